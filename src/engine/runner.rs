@@ -1,4 +1,4 @@
-//! The front door: give it an event, get back what happened.
+//! The entry point: takes an event, and returns what happened.
 
 mod duplicate;
 mod stops;
@@ -22,10 +22,10 @@ use crate::engine::ui::{Server, Ui};
 pub(crate) use duplicate::digest;
 pub use duplicate::{CallClaim, Claimed, FormOfCall};
 
-/// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
+/// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
-/// It may be used from several threads at once. Clones share their hooks, so that a program may
-/// also give one to each of its tasks.
+/// You can use it from several threads at once. Clones share their hooks, so each task of a program
+/// may have its own clone.
 #[derive(Debug, Clone)]
 pub struct Runner {
     registry: Registry,
@@ -37,7 +37,7 @@ pub struct Runner {
     observer: Option<Observer>,
 }
 
-/// What is called with every run.
+/// Called with every run.
 #[derive(Clone)]
 struct Observer(Arc<Observe>);
 
@@ -49,15 +49,15 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// Why gates are closed before any hook runs.
+/// Why gates block before any hook runs.
 #[derive(Clone)]
 struct Broken {
     reason: String,
-    /// The reason for one event, where only mistakes that may be about it close it.
+    /// The reason for one event, if only errors that may concern that event block it.
     for_event: Option<Arc<ReasonFor>>,
 }
 
-/// Why an event is blocked by mistakes in the configuration; `None` where none of them is about it.
+/// Why errors in the configuration block an event; `None` if none of them concerns it.
 pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
 
 impl fmt::Debug for Broken {
@@ -67,7 +67,7 @@ impl fmt::Debug for Broken {
 }
 
 impl Runner {
-    /// A runner for `registry`.
+    /// A runner for the hooks in `registry`.
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
         Runner {
             registry,
@@ -95,15 +95,15 @@ impl Runner {
         self
     }
 
-    /// Collects the reminders of every run that it decides, for the model. Those of an outcome
-    /// that asks a person are left to whoever puts the question; see [`Reminders::collect`].
+    /// Collects the reminders for the model from every run that this runner decides. If an outcome
+    /// asks a person, whoever shows the question collects them; see [`Reminders::collect`].
     #[must_use]
     pub fn reminders(mut self, reminders: Reminders) -> Runner {
         self.reminders = Some(reminders);
         self
     }
 
-    /// Decides as if for the first time, and keeps nothing of it for the session: refusals of a
+    /// Decides every event as if it were the first, and stores nothing for the session. Blocks of a
     /// stop are neither counted nor limited. For a program that tries hooks out.
     #[must_use]
     pub fn rehearsal(mut self) -> Runner {
@@ -111,16 +111,16 @@ impl Runner {
         self
     }
 
-    /// Calls `observer` with every event that is decided and its run: after the decision, in the
-    /// thread that has decided. Nothing that goes wrong there changes the decision.
+    /// Calls `observer` with every decided event and its run: after the decision, in the thread
+    /// that decided. Nothing that goes wrong there changes the decision.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&Event, &Run) + Send + Sync + 'static) -> Runner {
         self.observer = Some(Observer(Arc::new(observer)));
         self
     }
 
-    /// Ends what is running when `abort` is raised, by whichever thread, once and for all: what
-    /// this runner is asked afterwards is refused, if it can be. No signal handler is installed.
+    /// Stops everything when `abort` is raised, from any thread. This is final: the runner blocks
+    /// every later event that can be blocked. It installs no signal handler.
     ///
     /// ```
     /// use hookrun::Environment;
@@ -155,50 +155,50 @@ impl Runner {
         self
     }
 
-    /// Also ends what leaves a hook's process group. Only for a program that exists to run
-    /// hooks; see [`Subreaper::take`]. It is looked for whenever no hook runs, so a program that
-    /// decides several events at once finds it later.
+    /// Also ends processes that leave a hook's process group. Only for a program that exists to run
+    /// hooks; see [`Subreaper::take`]. The runner looks for them whenever no hook runs, so a
+    /// program that decides several events at once finds them later.
     #[must_use]
     pub fn subreaper(mut self, subreaper: Option<Subreaper>) -> Runner {
         self.engine.subreaper = subreaper.map(Arc::new);
         self
     }
 
-    /// Runs its hooks as one with `other`: what one of them ends, sweeps and stops, it does with
-    /// an eye on the hooks of both. For programs with several sets of hooks; what was said to
-    /// `other` about that by [`Runner::abort`], [`Runner::subreaper`] and the like holds here too.
+    /// Shares the engine of `other`: when it ends or sweeps processes, it spares the running hooks
+    /// of both runners. For programs with several sets of hooks. The settings of `other` from
+    /// [`Runner::abort`], [`Runner::subreaper`] and the like apply here too.
     #[must_use]
     pub fn beside(mut self, other: &Runner) -> Runner {
         self.engine = other.engine.clone();
         self
     }
 
-    /// Tells a watcher what hooks do while they run.
+    /// Reports to a watcher what hooks do while they run.
     #[must_use]
     pub fn watch(mut self, watcher: Option<Watcher>) -> Runner {
         self.engine.watcher = watcher;
         self
     }
 
-    /// Names hookrun's own program. With it, hooks are ended by a keeper if this process is
-    /// killed with SIGKILL; and without it, hooks with `limits.files` or a required sandbox, and
-    /// those in a control group or process namespace of their own, do not start.
+    /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
+    /// killed with SIGKILL. Without it, some hooks do not start: those with `limits.files` or a
+    /// required sandbox, and those in a control group or process namespace.
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;
         self
     }
 
-    /// Tells a watchdog that it is alive. Only for a program that decides one event at a time:
-    /// the promises of several would replace each other.
+    /// Tells a watchdog that this runner is alive. Only for a program that decides one event at a
+    /// time: the deadlines of several would overwrite each other.
     #[must_use]
     pub fn heartbeat(mut self, heartbeat: Heartbeat) -> Runner {
         self.engine.heartbeat = Some(heartbeat);
         self
     }
 
-    /// Shows the dialogs of hooks (`hookrun ui`); without it there is nobody for them to ask.
-    /// While one is open the hook's timeout stands still, for at most [`PATIENCE`] for each hook.
+    /// Shows the dialogs of hooks (`hookrun ui`). Without it hooks cannot ask a person. The hook's
+    /// timeout pauses while a dialog is open, for at most [`PATIENCE`] a hook.
     ///
     /// [`PATIENCE`]: crate::engine::ui::PATIENCE
     #[must_use]
@@ -207,7 +207,7 @@ impl Runner {
         self
     }
 
-    /// Takes the messages of hooks (`hookrun send`); without it they wait in the session's
+    /// Receives the messages of hooks (`hookrun send`). Without it they wait in the session's
     /// [`Outbox`](crate::engine::session::outbox::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
@@ -219,7 +219,8 @@ impl Runner {
         self.engine.server.clone().unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// Runs async functions in this runtime, where [`Runner::handle`] is called outside of one.
+    /// Sets the runtime for async functions, used when [`Runner::handle`] is called outside a
+    /// runtime.
     #[cfg(feature = "tokio")]
     #[must_use]
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
@@ -227,16 +228,16 @@ impl Runner {
         self
     }
 
-    /// Says that the configuration has errors: events that can be refused are, with `reason`,
-    /// because the hook that would refuse may be the one that could not be read.
+    /// Marks the configuration as broken: events that can be blocked are, with `reason`, because a
+    /// hook that would block may be one that could not be read.
     #[must_use]
     pub fn broken(mut self, reason: Option<String>) -> Runner {
         self.broken = reason.map(|reason| Broken { reason, for_event: None });
         self
     }
 
-    /// The same; where the hooks that could be read run all the same, `for_event` says which events
-    /// are blocked.
+    /// Like [`Runner::broken`], but the hooks that could be read still run, and `for_event` selects
+    /// the events to block.
     pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
         self.broken = Some(Broken { reason, for_event: Some(for_event) });
         self
@@ -250,27 +251,27 @@ impl Runner {
         self.registry.register(hook)
     }
 
-    /// The hooks that it has. They may be changed at any time.
+    /// Its hooks. You can change them at any time.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// What relative paths of this event are relative to.
+    /// The folder that relative paths in this event start from.
     pub fn place(&self, event: &Event) -> PathBase {
         self.surroundings.place(event)
     }
 
-    /// `event` with the links in its paths followed, once: its `action.resolved` and what `path`
-    /// matchers look at. Where no hook is bound to it nothing is looked up.
+    /// Returns `event` with the links in its paths followed: in `action.resolved` and for `path`
+    /// matchers. It looks nothing up if no hook is bound to the event.
     ///
-    /// Every way to decide does this by itself. It is for a program that keeps the event.
+    /// Every way to decide does this by itself. Call it only if your program keeps the event.
     #[must_use]
     pub fn follow_links(&self, event: Event) -> Event {
         let bound = self.registry.bound(&event.spec().name);
         chain::follow(event, &bound, &self.surroundings)
     }
 
-    /// What would be run for `event`.
+    /// What would run for `event`.
     pub fn plan(&self, event: &Event) -> Plan {
         let bound = self.registry.bound(&event.spec().name);
         if bound.is_empty() {
@@ -280,31 +281,31 @@ impl Runner {
         Plan::build(&bound, &event, &self.surroundings.place(&event))
     }
 
-    /// Whether no hook is bound to `event` and nothing else refuses it either. It allocates nothing
-    /// and does not look at the clock.
+    /// Whether no hook is bound to `event` and nothing else blocks it. Allocates nothing and does
+    /// not read the clock.
     fn is_idle(&self, event: &Event) -> bool {
         !self.registry.has(&event.spec().name)
             && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()))
     }
 
-    /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
-    /// supervises them to their timeouts, as long as this process lives. An event to which no
-    /// hook is bound costs a look-up and no allocation.
+    /// Decides `event`. Hooks of a detached event are started, and this does not wait for them: a
+    /// thread supervises them until their timeouts, as long as this process lives. An event without
+    /// hooks costs one look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
         self.collected(self.decide(event, DetachedHooks::LeftRunning, None))
     }
 
-    /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
+    /// Decides `event` within `budget`, and also waits for hooks of detached events.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
         self.collected(self.decide(event, DetachedHooks::Awaited, budget))
     }
 
-    /// Decides `event` without blocking the executor: a thread of hookrun does what waits.
-    /// Async functions are tasks of the runtime in which this is first polled.
+    /// Decides `event` without blocking the executor: a thread of hookrun does the waiting. Async
+    /// functions are tasks of the runtime that first polls this.
     ///
-    /// Dropping the future gives the decision up: as with [`Abort::raise`], nobody waits for
-    /// functions any longer, and processes are ended in the background, SIGTERM first. Hooks of a
-    /// detached event are not affected.
+    /// Dropping the future cancels the decision, as [`Abort::raise`] does: functions are abandoned,
+    /// and processes are ended in the background, first with SIGTERM. Hooks of a detached event are
+    /// not affected.
     #[cfg(feature = "tokio")]
     pub async fn handle_async(&self, event: &Event) -> Run {
         if self.is_idle(event) {
@@ -324,7 +325,7 @@ impl Runner {
         own.engine.cancel = Some(abort.clone());
         let (answer, decided) = tokio::sync::oneshot::channel();
         let asked = event.clone();
-        // Nobody listens any more if the future was dropped.
+        // If the future was dropped, nothing receives this.
         let decide = move || {
             drop(answer.send(own.decide(&asked, DetachedHooks::Awaited, None)));
         };
@@ -338,7 +339,7 @@ impl Runner {
         self.collected(run.unwrap_or_else(gone))
     }
 
-    /// The one way to a decision, which the observer then sees.
+    /// Every decision goes through here, so that the observer sees it.
     fn decide(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
         let event = &self.follow_links(event.clone());
         let run = if self.is_idle(event) {
@@ -368,7 +369,8 @@ impl Runner {
         }
     }
 
-    /// Starts the hooks of a detached event in a thread that supervises them. Whether there is one.
+    /// Starts the hooks of a detached event in a thread that supervises them. Returns whether there
+    /// is such a thread.
     fn leave_running(&self, plan: Plan, event: &Event) -> bool {
         let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
         let (engine, observer) = (self.engine.detached(), self.observer.clone());
@@ -386,7 +388,7 @@ impl Runner {
         started.is_ok()
     }
 
-    /// A run whose reminders the model will get.
+    /// A run, with its reminders collected for the model.
     fn collected(&self, run: Run) -> Run {
         if let Some(reminders) = &self.reminders {
             reminders.collect(&run.outcome);
@@ -394,27 +396,27 @@ impl Runner {
         run
     }
 
-    /// Lets an agent stop that hooks have refused to let stop so often in a row that they would
-    /// for ever: the refusal of `run` is counted for its session, and at the event's
-    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) it becomes an allow with a notice.
-    /// An allowed stop begins a new row, and so does a host that says so (`stopHookActive`,
-    /// `loopCount`).
+    /// Lets a stop through once hooks have blocked it
+    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) times in a row, so that the
+    /// agent does not run for ever. The block of `run` counts for its session; at the limit it
+    /// becomes an allow with a notice. The count restarts after an allowed stop, or when the host
+    /// reports a fresh one (`stopHookActive`, `loopCount`).
     ///
-    /// Every run that this runner decides has been through it. It is for a program that settles
-    /// a question by itself, as a refusal or not, once it has.
+    /// Every run that this runner decides has already been through this. Call it only if your
+    /// program turns a question into a block or an allow itself.
     pub fn keep_from_looping(&self, run: &mut Run) {
         if !self.is_rehearsal {
             stops::keep_from_looping(run, &self.surroundings);
         }
     }
 
-    /// Why an event is refused before any hook is asked: a mistake in the configuration, where
-    /// failures refuse it. Where the hooks that can be read are asked all the same, only one that
-    /// may be about a hook of this event counts.
+    /// Why an event is blocked before any hook runs: an error in the configuration, where failures
+    /// block the event. If readable hooks still run, only an error that may concern a hook of this
+    /// event counts.
     fn closed(&self, spec: &EventSpec) -> Option<String> {
         let broken = self.broken.as_ref().filter(|_| spec.blocks)?;
         let is_open = |spec: &EventSpec| spec.on_failure == OnFailure::Allow;
-        // A system whose hooks fail open does not mean that a guard may be lost in a slip.
+        // In a system whose hooks fail open, a typo must still not disable a guard.
         if is_open(spec) && (spec.conduct.reads_on || catalog::find(&spec.name).is_none_or(is_open))
         {
             return None;
@@ -425,15 +427,15 @@ impl Runner {
         }
     }
 
-    /// The run of a detached event whose hooks somebody else supervises.
+    /// The run of a detached event whose hooks another supervisor runs.
     pub fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
         let hooks = chain::runs_of(&self.plan(event), event, &Fate::Detached);
         Run { hooks, took: started.elapsed(), ..run_without(event, Outcome::default()) }
     }
 
-    /// Claims a call that may come in another form too, or takes over what was decided for that
-    /// one. What this runner then decides goes to [`Claimed::tell`].
+    /// Claims a call that may also arrive in another form, or takes over the outcome of that form.
+    /// Pass what this runner then decides to [`Claimed::tell`].
     pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
         if self.is_rehearsal || self.closed(event.spec()).is_some() {
             return CallClaim::Now(None);
@@ -446,20 +448,19 @@ impl Runner {
     }
 }
 
-/// What happens to the hooks of a detached event.
+/// What to do with the hooks of a detached event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DetachedHooks {
     LeftRunning,
     Awaited,
 }
 
-/// A run in which no hook ran.
 fn run_without(event: &Event, outcome: Outcome) -> Run {
     let event = event.clone();
     Run { event, hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
 }
 
-/// A run in which hookrun itself could not decide: a refusal, where the event can be refused.
+/// A run in which hookrun itself could not decide: a block, if the event can be blocked.
 fn own_failure(event: &Event, reason: String) -> Run {
     let outcome = if event.spec().blocks {
         Outcome::own_failure(reason)
@@ -470,7 +471,7 @@ fn own_failure(event: &Event, reason: String) -> Run {
     run_without(event, outcome)
 }
 
-/// Ends a decision that nobody waits for any more.
+/// Aborts a decision whose result is no longer needed.
 #[cfg(feature = "tokio")]
 struct RaiseOnDrop {
     abort: Option<Abort>,

@@ -1,8 +1,8 @@
-//! What a session keeps: the entries of its hooks, and the messages that wait for it.
+//! What a session stores: the entries of its hooks, and the messages that wait for it.
 //!
-//! All of it lies in private folders below one root, a folder for each session and in it one for
-//! each hook. Files are changed behind a lock and replaced whole, so that hooks that run at the
-//! same time lose nothing. No link is followed: a hook in a sandbox may write these folders.
+//! Everything is in private folders below one root: a folder for each session, and in it one for
+//! each hook. Files change behind a lock and are replaced whole, so that hooks that run at once
+//! lose nothing. No link is followed, since a hook in a sandbox may write these folders.
 
 pub mod entries;
 pub mod outbox;
@@ -19,37 +19,37 @@ use serde::{Deserialize, Serialize};
 pub use store::StoreError;
 pub(crate) use store::{Locked, Store, careful};
 
-/// The folder of what the hooks of a session share. No hook's own begins with a dot.
+/// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
 const SHARED: &str = ".shared";
 
-/// The folder of what hookrun itself keeps of a session. No sandbox of a hook has it.
+/// The folder for hookrun's own data of a session. No sandbox of a hook grants it.
 const OWN: &str = ".hookrun";
 
-/// The session of an event that names none.
+/// The name for the session of an event that names none.
 const NO_SESSION: &str = "no-session";
 
 /// A message to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// What it says.
+    /// The text of the message.
     pub text: String,
-    /// Files to go with it, by their absolute paths.
+    /// Absolute paths of attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// The hook that sent it; `None` for one that was sent outside of any.
+    /// The hook that sent it; `None` if it was sent outside any hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
     /// When it was sent (RFC 3339, UTC).
     pub time: String,
 }
 
-/// A session that takes messages at once, of a program that embeds hookrun.
+/// A session of a program that embeds hookrun, which receives messages at once.
 pub trait Session: Send + Sync {
-    /// Takes a message for the session `id`, which is empty if the event named none. An agent
-    /// that is busy gets it when it is done; one that is idle starts on it (pi's rule).
+    /// Takes a message for the session `id`, which is empty if the event names none. A busy agent
+    /// gets it when it is done; an idle one starts on it (pi has the same rule).
     ///
     /// # Errors
-    /// Why it cannot be taken, for the person who wrote the hook.
+    /// Why the message cannot be taken, for the hook's author.
     fn send(&self, id: &str, message: &Message) -> Result<(), String>;
 }
 
@@ -69,16 +69,15 @@ pub fn shared_folder(session: &Path) -> PathBuf {
     session.join(SHARED)
 }
 
-/// The folder of what hookrun itself keeps of a session, and hooks do not write.
+/// The folder for hookrun's own data of a session, which hooks do not write.
 pub fn own_folder(session: &Path) -> PathBuf {
     session.join(OWN)
 }
 
-/// Makes a folder below `root` that only its owner can look into.
+/// Creates a folder below `root` that only its owner can read.
 ///
 /// # Errors
-/// When it cannot be made, or is open to others, or somebody else could put another one in its
-/// place.
+/// When it cannot be created, is open to others, or another user could replace it.
 pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
     let is_private = || {
@@ -87,10 +86,10 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     };
     let was_private = is_private();
     if !was_private {
-        // It is there and open to others, or it is not there: then it is made.
+        // It is there and open to others, or it is missing and gets created.
         DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
     }
-    // Somebody else may have been here first, or may come: neither folder may be open to others.
+    // Another process may have created it first, or may do so now, so check both folders.
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
@@ -100,8 +99,8 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A name for a file that is different for every text: letters, digits, `-`, `_` and inner dots
-/// stay, every other byte becomes `%` and two digits.
+/// A different file name for every text: letters, digits, `-`, `_` and inner dots stay, and every
+/// other byte becomes `%` and two digits.
 pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {
@@ -114,7 +113,7 @@ pub(crate) fn file_name(text: &str) -> String {
     if name.is_empty() {
         name.push('%');
     }
-    // A file name has at most 255 bytes.
+    // A file name is limited to 255 bytes.
     if name.len() > 200 {
         name.truncate(180);
         name.push_str(&format!("%%{:016x}", checksum(text)));

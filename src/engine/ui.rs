@@ -1,15 +1,15 @@
-//! What a hook may ask of the person at the host, and tell them, while it runs.
+//! Dialogs between a running hook and the person at the host.
 //!
-//! A [`Ui`] is how a host shows dialogs; without one nobody can be asked, and the answers are those
-//! of [`DialogAnswer::Nobody`]. Hooks reach it through the server, by [`Request`]s. While a person
-//! is being asked the hook's [`clock`] stands still.
+//! A [`Ui`] is how a host shows dialogs. Without one, every answer is [`DialogAnswer::Nobody`].
+//! Hooks reach it through the server, by [`Request`]s. While a dialog is open the hook's [`clock`]
+//! pauses.
 //!
 //! ```no_run
 //! use std::sync::Arc;
 //!
 //! use hookrun::{Asker, MessageKind, Runner, Ui};
 //!
-//! /// A host that shows what hooks say, and always says no.
+//! /// A host that shows messages from hooks, and always says no.
 //! struct Strict;
 //!
 //! impl Ui for Strict {

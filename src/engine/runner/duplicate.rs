@@ -1,8 +1,8 @@
-//! A call that comes in the forms of two hosts is decided once.
+//! Decides a call once that arrives in the forms of two hosts.
 //!
-//! Each form starts a hookrun of its own, mostly at the same time. The first one claims the call,
-//! decides and leaves its outcome; the other one waits for it, and says the same in its own host's
-//! words. An outcome is taken over only where this could not let pass what would be refused.
+//! Each form starts a separate hookrun, usually at the same time. The first one claims the call,
+//! decides, and stores its outcome. The other waits for it and gives the same reply in its own
+//! host's words. It takes an outcome over only where that cannot allow what it would block.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -23,51 +23,49 @@ use crate::engine::plan::{Plan, Planned, Selection};
 use crate::engine::run::{Fate, Run};
 use crate::engine::session::{self, Locked, Store, StoreError, file_name};
 
-/// How long another run is waited for where there is no budget.
+/// How long to wait for another run if there is no budget.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long an allow counts for the other form of a call. The forms come at once, so one that comes
-/// later is somebody who has heard of the first, and the world may have changed meanwhile.
+/// How long an allow counts for the other form of a call. The forms arrive together, so a later one
+/// is a reaction to the first, and the world may have changed meanwhile.
 const ALLOW_COUNTS_FOR: Duration = Duration::from_secs(10);
 
-/// How many decisions of a session are kept. Calls of one turn that run at once mostly have
-/// different slots; one that shares its slot with another call is decided without it.
+/// How many decisions of a session are stored. Calls of one turn that run at once usually have
+/// different slots. A call whose slot is taken by another call is decided without it.
 const SLOTS: u64 = 64;
 
-/// The longest decision that is kept.
+/// The longest decision that is stored.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The longest tool input that is compared. With a longer one each run decides by itself.
+/// The longest tool input to compare. With a longer one each run decides by itself.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
 
-/// One call, as one host's form tells of it.
+/// One call in the form of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormOfCall {
-    /// The session.
     pub session: String,
     /// The same for every form of this call, and for no other call of the session.
     pub id: String,
-    /// The form: the dialect, and how the event is called in it.
+    /// The form: the dialect, and its name for the event.
     pub form: String,
 }
 
-/// What is to be done about a call.
+/// What to do with a call.
 #[derive(Debug)]
 pub enum CallClaim {
-    /// It is to be decided, and then told, if there is a claim.
+    /// Decide it, then store the outcome through the claim, if there is one.
     Now(Option<Claimed>),
-    /// It was decided for another form of it.
+    /// Another form of it was already decided.
     Earlier(Box<Run>),
 }
 
-/// A call that this run decides. Another run that is asked about it waits until this is dropped.
+/// A call that this run decides. Another run for the same call waits until this is dropped.
 #[derive(Debug)]
 pub struct Claimed {
     locked: Locked,
     kept: Box<SharedOutcome>,
 }
 
-/// What a run leaves for another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct SharedOutcome {
     call: String,
@@ -75,30 +73,31 @@ struct SharedOutcome {
     hooks: String,
     told: CallFacts,
     outcome: Outcome,
-    /// When it was decided. By the clock that goes on while a machine sleeps.
+    /// When it was decided, by a clock that keeps running while the machine sleeps.
     at: SystemTime,
 }
 
-/// What hooks are told of a call, as far as forms may differ in it.
+/// The facts of a call that hooks see and that forms may report differently.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct CallFacts {
     action: Option<String>,
     tool: Option<String>,
     input: Option<String>,
     cwd: String,
-    /// Whether a hook that is asked was written for some host, and is told that host's words.
+    /// Whether a hook that runs was written for some host, and gets that host's words.
     has_foreign_hooks: bool,
-    /// Whether what it decides can be a refusal.
+    /// Whether its decision can block.
     is_gate: bool,
 }
 
-/// Whether an outcome may be taken over: hooks that are the same have decided the same call.
+/// Whether an outcome may be taken over: the same hooks have decided the same call.
 ///
-/// 1. The same form asks again: this is a new question.
-/// 2. Other hooks, or another action: it would be another decision.
-/// 3. What was refused is refused, and what nobody can refuse is done.
-/// 4. What was allowed is for [`ALLOW_COUNTS_FOR`]; and hooks have to be told the same: the input, the working directory, and the tool's
-///    name, which may be another one for the same sort of tool unless a hook is written for a host.
+/// 1. The same form arrives again: no, this is a new question.
+/// 2. Other hooks or another action: no, the decision could differ.
+/// 3. A block stays a block, and an event that cannot be blocked is done: yes.
+/// 4. An allow counts for [`ALLOW_COUNTS_FOR`], and only if hooks see the same input, working
+///    directory and tool name. The name may differ for the same kind of tool, unless a hook is
+///    written for a host.
 fn may_take_over(kept: &SharedOutcome, own: &SharedOutcome, now: SystemTime) -> bool {
     if kept.call != own.call || kept.form == own.form {
         return false;
@@ -120,7 +119,7 @@ fn may_take_over(kept: &SharedOutcome, own: &SharedOutcome, now: SystemTime) -> 
     is_fresh && is_same && is_same_tool
 }
 
-/// Whether two names are known to be of the same sort of tool.
+/// Whether two names are known to mean the same kind of tool.
 fn are_one_sort(one: &CallFacts, two: &CallFacts) -> bool {
     let is_of = |sort: &ToolClass, told: &CallFacts| {
         let name = told.tool.as_deref().unwrap_or_default();
@@ -129,10 +128,10 @@ fn are_one_sort(one: &CallFacts, two: &CallFacts) -> bool {
     TOOLS.iter().any(|sort| is_of(sort, one) && is_of(sort, two))
 }
 
-/// Claims a call that may come in another form too, or takes over what was decided for that one,
-/// which is waited for within the budget. Nothing is claimed, and no file is touched, where no
-/// hook wants the event, and where a hook is a function of this program. Where anything is in
-/// doubt, and where nothing can be kept, the call is to be decided.
+/// Claims a call that may also arrive in another form, or waits within the budget for the outcome
+/// of that form and takes it over. If no hook wants the event, or a hook is a function of this
+/// program, it claims nothing and touches no file. In any doubt, and where nothing can be stored,
+/// this run decides the call.
 pub(super) fn claim(
     event: &Event,
     call: &FormOfCall,
@@ -164,7 +163,7 @@ pub(super) fn claim(
     let kept = kept.and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
     match kept.filter(|kept| may_take_over(kept, &claimed.kept, SystemTime::now())) {
         Some(kept) => {
-            // It was for one other form; one that comes now is a new question.
+            // It was meant for one other form; a form that arrives now is a new question.
             claimed.keep(b"");
             CallClaim::Earlier(Box::new(taken_over(event, plan, kept, started)))
         }
@@ -172,8 +171,8 @@ pub(super) fn claim(
     }
 }
 
-/// Locks the slot of a call in the folder of its session. While another process has it, `waits`
-/// says whether to wait on; `None` if not, and where the slot is taken for another call.
+/// Locks the slot of a call in the folder of its session. While another process holds it, `waits`
+/// says whether to keep waiting. `None` if not, or if the slot belongs to another call.
 fn lock_slot(
     root: &Path,
     call: &FormOfCall,
@@ -188,7 +187,7 @@ fn lock_slot(
         let mut noted = vec![0; 256];
         let length = lock.read_at(&mut noted, 0).unwrap_or(0);
         let noted = noted.get(..length).unwrap_or_default();
-        // A process that has just got it has noted nothing yet.
+        // A process that has just taken the lock has written nothing yet.
         (noted.is_empty() || noted == name.as_bytes()) && waits()
     };
     let Some(locked) = store.lock_while(is_for_this)? else { return Ok(None) };
@@ -201,7 +200,7 @@ fn slot(call: &str) -> u64 {
     (sum ^ (sum >> 32)) % SLOTS
 }
 
-/// What this run would keep, before it has decided; `None` where it cannot be compared.
+/// What this run would store, before its decision; `None` if that cannot be compared.
 fn shared_outcome(
     event: &Event,
     call: &FormOfCall,
@@ -220,7 +219,7 @@ fn shared_outcome(
     }
     let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
     let action = event.action().map(|action| action.to_json());
-    // A command may hold a secret, and so may a hook's variables.
+    // A command or a hook's variables may contain a secret.
     let kept = |text: Option<String>| text.as_deref().map(digest);
     let mut wanted = plan.hooks().filter(|planned| planned.selection == Selection::Wanted);
     Some(SharedOutcome {
@@ -241,7 +240,7 @@ fn shared_outcome(
 }
 
 impl Claimed {
-    /// Leaves what was decided for another run that is asked about the same call.
+    /// Stores the decision for another run of the same call.
     pub fn tell(mut self, run: &Run) {
         self.kept.outcome = run.outcome.clone();
         self.kept.at = SystemTime::now();
@@ -264,7 +263,7 @@ impl Drop for Claimed {
     }
 }
 
-/// The run of a call that another one has decided.
+/// The run for a call that another run has decided.
 fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant) -> Run {
     let why = format!("it already ran for this call, as `{}`", kept.form);
     Run {
@@ -276,10 +275,10 @@ fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant)
     }
 }
 
-/// Adds to `text` all that makes a hook decide as it does; `None` for a function, which another
+/// Adds to `text` everything that affects a hook's decision. `None` for a function, which another
 /// process does not have.
 fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
-    // Every field is named, so that a new one is thought of here.
+    // Every field is named here, so that a new one is not forgotten.
     let Hook {
         name,
         event: _,
@@ -322,7 +321,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
         }
         Handler::Words { words, base } => {
             let _ = write!(text, "{words:?} {base:?} ");
-            // Its program may be a script, and so may what stands behind that.
+            // Its program may be a script, and so may the words after it.
             for file in words.iter().map(|word| base.join(word)).filter(|file| file.is_file()) {
                 version(text, &file);
             }
@@ -336,7 +335,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
     Some(())
 }
 
-/// Adds which file stands at a path, and since when it holds what it holds.
+/// Adds the identity of the file at a path, and when its content last changed.
 fn version(text: &mut String, file: &Path) {
     let _ = match file.metadata() {
         Ok(meta) => write!(
@@ -353,7 +352,7 @@ fn version(text: &mut String, file: &Path) {
     };
 }
 
-/// What stands for a text where the text itself is not to be kept: it may hold secrets.
+/// A digest, for text that must not be stored because it may contain secrets.
 pub(crate) fn digest(text: &str) -> String {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -387,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Whether the one is taken over for the other `seconds` later.
+    /// Whether `kept` is taken over for `own` after `seconds`.
     fn is_taken_after(seconds: u64, kept: &SharedOutcome, own: &SharedOutcome) -> bool {
         may_take_over(kept, own, kept.at + Duration::from_secs(seconds))
     }

@@ -1,4 +1,4 @@
-//! A stop that hooks refuse again and again: after some refusals in a row it goes on.
+//! Lets a stop through after hooks have blocked it several times in a row.
 
 use crate::engine::chain::Surroundings;
 use crate::engine::event::Context;
@@ -7,30 +7,30 @@ use crate::engine::run::Run;
 use crate::engine::session::refusals::{CountedEvent, Refusals};
 use crate::engine::session::{self, StoreError};
 
-/// What the host itself tells of the refusals before.
+/// What the host reports about earlier blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Facts {
-    /// `stopHookActive`: whether the agent is at work only because a hook refused.
+    /// `stopHookActive`: whether the agent works only because a hook blocked its stop.
     is_kept_going: Option<bool>,
-    /// `loopCount`: how often that was so in a row.
+    /// `loopCount`: how many times in a row that happened.
     loops: u32,
 }
 
-/// What becomes of a refusal.
+/// What to do with a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StopDecision {
-    /// It stands, and is this one in the row.
+    /// It counts, as this number in the row.
     Stands { number: u32 },
-    /// It does not: there were so many before it.
+    /// It becomes an allow, because this many came before it.
     LetGo { after: u32 },
 }
 
-/// What becomes of a refusal after `kept` others in a row, as we have counted.
+/// What to do with a block after `kept` others in a row, by our own count.
 ///
-/// 1. Where the host says that no hook keeps the agent going, a new row begins.
-/// 2. Where the host knows of more refusals than we, it is right.
-/// 3. Under the cap the refusal stands.
-/// 4. At the cap it does not.
+/// 1. If the host says that no hook keeps the agent going, the count restarts.
+/// 2. If the host knows of more blocks than we do, its count wins.
+/// 3. Under the cap the block counts.
+/// 4. At the cap it becomes an allow.
 fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
     let ours = if facts.is_kept_going == Some(false) { 0 } else { kept };
     let at_least = u32::from(facts.is_kept_going == Some(true));
@@ -52,9 +52,9 @@ impl Facts {
     }
 }
 
-/// Counts a refusal of what may be refused only so often in a row, and lets the event go on when
-/// that is reached. What was allowed ends the row; a question leaves it as it is. No file is
-/// touched for any other event, nor for one that is allowed and was not refused before.
+/// Counts a block of an event with a limit on blocks in a row, and lets the event pass at the
+/// limit. An allow ends the row; a question does not change it. No file is touched for other
+/// events, nor for an allowed event that was not blocked before.
 pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     let Some(cap) = run.event.spec().conduct.most_refusals else { return };
     let context = run.event.context();
@@ -84,7 +84,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     }
 }
 
-/// Counts a refusal, and says what becomes of it.
+/// Counts a block, and returns what to do with it.
 fn count(
     folder: &std::path::Path,
     root: &std::path::Path,
@@ -105,7 +105,7 @@ fn count(
     Ok(turn)
 }
 
-/// Without a session, and where nothing can be counted, what the host tells is all there is.
+/// Without a session, or where nothing can be counted, only the host's report decides.
 fn settle(
     run: &mut Run,
     counted: Option<Result<StopDecision, StoreError>>,

@@ -1,31 +1,31 @@
-//! Entries: texts under keys, kept for a hook or for all hooks of a session.
+//! Entries: texts under keys, stored for one hook or for all hooks of a session.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::store::{Locked, Store, StoreError};
 
-/// All entries, by key. A key that was set has one text, one that was appended to has as many.
+/// All entries, by key. `set` leaves one text under a key; each `append` adds another.
 pub type EntryTexts = BTreeMap<String, Vec<String>>;
 
-/// The entries of one folder.
 #[derive(Debug, Clone)]
 pub struct SessionEntries {
     store: Store,
 }
 
 impl SessionEntries {
-    /// Those that are kept in a private folder; nothing is made yet.
+    /// The entries in a private folder. Creates nothing yet.
     pub fn in_folder(folder: &Path) -> SessionEntries {
         SessionEntries { store: Store::new(folder, ".entries.json") }
     }
 
-    /// The texts of the status line of a session, by key, beside the entries that its hooks share.
+    /// The texts of a session's status line, by key. They are separate from its hooks' shared
+    /// entries.
     pub fn of_status(folder: &Path) -> SessionEntries {
         SessionEntries { store: Store::new(folder, ".status.json") }
     }
 
-    /// All of them.
+    /// All entries.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -33,7 +33,7 @@ impl SessionEntries {
         self.decode(&self.store.read()?)
     }
 
-    /// The texts of `key`, in the order in which they came; empty if there are none.
+    /// The texts of `key`, oldest first; empty if there are none.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -41,28 +41,28 @@ impl SessionEntries {
         Ok(self.all()?.remove(key).unwrap_or_default())
     }
 
-    /// Puts `text` in the place of all that `key` had.
+    /// Replaces all texts of `key` with `text`.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// When it cannot be stored.
     pub fn set(&self, key: &str, text: &str) -> Result<(), StoreError> {
         self.change(|kept| {
             kept.insert(key.to_string(), vec![text.to_string()]);
         })
     }
 
-    /// Adds `text` to what `key` has.
+    /// Adds `text` to the texts of `key`.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// When it cannot be stored.
     pub fn append(&self, key: &str, text: &str) -> Result<(), StoreError> {
         self.change(|kept| kept.entry(key.to_string()).or_default().push(text.to_string()))
     }
 
-    /// Forgets `key`. Whether there was one.
+    /// Removes `key`. Returns whether it existed.
     ///
     /// # Errors
-    /// When what is left cannot be kept.
+    /// When the remaining entries cannot be stored.
     pub fn remove(&self, key: &str) -> Result<bool, StoreError> {
         let mut was_there = false;
         self.change(|kept| was_there = kept.remove(key).is_some())?;

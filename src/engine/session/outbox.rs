@@ -1,4 +1,4 @@
-//! Messages that wait for a session until its host collects them.
+//! Messages that wait until the host of a session collects them.
 
 use std::io;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use super::Message;
 use super::store::{Store, StoreError};
 
-/// The waiting messages of a session: JSON, one a line.
+/// The waiting messages of a session: JSON, one per line.
 #[derive(Debug, Clone)]
 pub struct Outbox {
     store: Store,
 }
 
 impl Outbox {
-    /// The outbox of a session, in the private folder that its hooks share; nothing is made yet.
+    /// The outbox of a session, in the private folder that its hooks share. Creates nothing yet.
     pub fn in_folder(folder: &Path) -> Outbox {
         Outbox { store: Store::new(folder, ".messages.jsonl") }
     }
@@ -21,7 +21,7 @@ impl Outbox {
     /// Adds a message.
     ///
     /// # Errors
-    /// When it cannot be kept, or too many wait already.
+    /// When it cannot be stored, or too many messages already wait.
     pub fn put(&self, message: &Message) -> Result<(), StoreError> {
         let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
         let locked = self.store.lock()?;
@@ -31,8 +31,8 @@ impl Outbox {
         locked.replace(&all)
     }
 
-    /// Hands all waiting messages to `deliver`, oldest first, and then forgets them. Lines that
-    /// are no message are forgotten, too.
+    /// Passes all waiting messages to `deliver`, oldest first, then removes them. Lines that are
+    /// not messages are removed too.
     ///
     /// # Errors
     /// When they cannot be read, or one cannot be delivered: then all of them stay.

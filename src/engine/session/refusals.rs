@@ -1,4 +1,4 @@
-//! How often in a row a session was refused something, by the names of the events.
+//! Counts, by event, how many times in a row a session was blocked.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,21 +7,20 @@ use std::time::Duration;
 use super::file_name;
 use super::store::{Locked, Store, StoreError};
 
-/// How long the lock is waited for. It is held for two file operations, and a host waits.
+/// How long to wait for the lock. It is held for two file operations, and a host is waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The counts of a session.
 #[derive(Debug, Clone)]
 pub struct Refusals {
     store: Store,
 }
 
-/// What is counted: an event, and the agent that it is about.
+/// What is counted: an event and its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedEvent(String);
 
 impl CountedEvent {
-    /// An event of an agent; of the main one if it is not named.
+    /// An event of an agent; of the main agent if there is no name.
     pub fn of(event: &str, agent: Option<&str>) -> CountedEvent {
         CountedEvent(match agent.filter(|agent| !agent.is_empty()) {
             Some(agent) => format!("{event} {}", file_name(agent)),
@@ -31,16 +30,15 @@ impl CountedEvent {
 }
 
 impl Refusals {
-    /// Those that are kept in a private folder; nothing is made yet.
+    /// The counts in a private folder. Creates nothing yet.
     pub fn in_folder(folder: &Path) -> Refusals {
         Refusals { store: Store::new(folder, "refusals.json") }
     }
 
-    /// Puts in the place of a count what `next` makes of it, while nobody else can; 0 is not
-    /// kept.
+    /// Replaces a count by what `next` makes of it, under a lock. A count of 0 is not stored.
     ///
     /// # Errors
-    /// When it cannot be kept: then it is as it was.
+    /// When it cannot be stored: then it keeps its value.
     pub fn change(
         &self,
         counted: &CountedEvent,
@@ -57,10 +55,10 @@ impl Refusals {
         locked.replace(&bytes)
     }
 
-    /// Begins a count anew. Where there is none, no file is touched.
+    /// Resets a count. If there is none, it touches no file.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// When that cannot be stored.
     pub fn reset(&self, counted: &CountedEvent) -> Result<(), StoreError> {
         let has_count = self.decode(&self.store.read()?)?.contains_key(&counted.0);
         if has_count { self.change(counted, |_| 0) } else { Ok(()) }

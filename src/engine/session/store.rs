@@ -1,4 +1,4 @@
-//! One file that several processes change: behind a lock, replaced whole, following no link.
+//! One file that several processes change: behind a lock, replaced whole, without following links.
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,30 +9,28 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-/// How much a file may hold: what hooks keep is read whole.
+/// The largest file. What hooks store is read whole.
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long the lock is waited for. A hook that keeps it must not hold others up for ever.
+/// How long to wait for the lock. A hook that keeps it must not block others for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why something could not be kept, or read again.
+/// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{file}`: {problem}", file = file.display())]
 pub struct StoreError {
-    /// The file.
     pub file: PathBuf,
-    /// What is wrong with it.
     pub problem: String,
 }
 
-/// A file of a private folder.
+/// A file in a private folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
     name: Cow<'static, str>,
 }
 
-/// The right to change a file, until it is dropped.
+/// The lock on a file, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Locked {
     store: Store,
@@ -44,7 +42,7 @@ impl Store {
         Store { folder: folder.to_path_buf(), name: name.into() }
     }
 
-    /// What it holds; nothing if it is not there.
+    /// Its content; empty if the file is missing.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true)).open(self.file());
@@ -63,20 +61,20 @@ impl Store {
         Ok(bytes)
     }
 
-    /// Waits for the right to change it.
+    /// Waits for the lock.
     pub(super) fn lock(&self) -> Result<Locked, StoreError> {
         self.lock_within(PATIENCE)
     }
 
-    /// Waits for the right to change it, but no longer than this.
+    /// Waits for the lock, but no longer than `patience`.
     pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked, StoreError> {
         let started = Instant::now();
         let locked = self.lock_while(|_| started.elapsed() < patience)?;
         locked.ok_or_else(|| self.fails(&"another process keeps it locked"))
     }
 
-    /// Waits for the right to change it as long as `waits` says so, which is asked every 2 ms and
-    /// given what the one who has it has noted. `None` if it was not waited for any longer.
+    /// Waits for the lock while `waits` returns true. It is called every 2 ms, with the note of the
+    /// current holder. `None` if it gave up.
     pub(crate) fn lock_while(
         &self,
         mut waits: impl FnMut(&File) -> bool,
@@ -96,7 +94,6 @@ impl Store {
         }
     }
 
-    /// What is wrong with it.
     pub(super) fn fails(&self, problem: &dyn ToString) -> StoreError {
         StoreError { file: self.file(), problem: problem.to_string() }
     }
@@ -116,22 +113,22 @@ impl Store {
 }
 
 impl Locked {
-    /// Notes who has it, for those who wait; what is noted goes with the next note.
+    /// Leaves a note for the processes that wait for the lock. It replaces the last note.
     pub(crate) fn note(&self, text: &str) -> Result<(), StoreError> {
         let noted = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
         noted.map_err(|error| self.store.fails(&error))
     }
 
-    /// What it holds.
+    /// Its content.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         self.store.read()
     }
 
-    /// Puts `bytes` in the place of what it holds: whoever reads sees the old or the new.
+    /// Replaces the content with `bytes`. Readers see the old content or the new.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
         self.store.check(bytes)?;
         let new = self.store.beside("new");
-        // Left by somebody who was killed, or put there to mislead us.
+        // Left by a killed process, or placed there to mislead us.
         let _ = std::fs::remove_file(&new);
         let mut options = OpenOptions::new();
         let written = careful(options.write(true).create_new(true))
@@ -145,12 +142,12 @@ impl Locked {
     }
 }
 
-/// Whether there is no such file, or not even a folder for it.
+/// Whether the file, or even its folder, is missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Opens for the owner only, follows no link, and waits for nobody at the other end of a pipe.
+/// Opens for the owner only, follows no link, and does not block on a pipe without another end.
 pub(crate) fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default())

@@ -1,5 +1,5 @@
-//! The hook's end: one request to hookrun, one answer. A hookrun that a hook has started asks the
-//! same way what its own hooks ask it.
+//! The hook's end: one request to hookrun, one answer. A nested hookrun, started by a hook, passes
+//! on the requests of its own hooks in the same way.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::clock::PATIENCE;
 use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, Waited, named};
 
-/// The longest request and answer.
+/// The longest request or answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A request with the token of the hook that makes it.
+/// A request with the token of the hook that sends it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SignedRequest {
     pub(super) token: String,
     pub(super) request: Request,
 }
 
-/// Makes a request at `address`, as hookrun put it into the hook's environment, and waits for
-/// the answer. Where nobody listens it is [`DialogAnswer::Nobody`].
+/// Sends a request to `address`, which comes from the hook's environment, and waits for the answer.
+/// If nothing listens there, it is [`DialogAnswer::Nobody`].
 pub fn ask(address: &str, request: Request) -> DialogAnswer {
     match try_ask(address, request) {
         Ok(answer) => answer,
@@ -36,7 +36,7 @@ pub fn ask(address: &str, request: Request) -> DialogAnswer {
 fn try_ask(address: &str, request: Request) -> io::Result<DialogAnswer> {
     let stream = connect(address)?;
     send(&stream, address, request)?;
-    // hookrun answers in time; this is for one that was stopped.
+    // hookrun answers in time; this is for a hookrun that was stopped.
     stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10)))?;
     receive(&stream)
 }
@@ -59,16 +59,16 @@ fn receive(stream: &UnixStream) -> io::Result<DialogAnswer> {
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// The person whom the program around us can ask: a host that shows dialogs, or the hookrun in one
-/// of whose hooks we run.
+/// A surrounding program that can ask a person: a host that shows dialogs, or the hookrun that runs
+/// us inside a hook.
 #[derive(Debug, Clone)]
 pub struct Outer {
     address: String,
 }
 
 impl Outer {
-    /// That of the program at `address`; `None` if it does not listen, or is none of those that
-    /// have started us: whoever sets a variable must not answer for the person.
+    /// The program at `address`. `None` if it does not listen, or is not an ancestor of this
+    /// process: a variable that anyone can set must not let a stranger answer for the person.
     pub fn at(address: &str) -> Option<Outer> {
         let outer = Outer { address: address.to_string() };
         outer.connect()?;
@@ -79,7 +79,7 @@ impl Outer {
         connect(&self.address).ok().filter(ancestor::listens_at)
     }
 
-    /// Passes a request on. It is withdrawn there when it is over here.
+    /// Passes a request on. When it is over here, it is withdrawn there.
     pub fn pass(&self, asker: &Asker<'_>, request: Request) -> DialogAnswer {
         let Some(stream) = self.connect() else { return DialogAnswer::Nobody };
         if send(&stream, &self.address, request).is_err() {
@@ -104,11 +104,11 @@ impl Outer {
 mod ancestor {
     use std::os::unix::net::UnixStream;
 
-    /// Deeper than processes stand.
+    /// More than any chain of processes has.
     const MOST_ANCESTORS: usize = 1024;
 
-    /// Whether the other end of a connection belongs to a process of our user that has started us,
-    /// or one that has started that one. One outside of our namespace cannot be known.
+    /// Whether the other end of a connection is an ancestor of this process that belongs to our
+    /// user. A process outside our namespace cannot be identified.
     pub(super) fn listens_at(stream: &UnixStream) -> bool {
         let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return false };
         let listener = peer.pid.as_raw_nonzero().get();
@@ -120,13 +120,13 @@ mod ancestor {
 
     fn parent_of(pid: i32) -> Option<i32> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name may hold blanks and brackets; what stands behind it begins with the state.
+        // The name may contain spaces and brackets; the state follows it.
         let (_, behind) = stat.rsplit_once(')')?;
         behind.split_ascii_whitespace().nth(1)?.parse().ok()
     }
 }
 
-/// Elsewhere nobody tells who started whom.
+/// Other systems do not report the parents of processes.
 #[cfg(not(target_os = "linux"))]
 mod ancestor {
     pub(super) fn listens_at(_: &std::os::unix::net::UnixStream) -> bool {
@@ -134,7 +134,7 @@ mod ancestor {
     }
 }
 
-/// What is passed on says which of our hooks it comes from.
+/// A passed-on request names the hook that it comes from.
 impl Ui for Outer {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
         let (title, options) = (named(asker, title), options.to_vec());

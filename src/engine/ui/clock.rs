@@ -1,40 +1,38 @@
-//! A hook's clock: it stands still while a person is being asked, but not for ever.
+//! A hook's clock: it pauses while a person answers, up to a limit.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::engine::lock::locked;
 
-/// How long a person is waited for: one answer to a question of hookrun's, or all that one hook
-/// asks. A person who has left must not keep a host waiting for ever, and no hook can buy itself
-/// more time than this by asking.
+/// How long to wait for a person: for one answer to hookrun, or for all questions of one hook. A
+/// person who has left must not block a host for ever, and a hook cannot gain more time than this
+/// by asking.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a hook has asked so far.
+/// How long a hook has waited for a person.
 #[derive(Debug, Default)]
 pub struct Clock {
     asked: Mutex<ClockReading>,
 }
 
-/// What a clock shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct ClockReading {
-    /// What is over.
+    /// The total of closed questions.
     before: Duration,
-    /// Since when it asks, and how many questions are open.
+    /// When the open questions began, and how many there are.
     open: Option<(Instant, usize)>,
 }
 
 impl Clock {
-    /// Something is asked from `now` on. The time of questions that are open together counts
-    /// once.
+    /// A question opens at `now`. Overlapping questions count once.
     pub fn begin(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         let (since, count) = asked.open.unwrap_or((now, 0));
         asked.open = Some((since, count + 1));
     }
 
-    /// One of the questions was answered, or withdrawn.
+    /// A question was answered or withdrawn.
     pub fn end(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         match asked.open {
@@ -47,7 +45,7 @@ impl Clock {
         }
     }
 
-    /// How long it has stood still: the time of all questions, as far as there was patience.
+    /// How long it has paused: the time of all questions, up to the limit.
     pub fn stood_still(&self, now: Instant) -> Duration {
         let asked = locked(&self.asked);
         let open =
@@ -55,13 +53,13 @@ impl Clock {
         asked.before.saturating_add(open).min(PATIENCE)
     }
 
-    /// Whether it stands still: something is asked, and there is patience left.
+    /// Whether it is paused: a question is open, and the limit is not reached.
     pub fn stands_still(&self, now: Instant) -> bool {
         let is_open = locked(&self.asked).open.is_some();
         is_open && self.stood_still(now) < PATIENCE
     }
 
-    /// How much patience is left.
+    /// How much of the limit is left.
     pub fn patience(&self, now: Instant) -> Duration {
         PATIENCE - self.stood_still(now)
     }

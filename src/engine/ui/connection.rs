@@ -13,11 +13,10 @@ use crate::engine::lock::locked;
 /// How long an open dialog may take to leave the screen.
 pub(super) const LEAVING: Duration = Duration::from_secs(1);
 
-/// The hooks that the server knows, by their tokens.
+/// The hooks with a connection, by token.
 pub(super) type Guests = Mutex<HashMap<String, Arc<Guest>>>;
 
-/// A hook's connection, until it is dropped: then its dialogs are withdrawn, and the server no
-/// longer knows it.
+/// A hook's connection. Dropping it withdraws the hook's dialogs, and its token becomes invalid.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) guests: Arc<Guests>,
@@ -26,34 +25,32 @@ pub struct Connection {
     pub(super) guest: Arc<Guest>,
 }
 
-/// What the server knows of a hook.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) hook: String,
     pub(super) session: String,
-    /// Processes that it leaves running may still send messages.
+    /// Processes that it leaves behind may still send messages.
     pub(super) stays: bool,
     pub(super) clock: Arc<Clock>,
     open: Mutex<Open>,
     closed: Condvar,
 }
 
-/// Its connections.
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
     streams: Vec<(u64, UnixStream)>,
-    /// It has ended; only messages are still taken.
+    /// The hook has ended; only messages are still accepted.
     is_over: bool,
 }
 
 impl Connection {
-    /// How long it has asked.
+    /// The clock that measures how long it waits for a person.
     pub(crate) fn clock(&self) -> Arc<Clock> {
         Arc::clone(&self.guest.clock)
     }
 
-    /// What the hook finds in its environment, beside whether there is a person.
+    /// The value for its environment that says where to connect.
     pub(crate) fn address(&self) -> String {
         format!("{}@{}", self.token, self.address.display())
     }
@@ -80,7 +77,7 @@ impl Guest {
         }
     }
 
-    /// Notes a connection that is served; `None` if the hook has ended.
+    /// Registers an open connection; `None` if the hook has ended.
     pub(super) fn open(&self, stream: &UnixStream) -> Option<Opened<'_>> {
         let stream = stream.try_clone().ok()?;
         let mut open = locked(&self.open);
@@ -94,7 +91,7 @@ impl Guest {
         Some(Opened { guest: self, number })
     }
 
-    /// Cuts its connections, and waits for what is open on them to leave the screen.
+    /// Cuts its connections, and waits until their dialogs have left the screen.
     pub(super) fn withdraw(&self) {
         let mut open = locked(&self.open);
         open.is_over = true;
@@ -105,7 +102,7 @@ impl Guest {
     }
 }
 
-/// A connection on which something is asked: meanwhile the hook's clock stands still.
+/// A connection with an open question: the hook's clock is paused meanwhile.
 #[derive(Debug)]
 pub(super) struct Opened<'g> {
     guest: &'g Guest,

@@ -1,4 +1,4 @@
-//! Dialogs: what a host shows, what a hook asks for, and who waits for an answer.
+//! Dialogs: what a host shows, what a hook requests, and which hook waits for an answer.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -6,119 +6,119 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::{Deserialize, Serialize};
 
-/// Shows dialogs to a person. One at a time: dialogs of hooks that run together wait their turn.
+/// Shows dialogs to a person, one at a time: hooks that run together take turns.
 ///
-/// A dialog is over when [`Asker::is_over`] says so: then its answer counts no longer, and it is
-/// to be taken off the screen.
+/// A dialog is over when [`Asker::is_over`] returns true. Then take it off the screen; its answer
+/// no longer counts.
 pub trait Ui: Send + Sync {
-    /// Lets the person choose one of `options`; `None` if they do not want to.
+    /// Lets the person choose one of `options`; `None` if they decline.
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String>;
 
-    /// Whether the person says yes. Everything else is no.
+    /// Asks a yes-or-no question. Anything but a yes is no.
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool;
 
-    /// Asks for a line of text; `None` if the person does not want to write one. `placeholder`
-    /// shows what is wanted, and is no answer.
+    /// Asks for a line of text; `None` if the person declines. `placeholder` is an example, not a
+    /// default answer.
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String>;
 
-    /// Lets the person edit `text`; `None` if they leave without keeping it.
+    /// Lets the person edit `text`; `None` if they leave without saving.
     fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String>;
 
-    /// Tells the person something.
+    /// Shows a message to the person.
     fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind);
 
-    /// Shows `text` under `key` in the status line, or takes `key` out of it.
+    /// Shows `text` under `key` in the status line; `None` removes `key`.
     fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>);
 }
 
-/// What sort of message a person is told.
+/// How serious a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageKind {
-    /// Good to know.
+    /// For information.
     Info,
-    /// Better to know.
+    /// Needs attention.
     Warning,
-    /// Something has gone wrong.
+    /// Something went wrong.
     Error,
 }
 
-/// What a hook asks for, as it goes over the socket.
+/// A hook's request, as it is sent over the socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
     /// [`Ui::select`].
     Select {
-        /// What it is about.
+        /// The title of the dialog.
         title: String,
-        /// What there is to choose from.
+        /// The choices.
         options: Vec<String>,
     },
     /// [`Ui::confirm`].
     Confirm {
-        /// What it is about.
+        /// The title of the dialog.
         title: String,
         /// The question; may be empty.
         message: String,
     },
     /// [`Ui::input`].
     Input {
-        /// What it is about.
+        /// The title of the dialog.
         title: String,
-        /// What an answer might look like; may be empty.
+        /// An example of an answer; may be empty.
         placeholder: String,
     },
     /// [`Ui::editor`].
     Editor {
-        /// What it is about.
+        /// The title of the dialog.
         title: String,
-        /// The text to begin with.
+        /// The initial text.
         text: String,
     },
     /// [`Ui::notify`].
     Notify {
         /// The message.
         message: String,
-        /// Its sort.
+        /// How serious it is.
         kind: MessageKind,
     },
     /// [`Ui::status`].
     Status {
-        /// The key.
+        /// The key in the status line.
         key: String,
-        /// Its text; `None` takes the key away.
+        /// Its text; `None` removes the key.
         text: Option<String>,
     },
     /// [`crate::engine::session::Session::send`].
     Send {
-        /// What it says.
+        /// The text of the message.
         text: String,
-        /// Files to go with it.
+        /// Paths of attached files.
         attachments: Vec<String>,
         /// When it was sent.
         time: String,
     },
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DialogAnswer {
-    /// There is nobody who could be asked, or told.
+    /// No person can answer or see it.
     Nobody,
-    /// The person did not want to answer, or not in time.
+    /// The person declined, or did not answer in time.
     Cancelled,
-    /// What the person chose or wrote.
+    /// The text that the person chose or wrote.
     Text(String),
-    /// What the person said to a question.
+    /// The person's answer to a yes-or-no question.
     Yes(bool),
-    /// It was told, shown or sent.
+    /// It was shown or sent.
     Done,
-    /// It was refused, and why.
+    /// It was refused, for this reason.
     Refused(String),
 }
 
-/// Who asks, and how long an answer counts.
+/// The hook that asks, and how long an answer counts.
 #[derive(Debug)]
 pub struct Asker<'a> {
     hook: &'a str,
@@ -126,19 +126,19 @@ pub struct Asker<'a> {
     withdrawn_by: Vec<BorrowedFd<'a>>,
 }
 
-/// What ended a wait.
+/// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waited {
-    /// There is something to read.
+    /// Input is available.
     Ready,
-    /// Nothing happened for as long as was to be waited.
+    /// Nothing happened in the given time.
     Quiet,
-    /// The dialog is over: time is up, or it was withdrawn.
+    /// The dialog is over: its time is up, or it was withdrawn.
     Over,
 }
 
 impl<'a> Asker<'a> {
-    /// `hook`, who asks until `until`, or until one of these descriptors is readable.
+    /// A question from `hook` that ends at `until`, or when one of these descriptors is readable.
     pub fn new(hook: &'a str, until: Instant, withdrawn_by: Vec<BorrowedFd<'a>>) -> Asker<'a> {
         Asker { hook, until, withdrawn_by }
     }
@@ -148,7 +148,7 @@ impl<'a> Asker<'a> {
         self.hook
     }
 
-    /// When an answer no longer counts.
+    /// The time after which an answer no longer counts.
     pub fn until(&self) -> Instant {
         self.until
     }
@@ -158,7 +158,7 @@ impl<'a> Asker<'a> {
         self.wait(None, Duration::ZERO) == Waited::Over
     }
 
-    /// Waits until `input` can be read, but no longer than `at_most`.
+    /// Waits until `input` is readable, but no longer than `at_most`.
     pub fn wait(&self, input: Option<BorrowedFd<'_>>, at_most: Duration) -> Waited {
         let waits_until = Instant::now().checked_add(at_most);
         loop {
@@ -171,7 +171,7 @@ impl<'a> Asker<'a> {
             let all = self.withdrawn_by.iter().copied().chain(input);
             let mut fds: Vec<PollFd<'_>> =
                 all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-            // A signal has arrived: it may have been the one that withdraws.
+            // A signal arrived, perhaps the one that withdraws the dialog.
             let Ok(_) = rustix::event::poll(&mut fds, left.as_ref()) else { continue };
             let (ends, input) = fds.split_at(self.withdrawn_by.len());
             if ends.iter().any(|fd| !fd.revents().is_empty()) {
@@ -187,7 +187,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// Shows one request to the person. A message to the session is not theirs to take.
+/// Shows one request to the person. Messages to the session do not come here.
 pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
     let text = |text: Option<String>| text.map_or(DialogAnswer::Cancelled, DialogAnswer::Text);
     match request {
@@ -207,7 +207,7 @@ pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
     }
 }
 
-/// A text with the hook that it comes from.
+/// A text with the name of the hook that it comes from.
 pub fn named(asker: &Asker<'_>, text: &str) -> String {
     format!("{}: {text}", asker.hook())
 }

@@ -1,8 +1,8 @@
-//! Where hooks come with their requests: a socket in a private folder, made for the first hook. A
-//! thread waits for hooks, and one serves each of their requests.
+//! The server for hooks' requests: a socket in a private folder, created for the first hook. One
+//! thread accepts connections, and each request gets another thread.
 //!
-//! Each hook has a token by which it is known, and a clock. When the hook has ended, or the server
-//! is closed, its connections are cut, which withdraws the dialogs that are open on them.
+//! Each hook has a token, which identifies it, and a clock. When the hook ends or the server
+//! closes, its connections are cut, which withdraws their open dialogs.
 
 use std::fs::{DirEntry, File};
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
@@ -23,25 +23,25 @@ use super::dialog::{Asker, DialogAnswer, Request, Ui, show};
 use crate::engine::lock::locked;
 use crate::engine::session::{self, Message, Session};
 
-/// How many requests may wait at once; a hook that makes more is cut off.
+/// How many requests may wait at once. A hook that sends more is cut off.
 const MOST_CALLS: usize = 64;
 
-/// How long a request may take to arrive: it is one line, and written at once.
+/// How long a request may take to arrive. It is one line, written at once.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
 /// The longest path of a socket, with its final NUL, that every system takes.
 const LONGEST_PATH_BYTES: usize = 104;
 
-/// A socket that nobody listens at is removed when it is this old.
+/// The age at which a socket without a listener is removed.
 const STALE: Duration = Duration::from_secs(60);
 
 /// How often a question that waits for its turn checks whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a program that embeds hookrun offers to its hooks, and the socket where they find it.
+/// What an embedding program offers to its hooks, and the socket where they find it.
 #[derive(Clone)]
 pub struct Server {
-    /// Where sockets are made: a folder below it, for the owner only.
+    /// Sockets are created in a folder below it that only the owner can read.
     root: PathBuf,
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
@@ -54,27 +54,27 @@ impl Server {
         Server { root: root.to_path_buf(), ui: None, session: None, socket: Arc::default() }
     }
 
-    /// Hooks can ask and tell a person.
+    /// Lets hooks ask a person and show messages.
     #[must_use]
     pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
         self.ui = Some(ui);
         self
     }
 
-    /// Hooks can send messages to the session.
+    /// Lets hooks send messages to the session.
     #[must_use]
     pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
         self.session = Some(session);
         self
     }
 
-    /// Whether a person can be asked.
+    /// Whether a person can answer.
     pub fn has_ui(&self) -> bool {
         self.ui.is_some()
     }
 
-    /// The connection of a hook that is about to start. `None` where no socket can be made: the
-    /// hook then finds nobody.
+    /// The connection of a hook that is about to start. `None` if no socket can be created; then
+    /// the hook cannot ask anyone.
     pub(crate) fn connection(
         &self,
         hook: &str,
@@ -107,11 +107,11 @@ impl std::fmt::Debug for Server {
 struct OpenSocket {
     address: PathBuf,
     shared: Arc<SocketState>,
-    /// Closed to end the thread that waits.
+    /// Dropping it ends the thread that accepts connections.
     _life: PipeWriter,
 }
 
-/// What all threads know.
+/// The state that all threads share.
 struct SocketState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
@@ -188,10 +188,10 @@ impl SocketState {
         let until = now + guest.clock.patience(now);
         let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()]);
         let Some(_turn) = self.turns.take(&asker) else { return DialogAnswer::Cancelled };
-        // A panic in the host's code is no answer.
+        // A panic in the host's code does not count as an answer.
         let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));
         let answer = shown.unwrap_or(DialogAnswer::Nobody);
-        // What came too late is no answer either.
+        // Nor does a late answer.
         if asker.is_over() && answer != DialogAnswer::Done {
             DialogAnswer::Cancelled
         } else {
@@ -210,7 +210,7 @@ impl SocketState {
     }
 }
 
-/// One dialog at a time.
+/// Lets one dialog at a time through.
 #[derive(Debug, Default)]
 struct Turns {
     is_taken: Mutex<bool>,
@@ -246,7 +246,7 @@ impl Drop for DialogTurn<'_> {
     }
 }
 
-/// Waits for connections until `life` ends.
+/// Accepts connections until `life` ends.
 fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
         let mut fds =
@@ -258,13 +258,13 @@ fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<
         match listener.accept() {
             Ok((stream, _)) => receive_one(shared, stream),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // Out of descriptors: until some are closed.
+            // Out of descriptors: wait until some are closed.
             Err(_) => thread::sleep(Duration::from_millis(10)),
         }
     }
 }
 
-/// Serves a connection in a thread of its own; the dialogs still come one after the other.
+/// Serves a connection in a new thread. The dialogs still take turns.
 fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
     if shared.calls.fetch_add(1, Ordering::SeqCst) >= MOST_CALLS {
         shared.calls.fetch_sub(1, Ordering::SeqCst);
@@ -284,7 +284,7 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
     }
 }
 
-/// Makes the socket: below `root`, or in the system's temporary folder where its path is too long.
+/// Creates the socket below `root`, or in the system's temporary folder if its path is too long.
 fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
     let own = rustix::process::getuid().as_raw();
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -309,7 +309,6 @@ fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
     Err(problem)
 }
 
-/// Removes sockets whose hookrun was killed.
 fn remove_stale(folder: &Path) {
     let is_old = |entry: &DirEntry| {
         let made = entry.metadata().and_then(|meta| meta.modified());
@@ -324,10 +323,9 @@ fn remove_stale(folder: &Path) {
     }
 }
 
-/// What a hook is known by.
 fn new_token() -> String {
     let mut bytes = [0; 16];
-    // Who can reach the socket at all is the same user; the token tells hooks apart.
+    // Only the same user can reach the socket; the token distinguishes that user's hooks.
     let _ = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
     let own = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let number = u128::from_ne_bytes(bytes) ^ own.as_nanos();
