@@ -62,7 +62,7 @@ peers=$(cd "$peers" && pwd)
 
 say 'building hookrun'
 build() { # option...
-  cargo build --release --quiet --message-format json-render-diagnostics "$@" |
+  cargo build --profile dist --quiet --message-format json-render-diagnostics "$@" |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 program[hookrun]=$(build)

@@ -48,7 +48,7 @@ quietly() {
 build() (
     cd -- "${GITHUB_ACTION_PATH:?}"
     unset RUSTUP_TOOLCHAIN RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS CARGO_BUILD_TARGET
-    cargo install --quiet --locked --path . --root "$1" --target-dir "$1/target"
+    cargo install --profile dist --quiet --locked --path . --root "$1" --target-dir "$1/target"
 )
 
 event=${ACTION_EVENT-}
