@@ -92,14 +92,25 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Values from tables that the arguments must not know: the command, the argument, and the words.
-const VALUES: &[(&str, &str, fn() -> Vec<&'static str>)] = &[
-    ("install", "host", hosts),
-    ("uninstall", "host", hosts),
-    ("doctor", "host", hosts),
-    ("new", "template", templates::names),
-    ("new", "lang", || templates::LANGUAGES.iter().map(|language| language.name).collect()),
+/// An argument whose values are the names in a table that the arguments must not know.
+struct NamedValues {
+    command: &'static str,
+    argument: &'static str,
+    names: fn() -> Vec<&'static str>,
+}
+
+#[rustfmt::skip]
+const VALUES: &[NamedValues] = &[
+    NamedValues { command: "install", argument: "host", names: hosts },
+    NamedValues { command: "uninstall", argument: "host", names: hosts },
+    NamedValues { command: "doctor", argument: "host", names: hosts },
+    NamedValues { command: "new", argument: "template", names: templates::names },
+    NamedValues { command: "new", argument: "lang", names: languages },
 ];
+
+fn languages() -> Vec<&'static str> {
+    templates::LANGUAGES.iter().map(|language| language.name).collect()
+}
 
 fn hosts() -> Vec<&'static str> {
     HOSTS.iter().map(|host| host.name).chain([git::NAME]).collect()
@@ -109,9 +120,9 @@ pub(crate) fn command_line() -> Command {
     Cli::command().mut_subcommands(|command| {
         let name = command.get_name().to_string();
         command.mut_args(|arg| {
-            let is_it = |(of, id, _): &&(&str, &str, _)| *of == name && arg.get_id() == id;
+            let is_it = |row: &&NamedValues| row.command == name && arg.get_id() == row.argument;
             match VALUES.iter().find(is_it) {
-                Some((_, _, words)) => arg.value_parser(PossibleValuesParser::new(words())),
+                Some(row) => arg.value_parser(PossibleValuesParser::new((row.names)())),
                 None => arg,
             }
         })

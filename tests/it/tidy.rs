@@ -275,23 +275,34 @@ fn every_file_says_what_it_owns_and_stays_readable() {
 
 #[test]
 fn a_type_name_is_one_type() {
+    let repeated = names_of_several_types(&sources());
+    assert!(repeated.is_empty(), "names of more than one type: {repeated:#?}");
+}
+
+/// The names, and the files that define them.
+fn names_of_several_types(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     let definition =
         Regex::new(r"(?m)^(?:pub(?:\([a-z]+\))? )?(?:struct|enum|trait|type) ([A-Z]\w*)").unwrap();
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in sources() {
+    for source in sources {
         for found in definition.captures_iter(&source.code) {
             known.entry(found[1].to_string()).or_default().push(source.path.clone());
         }
     }
     known.retain(|_, places| places.len() > 1);
-    assert!(known.is_empty(), "names of more than one type: {known:#?}");
+    known
 }
 
 #[test]
 fn no_parameter_is_a_tuple() {
+    let wrong = tuple_parameters(&sources());
+    assert!(wrong.is_empty(), "a tuple hides a name: {wrong:#?}");
+}
+
+fn tuple_parameters(sources: &[Source]) -> Vec<String> {
     let parameter = Regex::new(r"^[a-z_]+(, [a-z_]+)+\): \(").unwrap();
     let mut wrong = Vec::new();
-    for source in sources() {
+    for source in sources {
         for (at, _) in source.code.match_indices("fn ") {
             // Up to the body: patterns in it are no parameters.
             let head = source.code[at..].split(" {\n").next().unwrap_or_default();
@@ -302,7 +313,7 @@ fn no_parameter_is_a_tuple() {
             }
         }
     }
-    assert!(wrong.is_empty(), "a tuple hides a name: {wrong:#?}");
+    wrong
 }
 
 #[test]

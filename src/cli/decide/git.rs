@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -235,13 +234,17 @@ fn ask_git(
     let ended = errand
         .run(|| abort.times_raised() > 0)
         .map_err(failed("cannot get the changes from git"))?;
-    let is_whole = |output: &Output| output.stdout.len() as u64 <= LONGEST_LISTING_BYTES;
+    let is_aborted = abort.times_raised() > 0;
     let output = match ended {
-        ErrandEnd::Exited(output) if is_whole(&output) => output,
-        _ if abort.times_raised() > 0 => {
+        ErrandEnd::Exited(output) if output.stdout.len() as u64 <= LONGEST_LISTING_BYTES => output,
+        ErrandEnd::Exited(_) => {
+            let why = format!("git lists more than {LONGEST_LISTING_BYTES} bytes of changes");
+            return Err(Complaint::new(why));
+        }
+        ErrandEnd::Held | ErrandEnd::Killed if is_aborted => {
             return Err(Complaint::new(told_to_stop(abort.signal())));
         }
-        _ => {
+        ErrandEnd::Held | ErrandEnd::Killed => {
             let why = format!("git did not list what changes within {}", duration_text(limit));
             return Err(Complaint::new(why));
         }

@@ -80,9 +80,9 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInp
             Err(Errno::BADF) => return Err(no_event("stdin is closed")),
             Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
         };
-        match scanner.scan(&bytes) {
-            Framed::Empty | Framed::Open if !is_end => {}
-            framed => break framed,
+        let framed = scanner.scan(&bytes);
+        if is_end || !matches!(framed, Framed::Empty | Framed::Open) {
+            break framed;
         }
     };
     let length = bytes.len();

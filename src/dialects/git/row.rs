@@ -66,7 +66,7 @@ pub enum Presence {
 #[derive(Debug, Clone, Default)]
 pub struct GitInput {
     pub arguments: Vec<OsString>,
-    /// What was on stdin, for hooks that have [`GitHook::lines`].
+    /// What was on stdin, for hooks that have a row of lines.
     pub stdin: Vec<u8>,
     /// The folder in which git runs the hook.
     pub cwd: PathBuf,

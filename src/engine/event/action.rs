@@ -115,10 +115,10 @@ impl Action {
             return Ok(Some(Action::new(kind, None, Vec::new())));
         };
         let whole = Action::of_call(kind, &input, "toolInput")?;
-        match kind {
-            ActionKind::Other => whole.with_calls(&input).map(Some),
-            _ => Ok(Some(whole)),
+        if kind == ActionKind::Other {
+            return whole.with_calls(&input).map(Some);
         }
+        Ok(Some(whole))
     }
 
     /// The action of one call, whose input is at this place of the event.

@@ -48,7 +48,7 @@ impl Hook {
         Hook { matcher, ..self }
     }
 
-    /// Its place in the order: lower runs earlier, [`DEFAULT_PRIORITY`] by default.
+    /// Its place in the order: lower runs earlier, 100 by default.
     #[must_use]
     pub fn priority(self, priority: i64) -> Hook {
         Hook { priority, ..self }
@@ -76,9 +76,9 @@ impl Hook {
     /// A hook that is a function, with default settings: the event's timeout (5 s for most) and
     /// `on_failure`, no rewriting.
     ///
-    /// The function runs in one of hookrun's threads. It may return a [`Verdict`], `()` for no
-    /// opinion, or a `Result` of these, of which an error is a failure of the hook; so is a
-    /// panic, which goes no further (where panics unwind; the program's panic hook sees it first).
+    /// The function runs in one of hookrun's threads. It may return a
+    /// [`Verdict`](crate::Verdict), `()` for no opinion, or a `Result` of these, of which an error
+    /// is a failure of the hook; so is a panic, which goes no further (where panics unwind; the program's panic hook sees it first).
     /// Nothing can end a thread from outside: a function that is still running at its timeout has
     /// failed, and is left to its thread until it returns. When [`MOST_FUNCTIONS`] are running,
     /// one more is not called, which is a failure too.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::{Source, sources};
+use super::{Source, names_of_several_types, sources, tuple_parameters};
 
 /// Files and the files that they use, by their module paths (`engine/exec/step`).
 type Arrows = BTreeMap<String, BTreeSet<String>>;
@@ -24,20 +24,22 @@ fn the_house_keeps_its_measures() {
     let longest_file = sources.iter().max_by_key(|source| lines(source)).unwrap();
     // What is measured, how much it is, and how much it may be.
     let measures = [
-        ("lines of src", sources.iter().map(lines).sum(), 66_000),
-        ("lines of code in it, without comments and unit tests", code_lines(&sources), 54_000),
+        ("lines of src", sources.iter().map(lines).sum(), 59_100),
+        ("lines of code in it, without comments and unit tests", code_lines(&sources), 43_800),
         (
             "lines of the engine, which is all that an embedder must compile",
             engine.map(lines).sum(),
-            22_000,
+            20_000,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
-        ("files", sources.len(), 360),
+        ("files", sources.len(), 350),
         ("public items, without fields and methods", public_items(&sources), 250),
-        ("circles of siblings", circles.len(), 11),
-        ("knots: files that use each other in a ring", knots.len(), 28),
-        ("lines of the longest function", longest_function, 90),
-        ("lines of the longest file", lines(longest_file), 600),
+        ("names of more than one type", names_of_several_types(&sources).len(), 0),
+        ("parameters that are tuples", tuple_parameters(&sources).len(), 0),
+        ("circles of siblings", circles.len(), 0),
+        ("knots: files that use each other in a ring", knots.len(), 0),
+        ("lines of the longest function", longest_function, 70),
+        ("lines of the longest file", lines(longest_file), 520),
     ];
     let mut text = String::new();
     for (what, measured, limit) in measures {
@@ -84,6 +86,10 @@ fn longest_function(sources: &[Source]) -> (usize, &str) {
         let lines: Vec<&str> = source.code.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let Some(found) = head.captures(line) else { continue };
+            let ends_head = lines[at..].iter().find(|line| line.ends_with(['{', ';', '}']));
+            if ends_head.is_none_or(|line| !line.ends_with('{')) {
+                continue;
+            }
             let end = format!("{}}}", &found[1]);
             let length = lines[at..].iter().position(|line| *line == end).map_or(0, |end| end + 1);
             longest = longest.max((length, source.path.as_str()));

@@ -111,7 +111,7 @@ pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
 }
 
 fn say(failure: &Complaint) {
-    streams::remark(&format!("error: {}\n", failure.to_string()));
+    streams::remark(&format!("error: {}\n", failure));
 }
 
 fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
