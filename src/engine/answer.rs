@@ -1,14 +1,14 @@
-//! What did the hook say? Its exit status and its output become a verdict, or are malformed.
+//! Turns a hook's exit status and output into a verdict, or into a malformed answer.
 //!
-//! Pure. The hook contract in one place: `man hookrun-hook` describes what this file does.
+//! Pure. This is the whole hook contract; `man hookrun-hook` describes what this file does.
 //!
-//! 1. A signal is a failure, and so is a crash of the program; but a whole block that was printed
-//!    before it counts.
+//! 1. A signal is a failure, and so is a crash of the program. A complete block printed before it
+//!    still counts.
 //! 2. A non-zero exit status blocks; nothing on stdout can undo it.
 //! 3. A block counts anywhere in the output, in every host's words (`search`).
-//! 4. More than 1 MiB of stdout is malformed; of its beginning only whole blocks count.
-//! 5. Nothing on stdout is no opinion; text without an answer is `output`.
-//! 6. An answer is one JSON object that keeps to the contract. Log lines around it change nothing.
+//! 4. More than 1 MiB of stdout is malformed; only complete blocks in its beginning count.
+//! 5. Empty stdout is no opinion; text without an answer is `output`.
+//! 6. An answer is one JSON object that follows the contract. Log lines around it change nothing.
 //!
 //! A hook that was written for another system is judged by its [`Convention`].
 
@@ -38,13 +38,13 @@ use structured::structured;
 pub(crate) use text::{InText, read_text, without_colours};
 
 impl<'a> Permit<'a> {
-    /// The convention that its results are read by; `None` for hookrun's own contract.
+    /// The convention for reading its results; `None` for hookrun's own contract.
     fn convention(self) -> Option<&'a dyn Convention> {
         self.hook.convention.as_deref().filter(|one| one.has_own_results())
     }
 
-    /// Whether an answer has no keys but its own: a gate's, unless another system's rule is that
-    /// other keys are ignored.
+    /// Whether unknown keys in an answer are errors: at a gate, unless the hook's own system
+    /// ignores them.
     fn is_closed(self) -> bool {
         self.spec.blocks && self.hook.convention.is_none()
     }
@@ -54,7 +54,7 @@ impl<'a> Permit<'a> {
     }
 }
 
-/// How the run of a hook that exited has ended, with notes for its author.
+/// The ending of a hook that exited, with notes for its author.
 pub fn judge(
     exit: Exit,
     stdout: &Captured,
@@ -85,7 +85,7 @@ pub fn judge(
     if text.is_empty() {
         return beside_nothing(&stderr.text(), permit);
     }
-    // `jq -C` and the like put colours around an answer; they do not change what it says.
+    // `jq -C` and similar tools colour an answer, which does not change its meaning.
     let (printed, uncoloured) = (text, without_colours(text));
     let text = uncoloured.as_deref().unwrap_or(text).trim();
     if text.starts_with('{') {
@@ -93,7 +93,7 @@ pub fn judge(
     }
     let as_text = |notes| {
         let verdict = Verdict::new(Decision::Allow, ContractRule::Text);
-        // The hooks of another system do not know this rule.
+        // Hooks of another system do not follow this rule.
         let teaches = permit.spec.conduct.text_teaches && permit.hook.convention.is_none();
         let verdict = match teaches {
             true => verdict.with_context(printed),
@@ -103,7 +103,7 @@ pub fn judge(
     };
     match read_text(text, permit) {
         InText::Decision(decision) => in_text(decision, Some(printed)),
-        // Another system's rule is that all of this is text.
+        // For hooks of another system, all of this is text.
         InText::Answer(_) if permit.hook.convention.is_some() => as_text(Vec::new()),
         InText::Answer(answer) => {
             let (ending, mut notes) = object(answer, permit);
@@ -116,8 +116,8 @@ pub fn judge(
     }
 }
 
-/// The ending of a hook that exited with 0 and printed nothing on stdout. At a gate, a JSON object
-/// that is all of stderr counts if it blocks or asks; among logs it is a note.
+/// The ending of a hook that exited with 0 and printed nothing on stdout. At a gate, stderr counts
+/// if it is one JSON object that blocks or asks. Among logs such an object only gives a note.
 pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let silent = Ending::Answered(Verdict::new(Decision::Allow, ContractRule::Silence));
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
@@ -136,8 +136,8 @@ pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<S
     )
 }
 
-/// The ending of a hook that failed: a whole refusal that it had said by then counts, and its
-/// failure is a note.
+/// The ending of a hook that failed. A complete block that it printed first counts, and its failure
+/// becomes a note.
 pub(crate) fn failed(
     failure: Ending,
     stdout: &Captured,
@@ -154,11 +154,11 @@ pub(crate) fn failed(
     (ending, vec![format!("it had blocked, and then failed: {words}")])
 }
 
-/// One JSON object alone, or what begins like one.
+/// Reads text that is one JSON object, or begins like one.
 fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let document = read_object(text).map_err(|error| syntax(&error));
     let read = document.and_then(|entries| structured(entries, text, permit));
-    // A block may be below a key that is not ours, or next to one.
+    // A block may be next to an unknown key or below it.
     let found = match &read {
         Ok((_, notes)) if notes.is_empty() => FoundAnswers::default(),
         Ok(_) | Err(_) => search(text, Vocabulary::Native),
@@ -175,7 +175,7 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     }
 }
 
-/// The ending of a function that returned, or failed in these words.
+/// The ending of a function that returned or failed.
 pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
     let verdict = match returned {
         Ok(verdict) => verdict,
@@ -184,7 +184,7 @@ pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) ->
     structured::returned(verdict, permit).map_or_else(malformed, Ending::Answered)
 }
 
-/// What is wrong with text that begins like a JSON object; the usual slips are named.
+/// What is wrong with text that begins like a JSON object. Names the usual mistakes.
 pub(crate) fn syntax(error: &serde_json::Error) -> String {
     let words = error.to_string();
     if words.starts_with("trailing characters") {
@@ -203,11 +203,11 @@ pub(crate) fn malformed(problem: String) -> Ending {
     Ending::Malformed { problem }
 }
 
-/// For the author of a hook that blocks without a word.
+/// A note for the author of a hook that blocks without a reason.
 const SAID_NOTHING: &str = "it said nothing: if it was not meant to block, end it with `exit 0`; \
     a test that is false as the last line, and `set -e`, exit with status 1";
 
-/// The verdict of a non-zero exit: the reason is stderr, else the JSON `reason`, else text on
+/// The verdict of a non-zero exit. The reason is stderr, else the JSON `reason`, else text on
 /// stdout, else the status.
 pub(crate) fn refused_by_status(
     printed: &Printed<'_>,
@@ -255,10 +255,10 @@ pub(crate) fn refused_by_status(
     (Ending::Answered(verdict), notes)
 }
 
-/// The note for an answer with text around it.
+/// The note on an answer with text around it.
 const SURROUNDED: &str = "text surrounds the JSON on stdout; print the JSON alone, logs to stderr";
 
-/// A block or question that is no answer by itself.
+/// A block or question found in text that is not an answer by itself.
 fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
     let mut verdict = Verdict::new(decision, ContractRule::RefusalInText);
     verdict.output = output.map(str::to_string);
@@ -345,7 +345,7 @@ mod tests {
             ("{ oops\n", ""),
             ("x {\"a\":\n", "\n} y"),
             ("{ {\n\n{} ", " e"),
-            // A quotation cannot be distinguished from an answer.
+            // Quoted text cannot be distinguished from an answer.
             ("say ", " to block"),
         ] {
             let stdout = format!("{before}{{\"continue\":false,\"reason\":\"no\"}}{after}");

@@ -1,7 +1,7 @@
-//! One case: an input, and what must come back.
+//! One case: an input and its expected result.
 //!
-//! Cases are read from files of TOML, each mistake with its place and its cure, and what came back
-//! is compared with what they expect. Nothing is run and no file is opened here.
+//! Cases are read from TOML files, and each mistake is reported with its place and its fix. Results
+//! are then compared with expectations. Nothing here runs a hook or opens a file.
 
 mod case;
 pub mod coverage;

@@ -1,21 +1,20 @@
-//! Tells a crash of a hook's program from a decision: by its exit status, and by the last words of
-//! its interpreter on stderr.
+//! Distinguishes a crash of a hook's program from a decision, by its exit status and by the last
+//! words of its interpreter on stderr.
 //!
-//! It is a crash only if the last words say so, and if the hook's own file crashed: a hook that runs
-//! the tests, or a linter, and passes on what they print, decides. So does one that quotes its event:
-//! what an agent can write into an event is no crash.
+//! It is a crash only if the last words show one in the hook's own file. A hook decides if it runs
+//! tests or a linter and passes on what they print. A hook that quotes its event also decides: text
+//! that an agent can write into an event is never a crash.
 
 use crate::engine::event::Event;
 use crate::engine::event::json::string_text;
 use crate::engine::hook::{Handler, Hook, Permit};
 
-/// How much of the last words is kept.
 const WORDS_BYTES: usize = 500;
 
-/// Statuses by which a shell says that there was nothing to run.
+/// Statuses that mean a shell had nothing to run.
 const NEVER_RAN: [(i32, &str); 2] = [(126, "found but not executable"), (127, "command not found")];
 
-/// The last words of a hook that crashed; `None` for one that decided.
+/// The last words of a hook that crashed; `None` if it decided.
 pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<String> {
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
     let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
@@ -36,7 +35,7 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
     Some(words[..end].to_string())
 }
 
-/// The words of an interpreter that could not go on with the hook's own file.
+/// The message of an interpreter that stopped in the hook's own file.
 fn last_words(status: i32, lines: &[&str], hook: &Hook) -> Option<String> {
     shell(lines, hook)
         .or_else(|| python(lines, hook).filter(|_| status == 1))
@@ -45,11 +44,11 @@ fn last_words(status: i32, lines: &[&str], hook: &Hook) -> Option<String> {
         .or_else(|| perl(lines, hook).filter(|_| status != 1))
 }
 
-/// How many of the last lines are compared with the event: more than any stack has.
+/// How many of the last lines are compared with the event. No stack trace has more.
 const QUOTED_LINES: usize = 100;
 
-/// The last of these lines as far as they are in the event. Of a line that ends with a line of the
-/// event, that line.
+/// The trailing lines that the event contains. If a line only ends with a line of the event, that
+/// part of it.
 fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     let texts = texts_of(event);
     let in_event = |line: &'l str| {
@@ -65,7 +64,7 @@ fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     quoted
 }
 
-/// All texts in an event, each on its own lines, without blanks at their ends.
+/// All texts in an event, on separate lines, without trailing spaces.
 fn texts_of(event: &Event) -> String {
     let json = String::from_utf8(event.context().to_json()).unwrap_or_default();
     let mut texts = String::from("\n");
@@ -87,7 +86,7 @@ fn texts_of(event: &Event) -> String {
     texts
 }
 
-/// Whether this is the hook's file, or a program that its command line names.
+/// Whether this is the hook's file, or a program in its command line.
 fn is_own(hook: &Hook, path: &str) -> bool {
     let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
     let name = base(path);
@@ -103,7 +102,7 @@ fn is_own(hook: &Hook, path: &str) -> bool {
     }
 }
 
-/// The place in the hook's file that a line names, as `guard.js:3`.
+/// The place in the hook's file that a line names, such as `guard.js:3`.
 fn place_in(hook: &Hook, line: &str) -> Option<String> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`');
     line.split(is_end).find_map(|word| {
@@ -118,7 +117,7 @@ fn place(path: &str, line: &str) -> String {
     format!("{}:{line}", path.rsplit('/').next().unwrap_or(path))
 }
 
-/// A shell that could not go on: no such command, a syntax error, a variable that is not set.
+/// A shell that stopped: unknown command, syntax error, or unset variable.
 fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let (path, number, words) = shell_line(last)?;
@@ -138,8 +137,8 @@ fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
     (is_crash && is_own(hook, path)).then(|| format!("{words} ({})", place(path, number)))
 }
 
-/// The file, the line and the words of a shell's own message: `a.sh: line 3: …` (bash),
-/// `a.sh: 3: …` (dash), `a.sh:3: …` (zsh), `a.sh[3]: …` (ksh).
+/// The file, line and text of a shell's own message: `a.sh: line 3: …` (bash), `a.sh: 3: …` (dash),
+/// `a.sh:3: …` (zsh), `a.sh[3]: …` (ksh).
 fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
     let (head, words) = line.split_once(": ")?;
@@ -152,8 +151,8 @@ fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
     is_number(number).then_some((head, number, words))
 }
 
-/// An uncaught exception of Python: its frames, or the place of a syntax error, and below them one
-/// line that names it.
+/// An uncaught exception of Python: its frames or the place of a syntax error, then one line that
+/// names it.
 fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let name = last.split(':').next().unwrap_or_default();
@@ -175,13 +174,13 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     Some(format!("{last} ({})", place(path, number)))
 }
 
-/// The file and the line of `  File "a.py", line 2, in <module>`.
+/// The file and line in `  File "a.py", line 2, in <module>`.
 fn python_frame(line: &str) -> Option<(&str, &str)> {
     let (path, rest) = line.strip_prefix("  File \"")?.split_once("\", line ")?;
     Some((path, rest.split(',').next().unwrap_or(rest)))
 }
 
-/// An uncaught exception of Node: a stack, and at the end Node's version (older ones say none).
+/// An uncaught exception of Node: a stack, then Node's version (older versions print none).
 fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     let last = lines.last()?;
     let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(':');
@@ -198,8 +197,8 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     }
 }
 
-/// An uncaught exception of Ruby: `a.rb:3:in 'x': words (Class)`, and below it only where it came
-/// from; or a syntax error.
+/// An uncaught exception of Ruby: `a.rb:3:in 'x': words (Class)`, followed only by its stack; or a
+/// syntax error.
 fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     let is_raised = |line: &&str| line.contains(":in ") && line.ends_with(')');
     let is_syntax = |line: &&str| line.contains("syntax error") || line.ends_with("(SyntaxError)");
@@ -225,8 +224,8 @@ fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     is_class.then(|| format!("{class}: {said} ({place})"))
 }
 
-/// Perl's `die` with the place that Perl adds, and what it could not compile. `die "words\n"`, which
-/// has no place, is a decision.
+/// Perl's `die` with the place that Perl adds, or a compile error. `die "words\n"`, which has no
+/// place, is a decision.
 fn perl(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let compiled = last.strip_prefix("Execution of ").and_then(|rest| {

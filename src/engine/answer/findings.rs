@@ -1,4 +1,4 @@
-//! The findings of an answer: read as the answer's own keys are, and held to the same.
+//! The findings of an answer, checked as strictly as the answer's own keys.
 
 use serde_json::Value;
 
@@ -6,12 +6,11 @@ use crate::engine::outcome::Finding;
 use crate::engine::outcome::finding::{FindingLevel, KEYS};
 use crate::engine::spelling;
 
-/// A finding as it is written: its entries in their order, duplicates too; `None` for what is no JSON
-/// object.
+/// The entries of a finding in order, with duplicates; `None` for anything but a JSON object.
 pub(crate) type WrittenFinding = Option<Vec<(String, Value)>>;
 
-/// The finding at this place of a list: `path` and `message`, optionally `line` and `level` (`error`
-/// by default). An unknown key is ignored, and put into `unknown`.
+/// Reads the finding at this place in a list: `path` and `message`, optionally `line` and `level`
+/// (`error` by default). An unknown key is ignored and added to `unknown`.
 pub(crate) fn read(
     at: usize,
     written: &WrittenFinding,
@@ -33,7 +32,7 @@ pub(crate) fn read(
     one(entries).map_err(|problem| format!("`findings.{at}{problem}"))
 }
 
-/// Reads all of a list into `found`, and returns the notes about them.
+/// Reads a whole list into `found`, and returns the notes about it.
 pub(crate) fn read_all(
     list: &[WrittenFinding],
     found: &mut Vec<Finding>,
@@ -45,10 +44,10 @@ pub(crate) fn read_all(
     Ok(ignored(unknown))
 }
 
-/// How many keys that are not known are named.
+/// How many unknown keys the notes name.
 const MOST_KEYS: usize = 10;
 
-/// The notes about keys that are not known, one for each of the first.
+/// Notes about unknown keys, one for each of the first.
 pub(crate) fn ignored(mut unknown: Vec<String>) -> Vec<String> {
     unknown.sort_unstable();
     unknown.dedup();
@@ -57,7 +56,7 @@ pub(crate) fn ignored(mut unknown: Vec<String>) -> Vec<String> {
     unknown.iter().map(note).collect()
 }
 
-/// One finding, or what is wrong with it: a key and the end of a sentence.
+/// Reads one finding. The error is a key and the end of a sentence about it.
 fn one(entries: &[(String, Value)]) -> Result<Finding, String> {
     let get = |wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
     let text = |key: &str| match get(key) {

@@ -1,4 +1,4 @@
-//! The keys of a structured result, and what is read of them.
+//! The keys of a structured result, and how each is read.
 
 use serde_json::Value;
 
@@ -10,9 +10,8 @@ use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub struct ResultKey {
     pub name: &'static str,
     pub kind: JsonType,
-    /// What its value says.
     pub about: &'static str,
-    /// Takes a value of this type.
+    /// Stores a value of this type.
     pub(super) set: fn(&mut StructuredResult, Value),
 }
 
@@ -62,7 +61,7 @@ pub const RESULT_KEYS: &[ResultKey] = &[
         name: "findings",
         kind: JsonType::Array,
         about: "places in files: `path`, `line`, `level` (error, warning, notice), `message`",
-        // Read as they are written, so that a key that appears twice is seen.
+        // Read separately in their written form, so that duplicate keys are noticed.
         set: |_, _| {},
     },
 ];
@@ -71,12 +70,11 @@ fn text(value: Value) -> Option<String> {
     if let Value::String(text) = value { Some(text) } else { None }
 }
 
-/// The row of a key.
 pub(super) fn result_key(name: &str) -> Option<&'static ResultKey> {
     RESULT_KEYS.iter().find(|row| row.name == name)
 }
 
-/// A structured result as far as it was read: its decision is still in parts.
+/// A structured result as read so far, with the parts of its decision.
 pub(super) struct StructuredResult {
     pub(super) goes_on: Option<bool>,
     pub(super) reason: Option<String>,

@@ -1,17 +1,16 @@
-//! A block in plain text that is no JSON: YAML, TOML, the words of a log or of a shell.
+//! Finds a block in plain text that is not JSON: YAML, TOML, a log line or a shell line.
 //!
-//! Prose is left alone. `continue: false` must end its line, with nothing before it but what YAML
-//! or a log puts there; `continue=false` must be a word by itself.
+//! Prose does not count. `continue: false` must end its line, and only what YAML or a log puts
+//! there may come before it. `continue=false` must be a word by itself.
 
 use super::refusal::{Meaning, WrittenValue, is_word_for_refusal, meaning};
 
-/// The longest key that is looked at.
+/// The longest key that can count.
 pub(super) const KEY_BYTES: usize = 64;
 
-/// What separates the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// What may close a line after a value that blocks.
+/// Characters that may end a line after a value that blocks.
 const CLOSERS: [char; 11] = [' ', '\t', ',', ';', '"', '\'', '`', '\\', ']', ')', '}'];
 
 /// The key before the `:` or `=` at this place, if it blocks there.
@@ -22,7 +21,7 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let letters = key_end.bytes().rev().take(KEY_BYTES).take_while(is_letter).count();
     let (prefix, key) = key_end.split_at(key_end.len() - letters);
-    // An option of a command line is no key.
+    // An option of a command line is not a key.
     if key.is_empty() || key.starts_with('-') {
         return None;
     }
@@ -38,7 +37,7 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
     (stands_alone && refuses()).then_some(key)
 }
 
-/// The value on the same line, and what follows it.
+/// The value on the same line, and the rest of the line.
 fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
     let value = after.trim_start_matches([' ', '\t', '\\']);
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
@@ -50,14 +49,14 @@ fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
     (end > 0).then(|| (WrittenValue::Bare(&value[..end]), &value[end..]))
 }
 
-/// Whether nothing but a comment follows on the line.
+/// Whether only a comment follows on the line.
 fn ends_line(rest: &str) -> bool {
     let rest = rest.trim_start_matches(CLOSERS);
     rest.chars().next().is_none_or(|c| matches!(c, '\n' | '\r' | '#'))
 }
 
-/// Whether a word of a sentence comes before the key: a list's dash, a level, a time, and what ends
-/// in a colon or a bracket, are none.
+/// Whether a word of prose comes before the key. A list dash, a level, a time, and text that ends
+/// in a colon or bracket are not prose.
 fn is_prose(prefix: &str) -> bool {
     let word = prefix.trim_end_matches(BLANKS).rsplit(char::is_whitespace).next().unwrap_or("");
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)

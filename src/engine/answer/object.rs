@@ -1,4 +1,4 @@
-//! JSON objects on a hook's stdout: alone, or among text that somebody else printed.
+//! JSON objects on a hook's stdout, alone or among other text.
 
 use std::ops::Range;
 
@@ -9,24 +9,25 @@ use super::findings::WrittenFinding;
 use super::keys::result_key;
 use crate::engine::event::json::{elements, entries, string_text};
 
-/// How much is read in search of objects. What is nested is read once for each of its levels.
+/// How much text is read in search of objects. Nested text is read once for each level.
 pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
-/// An answer as its entries, in their order.
+/// The entries of an answer in order.
 pub(crate) type Answer = Vec<(String, Value)>;
 
-/// Reads text that is one JSON object and nothing else.
+/// Reads text that is exactly one JSON object.
 pub(crate) fn read_object(text: &str) -> serde_json::Result<Answer> {
     entries(text)
 }
 
-/// The entries with our keys of text that is one JSON object. A block counts although the rest may be
-/// unreadable (half of a character, a number without bounds, any depth), so the rest is not read.
+/// The entries with our keys, from text that is one JSON object. Other values are not read: they
+/// may be unreadable (half a character, a number out of range, too deep), and a block next to them
+/// still counts.
 pub(crate) fn own_entries_of(text: &str) -> serde_json::Result<Answer> {
     readable(text, |key| result_key(key).is_some())
 }
 
-/// All entries of text that is one JSON object, as far as each can be read; `None` for other text.
+/// All readable entries of text that is one JSON object; `None` for other text.
 pub(crate) fn all_of(text: &str) -> Option<Answer> {
     readable(text, |_| true).ok()
 }
@@ -40,13 +41,13 @@ fn readable(text: &str, is_wanted: impl Fn(&str) -> bool) -> serde_json::Result<
     Ok(all.into_iter().filter_map(read).collect())
 }
 
-/// Whether the text is a JSON list that holds an object with a key of ours.
+/// Whether the text is a JSON list with an object that has one of our keys.
 pub(crate) fn is_list_of_answers(text: &str) -> bool {
     let list = elements(text).unwrap_or_default();
     list.iter().any(|item| own_entries_of(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
-/// The findings of a text that is one object, as they are written.
+/// The findings in text that is one object, in their written form.
 pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
     let entries: Vec<(&RawValue, &RawValue)> = entries(text).unwrap_or_default();
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
@@ -56,18 +57,18 @@ pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
     list.iter().map(|one| all_of(one.get())).collect()
 }
 
-/// A value as far as it can be read.
+/// As much of a value as is readable.
 pub(crate) fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
 }
 
-/// The value of a key; of one that appears twice, the last.
+/// The value of a key. For a duplicate key, the last one.
 pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// The outermost JSON objects in a text, and whether all of it was read.
+/// The outermost JSON objects in a text, and whether the whole text was read.
 pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
     let mut objects = Vec::new();
     let mut searched_bytes = 0;
@@ -94,13 +95,13 @@ pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
     (objects, true)
 }
 
-/// Whether an object begins a line and nothing follows it.
+/// Whether an object starts a line and nothing follows it.
 pub(crate) fn ends_text(text: &str, object: &Range<usize>) -> bool {
     let before = text[..object.start].rsplit(['\n', '\r']).next().unwrap_or_default();
     before.trim().is_empty() && text[object.end..].trim().is_empty()
 }
 
-/// Whether a JSON object begins near the end of the text and never ends.
+/// Whether a JSON object near the end of the text is cut off.
 pub(crate) fn breaks_off(text: &str) -> bool {
     let Some(start) = text.rfind('{') else { return false };
     let rest = &text[start..];
@@ -109,7 +110,7 @@ pub(crate) fn breaks_off(text: &str) -> bool {
     is_object && serde_json::from_str::<&RawValue>(rest).is_err_and(|error| error.is_eof())
 }
 
-/// Where the reader stopped.
+/// The position where the reader stopped.
 pub(crate) fn read_until(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()

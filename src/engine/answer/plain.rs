@@ -1,9 +1,9 @@
-//! Other ways to write the same characters: what programs and editors make of JSON.
+//! Other spellings of the same characters that programs and editors put into JSON.
 
 use std::borrow::Cow;
 
-/// The text without NULs, and with characters for their escapes (as .NET writes quotes), in strings
-/// and outside of them.
+/// The text without NULs, and with escapes replaced by their characters (.NET escapes quotes),
+/// inside strings and outside.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     if text.contains('\0') {
@@ -15,8 +15,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// The text with the printable characters of ASCII that are written by number. A quote stays an
-/// escaped one, as deep in strings as it was: n backslashes before its number are 2n-1 before it.
+/// Replaces numeric escapes of printable ASCII characters. A quote stays escaped to the same depth:
+/// n backslashes before its number become 2n-1 before the quote.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -43,7 +43,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Quotes as word processors and web pages write them, and what they mean.
+/// Typographic quotes of word processors and web pages, and their plain forms.
 const QUOTES: &[(&str, &str)] = &[
     ("\u{201c}", "\""),
     ("\u{201d}", "\""),
@@ -56,11 +56,11 @@ const QUOTES: &[(&str, &str)] = &[
     ("&#39;", "'"),
 ];
 
-/// What begins a comment, and what ends it. A comment of a line begins the line or follows a blank.
+/// How comments begin and end. A line comment starts the line or follows a space.
 const COMMENTS: &[(&str, &str)] = &[("/*", "*/"), ("//", "\n"), ("#", "\n")];
 
-/// Text that is no JSON, with plain quotes and without comments, also those in strings; `None`
-/// where it has neither.
+/// Text that is not JSON, with plain quotes and without comments, even within strings. `None` if it
+/// has neither.
 pub(super) fn tidied(text: &str) -> Option<String> {
     let has_quotes = QUOTES.iter().any(|(quote, _)| text.contains(quote));
     let has_comments = COMMENTS.iter().any(|(start, _)| text.contains(start));

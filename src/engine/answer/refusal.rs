@@ -1,8 +1,8 @@
-//! The words by which hooks block and ask: one table for hookrun's own contract and for every
+//! The words with which hooks block and ask: one table for hookrun's own contract and every
 //! dialect.
 //!
-//! Some are a system's, others are what people write without a manual. If a dialect's own table gives
-//! a key another meaning, that meaning wins.
+//! Some belong to a system; others are what people write without a manual. If a dialect's own table
+//! gives a key another meaning, that meaning wins.
 
 use serde_json::Value;
 
@@ -12,51 +12,48 @@ use crate::engine::hook::Convention;
 use crate::engine::names::words;
 use crate::engine::spelling;
 
-/// The reason of a refusal that gives none.
+/// The reason of a block that gives none.
 pub const NO_REASON: &str = "blocked without a reason";
 
-/// The question of a hook that asks and gives none.
+/// The question of a hook that asks without one.
 pub const NO_QUESTION: &str = "may it go on?";
 
-/// The key of hookrun's own questions.
 const ASK: &str = "ask";
 
-/// A key that can refuse or ask.
+/// A key that can block or ask.
 #[derive(Debug)]
 pub struct RefusalWord {
-    /// The key.
     pub key: &'static str,
-    /// Which of its values refuse.
+    /// The values that block.
     pub by: RefusesBy,
-    /// Some system reads it. People write the others.
+    /// Whether some system reads it. People write the others by guesswork.
     pub is_read: bool,
 }
 
-/// Which values of a key refuse or ask.
+/// Which values of a key block or ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusesBy {
     /// `false`, or `0`.
     False,
-    /// `true`, a number other than `0`, a list or an object that is not empty; or a text, which is
-    /// the reason.
+    /// `true`, a number other than `0`, a non-empty list or object; or a text, which is the reason.
     True,
     /// A word that denies or stops, also in a list, or `false`; the word `ask` asks.
     Word,
-    /// A word that denies, also in a list, or `false`. Words that stop or ask are states of many
-    /// programs.
+    /// A word that denies, also in a list, or `false`. Words that stop or ask do not count, because
+    /// many programs use them as states.
     State,
-    /// A text, which is a question.
+    /// A text, which is the question.
     Question,
 }
 
-/// Makes a row of each key in these groups.
+/// Makes a row for each key in these groups.
 macro_rules! refusal_words {
     ($($is_read:literal $by:ident $($key:literal)+;)+) => {
         &[$($(RefusalWord { key: $key, by: RefusesBy::$by, is_read: $is_read }),+),+]
     };
 }
 
-/// Every key that can refuse or ask. Those that some system reads come first.
+/// Every key that can block or ask. Those that some system reads come first.
 pub const REFUSAL_WORDS: &[RefusalWord] = refusal_words! {
     true False "continue";
     true True "block" "cancel";
@@ -70,26 +67,26 @@ pub const REFUSAL_WORDS: &[RefusalWord] = refusal_words! {
     false State "result" "status" "outcome";
 };
 
-/// The words that deny, in any case.
+/// Words that deny, in any case.
 pub const DENIALS: &[&str] = words!(
     "deny" "denied" "block" "blocked" "reject" "rejected" "refuse" "refused" "forbid" "forbidden"
     "disallow" "disallowed" "veto"
 );
 
-/// The words that stop, which deny as a decision.
+/// Words that stop. As a decision they deny.
 pub const STOPS: &[&str] = &["stop", "halt", "abort", "cancel"];
 
-/// Other keys that some system's hooks decide with.
+/// Other keys with which some system's hooks decide.
 const DECIDING: &[&str] = &["hookSpecificOutput", "stopReason"];
 
-/// Keys by which hooks give the reason of a refusal.
+/// Keys with which hooks give the reason of a block.
 const REASONS: &[&str] =
     &["reason", "blockReason", "permissionDecisionReason", "stopReason", "message", "msg"];
 
 /// Texts that do not count as a reason.
 const NOTHING: &[&str] = &["", "false", "none", "null"];
 
-/// A value as it is written, in JSON or in what was meant to be JSON.
+/// A value as written, in JSON or in an attempt at JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrittenValue<'t> {
     /// Without quotes: `false`, `True`, `no`.
@@ -100,15 +97,15 @@ pub enum WrittenValue<'t> {
     Number,
     /// In quotes.
     Text(&'t str),
-    /// The text ends here, and perhaps within it.
+    /// Cut off by the end of the text.
     Cut(&'t str),
-    /// A list or an object with something in it, and its text that denies, else its first.
+    /// A non-empty list or object, with its text that denies, else its first text.
     Many(Option<&'t str>),
-    /// `null`, an empty list or object.
+    /// `null`, or an empty list or object.
     Other,
 }
 
-/// What a key says by its value.
+/// The meaning of a key with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// It blocks.
@@ -121,7 +118,7 @@ pub enum Meaning {
     Nothing,
 }
 
-/// What `key` says by its value, in the words of [`REFUSAL_WORDS`].
+/// The meaning of `key` with this value, by [`REFUSAL_WORDS`].
 pub fn meaning(key: &str, value: WrittenValue<'_>) -> Meaning {
     let may_refuse = |row: &&RefusalWord| row.by.fits(value) != Meaning::Nothing;
     if let Some(row) = REFUSAL_WORDS.iter().find(|row| row.key == key) {
@@ -132,21 +129,21 @@ pub fn meaning(key: &str, value: WrittenValue<'_>) -> Meaning {
         return Meaning::Nothing;
     }
     let is_slip = |row: &RefusalWord| match row.key {
-        // The key that is written by hand most.
+        // People write this key by hand more than any other.
         "continue" if value != WrittenValue::Zero => spelling::nearest(key, [row.key]).is_some(),
         _ => is_same(row.key, key),
     };
     if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
 }
 
-/// Whether a key blocks in plain text too: one that some system reads even if it is misspelled, the
-/// others only in their own spelling, because any text may have `Status: blocked`.
+/// Whether a key blocks in plain text too. A key that some system reads does, even misspelled. The
+/// others must be spelled exactly, because any text may contain `Status: blocked`.
 pub fn is_word_for_refusal(key: &str) -> bool {
     let is_near = |row: &RefusalWord| spelling::nearest(key, [row.key]).is_some();
     REFUSAL_WORDS.iter().any(|row| row.key == key || (row.is_read && is_near(row)))
 }
 
-/// Whether two keys differ in case and separators only.
+/// Whether two keys differ only in case and separators.
 fn is_same(known: &str, key: &str) -> bool {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|c| !matches!(c, '_' | '-'));
@@ -156,7 +153,7 @@ fn is_same(known: &str, key: &str) -> bool {
 }
 
 impl RefusesBy {
-    /// What such a key says with this value.
+    /// The meaning of this kind of key with this value.
     fn fits(self, value: WrittenValue<'_>) -> Meaning {
         use WrittenValue::{Bare, Cut, Many, Number, Text, Zero};
         let is_one = |text: &str, words: &[&str]| words.iter().any(|word| is_word(text, word));
@@ -177,7 +174,7 @@ impl RefusesBy {
         }
     }
 
-    /// What a key says that takes words.
+    /// The meaning of a key whose values are words.
     fn by_word(self, value: WrittenValue<'_>) -> Meaning {
         let is_decision = self == RefusesBy::Word;
         let denials = || DENIALS.iter().chain(STOPS.iter().filter(|_| is_decision));
@@ -240,7 +237,7 @@ impl<'v> From<&'v Value> for WrittenValue<'v> {
     }
 }
 
-/// The reason that an object gives: of these keys, else of the usual ones, else the text of the key
+/// The reason in an object: from these keys, else from the usual ones, else the text of the key
 /// that blocks.
 pub(crate) fn reason<'a>(
     answer: &'a [(String, Value)],
@@ -252,7 +249,7 @@ pub(crate) fn reason<'a>(
     text_of(answer, own).or_else(by).unwrap_or(NO_REASON).to_string()
 }
 
-/// The question of an object: of this key if it is one of all systems', else of those keys.
+/// The question in an object: from this key if all systems share it, else from those keys.
 pub(crate) fn question(
     answer: &[(String, Value)],
     own: impl Iterator<Item = &'static str>,
@@ -273,7 +270,7 @@ fn text_of(answer: &[(String, Value)], own: impl Iterator<Item = &'static str>) 
     own.chain(REASONS.iter().copied()).find_map(text)
 }
 
-/// The text of a value: its own, else the first in a list, else the reason in an object.
+/// The text of a value: itself, else the first in a list, else the reason in an object.
 fn text_in(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text.as_str()).filter(|text| has_words(text)),
@@ -289,20 +286,20 @@ fn has_words(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-/// Whose words a text is read in.
+/// The vocabulary for reading a text.
 #[derive(Debug, Clone, Copy)]
 pub enum Vocabulary<'c> {
     /// hookrun's own contract.
     Native,
-    /// Another system's.
+    /// Another system's contract.
     Of(&'c dyn Convention),
-    /// Nobody's: it is among other text, or deeper than any table reaches.
+    /// No particular one: the text is among other text, or deeper than any table reaches.
     Text,
 }
 
 impl Vocabulary<'_> {
-    /// The reason, if the object at this place blocks: a path of keys with dots, empty for the whole
-    /// answer.
+    /// The reason, if the object at this place blocks. The place is a path of keys with dots, empty
+    /// for the whole answer.
     pub fn refusal(self, place: &str, answer: &[(String, Value)]) -> Option<String> {
         match self {
             Vocabulary::Of(convention) if place.is_empty() => convention.refusal(answer),
@@ -316,7 +313,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// The question, if such an object asks.
+    /// The question, if the object at this place asks.
     pub fn question(self, place: &str, answer: &[(String, Value)]) -> Option<String> {
         match self {
             Vocabulary::Of(convention) if place.is_empty() => convention.question(answer),
@@ -331,7 +328,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// The key of such an object that would block or ask if it were spelled correctly.
+    /// The key of the object that would block or ask if it were spelled correctly.
     pub fn slip<'a>(self, place: &str, answer: &'a [(String, Value)]) -> Option<&'a str> {
         let is_slip = |(key, value): &&(String, Value)| {
             !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Slip
@@ -339,10 +336,10 @@ impl Vocabulary<'_> {
         answer.iter().find(is_slip).map(|(key, _)| key.as_str())
     }
 
-    /// Whether the value of `key` at this place is no part of the decision: a new input, a text for
-    /// the model.
+    /// Whether the value of `key` at this place is not part of the decision: a new input, or text
+    /// for the model.
     pub fn is_data(self, place: &str, key: &str) -> bool {
-        // Hosts' names for new values of what they have sent.
+        // Hosts' names for new values of their input.
         if key.starts_with("updated") || key.starts_with("modified") {
             return true;
         }
@@ -356,7 +353,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// Whether a key belongs to answers, so that what it says may not be lost.
+    /// Whether a key belongs to answers, so that its meaning must not be lost.
     pub fn decides(self, key: &str) -> bool {
         let reads = |word: &RefusalWord| word.is_read && word.key == key;
         let is_ours = || result_key(key).is_some();
@@ -365,17 +362,17 @@ impl Vocabulary<'_> {
             || (matches!(self, Vocabulary::Native) && is_ours())
     }
 
-    /// Whether a key is one of an answer or blocks in some words: in broken JSON its value cannot be
-    /// known.
+    /// Whether a key belongs to an answer or blocks in some vocabulary. In broken JSON its value
+    /// cannot be known.
     pub fn knows(self, key: &str) -> bool {
         self.decides(key) || REFUSAL_WORDS.iter().any(|word| word.key == key)
     }
 
-    /// Whether an object among other text is meant as an answer: it has a key that decides, or
-    /// none but those of an answer.
+    /// Whether an object among other text is meant as an answer: it has a key that decides, or only
+    /// keys of an answer.
     pub fn is_answer(self, answer: &[(String, Value)]) -> bool {
         let decides = |key: &str| match key {
-            // Words of many logs.
+            // Many logs contain these words.
             "reason" | "output" | "block" | "cancel" => false,
             _ => self.decides(key),
         };

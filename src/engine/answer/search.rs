@@ -1,9 +1,9 @@
-//! Looks for a block in everything that a hook has printed: in JSON at any depth, in JSON within a
+//! Searches for a block in everything that a hook printed: in JSON at any depth, in JSON within a
 //! string, among other text, and in broken JSON.
 //!
-//! 1. Only what looks like a key of an answer is looked at at all ([`sightings`]); other text costs
+//! 1. Only text that looks like a key of an answer is examined ([`sightings`]). Other text costs
 //!    one pass over its colons.
-//! 2. The innermost whole JSON object around it is read. If that blocks, the answer blocks.
+//! 2. The innermost complete JSON object around it is read. If that blocks, the answer blocks.
 //! 3. If there is no such object, or the key is a slip, it is *unreadable*.
 
 use serde_json::Value;
@@ -16,29 +16,26 @@ use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
 use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::outcome::Decision;
 
-/// How many levels are looked at, of objects and of strings in them.
+/// How many levels of objects and of strings within them are searched.
 const LEVELS: usize = 128;
 
-/// How many braces before a key are tried, the nearest first.
+/// How many braces before a key are tried, nearest first.
 const BRACES: usize = 64;
 
-/// How many strings within strings a key is read out of.
+/// How many levels of nested strings a key is read from.
 const ESCAPES: usize = 4;
 
 #[derive(Debug, Default)]
 pub(crate) struct FoundAnswers {
-    /// The reason of the first refusal.
     pub(crate) refusal: Option<String>,
-    /// The first question.
     pub(crate) question: Option<String>,
-    /// What looks like an answer and cannot be read as one.
+    /// Text that looks like an answer and cannot be read as one.
     pub(crate) unreadable: Option<String>,
-    /// The search ended before the text did.
     pub(crate) is_cut: bool,
 }
 
 impl FoundAnswers {
-    /// What was found here or there, the first of each.
+    /// Merges two results, keeping the first of each kind.
     pub(crate) fn and(self, other: FoundAnswers) -> FoundAnswers {
         FoundAnswers {
             refusal: self.refusal.or(other.refusal),
@@ -48,14 +45,14 @@ impl FoundAnswers {
         }
     }
 
-    /// The strictest of the refusals and questions.
+    /// The strictest decision found.
     pub(crate) fn decision(&self) -> Option<Decision> {
         let refusal = self.refusal.clone().map(|reason| Decision::Block { reason });
         refusal.or_else(|| self.question.clone().map(|question| Decision::Ask { question }))
     }
 }
 
-/// Looks through a text. Of an object that is all of it, the vocabulary says what is no decision.
+/// Searches a text. If it is one object, the vocabulary says which parts are not decisions.
 pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> FoundAnswers {
     let text = plain(text);
     let mut search = RefusalSearch::new(vocabulary);
@@ -73,7 +70,7 @@ struct RefusalSearch<'v> {
     vocabulary: Vocabulary<'v>,
     left_bytes: usize,
     level: usize,
-    /// It is a second look, at text with plain quotes and without comments.
+    /// This is a second pass, over text with plain quotes and without comments.
     is_tidied: bool,
     found: FoundAnswers,
 }
@@ -84,7 +81,7 @@ impl<'v> RefusalSearch<'v> {
         RefusalSearch { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
     }
 
-    /// Looks through text with objects in it, as it is and as it may have been meant.
+    /// Searches text with objects in it, as written and as it may have been meant.
     fn text(&mut self, text: &str) {
         self.objects(text);
         if self.is_tidied || self.found.refusal.is_some() {
@@ -145,7 +142,7 @@ impl<'v> RefusalSearch<'v> {
         None
     }
 
-    /// Looks through the JSON at a place: a path of keys with dots.
+    /// Searches the JSON at a place, which is a path of keys with dots.
     fn walk(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
         self.charge(json.len());
         if self.left_bytes == 0 || self.level > LEVELS {
@@ -215,16 +212,15 @@ impl<'v> RefusalSearch<'v> {
     }
 }
 
-/// A key that was found.
 struct Sighting {
-    /// Where its colon is.
+    /// The position of its colon.
     at: usize,
     key: String,
-    /// Its quotes have backslashes: it is in a string.
+    /// Its quotes have backslashes, so it is inside a string.
     is_escaped: bool,
 }
 
-/// Everything that looks like a key with a value that blocks, or like a key of an answer.
+/// Finds all text that looks like a key with a blocking value, or like a key of an answer.
 fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     let key_of_json = move |at: usize, after: &str| {
@@ -251,7 +247,7 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
     })
 }
 
-/// The key that ends here, whether it is in quotes, and whether these are escaped.
+/// The key that ends here, whether it is in quotes, and whether those are escaped.
 fn key_before(text: &str) -> Option<(String, bool, bool)> {
     let text = text.trim_end();
     let bytes = text.as_bytes();
@@ -270,7 +266,7 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
     let length = inner.bytes().rev().take(KEY_BYTES).position(|byte| byte == last)?;
     let key = inner.get(inner.len() - length..)?;
     let mut key = key.to_string();
-    // Once for each string around it.
+    // Once for each surrounding string.
     for _ in 0..ESCAPES {
         if !key.contains('\\') {
             break;
@@ -280,8 +276,7 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
     Some((key, true, is_escaped))
 }
 
-/// The value that begins here. In a string, as `is_escaped` says, it ends with the string at the
-/// latest.
+/// The value that begins here. With `is_escaped` it ends no later than the surrounding string.
 fn value_after(text: &str, is_escaped: bool) -> WrittenValue<'_> {
     let mut text = text.trim_start();
     if is_escaped {
@@ -333,10 +328,10 @@ fn many_after(text: &str) -> WrittenValue<'_> {
     }
 }
 
-/// How many levels of a value are read to see what it says.
+/// How many levels of a value are read to find its meaning.
 const OUTLINED: usize = 2;
 
-/// A value without what lies deeper than `levels`.
+/// A value without anything deeper than `levels`.
 fn outline(raw: &str, levels: usize) -> Value {
     let inner = |raw: &RawValue| outline(raw.get(), levels - 1);
     match raw.as_bytes().first() {
@@ -355,7 +350,7 @@ fn outline(raw: &str, levels: usize) -> Value {
     }
 }
 
-/// The text of the JSON string around a key, and where it ends.
+/// The content of the JSON string around a key, and where it ends.
 fn string_around(text: &str, sighting: &Sighting) -> Option<(String, usize)> {
     if !sighting.is_escaped {
         return None;

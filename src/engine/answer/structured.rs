@@ -1,4 +1,4 @@
-//! A structured result: the keys of a JSON object become a verdict, or are malformed.
+//! Structured results: the keys of a JSON object become a verdict, or the answer is malformed.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::engine::hook::{Handler, Hook, Permit};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::spelling;
 
-/// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
+/// The verdict of a structured result, or why it is malformed. The entries come from `text`.
 pub(crate) fn structured(
     entries: Vec<(String, Value)>,
     text: &str,
@@ -63,8 +63,8 @@ pub(crate) fn structured(
 
 const EMPTY_QUESTION: &str = "`ask` is empty; write the question";
 
-/// What a function returned, or why it cannot be used: as for a structured result, but an empty
-/// reason is no reason.
+/// Checks what a function returned, as a structured result is checked, except that an empty reason
+/// counts as none.
 pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
     match &mut verdict.decision {
         Decision::Ask { question } if question.trim().is_empty() => {
@@ -80,10 +80,11 @@ pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdi
     Ok(verdict)
 }
 
-/// What is wrong with a key that is not ours.
+/// A note on an unknown key.
 ///
 /// # Errors
-/// The same, if it must not be ignored: a slip of one of ours, or another host's way to decide.
+/// The same text if the key must not be ignored: a misspelling of ours, or another host's way to
+/// decide.
 fn unknown(key: &str) -> Result<String, String> {
     if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
         return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
@@ -102,7 +103,7 @@ fn unknown(key: &str) -> Result<String, String> {
     ))
 }
 
-/// Whether the hook may rewrite `field`, and to `value`.
+/// Checks that the hook may rewrite `field` to `value`.
 fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
     let event = &permit.spec.name;
     let Some(rule) = permit.spec.rewrite(field) else {
@@ -124,7 +125,7 @@ fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// How a hook gets permission to rewrite.
+/// How to give a hook permission to rewrite.
 fn leave_to_rewrite(hook: &Hook) -> String {
     let file = hook.source.file.display();
     match (&hook.handler, hook.source.line) {

@@ -1,30 +1,30 @@
-//! Answers among other text: a log line around them changes nothing.
+//! Answers among other text. Log lines around an answer change nothing.
 
 use super::object::{all_of, breaks_off, ends_text, is_list_of_answers, objects_in};
 use super::search::search;
 use crate::engine::hook::Permit;
 use crate::engine::outcome::Decision;
 
-/// What text says that is no JSON object alone.
+/// The meaning of text that is not just one JSON object.
 pub(crate) enum InText<'t> {
     /// It blocks or asks.
     Decision(Decision),
-    /// One answer: text comes before it, and nothing after it.
+    /// One answer, with text before it and none after it.
     Answer(&'t str),
-    /// What looks like an answer in it cannot be used.
+    /// It contains an apparent answer that cannot be used.
     Malformed(String),
-    /// It has no answer.
+    /// It contains no answer.
     Nothing,
 }
 
-/// Reads text that is no JSON object alone.
+/// Reads text that is not just one JSON object.
 pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     let vocabulary = permit.vocabulary();
     let (mut objects, is_whole) = objects_in(text);
     objects.retain(|object| {
         all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
     });
-    // An answer with text before it is read as one without.
+    // An answer after other text is read like one alone.
     let last = objects.last().filter(|last| ends_text(text, last)).map(|last| last.start);
     let (before, answer) = text.split_at(last.unwrap_or(text.len()));
     let found = search(before, vocabulary).and(search(answer, vocabulary));
@@ -44,7 +44,7 @@ pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     }
 }
 
-/// Why text may hold an answer that cannot be read.
+/// Why text may contain an answer that cannot be read.
 fn unusable(text: &str, is_cut: bool) -> Option<String> {
     let has_nuls = || text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{');
     let problem = if !text.contains('{') {
@@ -63,7 +63,7 @@ fn unusable(text: &str, is_cut: bool) -> Option<String> {
     Some(problem.to_string())
 }
 
-/// The text without the escape sequences that colour it; `None` if it has none.
+/// The text without colour escape sequences; `None` if it has none.
 pub(crate) fn without_colours(text: &str) -> Option<String> {
     if !text.contains('\u{1b}') {
         return None;
@@ -73,7 +73,7 @@ pub(crate) fn without_colours(text: &str) -> Option<String> {
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
         let last = after.trim_start_matches(|c: char| ('0'..='?').contains(&c));
-        // Anything but a letter ends no such sequence, and a brace may begin an answer.
+        // Only a letter ends such a sequence, and a brace may begin an answer.
         rest = last.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_else(|| {
             plain.push_str("\u{1b}[");
             after

@@ -1,4 +1,4 @@
-//! A file of cases as it is read: each case has inputs, and what must come back.
+//! A file of cases after parsing: each case has inputs and expectations.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::config::{Placed, Position};
 
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
-    /// The folders with the hooks under test, as written; none for those around the file.
+    /// The folders with the hooks under test, as written; if empty, those around the file.
     pub hooks: Vec<Placed<PathBuf>>,
     /// Settings files of hosts, as written.
     pub settings: Vec<Placed<PathBuf>>,
     pub never: Vec<Never>,
-    /// The cases, in the order of the file; of a case with rows, one for each.
+    /// The cases, in file order. A case with rows appears once for each row.
     pub cases: Vec<Case>,
 }
 
@@ -34,7 +34,7 @@ pub struct Case {
 pub struct CaseStep {
     pub number: Option<usize>,
     pub event: Placed<String>,
-    /// `native`, or a dialect.
+    /// `native` or a dialect.
     pub host: Placed<String>,
     /// The only hooks that run; empty for all.
     pub hooks: Vec<Placed<String>>,
@@ -48,10 +48,10 @@ pub struct CaseStep {
 pub enum StepInput {
     Nothing,
     Context(Placed<Value>),
-    /// A context whose every byte is kept.
+    /// A context that is passed on byte for byte.
     Json(Placed<String>),
     Text(String),
-    /// What is in this file, relative to the file of cases.
+    /// The content of this file; its path is relative to the file of cases.
     File(Placed<PathBuf>),
 }
 
@@ -65,11 +65,11 @@ pub struct Laid {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Text(String),
-    /// What is in another file, relative to the file of cases.
+    /// A copy of another file; its path is relative to the file of cases.
     Copy(PathBuf),
 }
 
-/// What must come back. What is `None` or empty here and not said to mean *any* must not be there.
+/// The expected result. Where `None` or empty does not mean *any* here, the result must have none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub at: Position,
@@ -85,7 +85,7 @@ pub struct Expect {
     pub output: Option<Placed<String>>,
     pub context: Option<Placed<String>>,
     pub notice: Option<Placed<String>>,
-    /// A pattern for the findings, a line each; `None` for any.
+    /// A pattern for the findings, one per line; `None` for any.
     pub findings: Option<Placed<String>>,
     pub rewrites: Placed<Map<String, Value>>,
     /// The exit status of the reply; `None` for any.
@@ -93,7 +93,7 @@ pub struct Expect {
     pub stdout: Option<Placed<Stdout>>,
     /// A pattern for the reply's stderr; `None` for any.
     pub stderr: Option<Placed<String>>,
-    /// How long deciding may take; `None` for as long as it likes.
+    /// How long the decision may take; `None` for no limit.
     pub within: Option<Placed<Duration>>,
     pub files: Vec<(Placed<String>, Left)>,
 }

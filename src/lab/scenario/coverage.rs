@@ -1,7 +1,7 @@
-//! Policy coverage: what cases have shown of hooks, and what they have not.
+//! Policy coverage: what cases have shown about hooks, and what they have not.
 //!
-//! Pure: hooks and what became of them go in, points come out. A point is something that a case
-//! can show and that is certain from what hookrun has seen; what is left out says why.
+//! Pure: it turns hooks and their fates into points. A point is something that a case can show and
+//! that hookrun can observe with certainty. Everything not counted is listed with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,9 +18,9 @@ pub struct PointRow {
     pub of: &'static str,
     pub when: &'static str,
     pub why: &'static str,
-    /// What a case lacks that would cover it; `{}` is the hook or the event.
+    /// What a case would need to cover it; `{}` is the hook or the event.
     lacks: &'static str,
-    /// A hook may never do that, and a file of cases may say so.
+    /// A file of cases may declare that a hook never does this.
     may_be_never: bool,
     has: Has,
 }
@@ -40,7 +40,7 @@ struct CoveredHook<'s> {
     fellows: Vec<&'s Hook>,
 }
 
-/// What became of a hook in one decision.
+/// A hook's fate in one decision.
 struct SeenHook<'s> {
     hook: &'s Hook,
     fate: &'s Fate,
@@ -66,7 +66,7 @@ impl SeenHook<'_> {
         self.trace().is_some() && (self.looks_at_files || self.answered(is_loud))
     }
 
-    /// Whether both were part of the decision, so that their order counts.
+    /// Whether both hooks took part in the decision, so that their order matters.
     fn is_ordered(&self) -> bool {
         let is_in_order = |fate: &Fate| matches!(fate, Fate::Ran(_) | Fate::Unreached);
         let mut others = self.others.iter().filter(|(_, fate)| is_in_order(fate));
@@ -104,7 +104,7 @@ pub const POINTS: &[PointRow] = &[
         lacks: "a case that runs {} together with another parallel hook", may_be_never: false, has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel), |seen| seen.is_parallel()) },
 ];
 
-/// The settings of a hook that are not counted, and why.
+/// Settings of a hook that are not counted, and why.
 pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("timeout", "a case would have to wait for it; `--mutate` tests what it means"),
     ("limits", "a working hook never reaches them, as with its timeout"),
@@ -125,11 +125,11 @@ pub(super) fn excusable() -> Vec<&'static str> {
     POINTS.iter().filter(|row| row.may_be_never).map(|row| row.name).collect()
 }
 
-/// What a hook never does, as a file of cases says.
+/// Something that a hook never does, as a file of cases declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Never {
     pub hook: String,
-    /// The events; none for all of the hook.
+    /// The events; if empty, all events of the hook.
     pub events: Vec<String>,
     pub point: String,
     pub why: String,
@@ -142,7 +142,7 @@ pub struct Witness<'w> {
     pub looks_at_files: bool,
 }
 
-/// What makes a hook the same in several places: its event, its name, its file and its line.
+/// Identifies the same hook in several places: by event, name, file and line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Who {
     pub event: String,
@@ -158,7 +158,6 @@ impl Who {
         Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
     }
 
-    /// The identity of a hook of a run.
     pub fn in_run(run: &Run, hook: &HookRun) -> Who {
         let (event, name) = (run.event.spec().name.to_string(), hook.hook.clone());
         Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
@@ -182,7 +181,7 @@ pub struct Point {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveragePart {
-    /// The hook; of an event, its first one.
+    /// The hook; for an event, its first one.
     pub who: Who,
     pub is_event: bool,
     pub points: Vec<Point>,
@@ -190,13 +189,13 @@ pub struct CoveragePart {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Event by event; each before its hooks, which are in plan order.
+    /// Ordered by event; each event comes before its hooks, which are in plan order.
     pub parts: Vec<CoveragePart>,
     pub untrue: Vec<(usize, String)>,
 }
 
-/// What the decisions of cases have shown of the hooks in `configs`, of which `never` says what
-/// they never do.
+/// Measures which points of the hooks in `configs` the decisions of cases have shown. `never`
+/// declares what hooks never do.
 pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never]) -> Coverage {
     let subjects = subjects(configs);
     let hooks: BTreeMap<Who, &Hook> =
@@ -237,7 +236,7 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
     coverage
 }
 
-/// The hooks that can run, each once, by their events and in plan order.
+/// The hooks that can run, each once, by event and in plan order.
 fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
     let mut subjects: Vec<CoveredHook<'s>> = Vec::new();
     let mut known = BTreeSet::new();
@@ -331,7 +330,7 @@ fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Poin
 }
 
 impl Coverage {
-    /// How many points are covered, of how many that can be.
+    /// The number of covered points, and of points that can be covered.
     pub fn counts(&self) -> (usize, usize) {
         let states = || self.points().map(|(_, point)| &point.state);
         let covered = states().filter(|state| **state == PointState::Covered).count();
@@ -343,7 +342,7 @@ impl Coverage {
         covered * 100 >= all * usize::from(percent)
     }
 
-    /// Tenths of a percent, rounded down: only what is whole is 100 %.
+    /// Tenths of a percent, rounded down, so that only full coverage is 100 %.
     pub fn permille(&self) -> usize {
         let (covered, all) = self.counts();
         (covered * 1000).checked_div(all).unwrap_or(1000)

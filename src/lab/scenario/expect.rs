@@ -1,4 +1,4 @@
-//! The keys of `expect`: how each is read, and how it is compared with what came back.
+//! The keys of `expect`: how each is read, and how it is compared with the result.
 
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -110,7 +110,7 @@ pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
     judge.misses
 }
 
-/// The table `expect`, which begins at `offset`; `None` if it has a mistake.
+/// Reads the table `expect`, which begins at `offset`; `None` if it has a mistake.
 pub(super) fn read(
     reader: &mut DocumentReader<'_>,
     table: &[TreeEntry],
@@ -135,14 +135,14 @@ pub(super) fn read(
     (reader.problems.len() == before).then_some(expect)
 }
 
-/// A regular expression; `None` with a word in it that is a problem already.
+/// A regular expression; `None` if it contains an unknown token, which is reported elsewhere.
 fn pattern(key: &Setting<'_, '_>) -> Result<Option<Placed<String>>, Complaint> {
     let text = key.text()?;
     let is_pattern = is_pattern(text, key.name)?;
     Ok(is_pattern.then(|| key.placed(text.to_string())))
 }
 
-/// Whether a text is a regular expression once its words for folders are known.
+/// Whether a text is a regular expression once its folder tokens are replaced.
 fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     if !unknown_tokens(text).is_empty() {
         return Ok(false);
@@ -159,7 +159,7 @@ fn hooks(key: &Setting<'_, '_>) -> Result<Placed<Vec<String>>, Complaint> {
     Ok(key.placed(names.collect()))
 }
 
-/// A JSON object: a table, or text.
+/// A JSON object, written as a table or as text.
 fn document(key: &Setting<'_, '_>) -> Result<Placed<Map<String, Value>>, Complaint> {
     let parsed = match key.tree.text() {
         Some(text) => serde_json::from_str(text).ok(),
@@ -173,7 +173,7 @@ fn document(key: &Setting<'_, '_>) -> Result<Placed<Map<String, Value>>, Complai
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// A table with something in it: one without looks like an expectation, and is none.
+/// A non-empty table. An empty one looks like an expectation but checks nothing.
 fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
@@ -196,7 +196,7 @@ fn set_stdout(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Comp
 fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for entry in filled(key)? {
         if entry.key.is_empty() {
-            // It would be the folder itself, which is always there.
+            // An empty name means the folder itself, which always exists.
             key.reader.fault(entry.at, "the file has no name", "write its path");
             continue;
         }

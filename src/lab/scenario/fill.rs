@@ -1,4 +1,4 @@
-//! Placeholders for the folders of a case, which are known when it is run.
+//! Placeholders for the folders of a case, which are known only when it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ impl CaseFolders {
         self.replaced(text, |path| path.to_string())
     }
 
-    /// A regular expression with the folders in it, which mean themselves there.
+    /// A regular expression with the folders filled in and escaped.
     pub fn fill_pattern(&self, text: &str) -> String {
         self.replaced(text, regex::escape)
     }
@@ -50,7 +50,7 @@ impl CaseFolders {
         }
     }
 
-    /// `text` with the words for the folders in it, as a case would write it.
+    /// Replaces folders in `text` by their tokens, as a case would write them.
     pub fn unfill(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (token, value) in TOKENS.iter().zip(self.values()) {
@@ -74,7 +74,7 @@ pub(super) fn without_tokens(text: &str) -> String {
     TOKENS.iter().fold(text.to_string(), |text, token| text.replace(token.name, "folder"))
 }
 
-/// Words in `text` that look like one of [`TOKENS`] and are none.
+/// Words in `text` that look like one of [`TOKENS`] but are not.
 pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('{') {

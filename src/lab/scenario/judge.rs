@@ -1,4 +1,4 @@
-//! Compares what came back with what a case expects, key by key.
+//! Compares the result of a case with its expectations, key by key.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::engine::run::{Fate, HookRun};
 pub struct StepOutcome<'s> {
     pub decided: &'s StepResult,
     pub folders: &'s CaseFolders,
-    /// The text of a file in the case's folder: an error for one that is there and is no text, and
-    /// `None` for one that is not there.
+    /// The text of a file in the case's folder: an error if it is not text, and `None` if it is
+    /// missing.
     pub look: &'s dyn Fn(&str) -> Option<Result<String, String>>,
 }
 
@@ -59,12 +59,12 @@ impl<'s> Judge<'s> {
     }
 
     fn fits(&self, pattern: &str, found: &str) -> bool {
-        // It was read as a regular expression, and the folders in it are escaped.
+        // The reader has checked this regular expression, and the folders in it are escaped.
         let pattern = Regex::new(&self.seen.folders.fill_pattern(pattern));
         pattern.is_ok_and(|pattern| pattern.is_match(found))
     }
 
-    /// Holds that there is a text that a pattern matches; `^$` also matches none.
+    /// Checks that there is a text and the pattern matches it. `^$` also matches a missing text.
     pub(super) fn matches(&mut self, key: &str, wanted: &Placed<String>, found: Option<&str>) {
         if !self.fits(&wanted.value, found.unwrap_or_default()) {
             let found = found.map_or(NOTHING.to_string(), with_end);
@@ -83,8 +83,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// As [`Judge::matches`]; without an expectation, which would be at `at`, there must be
-    /// nothing.
+    /// Like [`Judge::matches`]. Without an expectation, which would be at `at`, there must be no
+    /// text.
     pub(super) fn said(
         &mut self,
         key: &str,
@@ -99,8 +99,8 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// A block because a hook failed is no proof of its policy, so a case names the failures that
-    /// it expects.
+    /// A block because a hook failed does not prove the policy, so a case must name the failures
+    /// that it expects.
     pub(super) fn failures(&mut self, wanted: &Placed<Vec<String>>) {
         let failure = |hook: &HookRun| match &hook.fate {
             Fate::Ran(trace) => Some((hook.hook.clone(), trace.ending.failure()?)),
@@ -198,7 +198,7 @@ pub(super) fn decision(outcome: &Outcome) -> String {
     .to_string()
 }
 
-/// The reason of a refusal, or the question.
+/// The reason of a block, or the question.
 pub(super) fn reason(outcome: &Outcome) -> Option<String> {
     match &outcome.settled {
         Settled::Allowed => None,
@@ -215,7 +215,7 @@ pub(super) fn deciders(outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// What was said and decided nothing. Failures are compared by [`Judge::failures`].
+/// The texts of blocks and questions that did not decide. [`Judge::failures`] compares failures.
 pub(super) fn notice(outcome: &Outcome) -> Option<String> {
     let is_said = |kind: NoticeKind| matches!(kind, NoticeKind::Refusal | NoticeKind::Question);
     let said = outcome.notices.iter().filter(|notice| is_said(notice.kind));
@@ -233,7 +233,7 @@ pub(super) fn findings(outcome: &Outcome) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A text whose last line break can be seen: a `$` does not match before it.
+/// Makes a final line break visible, because a `$` does not match before it.
 fn with_end(text: &str) -> String {
     match text.strip_suffix('\n') {
         Some(lines) => format!("{lines}\\n"),
@@ -241,8 +241,8 @@ fn with_end(text: &str) -> String {
     }
 }
 
-/// A time in whole microseconds, rounded up, as one that is longer than a limit must not look as if it
-/// were not.
+/// A time in whole microseconds, rounded up, so that a time over a limit never looks like one
+/// within it.
 fn rounded_up(took: Duration) -> String {
     let micros = took.as_nanos().div_ceil(1000);
     duration_text(Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))

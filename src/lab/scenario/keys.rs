@@ -1,4 +1,4 @@
-//! The keys of a suite: one table for the reader, its errors and the manual page.
+//! The keys of a suite: one table for the reader, its errors and the man page.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct SuiteDraft {
     pub(super) defaults: StepDraft,
 }
 
-/// A case or a step as it is being read: what it has from the tables around it, and its own.
+/// A case or step while it is read: inherited values from outer tables, and its own.
 #[derive(Debug, Clone, Default)]
 pub struct StepDraft {
     pub(super) name: Option<String>,
@@ -29,9 +29,9 @@ pub struct StepDraft {
     pub(super) env: Vec<(String, String)>,
     pub(super) files: Vec<Laid>,
     pub(super) setup: Vec<Placed<String>>,
-    /// What comes on stdin, with the key that says it and its offset.
+    /// The inputs for stdin, each with its key and offset.
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
-    /// `Some(None)` for one with a mistake.
+    /// `Some(None)` if it has a mistake.
     pub(super) expect: Option<Option<Expect>>,
 }
 
@@ -43,14 +43,14 @@ pub struct NeverDraft {
     pub(super) why: Option<String>,
 }
 
-/// A text many times over, as it is being read.
+/// A repeated text while it is read.
 #[derive(Debug, Default)]
 pub struct RepeatDraft {
     pub(super) text: Option<String>,
     pub(super) times: Option<i64>,
 }
 
-/// The keys of a file of cases. What the tables hold is read when all defaults are known.
+/// The keys of a file of cases. The contents of tables are read once all defaults are known.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
     KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
@@ -78,7 +78,7 @@ pub const NEVER_KEYS: &[KeyRow<NeverDraft>] = &[
 #[rustfmt::skip]
 pub const DEFAULT_KEYS: &[KeyRow<StepDraft>] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
 
-/// The keys of a `[[case]]`. Its rows and steps are read apart.
+/// The keys of a `[[case]]`. Its rows and steps are read separately.
 #[rustfmt::skip]
 pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
     KeyRow::key("name", KeyValue::Text, "required", "the sentence that it proves; used once in a file",
@@ -89,8 +89,7 @@ pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
     KeyRow::key("step", KeyValue::Table(Vec::new), "one step", "events that come one after the other: `[[case.step]]`", |_, _| Ok(())),
 ];
 
-/// The keys of a `[[case.step]]`. Without its own `event`, `host` or `hook`, it has those of its
-/// case.
+/// The keys of a `[[case.step]]`. It inherits `event`, `host` and `hook` from its case.
 #[rustfmt::skip]
 pub const STEP_KEYS: &[KeyRow<StepDraft>] = &[
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, FILES, SETUP, EXPECT,
@@ -139,7 +138,7 @@ const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| names
     Ok(())
 });
 
-/// Names, where none at all would mean every one.
+/// A non-empty list of names, since an empty one would mean all.
 fn some_names(key: &Setting<'_, '_>) -> Result<Vec<Placed<String>>, Complaint> {
     key.some_texts(&format!("name one, or drop it for {}", key.default))
 }
@@ -199,7 +198,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
     Ok(())
 }
 
-/// The keys of a file that is laid out, if it is not just its text.
+/// The keys of a file to create, if it is more than its text.
 #[rustfmt::skip]
 pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
     KeyRow::key("text", KeyValue::Text, "empty", "what is in it",
@@ -228,7 +227,7 @@ fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
     }
 }
 
-/// A file that is laid out: its text, or a table about it. `None` if it has a mistake.
+/// A file to create: its text, or a table. `None` if it has a mistake.
 fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Laid> {
     let (name, tree) = (&entry.key, &entry.tree);
     if let Some(cause) = no_path(name) {
@@ -271,7 +270,7 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Laid>
     Some(Laid { path, content, mode: file.mode })
 }
 
-/// Why no file of a case can have this path, if none can.
+/// Why a file of a case cannot have this path; `None` if it can.
 fn no_path(path: &str) -> Option<&'static str> {
     let is_folder = |end: &str| matches!(end, "" | "." | "{case.folder}" | "{case.home}");
     match path {

@@ -1,7 +1,7 @@
-//! Mutation: hooks that are wrong on purpose, and whether a case notices.
+//! Mutation: replaces hooks by wrong ones, and checks whether a case notices.
 //!
-//! A mutant takes a hook's place, with its order, its matcher and what a failure of it means.
-//! It is a function and decides at once, so that one that times out costs no time.
+//! A mutant takes a hook's place, and keeps its order, its matcher and its `on_failure`. It is a
+//! function that decides at once, so that even a mutant that times out takes no time.
 
 use super::coverage::Who;
 use crate::engine::event::{Event, EventSpec};
@@ -12,7 +12,7 @@ use crate::engine::run::Trace;
 #[derive(Debug)]
 pub struct MutantRow {
     pub name: &'static str,
-    /// What it does instead: completes "10-guard.sh …".
+    /// What the mutant does instead: completes "10-guard.sh …".
     pub does: &'static str,
     pub of: &'static str,
     pub why: &'static str,
@@ -20,12 +20,12 @@ pub struct MutantRow {
     kill: &'static str,
     has: fn(&EventSpec) -> bool,
     answer: fn(&Hook, &EventSpec) -> Result<Verdict, String>,
-    /// Whether a case in which the hook itself ended so may well notice.
+    /// Whether a case in which the hook had this trace is likely to notice.
     is_telling: fn(&Trace) -> bool,
 }
 
-/// What hooks are replaced by. A refusal of an event that cannot be refused decides nothing, so
-/// hooks of such an event have no mutant for it.
+/// The mutants of a hook. Blocking has no effect on an event that cannot be blocked, so hooks of
+/// such an event have no mutant that blocks.
 #[rustfmt::skip]
 pub const MUTANTS: &[MutantRow] = &[
     MutantRow { name: "allows", does: "always allows and prints nothing", of: "hooks of events that can be blocked", why: "a guard that allows everything looks like one with nothing to object to",
@@ -52,7 +52,7 @@ impl MutantRow {
         let own = hook.clone();
         let answer = self.answer;
         let call = move |event: &Event| answer(&own, event.spec());
-        // What bounds a process means nothing to a function.
+        // The limits of a process mean nothing to a function.
         Hook {
             handler: Handler::Function(Function::new(call)),
             limits: Limits { timeout: hook.limits.timeout, ..Limits::default() },
@@ -85,12 +85,12 @@ pub struct Tried {
     pub who: Who,
     pub row: &'static MutantRow,
     pub cases: usize,
-    /// The case that noticed; `None` if all came out as ever.
+    /// The case that noticed; `None` if no result changed.
     pub noticed: Option<String>,
 }
 
 impl Tried {
-    /// What no case has noticed, and what would; `None` if one has.
+    /// What no case noticed, and what would notice it; `None` if a case did.
     pub fn survived(&self) -> Option<(String, String)> {
         if self.noticed.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! What came of a case that was run.
+//! The result of a case that ran.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub enum StepResult {
         run: Box<Run>,
         reply: Reply,
     },
-    /// hookrun refused before there was an event to decide.
+    /// hookrun refused before it had an event to decide.
     Refused {
         event: String,
         host: String,
@@ -31,7 +31,7 @@ impl StepResult {
         }
     }
 
-    /// Every hook that is bound to the event, with what became of it.
+    /// Every hook bound to the event, with its fate.
     pub fn hooks(&self) -> &[HookRun] {
         match self {
             StepResult::Run { run, .. } => &run.hooks,
@@ -56,7 +56,7 @@ impl StepResult {
         }
     }
 
-    /// Why hookrun itself could not decide, if it could not.
+    /// Why hookrun itself could not decide; `None` if it could.
     pub fn own_failure(&self) -> Option<&str> {
         let refusal = self.outcome().refusal()?;
         let is_own = refusal.hook.is_none() && refusal.cause == Cause::Failure;
@@ -72,9 +72,9 @@ pub struct Played {
     /// The event of its first step, as written.
     pub event: String,
     pub end: End,
-    /// What came of each of its steps, as far as it got.
+    /// The results of its steps, as far as it got.
     pub steps: Vec<StepResult>,
-    /// How long it took, with everything around its hooks.
+    /// How long it took, including the work around its hooks.
     pub took: Duration,
 }
 
@@ -85,7 +85,7 @@ pub enum End {
     Unexpected(Vec<Miss>),
     CouldNot(String),
     Skipped(String),
-    /// It was not reached any more: an earlier one had failed, or hookrun was interrupted.
+    /// Not reached: an earlier case had failed, or hookrun was interrupted.
     NotRun,
 }
 
@@ -100,7 +100,7 @@ impl End {
         }
     }
 
-    /// Whether it speaks against the hooks or the case.
+    /// Whether it shows a fault in the hooks or the case.
     pub fn is_bad(&self) -> bool {
         matches!(self, End::Unexpected(_) | End::CouldNot(_))
     }
@@ -108,9 +108,9 @@ impl End {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
-    /// The step, where the case has several.
+    /// The step, if the case has several.
     pub step: Option<usize>,
-    /// The key of `expect`: `decision`, `reply.stdout`.
+    /// The key of `expect`, such as `decision` or `reply.stdout`.
     pub key: String,
     pub at: Position,
     pub wanted: String,

@@ -1,4 +1,4 @@
-//! Reads a file of cases: everything that is wrong with it at once, each with its place.
+//! Reads a file of cases, and reports all mistakes at once with their places.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,18 +24,18 @@ pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
         Some("correct it; `hookrun man hookrun-suite` describes a file of cases".to_string())
     });
     if !reader.0.problems.is_empty() {
-        // What was read after a syntax error is a guess.
+        // Anything read after a syntax error is a guess.
         return (Suite::default(), reader.0.problems);
     }
     let suite = reader.suite(&document);
     let mut problems = reader.0.problems;
     problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
-    // Every row of a case has the mistakes of the case.
+    // Every row repeats the mistakes of its case.
     problems.dedup();
     (suite, problems)
 }
 
-/// Whether a text of TOML has cases in it, or may have.
+/// Whether a TOML text has cases, or may have some.
 pub fn has_cases(text: &str) -> bool {
     let (document, errors) = DeTable::parse_recoverable(text);
     !errors.is_empty() || document.get_ref().iter().any(|(key, _)| key.get_ref() == "case")
@@ -66,7 +66,7 @@ impl CaseReader<'_> {
         suite
     }
 
-    /// The tables of a list of tables, which has some: a missing one would go unnoticed.
+    /// The tables in a list of tables. An empty list is a mistake, since it would test nothing.
     fn tables<'t>(&mut self, above: &'t Tree, key: &str) -> Vec<&'t Tree> {
         let Some(tree) = above.at(&[key]) else { return Vec::new() };
         let prefix = if matches!(key, "case" | "never") { "" } else { "case." };
@@ -96,7 +96,7 @@ impl CaseReader<'_> {
         self.0.take(tree.entries()?, NEVER_KEYS, "", &mut draft);
         let NeverDraft { hook, events, point, why } = draft;
         let given = [("hook", hook.is_some()), ("point", point.is_some()), ("why", why.is_some())];
-        // A value that is wrong is problem enough.
+        // A wrong value is already reported as a problem.
         if self.0.problems.len() == before {
             for (name, _) in given.into_iter().filter(|(_, is_given)| !is_given) {
                 let cure = format!("add `{name} = \"…\"`; a gap is only excused with all of them");
@@ -122,7 +122,7 @@ impl CaseReader<'_> {
         }
     }
 
-    /// Reads a `[[case]]`: with rows, a case for each of them.
+    /// Reads a `[[case]]`. With rows it becomes one case for each row.
     fn cases(&mut self, tree: &Tree, defaults: &StepDraft, cases: &mut Vec<Case>) {
         self.check_words(tree);
         if tree.at(&["with"]).is_none() {
@@ -141,7 +141,7 @@ impl CaseReader<'_> {
             self.check_placeholders(row, &found);
             let before = self.0.problems.len();
             let case = self.case(&filled, self.0.at(row.offset), defaults);
-            // What is wrong in the place of a missing value is only that.
+            // Problems at the place of a missing value only repeat that it is missing.
             let missing: Vec<Position> =
                 found.missing.iter().map(|(_, offset)| self.0.at(*offset)).collect();
             let news = self.0.problems.split_off(before);
@@ -158,7 +158,7 @@ impl CaseReader<'_> {
         }
     }
 
-    /// Placeholders without a value, and values without a placeholder.
+    /// Reports placeholders without a value, and values without a placeholder.
     fn check_placeholders(&mut self, row: &Tree, found: &Placeholders) {
         for (name, offset) in &found.missing {
             let line = self.0.at(row.offset).line;
@@ -194,7 +194,7 @@ impl CaseReader<'_> {
         Some(values)
     }
 
-    /// A text many times over: `{ text = "x", times = 40000 }`.
+    /// A repeated text: `{ text = "x", times = 40000 }`.
     fn repeated(&mut self, tree: &Tree) -> Option<Tree> {
         let before = self.0.problems.len();
         let mut draft = RepeatDraft::default();
@@ -212,7 +212,7 @@ impl CaseReader<'_> {
         Some(Tree { value: TreeValue::Text(text.repeat(times)), offset: tree.offset })
     }
 
-    /// Reads one case, which reports show at `at`.
+    /// Reads one case, which reports locate at `at`.
     fn case(&mut self, tree: &Tree, at: Position, defaults: &StepDraft) -> Option<Case> {
         let before = self.0.problems.len();
         let mut draft = defaults.clone();
@@ -281,8 +281,8 @@ impl CaseReader<'_> {
         })
     }
 
-    /// Values that mean nothing: words that look like a folder's and are none, and numbers that JSON
-    /// does not have.
+    /// Reports meaningless values: unknown words that look like folder tokens, and numbers that
+    /// JSON does not have.
     fn check_words(&mut self, tree: &Tree) {
         match &tree.value {
             TreeValue::Text(text) => {
@@ -310,7 +310,7 @@ impl CaseReader<'_> {
     }
 }
 
-/// A name on one line, as long as it can be read.
+/// A name on one line, shortened to a readable length.
 fn one_line(name: &str) -> String {
     const LONGEST: usize = 120;
     let line: String = name.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,30 +1,29 @@
-//! Cases with rows: `{name}` in a case is replaced by the value in each row.
+//! Cases with rows: each row replaces `{name}` in a case by its value.
 //!
-//! A string that is nothing but a placeholder becomes the value itself, of any type; within a
-//! longer text the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to
-//! the shell.
+//! A string that is only a placeholder becomes the value itself, of any type. Within a longer text
+//! the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to the shell.
 
 use std::collections::BTreeSet;
 
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 
-/// The values of a row, by their names.
+/// The values of a row, with their names.
 pub(super) type RowValues = Vec<(String, Tree)>;
 
-/// The longest that a text may become, and that a row may repeat one to.
+/// The longest text that filling or repeating may produce.
 pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
-    /// Those that the row has.
+    /// Placeholders that the row has a value for.
     pub(super) used: BTreeSet<String>,
-    /// Those that it has not, with their places.
+    /// Placeholders without a value, with their places.
     pub(super) missing: Vec<(String, usize)>,
-    /// Those in a longer text whose value cannot be written there.
+    /// Placeholders in a longer text whose value cannot be written there.
     pub(super) unwritable: Vec<(String, usize)>,
 }
 
-/// A value of a case with the values of `row` for its placeholders.
+/// Fills the placeholders in a value of a case from `row`.
 pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tree {
     let offset = tree.offset;
     let value = match &tree.value {
@@ -58,7 +57,7 @@ pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tr
     Tree { value, offset }
 }
 
-/// The value of a text that is nothing but a placeholder.
+/// The value for a text that is only a placeholder.
 fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
     let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
     row.iter().find(|(known, _)| known == name)
@@ -100,7 +99,7 @@ fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> 
     Some(made)
 }
 
-/// The name between `open` and `close` at the beginning of `text`, and where what follows begins.
+/// The name between `open` and `close` at the beginning of `text`, and where the rest begins.
 fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize)> {
     let inner = text.strip_prefix(open)?;
     let end = inner.find('}')?;
@@ -109,7 +108,8 @@ fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize
     (is_closed && is_name(name)).then_some((name, open.len() + end + close.len()))
 }
 
-/// Whether this can be the name of a placeholder: lower case, so that few texts have one by chance.
+/// Whether this can be a placeholder's name. It is lower case, so that few texts contain one by
+/// chance.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -1,7 +1,7 @@
-//! Keys of a context that are probably slips: a hook reads the key that was meant, and the case
-//! proves something about an event without it.
+//! Finds probable typos in the keys of a context. The hook would read the intended key, and the
+//! case would test an event without it.
 //!
-//! Pure. A user's own keys are no slips, only those that are nearly a key of the event.
+//! Pure. A user's own keys are fine; only a near miss of an event's key counts.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use crate::dialects::{Binding, native};
 use crate::engine::event::EventSpec;
 use crate::engine::spelling::near_misses;
 
-/// The keys that an event has in the words of its sender.
+/// The keys of an event in its sender's words.
 #[derive(Debug, Default)]
 pub struct Keys {
-    /// As they are best written.
+    /// The preferred spellings.
     best: BTreeSet<String>,
-    /// Those that are read as well.
+    /// Other accepted spellings.
     also: BTreeSet<String>,
 }
 
 impl Keys {
-    /// The keys of these events, sent as `bindings` say, or natively if there are none.
+    /// The keys of these events, in the forms of `bindings`, or the native form if there are none.
     pub fn of<'s>(specs: impl IntoIterator<Item = &'s EventSpec>, bindings: &[Binding]) -> Keys {
         let mut keys = Keys::default();
         for spec in specs {
@@ -49,7 +49,7 @@ impl Keys {
         keys
     }
 
-    /// The keys of `context` that are nearly one of the event which it lacks, each with that one.
+    /// The keys of `context` that nearly match a missing key of the event, each with that key.
     pub fn slips(&self, context: &Map<String, Value>) -> Vec<(String, String)> {
         let is_read = |key: &&str| self.also.contains(*key) && !self.best.contains(*key);
         let found = context.keys().map(String::as_str).filter(|key| !is_read(key));
