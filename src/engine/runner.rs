@@ -96,7 +96,7 @@ impl Runner {
     }
 
     /// Collects the reminders for the model from every run that this runner decides. If an outcome
-    /// asks a person, whoever shows the question collects them; see [`Reminders::collect`].
+    /// asks a person, collect those of the answered outcome yourself; see [`Reminders::collect`].
     #[must_use]
     pub fn reminders(mut self, reminders: Reminders) -> Runner {
         self.reminders = Some(reminders);

@@ -255,7 +255,7 @@ fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
 }
 
 /// The process group of a process, or `None` if there is no such process. Group 0 is outside our
-/// namespace: whatever started this container did not open a session.
+/// namespace: a container without a new session runs in the group that started it.
 pub(super) fn group_of(pid: Pid) -> Option<i32> {
     let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
     nix::unistd::getpgid(Some(pid)).ok().map(nix::unistd::Pid::as_raw)

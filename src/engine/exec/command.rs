@@ -95,7 +95,7 @@ fn is_runnable(file: &Path) -> bool {
 
 /// The canonical path of a file that may be started.
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
-    // It stands for this process's own image, which is running already.
+    // This path means this process's own image, which is running already.
     if file == Path::new(OWN_IMAGE) {
         return Ok(file.to_path_buf());
     }
