@@ -19,7 +19,7 @@ use hookrun::internals::hook::{Handler, Hook, Matcher, Sandbox};
 use hookrun::internals::outcome::Settled;
 use hookrun::internals::plan::Plan;
 use hookrun::internals::registry::Registry;
-use hookrun::internals::run::{Captured, Exit};
+use hookrun::internals::run::{CapturedStream, Exit};
 use hookrun::internals::runner::Runner;
 
 const PROGRAM: &str = "/bin/true";
@@ -187,7 +187,7 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
     let (_, status, stdout) =
         ANSWERS.iter().find(|(known, ..)| *known == name).expect("the names come from ANSWERS");
     let spec = Catalog::default().find("tool.pre").expect("tool.pre is in the catalog");
-    let captured = Captured {
+    let captured = CapturedStream {
         head: stdout.as_bytes().to_vec(),
         tail: Vec::new(),
         total_bytes: stdout.len() as u64,
@@ -195,6 +195,6 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
     let handler = Handler::File("guard".into());
     let hook = Hook { rewrite: true, ..Hook::new("guard", "tool.pre", handler) };
     let (nothing, permit) =
-        (Captured::default(), Permit { spec: &spec, hook: &hook, given: None, about: None });
+        (CapturedStream::default(), Permit { spec: &spec, hook: &hook, given: None, about: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

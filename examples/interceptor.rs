@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use hookrun::interceptor::{
-    After, CallChange, Intercepted, Interceptors, ToolCall, ToolResult, ToolSet,
+    After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult, ToolSet,
 };
 use hookrun::{Environment, Event, Hook, Registry, Runner, Verdict};
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ fn call(
     write!(out, "{tool} {input}: ")?;
     let call = ToolCall { tool: tool.to_string(), input };
     let call = match interceptors.run_before(call) {
-        Intercepted::Runs { call, .. } => call,
-        Intercepted::Vetoed { by, reason } => {
+        InterceptedCall::Runs { call, .. } => call,
+        InterceptedCall::Vetoed { by, reason } => {
             writeln!(out, "vetoed by {by}: {reason}")?;
             return Ok(());
         }

@@ -38,7 +38,9 @@ mod wolli;
 use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
 
-pub use results::{Act, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Results, Say, key};
+pub use results::{
+    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
+};
 pub use row::{
     Binding, DecodeError, Dialect, DialectEvent, Discovery, Gather, HostTools, HostVariable,
     KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, tool, variable,

@@ -138,7 +138,9 @@ pub use engine::outcome::{
 };
 pub use engine::registry::Registry;
 pub use engine::reminder::{Reminder, Reminders, refused_result};
-pub use engine::run::{Allowed, Captured, Ending, Exit, Fate, HookRun, Run, StartError, Trace};
+pub use engine::run::{
+    Allowed, CapturedStream, Ending, Exit, Fate, HookRun, Run, StartError, Trace,
+};
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
 pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};

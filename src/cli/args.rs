@@ -18,7 +18,7 @@ pub(crate) use look::{
     CompletionsArgs, EventsArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
     ValidateArgs, WhyArgs,
 };
-pub(crate) use options::{Expected, SourceArgs, TextFormat, duration, jobs};
+pub(crate) use options::{ExpectedDecision, SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use write::{NewArgs, TestArgs};
 

@@ -13,7 +13,7 @@ use super::layer::{self, DropIn, Layer};
 use super::loader::ConfigScope;
 use super::manifest::Manifest;
 use super::problem::Problem;
-use super::shadow::{self, Shadowed};
+use super::shadow::{self, ShadowedHook};
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::Hook;
@@ -87,7 +87,7 @@ pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     let command = |hook: &Hook| command::name_of(&hook.event).map(str::to_string);
     let shadowed = shadow::shadow(hooks, command).into_iter();
     let of_one_layer = shadowed
-        .filter(|Shadowed { hook, by }| hooks[*hook].source.layer == hooks[*by].source.layer);
+        .filter(|ShadowedHook { hook, by }| hooks[*hook].source.layer == hooks[*by].source.layer);
     let cure = "give one of them another name, or remove it";
     of_one_layer.map(|shadowed| shadow::warning(&hooks[shadowed.hook], cure)).collect()
 }

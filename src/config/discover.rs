@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::env::Environment;
 pub use super::layer::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use super::layer::{Layer, Loose, LooseOrigin, entries, has_folder, is_there, layer_in};
+use super::layer::{
+    Layer, StandaloneOrigin, StandaloneScript, entries, has_folder, is_there, layer_in,
+};
 use super::problem::Problem;
 use super::project;
 use crate::dialects::folders::{self, HostFolders, SystemFolders};
@@ -47,13 +49,13 @@ impl Choice {
     }
 }
 
-pub(super) struct Discovered {
+pub(super) struct DiscoveredLayers {
     pub(super) layers: Vec<Layer>,
     pub(super) project: PathBuf,
     pub(super) problems: Vec<Problem>,
 }
 
-pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
+pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayers {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
     let mut root = None;
@@ -104,7 +106,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
         problems.extend(looked.iter().flat_map(|folder| misspelled(folder)));
     }
     let project = root.unwrap_or_else(|| project::find(&choice.told, env, &mut Vec::new()).root);
-    Discovered { layers, project, problems }
+    DiscoveredLayers { layers, project, problems }
 }
 
 /// The folders of hooks that are no project's.
@@ -170,7 +172,7 @@ fn host_layer(
     if !is_there(&path) {
         return None;
     }
-    let loose = Loose { path, host, origin: LooseOrigin::Folder };
+    let loose = StandaloneScript { path, host, origin: StandaloneOrigin::Folder };
     Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
 }
 
@@ -196,7 +198,11 @@ fn explicit_layer(
         if named.extension() == Some(OsStr::new("toml")) {
             layer.manifests.push(named.to_path_buf());
         } else {
-            layer.loose.push(Loose { path: named.to_path_buf(), host, origin: LooseOrigin::Named });
+            layer.loose.push(StandaloneScript {
+                path: named.to_path_buf(),
+                host,
+                origin: StandaloneOrigin::Named,
+            });
         }
         return Ok(layer);
     }
@@ -204,7 +210,8 @@ fn explicit_layer(
         [host.user, host.project].iter().any(|folder| named.ends_with(folder))
     };
     if host.filter(is_its_own).is_some() {
-        let loose = Loose { path: named.to_path_buf(), host, origin: LooseOrigin::Folder };
+        let loose =
+            StandaloneScript { path: named.to_path_buf(), host, origin: StandaloneOrigin::Folder };
         return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
     }
     let found = layer_in(kind, named, problems);

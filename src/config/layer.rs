@@ -42,7 +42,7 @@ pub struct Layer {
     /// The host whose settings they are said to be; `None` where their content tells.
     pub settings_of: Option<&'static str>,
     /// Hooks outside the folders of events.
-    pub loose: Vec<Loose>,
+    pub loose: Vec<StandaloneScript>,
 }
 
 impl Layer {
@@ -71,16 +71,16 @@ impl Layer {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loose {
+pub struct StandaloneScript {
     pub path: PathBuf,
     /// The system whose hooks are kept so; `None` for hookrun's own.
     pub host: Option<&'static SystemFolders>,
-    pub origin: LooseOrigin,
+    pub origin: StandaloneOrigin,
 }
 
 /// How a file or folder of such hooks came here: what of it must be a hook of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LooseOrigin {
+pub enum StandaloneOrigin {
     /// It is a system's folder, which holds other things too.
     Folder,
     /// The system's own settings name the file: it is a hook, but may be a module.

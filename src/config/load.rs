@@ -15,7 +15,7 @@ use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity, utf8};
 use super::settings::{self, Operator};
-use super::{commands, drop_ins, loose, shadow, tables};
+use super::{commands, drop_ins, shadow, standalone, tables};
 use crate::dialects::{Dialect, Discovery};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -51,7 +51,7 @@ pub struct LogSettings {
 impl Config {
     /// Reads the layers that `choice` asks for.
     pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
-        let discover::Discovered { layers, project, mut problems } =
+        let discover::DiscoveredLayers { layers, project, mut problems } =
             discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
@@ -87,7 +87,7 @@ impl Config {
         let ConfigLoader { mut hooks, mut problems, .. } = loader;
         problems.extend(commands::shadow_commands(&mut hooks));
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
-            loose::limit(&mut hooks, dialect, *timeout);
+            standalone::limit(&mut hooks, dialect, *timeout);
         }
         let log = log_settings(&layers, &manifests, &mut problems);
         Config { hooks, layers, project, problems: in_order(problems), catalog, log }
@@ -160,12 +160,12 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
         drop_ins::load(loader, kind, folder);
     }
     for one in &layer.loose {
-        loose::load(loader, kind, one);
+        standalone::load(loader, kind, one);
     }
     for (file, manifest) in manifests {
         loader.check_writers(file);
         for one in &manifest.loose {
-            loose::load(loader, kind, one);
+            standalone::load(loader, kind, one);
         }
         for table in &manifest.hooks {
             tables::load(loader, kind, file, table);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::draft::HookDraft;
 use super::keys::HOOK_KEYS;
-use super::layer::Loose;
+use super::layer::StandaloneScript;
 use super::problem::{Position, Problem};
 use super::reader::{DocumentReader, KeyRow, Setting};
 use super::tree::{Tree, TreeEntry};
@@ -27,7 +27,7 @@ pub struct Manifest {
     pub(super) events: Vec<(EventSpec, Position)>,
     /// The names of events that are declared with a mistake: they are not unknown.
     pub(super) rejected_events: Vec<String>,
-    pub(super) loose: Vec<Loose>,
+    pub(super) loose: Vec<StandaloneScript>,
     /// How long hooks of a dialect may run that do not say so themselves.
     pub(super) timeouts: Vec<(&'static str, Duration)>,
     pub(super) log: LogTable,

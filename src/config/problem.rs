@@ -42,7 +42,7 @@ impl Position {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Placed<T> {
+pub struct PlacedValue<T> {
     pub value: T,
     pub at: Position,
 }

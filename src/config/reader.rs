@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::problem::{LineIndex, Placed, Position, Problem};
+use super::problem::{LineIndex, PlacedValue, Position, Problem};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeyValue, unknown};
 use crate::engine::complaint::Complaint;
@@ -140,8 +140,8 @@ impl<'s> Setting<'s, '_> {
         self.reader.at(self.tree.offset)
     }
 
-    pub(crate) fn placed<V>(&self, value: V) -> Placed<V> {
-        Placed { value, at: self.at() }
+    pub(crate) fn placed<V>(&self, value: V) -> PlacedValue<V> {
+        PlacedValue { value, at: self.at() }
     }
 
     /// The complaint that the value is not what the key takes.
@@ -164,16 +164,16 @@ impl<'s> Setting<'s, '_> {
         self.tree.text().ok_or_else(|| self.wrong())
     }
 
-    pub(crate) fn texts(&self) -> Result<Vec<Placed<String>>, Complaint> {
+    pub(crate) fn texts(&self) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let items = self.tree.items().unwrap_or(std::slice::from_ref(self.tree));
         let placed = |item: &Tree| {
-            Some(Placed { value: item.text()?.to_string(), at: self.reader.at(item.offset) })
+            Some(PlacedValue { value: item.text()?.to_string(), at: self.reader.at(item.offset) })
         };
         items.iter().map(placed).collect::<Option<_>>().ok_or_else(|| self.wrong())
     }
 
     /// A list of strings, or one, where an empty list would say the opposite of what it looks like.
-    pub(crate) fn some_texts(&self, cure: &str) -> Result<Vec<Placed<String>>, Complaint> {
+    pub(crate) fn some_texts(&self, cure: &str) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let texts = self.texts()?;
         if texts.is_empty() {
             let cause = format!("`{}` is an empty list", self.name);
@@ -203,7 +203,7 @@ impl<'s> Setting<'s, '_> {
     }
 
     /// One of the words that the key takes, in any case of letters.
-    pub(crate) fn word(&self) -> Result<Placed<String>, Complaint> {
+    pub(crate) fn word(&self) -> Result<PlacedValue<String>, Complaint> {
         let text = self.text()?;
         let KeyValue::OneOf(words) = self.takes else { return Ok(self.placed(text.to_string())) };
         let word = words().into_iter().find(|word| word.eq_ignore_ascii_case(text));

@@ -12,7 +12,7 @@ mod shape;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::layer::{Loose, LooseOrigin};
+use super::layer::{StandaloneOrigin, StandaloneScript};
 use super::manifest::Manifest;
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
@@ -262,7 +262,11 @@ impl SettingsReader<'_> {
             let path = self.path(written);
             if path.is_file() {
                 let host = folders::of(listing.dialect);
-                self.manifest.loose.push(Loose { path, host, origin: LooseOrigin::Listed });
+                self.manifest.loose.push(StandaloneScript {
+                    path,
+                    host,
+                    origin: StandaloneOrigin::Listed,
+                });
             } else {
                 let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
                 let cause = format!("the hook `{written}` {what}");

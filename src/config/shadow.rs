@@ -13,7 +13,7 @@ use crate::engine::hook::Hook;
 
 /// A hook that is shadowed, and the one that shadows it, by their places in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shadowed {
+pub(super) struct ShadowedHook {
     pub(super) hook: usize,
     pub(super) by: usize,
 }
@@ -22,7 +22,7 @@ pub(super) struct Shadowed {
 pub(super) fn shadow<K: Eq + Hash>(
     hooks: &mut [Hook],
     key: impl Fn(&Hook) -> Option<K>,
-) -> Vec<Shadowed> {
+) -> Vec<ShadowedHook> {
     let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
     let keys: Vec<Option<K>> = hooks.iter().map(|hook| key(hook).filter(|_| runs(hook))).collect();
     let mut first: HashMap<&K, usize> = HashMap::new();
@@ -35,10 +35,10 @@ pub(super) fn shadow<K: Eq + Hash>(
     }
     let by = |(at, key): (usize, &Option<K>)| {
         let by = *first.get(key.as_ref()?)?;
-        (by != at).then_some(Shadowed { hook: at, by })
+        (by != at).then_some(ShadowedHook { hook: at, by })
     };
-    let shadowed: Vec<Shadowed> = keys.iter().enumerate().filter_map(by).collect();
-    for Shadowed { hook, by } in &shadowed {
+    let shadowed: Vec<ShadowedHook> = keys.iter().enumerate().filter_map(by).collect();
+    for ShadowedHook { hook, by } in &shadowed {
         let source = &hooks[*by].source;
         let line = source.line.map(|line| format!(":{line}")).unwrap_or_default();
         let (file, layer) = (source.file.display(), source.layer.name());
@@ -86,7 +86,7 @@ mod tests {
                 let nearest = of_key().map(|hook| hook.source.layer).max();
                 prop_assert_eq!(running.first().map(|hook| hook.source.layer), nearest);
             }
-            for Shadowed { hook, by } in shadowed {
+            for ShadowedHook { hook, by } in shadowed {
                 prop_assert!(hooks[hook].enabled && hooks[by].idle.is_none());
                 let (own, other) = (hooks[hook].source.layer, hooks[by].source.layer);
                 prop_assert!(own < other || own == other && by < hook);

@@ -7,7 +7,7 @@
 use super::parts::{
     NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG, YES_OR_NO,
 };
-use super::results::{Act, KeyMeaning, On, Put, ReplyForm, ReplyKey, form, key, say};
+use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, ReplySlot, ReplyValue, form, key, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
@@ -44,14 +44,17 @@ static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
         say(
-            On::Question,
+            ReplySlot::Question,
             &[
                 NAMED,
-                ("hookSpecificOutput.permissionDecision", Put::Word("ask")),
-                ("hookSpecificOutput.permissionDecisionReason", Put::Text),
+                ("hookSpecificOutput.permissionDecision", ReplyValue::Word("ask")),
+                ("hookSpecificOutput.permissionDecisionReason", ReplyValue::Text),
             ],
         ),
-        say(On::New("toolInput"), &[NAMED, ("hookSpecificOutput.updatedInput", Put::Value)]),
+        say(
+            ReplySlot::New("toolInput"),
+            &[NAMED, ("hookSpecificOutput.updatedInput", ReplyValue::Value)],
+        ),
         TEACH,
         SHOW,
     ],
@@ -63,11 +66,11 @@ static PRE_TOOL_USE: ReplyForm = form(
 pub(super) static PERMISSION_REQUEST: ReplyForm = form(
     &[
         say(
-            On::Refusal,
+            ReplySlot::Refusal,
             &[
                 NAMED,
-                ("hookSpecificOutput.decision.behavior", Put::Word("deny")),
-                ("hookSpecificOutput.decision.message", Put::Text),
+                ("hookSpecificOutput.decision.behavior", ReplyValue::Word("deny")),
+                ("hookSpecificOutput.decision.message", ReplyValue::Text),
             ],
         ),
         SHOW,
@@ -82,8 +85,14 @@ pub(super) static PERMISSION_REQUEST: ReplyForm = form(
 /// The tool has run; an objection goes next to its result.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(On::Objection, &[("decision", Put::Word("block")), ("reason", Put::Text)]),
-        say(On::New("result"), &[NAMED, ("hookSpecificOutput.updatedToolOutput", Put::Value)]),
+        say(
+            ReplySlot::Objection,
+            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
+        ),
+        say(
+            ReplySlot::New("result"),
+            &[NAMED, ("hookSpecificOutput.updatedToolOutput", ReplyValue::Value)],
+        ),
         TEACH,
         SHOW,
     ],
@@ -95,7 +104,13 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 static MESSAGE_DISPLAY: ReplyForm = form(
-    &[say(On::New("delta"), &[NAMED, ("hookSpecificOutput.displayContent", Put::Value)]), SHOW],
+    &[
+        say(
+            ReplySlot::New("delta"),
+            &[NAMED, ("hookSpecificOutput.displayContent", ReplyValue::Value)],
+        ),
+        SHOW,
+    ],
     &[
         key("hookSpecificOutput.displayContent", KeyMeaning::Field("delta", Merge::Chain)),
         key("systemMessage", KeyMeaning::Output),

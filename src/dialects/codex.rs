@@ -7,7 +7,7 @@
 
 use super::claude::{GATES, GATES_AND_TEACHES, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS};
 use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW, TEACH, WAITS_LONG};
-use super::results::{On, Put, ReplyForm, form, say};
+use super::results::{ReplyForm, ReplySlot, ReplyValue, form, say};
 use super::row::{Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, tool};
 use crate::engine::event::Schedule;
 
@@ -15,11 +15,11 @@ static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
         say(
-            On::New("toolInput"),
+            ReplySlot::New("toolInput"),
             &[
                 NAMED,
-                ("hookSpecificOutput.permissionDecision", Put::Word("allow")),
-                ("hookSpecificOutput.updatedInput", Put::Value),
+                ("hookSpecificOutput.permissionDecision", ReplyValue::Word("allow")),
+                ("hookSpecificOutput.updatedInput", ReplyValue::Value),
             ],
         ),
         TEACH,
@@ -33,8 +33,14 @@ static PRE_TOOL_USE: ReplyForm = form(
 /// of it.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(On::Objection, &[("decision", Put::Word("block")), ("reason", Put::Text)]),
-        say(On::New("result"), &[("decision", Put::Word("block")), ("reason", Put::Plain)]),
+        say(
+            ReplySlot::Objection,
+            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
+        ),
+        say(
+            ReplySlot::New("result"),
+            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Plain)],
+        ),
         TEACH,
         SHOW,
     ],

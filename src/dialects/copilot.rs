@@ -7,12 +7,13 @@
 
 use super::parts::{PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
 use super::results::{
-    Act, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Say, form, key, refuse, say,
+    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, form, key,
+    refuse, say,
 };
 use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
 use crate::engine::event::{Merge, Schedule};
 
-const CONTEXT: Say = say(On::Context, &[("additionalContext", Put::Text)]);
+const CONTEXT: ReplyRule = say(ReplySlot::Context, &[("additionalContext", ReplyValue::Text)]);
 const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -23,17 +24,17 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
     ..form(
         &[
             refuse(&[
-                ("permissionDecision", Put::Word("deny")),
-                ("permissionDecisionReason", Put::Text),
+                ("permissionDecision", ReplyValue::Word("deny")),
+                ("permissionDecisionReason", ReplyValue::Text),
             ]),
             say(
-                On::Question,
+                ReplySlot::Question,
                 &[
-                    ("permissionDecision", Put::Word("ask")),
-                    ("permissionDecisionReason", Put::Text),
+                    ("permissionDecision", ReplyValue::Word("ask")),
+                    ("permissionDecisionReason", ReplyValue::Text),
                 ],
             ),
-            say(On::New("toolInput"), &[("modifiedArgs", Put::Value)]),
+            say(ReplySlot::New("toolInput"), &[("modifiedArgs", ReplyValue::Value)]),
         ],
         &[
             key("permissionDecision", PERMISSION),
@@ -45,7 +46,7 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
 };
 
 static PERMISSION_REQUEST: ReplyForm = form(
-    &[refuse(&[("behavior", Put::Word("deny")), ("message", Put::Text)])],
+    &[refuse(&[("behavior", ReplyValue::Word("deny")), ("message", ReplyValue::Text)])],
     &[key("behavior", YES_OR_NO), key("message", KeyMeaning::Reason)],
     &[],
 );
@@ -53,8 +54,8 @@ static PERMISSION_REQUEST: ReplyForm = form(
 /// The tool has run; an objection is text for the model.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(On::Objection, &[("additionalContext", Put::Text)]),
-        say(On::New("result"), &[("modifiedResult", Put::Value)]),
+        say(ReplySlot::Objection, &[("additionalContext", ReplyValue::Text)]),
+        say(ReplySlot::New("result"), &[("modifiedResult", ReplyValue::Value)]),
         CONTEXT,
     ],
     &[key("modifiedResult", RESULT), ADDED],
@@ -63,7 +64,10 @@ static POST_TOOL_USE: ReplyForm = form(
 
 /// The exit status is a warning there; the word blocks.
 static STOP: ReplyForm = form(
-    &[say(On::Refusal, &[("decision", Put::Word("block")), ("reason", Put::Text)])],
+    &[say(
+        ReplySlot::Refusal,
+        &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
+    )],
     &[
         key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
         REASON,
@@ -72,7 +76,7 @@ static STOP: ReplyForm = form(
 );
 
 static TRANSFORMED: ReplyForm = form(
-    &[say(On::New("prompt"), &[("modifiedTransformedPrompt", Put::Plain)])],
+    &[say(ReplySlot::New("prompt"), &[("modifiedTransformedPrompt", ReplyValue::Plain)])],
     &[key("modifiedTransformedPrompt", KeyMeaning::Field("prompt", Merge::Chain))],
     &[],
 );

@@ -7,20 +7,24 @@
 use std::time::Duration;
 
 use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
-use super::results::{KeyMeaning, On, Put, ReplyForm, ReplyKey, Say, form, key, refuse, say};
+use super::results::{
+    KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, form, key, refuse, say,
+};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::Conduct;
 
-const DENY: Say = refuse(&[
-    ("permission", Put::Word("deny")),
-    ("user_message", Put::Text),
-    ("agent_message", Put::Text),
+const DENY: ReplyRule = refuse(&[
+    ("permission", ReplyValue::Word("deny")),
+    ("user_message", ReplyValue::Text),
+    ("agent_message", ReplyValue::Text),
 ]);
 
-const ASK: Say =
-    say(On::Question, &[("permission", Put::Word("ask")), ("user_message", Put::Text)]);
+const ASK: ReplyRule = say(
+    ReplySlot::Question,
+    &[("permission", ReplyValue::Word("ask")), ("user_message", ReplyValue::Text)],
+);
 
 const PERMISSION: &[ReplyKey] = &[
     key("permission", WORDS),
@@ -28,7 +32,7 @@ const PERMISSION: &[ReplyKey] = &[
     key("user_message", KeyMeaning::Reason),
 ];
 
-const CONTEXT: Say = say(On::Context, &[("additional_context", Put::Text)]);
+const CONTEXT: ReplyRule = say(ReplySlot::Context, &[("additional_context", ReplyValue::Text)]);
 const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -36,7 +40,7 @@ static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
 
 /// Any tool: a question is not enforced, so it blocks.
 static PRE_TOOL_USE: ReplyForm = form(
-    &[DENY, say(On::New("toolInput"), &[("updated_input", Put::Value)])],
+    &[DENY, say(ReplySlot::New("toolInput"), &[("updated_input", ReplyValue::Value)])],
     &[key("updated_input", TOOL_INPUT)],
     PERMISSION,
 );
@@ -48,24 +52,27 @@ static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: ReplyForm =
-    form(&[say(On::Objection, &[("additional_context", Put::Text)]), CONTEXT], ADDED, &[]);
+static POST_TOOL_USE: ReplyForm = form(
+    &[say(ReplySlot::Objection, &[("additional_context", ReplyValue::Text)]), CONTEXT],
+    ADDED,
+    &[],
+);
 
 static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
-    &[refuse(&[("continue", Put::Flag(false)), ("user_message", Put::Text)])],
+    &[refuse(&[("continue", ReplyValue::Flag(false)), ("user_message", ReplyValue::Text)])],
     &[key("continue", KeyMeaning::Refusal(false)), key("user_message", KeyMeaning::Reason)],
     &[],
 );
 
 /// An agent that may not stop gets a message that says what to do.
 static STOP: ReplyForm = form(
-    &[say(On::Refusal, &[("followup_message", Put::Text)])],
+    &[say(ReplySlot::Refusal, &[("followup_message", ReplyValue::Text)])],
     &[key("followup_message", KeyMeaning::Objection)],
     &[],
 );
 
 static PRE_COMPACT: ReplyForm = form(
-    &[say(On::Output, &[("user_message", Put::Text)])],
+    &[say(ReplySlot::Output, &[("user_message", ReplyValue::Text)])],
     &[key("user_message", KeyMeaning::Output)],
     &[],
 );

@@ -6,15 +6,16 @@
 //! person even where there is none, but that is what asking means there.
 
 use super::parts::{READS, READS_ADDED, REFUSE, SHOW, TOOL_INPUT};
-use super::results::{On, Put, Refuses, ReplyForm, ReplyKey, Say, key, say};
+use super::results::{Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, key, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::Schedule;
 
-const CONTEXT: Say = say(On::Context, &[("hookSpecificOutput.additionalContext", Put::Text)]);
+const CONTEXT: ReplyRule =
+    say(ReplySlot::Context, &[("hookSpecificOutput.additionalContext", ReplyValue::Text)]);
 
-const fn form(writes: &'static [Say], shares: &'static [ReplyKey]) -> ReplyForm {
+const fn form(writes: &'static [ReplyRule], shares: &'static [ReplyKey]) -> ReplyForm {
     ReplyForm { writes, reads: &[], shares, refuses: Refuses::FromTwo }
 }
 
@@ -26,9 +27,12 @@ static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, CONTEXT, SHOW], READS_ADDED
 static BEFORE_TOOL: ReplyForm = ReplyForm {
     writes: &[
         REFUSE,
-        say(On::Question, &[("decision", Put::Word("ask")), ("reason", Put::Text)]),
+        say(
+            ReplySlot::Question,
+            &[("decision", ReplyValue::Word("ask")), ("reason", ReplyValue::Text)],
+        ),
         // It replaces the input; that it merges is what its document says, and not what it does.
-        say(On::New("toolInput"), &[("hookSpecificOutput.tool_input", Put::Value)]),
+        say(ReplySlot::New("toolInput"), &[("hookSpecificOutput.tool_input", ReplyValue::Value)]),
         // What it reads of `additionalContext` before a tool reaches nobody: measured.
         SHOW,
     ],
@@ -40,8 +44,14 @@ static BEFORE_TOOL: ReplyForm = ReplyForm {
 /// A block of a result replaces its text.
 static AFTER_TOOL: ReplyForm = form(
     &[
-        say(On::Objection, &[("decision", Put::Word("deny")), ("reason", Put::Text)]),
-        say(On::New("result"), &[("decision", Put::Word("deny")), ("reason", Put::Plain)]),
+        say(
+            ReplySlot::Objection,
+            &[("decision", ReplyValue::Word("deny")), ("reason", ReplyValue::Text)],
+        ),
+        say(
+            ReplySlot::New("result"),
+            &[("decision", ReplyValue::Word("deny")), ("reason", ReplyValue::Plain)],
+        ),
         CONTEXT,
         SHOW,
     ],

@@ -24,7 +24,7 @@ use crate::engine::answer::{
     FoundAnswers, InText, all_of, beside_nothing, crash, malformed, objects_in, read_object,
     read_text, refused_by_status, search, syntax, without_colours,
 };
-use crate::engine::ending::{Captured, Ending};
+use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
@@ -110,7 +110,7 @@ impl ThrownStatus<'_> {
 
 /// What JSON anywhere in the output says. Where the system reads JSON on stderr too, that counts
 /// if stdout is empty.
-fn heard(text: &str, stderr: &Captured, binding: Binding) -> FoundAnswers {
+fn heard(text: &str, stderr: &CapturedStream, binding: Binding) -> FoundAnswers {
     let said =
         if binding.reads_stderr() && text.is_empty() { stderr.text() } else { String::new() };
     let text = if text.is_empty() { said.trim() } else { text };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Ending {
-        let captured = Captured {
+        let captured = CapturedStream {
             head: stdout.as_bytes().to_vec(),
             tail: Vec::new(),
             total_bytes: stdout.len() as u64,
@@ -256,7 +256,7 @@ mod tests {
             ..Hook::new("a.py", binding.row.event, handler)
         };
         let permit = Permit { spec, hook: &hook, given: None, about: None };
-        answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
+        answer::judge(Exit::Status(status), &captured, &CapturedStream::default(), permit).0
     }
 
     fn refuses(ending: &Ending) -> bool {

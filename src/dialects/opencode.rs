@@ -1,7 +1,7 @@
 //! OpenCode, which is no dialect: it runs no commands, and sends no JSON. hookrun's plugin asks in
 //! hookrun's own words, and carries the decision out in the host.
 
-use super::results::On;
+use super::results::ReplySlot;
 
 /// One event that the plugin passes on.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct PluginEvent {
     /// Ours.
     pub event: &'static str,
     /// What hookrun can answer there.
-    pub says: &'static [On],
+    pub says: &'static [ReplySlot],
 }
 
 const fn told(name: &'static str, event: &'static str) -> PluginEvent {
@@ -24,17 +24,17 @@ pub const EVENTS: &[PluginEvent] = &[
     PluginEvent {
         name: "chat.message",
         event: "prompt.submit",
-        says: &[On::Refusal, On::New("prompt"), On::Context],
+        says: &[ReplySlot::Refusal, ReplySlot::New("prompt"), ReplySlot::Context],
     },
     PluginEvent {
         name: "tool.execute.before",
         event: "tool.pre",
-        says: &[On::Refusal, On::New("toolInput")],
+        says: &[ReplySlot::Refusal, ReplySlot::New("toolInput")],
     },
     PluginEvent {
         name: "tool.execute.after",
         event: "tool.post",
-        says: &[On::New("result"), On::Context],
+        says: &[ReplySlot::New("result"), ReplySlot::Context],
     },
     told("session.idle", "agent.end"),
     told("session.compacted", "compact.post"),
@@ -44,6 +44,6 @@ pub const EVENTS: &[PluginEvent] = &[
 impl PluginEvent {
     /// Whether a hook may block it; a failure does so too.
     pub fn can_refuse(&self) -> bool {
-        self.says.contains(&On::Refusal)
+        self.says.contains(&ReplySlot::Refusal)
     }
 }

@@ -1,20 +1,22 @@
 //! What several hosts write and read in the same way.
 
-use super::results::{Act, KeyMeaning, On, Put, ReplyKey, Say, key, refuse, say};
+use super::results::{
+    Act, KeyMeaning, ReplyKey, ReplyRule, ReplySlot, ReplyValue, key, refuse, say,
+};
 use super::row::{DialectEvent, Wait};
 use crate::engine::event::Merge;
 
 /// The host's name for the event, without which some hosts read nothing.
-pub(super) const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
+pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", ReplyValue::Name);
 
 /// Exit status 2, and the reason on stderr: nothing on stdout can undo it.
-pub(super) const REFUSE: Say = refuse(&[]);
+pub(super) const REFUSE: ReplyRule = refuse(&[]);
 
 /// Text for the model, under the event's name.
-pub(super) const TEACH: Say =
-    say(On::Context, &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)]);
+pub(super) const TEACH: ReplyRule =
+    say(ReplySlot::Context, &[NAMED, ("hookSpecificOutput.additionalContext", ReplyValue::Text)]);
 
-pub(super) const SHOW: Say = say(On::Output, &[("systemMessage", Put::Text)]);
+pub(super) const SHOW: ReplyRule = say(ReplySlot::Output, &[("systemMessage", ReplyValue::Text)]);
 
 pub(super) const REASON: ReplyKey = key("reason", KeyMeaning::Reason);
 

@@ -7,7 +7,9 @@
 use serde_json::{Map, Value};
 
 use super::native;
-use super::results::{Act, KeyMeaning, On, Put, ReplyForm, ReplyKey, Results, Say};
+use super::results::{
+    Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
+};
 use super::row::{Binding, Reply};
 use crate::engine::event::Merge;
 use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
@@ -15,7 +17,7 @@ use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joi
 impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
     pub fn can_ask(self) -> bool {
-        self.has_place(On::Question)
+        self.has_place(ReplySlot::Question)
     }
 
     /// The reply to an outcome. Questions block where the host cannot ask them.
@@ -55,7 +57,7 @@ impl Binding {
             Results::Keys(keys) => (self.refusal_by_keys(keys, text), usual.status),
             Results::Form(form) => {
                 let mut result = Map::new();
-                let say = form.say(On::Refusal);
+                let say = form.say(ReplySlot::Refusal);
                 say.into_iter().for_each(|say| self.put(&mut result, say, &text.into()));
                 (result, say.map_or(usual.status, |say| say.status))
             }
@@ -67,15 +69,15 @@ impl Binding {
     }
 
     /// Whether its results have a place for this.
-    fn has_place(self, on: On) -> bool {
+    fn has_place(self, on: ReplySlot) -> bool {
         match self.row.results {
             Results::Form(form) => form.say(on).is_some(),
             Results::Native | Results::Whole(..) => false,
             Results::Keys(keys) => keys.iter().any(|key| match on {
-                On::Question => matches!(key.says, KeyMeaning::Question(_)),
-                On::Context => key.says == KeyMeaning::Context,
-                On::Output => key.says == KeyMeaning::Output,
-                On::Refusal | On::Objection | On::New(_) => false,
+                ReplySlot::Question => matches!(key.says, KeyMeaning::Question(_)),
+                ReplySlot::Context => key.says == KeyMeaning::Context,
+                ReplySlot::Output => key.says == KeyMeaning::Output,
+                ReplySlot::Refusal | ReplySlot::Objection | ReplySlot::New(_) => false,
             }),
         }
     }
@@ -85,8 +87,8 @@ impl Binding {
         let mut lines = String::new();
         for said in &outcome.said {
             let texts = [
-                (On::Output, "output", &said.output),
-                (On::Context, "additionalContext", &said.additional_context),
+                (ReplySlot::Output, "output", &said.output),
+                (ReplySlot::Context, "additionalContext", &said.additional_context),
             ];
             for (on, name, text) in texts {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
@@ -175,13 +177,13 @@ impl Binding {
         let update = outcome.update();
         for say in form.writes {
             let value = match say.on {
-                On::Refusal => None,
-                On::Objection => objections(outcome).map(Value::from),
-                On::Question if questions.is_empty() => None,
-                On::Question => Some(joined(questions).into()),
-                On::New(field) => update.get(field).cloned(),
-                On::Context => outcome.additional_context().map(Value::from),
-                On::Output => outcome.output().map(Value::from),
+                ReplySlot::Refusal => None,
+                ReplySlot::Objection => objections(outcome).map(Value::from),
+                ReplySlot::Question if questions.is_empty() => None,
+                ReplySlot::Question => Some(joined(questions).into()),
+                ReplySlot::New(field) => update.get(field).cloned(),
+                ReplySlot::Context => outcome.additional_context().map(Value::from),
+                ReplySlot::Output => outcome.output().map(Value::from),
             };
             if let Some(value) = value {
                 self.put(&mut result, say, &value);
@@ -190,19 +192,20 @@ impl Binding {
         result
     }
 
-    fn put(self, result: &mut Map<String, Value>, say: &Say, value: &Value) {
+    fn put(self, result: &mut Map<String, Value>, say: &ReplyRule, value: &Value) {
         for (path, what) in say.put {
             let value = match (what, value) {
-                (Put::Word(word), _) => Value::from(*word),
-                (Put::Flag(flag), _) => Value::Bool(*flag),
-                (Put::Name, _) => Value::from(self.row.name),
+                (ReplyValue::Word(word), _) => Value::from(*word),
+                (ReplyValue::Flag(flag), _) => Value::Bool(*flag),
+                (ReplyValue::Name, _) => Value::from(self.row.name),
                 // Below a text that is there already.
-                (Put::Text, Value::String(text)) => match result.remove(*path) {
+                (ReplyValue::Text, Value::String(text)) => match result.remove(*path) {
                     Some(Value::String(first)) => Value::from(format!("{first}\n\n{text}")),
                     _ => value.clone(),
                 },
-                (Put::Text | Put::Value, _) | (Put::Plain, Value::String(_)) => value.clone(),
-                (Put::Plain, _) => Value::from(value.to_string()),
+                (ReplyValue::Text | ReplyValue::Value, _)
+                | (ReplyValue::Plain, Value::String(_)) => value.clone(),
+                (ReplyValue::Plain, _) => Value::from(value.to_string()),
             };
             place(result, path, value);
         }
@@ -210,7 +213,7 @@ impl Binding {
 }
 
 impl ReplyForm {
-    fn say(&self, on: On) -> Option<&'static Say> {
+    fn say(&self, on: ReplySlot) -> Option<&'static ReplyRule> {
         self.writes.iter().find(|say| say.on == on)
     }
 }

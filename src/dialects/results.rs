@@ -111,7 +111,7 @@ impl KeyMeaning {
 #[derive(Debug, PartialEq)]
 pub struct ReplyForm {
     /// What is written for the host.
-    pub writes: &'static [Say],
+    pub writes: &'static [ReplyRule],
     /// What a hook's JSON says.
     pub reads: &'static [ReplyKey],
     /// What it says in other events of the host as well.
@@ -122,7 +122,7 @@ pub struct ReplyForm {
 
 /// A form in which status 2 alone blocks.
 pub(super) const fn form(
-    writes: &'static [Say],
+    writes: &'static [ReplyRule],
     reads: &'static [ReplyKey],
     shares: &'static [ReplyKey],
 ) -> ReplyForm {
@@ -131,27 +131,27 @@ pub(super) const fn form(
 
 /// One thing that hookrun says to a host.
 #[derive(Debug, PartialEq)]
-pub struct Say {
-    pub on: On,
+pub struct ReplyRule {
+    pub on: ReplySlot,
     /// Where, as a path of keys with dots, and what is put there.
-    pub put: &'static [(&'static str, Put)],
+    pub put: &'static [(&'static str, ReplyValue)],
     /// The exit status that says it, 0 if the JSON does.
     pub status: u8,
 }
 
 /// A thing that JSON alone says.
-pub(super) const fn say(on: On, put: &'static [(&'static str, Put)]) -> Say {
-    Say { on, put, status: 0 }
+pub(super) const fn say(on: ReplySlot, put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
+    ReplyRule { on, put, status: 0 }
 }
 
 /// A block by exit status 2, and by this JSON.
-pub(super) const fn refuse(put: &'static [(&'static str, Put)]) -> Say {
-    Say { on: On::Refusal, put, status: 2 }
+pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
+    ReplyRule { on: ReplySlot::Refusal, put, status: 2 }
 }
 
 /// What hookrun can say to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum On {
+pub enum ReplySlot {
     /// The event is blocked.
     Refusal,
     /// A hook objects to what cannot be blocked any more.
@@ -166,27 +166,27 @@ pub enum On {
     Output,
 }
 
-impl On {
+impl ReplySlot {
     /// What is said, in words.
     pub fn about(self) -> String {
         match self {
-            On::Refusal => "a block".to_string(),
-            On::Objection => "an objection".to_string(),
-            On::Question => "a question".to_string(),
-            On::New(field) => format!("a new `{field}`"),
-            On::Context => "text for the model".to_string(),
-            On::Output => "text to show".to_string(),
+            ReplySlot::Refusal => "a block".to_string(),
+            ReplySlot::Objection => "an objection".to_string(),
+            ReplySlot::Question => "a question".to_string(),
+            ReplySlot::New(field) => format!("a new `{field}`"),
+            ReplySlot::Context => "text for the model".to_string(),
+            ReplySlot::Output => "text to show".to_string(),
         }
     }
 
     fn new_field(self) -> Option<&'static str> {
-        if let On::New(field) = self { Some(field) } else { None }
+        if let ReplySlot::New(field) = self { Some(field) } else { None }
     }
 }
 
 /// What is put in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum ReplyValue {
     /// This word.
     Word(&'static str),
     /// This flag.

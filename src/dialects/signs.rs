@@ -144,7 +144,7 @@ pub const SIGNS: &[Sign] = &[
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recognised {
+pub struct RecognisedEvent {
     pub dialect: &'static str,
     pub event: String,
 }
@@ -177,14 +177,14 @@ fn listed(of: &[&str]) -> String {
 ///
 /// # Errors
 /// When that is not certain.
-pub fn recognise(context: &Context) -> Result<Recognised, Doubt> {
+pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
     let fitting = SIGNS.iter().filter(|sign| sign.fits(context)).map(|sign| sign.dialect);
     let mut fitting: Vec<&'static str> = fitting.collect();
     // The rows of a dialect are next to each other.
     fitting.dedup();
     match fitting.as_slice() {
         [one] => match name_in(context, one) {
-            Some(event) => Ok(Recognised { dialect: one, event }),
+            Some(event) => Ok(RecognisedEvent { dialect: one, event }),
             None => Err(Doubt::Unnamed { dialect: one }),
         },
         several => Err(doubt(context, several)),

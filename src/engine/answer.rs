@@ -25,7 +25,7 @@ mod text;
 
 use serde_json::Value;
 
-use crate::engine::ending::{Captured, Ending, Exit, signal_name};
+use crate::engine::ending::{CapturedStream, Ending, Exit, signal_name};
 use crate::engine::hook::{Convention, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub(crate) use crash::crash;
@@ -57,8 +57,8 @@ impl<'a> Permit<'a> {
 /// The ending of a hook that exited, with notes for its author.
 pub fn judge(
     exit: Exit,
-    stdout: &Captured,
-    stderr: &Captured,
+    stdout: &CapturedStream,
+    stderr: &CapturedStream,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let status = match exit {
@@ -140,7 +140,7 @@ pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<S
 /// becomes a note.
 pub(crate) fn failed(
     failure: Ending,
-    stdout: &Captured,
+    stdout: &CapturedStream,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let words = failure.failure().filter(|_| !stdout.head.is_empty());
@@ -277,11 +277,16 @@ mod tests {
     use crate::engine::event::catalog;
     use crate::engine::hook::{Handler, Hook};
 
-    fn captured(bytes: &[u8]) -> Captured {
-        Captured { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
+    fn captured(bytes: &[u8]) -> CapturedStream {
+        CapturedStream { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
     }
 
-    fn judged(event: &str, rewrite: bool, status: i32, stdout: &Captured) -> (Ending, Vec<String>) {
+    fn judged(
+        event: &str,
+        rewrite: bool,
+        status: i32,
+        stdout: &CapturedStream,
+    ) -> (Ending, Vec<String>) {
         let handler = Handler::File("hooks.d/tool.pre/a.py".into());
         let hook = Hook { rewrite, ..Hook::new("a.py", "tool.pre", handler) };
         let spec = catalog::find(event).unwrap();
@@ -417,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_prefix_of_a_long_answer_is_never_parsed() {
-        let stdout = Captured { total_bytes: 2_000_000, ..captured(br#"{"output":"x"}"#) };
+        let stdout = CapturedStream { total_bytes: 2_000_000, ..captured(br#"{"output":"x"}"#) };
         let (ending, _) = judged("tool.pre", false, 0, &stdout);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judged("tool.pre", false, 1, &stdout);

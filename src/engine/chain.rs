@@ -15,7 +15,7 @@ use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
 use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Permit};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
-use crate::engine::plan::{Plan, PlanStep, Planned, Selection};
+use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::engine::ui::Connection;
 pub use links::follow;
@@ -69,7 +69,7 @@ pub fn run(
 /// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
 /// event.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
-    let fate = |planned: &Planned| fate_of(&planned.selection, wanted.clone());
+    let fate = |planned: &PlannedHook| fate_of(&planned.selection, wanted.clone());
     plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned))).collect()
 }
 
@@ -104,12 +104,12 @@ struct Chain<'c> {
     rewriter: Option<Arc<Hook>>,
     runs: Vec<HookRun>,
     /// The hooks that have had their turn.
-    turned: Vec<Turned>,
+    turned: Vec<FinishedTurn>,
     is_settled: bool,
 }
 
 /// A hook that has had its turn, whether or not it wanted the event at that time.
-struct Turned {
+struct FinishedTurn {
     hook: Arc<Hook>,
     step: usize,
     /// How many rewrites the context had when the hook judged it, including the hook's own.
@@ -126,7 +126,12 @@ impl Chain<'_> {
             let fate = self.first_fate(planned);
             if matches!(fate, Fate::Unreached | Fate::Unwanted(_)) {
                 let (hook, rewrites) = (Arc::clone(&hook), self.rewrites);
-                self.turned.push(Turned { hook, step: number, rewrites, has_rewritten: false });
+                self.turned.push(FinishedTurn {
+                    hook,
+                    step: number,
+                    rewrites,
+                    has_rewritten: false,
+                });
             }
             if !matches!(fate, Fate::Unreached) || self.is_settled {
                 self.runs.push(HookRun::new(&hook, &self.event, fate));
@@ -161,7 +166,7 @@ impl Chain<'_> {
         self.came = None;
         self.payload = None;
         let place = self.surroundings.place(&self.event);
-        let is_meant = |one: &Turned| {
+        let is_meant = |one: &FinishedTurn| {
             let has_turn = one.rewrites < self.rewrites;
             let is_ours = one.hook.convention.is_none();
             has_turn
@@ -236,7 +241,7 @@ impl Chain<'_> {
     }
 
     /// The fate of a hook before it runs; `Unreached` if it is its turn.
-    fn first_fate(&self, planned: Planned) -> Fate {
+    fn first_fate(&self, planned: PlannedHook) -> Fate {
         let selection = if self.rewrites > 0 {
             let seen = self.seen();
             Selection::of(&planned.hook, seen, &self.surroundings.place(seen))
@@ -283,7 +288,7 @@ impl Chain<'_> {
         let facts = facts(seen, self.surroundings);
         let (cwd, cwd_note) = working_directory(seen, self.surroundings);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
-        let mut prepared: Vec<Prepared<'_>> = turns
+        let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()
             .zip(payloads)
             .map(|(turn, payload)| self.prepared(turn, payload, &facts))
@@ -300,17 +305,17 @@ impl Chain<'_> {
         turn: &'t HookTurn,
         payload: Arc<Payload>,
         facts: &[(&'static str, String)],
-    ) -> Prepared<'t> {
+    ) -> PreparedTurn<'t> {
         let connection = self.connection(&turn.hook, facts);
         let mut variables = self.variables(&turn.hook, facts);
         variables.extend(ways_to_ask(connection.as_ref(), self.engine.server.as_ref()));
         let absent = absent(&variables, &self.surroundings.inherited);
-        Prepared { turn, payload, connection, variables, absent }
+        PreparedTurn { turn, payload, connection, variables, absent }
     }
 
     /// Makes the job of a turn. It takes the payload and the variables.
-    fn job<'t>(&'t self, prepared: &'t mut Prepared<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
-        let Prepared { turn, payload, connection, variables, absent } = prepared;
+    fn job<'t>(&'t self, prepared: &'t mut PreparedTurn<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
+        let PreparedTurn { turn, payload, connection, variables, absent } = prepared;
         let hook = &turn.hook;
         if let Some(job) = self.call(hook) {
             return job;
@@ -464,7 +469,7 @@ impl Chain<'_> {
 }
 
 /// A turn and the values that its job borrows.
-struct Prepared<'t> {
+struct PreparedTurn<'t> {
     turn: &'t HookTurn,
     payload: Arc<Payload>,
     connection: Option<Connection>,

@@ -239,7 +239,7 @@ pub fn signal_name(signal: i32) -> String {
 
 /// A stream as it was kept: whole, or its head and its tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedStream {
     pub head: Vec<u8>,
     /// The end of what did not fit into the head.
     pub tail: Vec<u8>,
@@ -247,7 +247,7 @@ pub struct Captured {
     pub total_bytes: u64,
 }
 
-impl Captured {
+impl CapturedStream {
     /// Whether bytes are missing.
     pub fn is_cut(&self) -> bool {
         self.total_bytes > (self.head.len() + self.tail.len()) as u64
@@ -292,7 +292,7 @@ mod tests {
         let with = |mark: [u8; 2], bytes: [fn(u16) -> [u8; 2]; 1]| {
             let units = "nö\u{1f980}".encode_utf16().flat_map(bytes[0]);
             let head: Vec<u8> = mark.into_iter().chain(units).collect();
-            Captured { total_bytes: head.len() as u64, head, tail: Vec::new() }.text()
+            CapturedStream { total_bytes: head.len() as u64, head, tail: Vec::new() }.text()
         };
         assert_eq!(with([0xff, 0xfe], [u16::to_le_bytes]), "nö\u{1f980}");
         assert_eq!(with([0xfe, 0xff], [u16::to_be_bytes]), "nö\u{1f980}");
@@ -308,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_cut_stream_says_how_much_is_missing() {
-        let captured = Captured { head: b"abc".to_vec(), tail: b"xyz".to_vec(), total_bytes: 10 };
+        let captured =
+            CapturedStream { head: b"abc".to_vec(), tail: b"xyz".to_vec(), total_bytes: 10 };
         assert_eq!(captured.text(), "abc\n[… 4 bytes left out …]\nxyz");
     }
 }

@@ -8,8 +8,8 @@ mod sandbox;
 mod spec;
 
 pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
-pub(crate) use function::Called;
-pub use function::{Function, IntoVerdict, Returned};
+pub(crate) use function::CallStart;
+pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::Limits;
 pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use sandbox::{Containment, Sandbox};

@@ -49,7 +49,7 @@ pub enum After {
 
 /// What all interceptors made of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Intercepted {
+pub enum InterceptedCall {
     Runs {
         /// The call, as the last of them left it.
         call: ToolCall,
@@ -65,7 +65,7 @@ pub enum Intercepted {
 
 /// What all interceptors made of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct InterceptedResult {
     /// The result, as the last of them left it.
     pub result: ToolResult,
     /// The names of those that rewrote it, in order.
@@ -166,7 +166,7 @@ impl Interceptors {
 
     /// The call as the interceptors leave it. The first veto ends it. A panic is a veto: what it would
     /// have prevented must not run.
-    pub fn run_before(&self, mut call: ToolCall) -> Intercepted {
+    pub fn run_before(&self, mut call: ToolCall) -> InterceptedCall {
         let mut rewritten_by = Vec::new();
         for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
             let made = catch_unwind(AssertUnwindSafe(|| (one.function)(&call)));
@@ -177,20 +177,23 @@ impl Interceptors {
                     call.input = input;
                     rewritten_by.push(by());
                 }
-                Ok(CallChange::Veto(reason)) => return Intercepted::Vetoed { by: by(), reason },
+                Ok(CallChange::Veto(reason)) => {
+                    return InterceptedCall::Vetoed { by: by(), reason };
+                }
                 Err(panic) => {
                     let reason = format!("{} (fail closed)", failed(&one.name, panic));
-                    return Intercepted::Vetoed { by: by(), reason };
+                    return InterceptedCall::Vetoed { by: by(), reason };
                 }
             }
         }
-        Intercepted::Runs { call, rewritten_by }
+        InterceptedCall::Runs { call, rewritten_by }
     }
 
     /// The result as the interceptors leave it. A panic changes nothing: the tool has run, and its
     /// result goes on, with a notice.
-    pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> Finished {
-        let mut finished = Finished { result, rewritten_by: Vec::new(), notices: Vec::new() };
+    pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> InterceptedResult {
+        let mut finished =
+            InterceptedResult { result, rewritten_by: Vec::new(), notices: Vec::new() };
         for one in self.after.iter().filter(|one| one.tools.has(&call.tool)) {
             match catch_unwind(AssertUnwindSafe(|| (one.function)(call, &finished.result))) {
                 Ok(After::Pass) => {}
@@ -256,17 +259,17 @@ mod tests {
         let rewritten = ToolCall { input: json!({ "path": "abc" }), ..call("read") };
         assert_eq!(
             all.run_before(call("read")),
-            Intercepted::Runs { call: rewritten, rewritten_by }
+            InterceptedCall::Runs { call: rewritten, rewritten_by }
         );
 
         all.before("no", "read", |_| CallChange::Veto("no".into()));
         all.before("never", "read", |_| panic!("a veto came before"));
-        let vetoed = Intercepted::Vetoed { by: "no".into(), reason: "no".into() };
+        let vetoed = InterceptedCall::Vetoed { by: "no".into(), reason: "no".into() };
         assert_eq!(all.run_before(call("read")), vetoed);
         assert_eq!((all.remove("no"), all.remove("no")), (1, 0));
 
         let reason = "interceptor `never` failed: panicked: a veto came before (fail closed)";
-        let vetoed = Intercepted::Vetoed { by: "never".into(), reason: reason.into() };
+        let vetoed = InterceptedCall::Vetoed { by: "never".into(), reason: reason.into() };
         assert_eq!(all.run_before(call("read")), vetoed);
     }
 

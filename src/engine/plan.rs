@@ -15,11 +15,11 @@ pub struct Plan {
 #[derive(Debug, Clone)]
 pub struct PlanStep {
     /// In plan order.
-    pub hooks: Vec<Planned>,
+    pub hooks: Vec<PlannedHook>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub struct PlannedHook {
     pub hook: Arc<Hook>,
     /// Whether it runs, as far as that is known before the first hook runs.
     pub selection: Selection,
@@ -76,7 +76,7 @@ impl Plan {
         let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
             let selection = Selection::of_settings(hook).unwrap_or(Selection::Wanted);
-            let planned = Planned { hook: Arc::clone(hook), selection };
+            let planned = PlannedHook { hook: Arc::clone(hook), selection };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
                 _ => steps.push(PlanStep { hooks: vec![planned] }),
@@ -90,7 +90,7 @@ impl Plan {
         self.hooks().all(|planned| planned.selection != Selection::Wanted)
     }
 
-    pub fn hooks(&self) -> impl Iterator<Item = &Planned> {
+    pub fn hooks(&self) -> impl Iterator<Item = &PlannedHook> {
         self.steps.iter().flat_map(|step| &step.hooks)
     }
 }

@@ -72,11 +72,11 @@ impl ReminderKind {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Reminders {
-    shared: Arc<Mutex<Collected>>,
+    shared: Arc<Mutex<CollectedTexts>>,
 }
 
 #[derive(Debug, Default)]
-struct Collected {
+struct CollectedTexts {
     waiting: Vec<Reminder>,
     suppressed: HashSet<ReminderKind>,
 }
@@ -124,7 +124,7 @@ impl Reminders {
     }
 
     // Nothing in here panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, Collected> {
+    fn lock(&self) -> MutexGuard<'_, CollectedTexts> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 pub use crate::engine::ending::{
-    Captured, Ending, Exit, FAILURES, FailureRow, StartError, signal_name, told_to_stop,
+    CapturedStream, Ending, Exit, FAILURES, FailureRow, StartError, signal_name, told_to_stop,
 };
 use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
@@ -112,9 +112,9 @@ pub struct Trace {
     /// From its start to its end, including the time to drain its output.
     pub took: Duration,
     /// What it wrote to stdout.
-    pub stdout: Captured,
+    pub stdout: CapturedStream,
     /// What it wrote to stderr.
-    pub stderr: Captured,
+    pub stderr: CapturedStream,
     /// How reliably everything that it started ended with it; `None` if it never started.
     pub containment: Option<Level>,
     /// Notes for the hook's author, for example on ignored keys or processes left behind.
@@ -128,8 +128,8 @@ impl Trace {
             ending,
             exit: None,
             took: Duration::ZERO,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
+            stdout: CapturedStream::default(),
+            stderr: CapturedStream::default(),
             containment: None,
             notes: Vec::new(),
         }

@@ -20,7 +20,7 @@ use crate::engine::run::{Fate, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
 pub(crate) use duplicate::digest;
-pub use duplicate::{CallClaim, Claimed, FormOfCall};
+pub use duplicate::{CallClaim, ExclusiveClaim, FormOfCall};
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
@@ -435,7 +435,7 @@ impl Runner {
     }
 
     /// Claims a call that may also arrive in another form, or takes over the outcome of that form.
-    /// Pass what this runner then decides to [`Claimed::tell`].
+    /// Pass what this runner then decides to [`ExclusiveClaim::tell`].
     pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
         if self.is_rehearsal || self.closed(event.spec()).is_some() {
             return CallClaim::Now(None);

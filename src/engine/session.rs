@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use store::StoreError;
-pub(crate) use store::{Locked, Store, careful};
+pub(crate) use store::{FileLock, Store, careful};
 
 /// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
 const SHARED: &str = ".shared";

@@ -44,5 +44,5 @@ mod server;
 pub use caller::{Outer, ask};
 pub use clock::PATIENCE;
 pub use connection::Connection;
-pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, Waited, named, show};
+pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named, show};
 pub use server::Server;

@@ -16,7 +16,7 @@ mod source;
 pub mod totals;
 pub mod workers;
 
-pub use decide::{Decider, Done};
+pub use decide::{Decider, ReplayedLines};
 pub use finding::{LinePlace, OutcomeChange, ReplayError, ReplayFinding};
 pub use hooks::Hooks;
 pub use partition::Partition;

@@ -15,12 +15,14 @@ mod reader;
 mod rows;
 mod slips;
 
-pub use crate::config::Placed;
-pub use case::{Case, CaseStep, Content, Expect, Laid, Left, Stdout, StepInput, Suite};
+pub use crate::config::PlacedValue;
+pub use case::{
+    Case, CaseStep, Content, Expect, FileExpectation, Stdout, StepInput, Suite, SuppliedFile,
+};
 pub use coverage::Never;
 pub use expect::misses;
 pub use fill::{CaseFolders, TOKENS, TokenRow};
 pub use judge::StepOutcome;
-pub use played::{End, Miss, Played, StepResult};
+pub use played::{CaseResult, End, Miss, StepResult};
 pub use reader::{has_cases, read};
 pub use slips::Keys;

@@ -12,7 +12,7 @@ use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{Decision, Verdict};
-use hookrun::internals::run::{Captured, Ending, Exit};
+use hookrun::internals::run::{CapturedStream, Ending, Exit};
 
 /// Whose words a hook speaks, on a gate.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl Speaker {
 
     /// How a hook of this dialect ends that exits so and has printed this.
     fn ends(self, status: i32, stdout: &[u8], stderr: &str) -> Ending {
-        let captured = |bytes: &[u8]| Captured {
+        let captured = |bytes: &[u8]| CapturedStream {
             head: bytes.to_vec(),
             tail: Vec::new(),
             total_bytes: bytes.len() as u64,

@@ -293,6 +293,25 @@ fn names_of_several_types(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     known
 }
 
+/// Words that end in `ed` and are clear by themselves.
+const PARTICIPLES: &[&str] = &["Allowed", "Inherited", "Printed", "Settled", "Feed", "Need"];
+
+#[test]
+fn a_type_name_says_what_was_done_to_what() {
+    let definition =
+        Regex::new(r"(?m)^(?:pub(?:\([a-z]+\))? )?(?:struct|enum|trait|type) ([A-Z][a-z]+ed)\b")
+            .unwrap();
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for found in definition.captures_iter(&source.code) {
+            if !PARTICIPLES.contains(&&found[1]) {
+                wrong.push(format!("{}: {}", source.path, &found[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "a participle alone is no noun: {wrong:#?}");
+}
+
 #[test]
 fn no_parameter_is_a_tuple() {
     let wrong = tuple_parameters(&sources());

@@ -8,7 +8,9 @@ use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
 use clap::Args;
 
-use super::options::{Expected, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs};
+use super::options::{
+    ExpectedDecision, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -204,7 +206,7 @@ pub(crate) struct FilterArgs {
 
     /// Those with this outcome
     #[arg(long, value_enum, value_name = "DECISION")]
-    pub(crate) decision: Option<Expected>,
+    pub(crate) decision: Option<ExpectedDecision>,
 
     /// Those for events of this host
     #[arg(long, value_name = "HOST")]

@@ -44,18 +44,18 @@ pub(crate) struct HooksArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Expected {
+pub(crate) enum ExpectedDecision {
     Allow,
     Block,
     Ask,
 }
 
-impl Expected {
+impl ExpectedDecision {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Expected::Allow => "allow",
-            Expected::Block => "block",
-            Expected::Ask => "ask",
+            ExpectedDecision::Allow => "allow",
+            ExpectedDecision::Block => "block",
+            ExpectedDecision::Ask => "ask",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::lab::report::CheckFormat;
 use clap::{ArgGroup, Args};
 use regex::Regex;
 
-use super::options::{Expected, SourceArgs, dialect_name, duration, jobs};
+use super::options::{ExpectedDecision, SourceArgs, dialect_name, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -46,7 +46,7 @@ pub(crate) struct TestArgs {
 
     /// The expected decision; the exit status then says whether it is so
     #[arg(long, value_enum, value_name = "DECISION")]
-    pub(crate) expect: Option<Expected>,
+    pub(crate) expect: Option<ExpectedDecision>,
 
     /// A regular expression that the reason or the question must match
     #[arg(long, value_name = "REGEX")]

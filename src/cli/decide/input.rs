@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::event::framing::{Framed, Scanner};
+use crate::engine::event::framing::{FrameState, Scanner};
 use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
@@ -81,7 +81,7 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInp
             Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
         };
         let framed = scanner.scan(&bytes);
-        if is_end || !matches!(framed, Framed::Empty | Framed::Open) {
+        if is_end || !matches!(framed, FrameState::Empty | FrameState::Open) {
             break framed;
         }
     };

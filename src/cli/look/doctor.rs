@@ -28,7 +28,7 @@ use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::validate::problems_of;
 use evidence::Evidence;
 use findings::{Findings, error, warning};
-use look::{HostLook, Installed};
+use look::{HostLook, InstalledEntries};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -101,7 +101,7 @@ fn about_log(env: &Environment, findings: &mut Findings) {
 }
 
 /// Where hookrun is installed into a host; what is wrong there is found on the way.
-fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<Installed> {
+fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<InstalledEntries> {
     let mut all = Vec::new();
     for (installed, found) in look.read_all() {
         findings.extend(found);
@@ -121,7 +121,8 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
     let mut lines = Vec::new();
     for host in HOSTS {
         let files = HostLook { host, config, env }.read_all().into_iter();
-        let installed: Vec<Installed> = files.filter_map(|(installed, _)| installed).collect();
+        let installed: Vec<InstalledEntries> =
+            files.filter_map(|(installed, _)| installed).collect();
         let Some(first) = installed.first() else { continue };
         let rows = wanted.rows(host, false);
         let is_told = |row| installed.iter().any(|one| one.event(row).is_some());
@@ -137,12 +138,12 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
 }
 
 /// The command that installs hookrun anew where it is.
-fn again(host: &InstallHost, installed: &Installed) -> String {
+fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
     let scope = installed.file.scope.unwrap_or(SettingsScope::Project).name();
     format!("`hookrun install {} --scope {scope}`", host.name)
 }
 
-fn summary(host: &InstallHost, installed: &[Installed]) -> String {
+fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
     if installed.is_empty() {
         return format!("{}: does not ask hookrun", host.title);
     }
@@ -160,7 +161,7 @@ fn summary(host: &InstallHost, installed: &[Installed]) -> String {
 /// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
 fn about_events(
     host: &InstallHost,
-    installed: &[Installed],
+    installed: &[InstalledEntries],
     wanted: &HooksByEvent,
     findings: &mut Findings,
 ) {
@@ -188,10 +189,12 @@ fn about_events(
 }
 
 /// Files of one host that both run hookrun for an event.
-fn about_doubles(host: &InstallHost, installed: &[Installed], findings: &mut Findings) {
+fn about_doubles(host: &InstallHost, installed: &[InstalledEntries], findings: &mut Findings) {
     for (at, one) in installed.iter().enumerate() {
-        let has = |other: &Installed, name: &str| other.events.iter().any(|it| it.name == name);
-        let is_double = |other: &&Installed| one.events.iter().any(|it| has(other, &it.name));
+        let has =
+            |other: &InstalledEntries, name: &str| other.events.iter().any(|it| it.name == name);
+        let is_double =
+            |other: &&InstalledEntries| one.events.iter().any(|it| has(other, &it.name));
         for other in installed[at + 1..].iter().filter(is_double) {
             let (title, there) = (host.title, other.path().display());
             let cause = format!("{title} runs hookrun twice for an event: here and by `{there}`");
@@ -208,7 +211,7 @@ fn about_doubles(host: &InstallHost, installed: &[Installed], findings: &mut Fin
 }
 
 /// Files of another host that this one reads too.
-fn about_other_host(look: HostLook<'_>, installed: &[Installed], findings: &mut Findings) {
+fn about_other_host(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let host = look.host;
     let Some(other) = host.also_reads.and_then(hosts::find) else { return };
     let theirs = HostLook { host: other, ..look };

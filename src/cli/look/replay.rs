@@ -15,8 +15,8 @@ use crate::lab::audit::read::ReadError;
 use crate::lab::replay::merge::PartialReports;
 use crate::lab::replay::report::{Header, ReplayReport, VERSION};
 use crate::lab::replay::{
-    Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
-    workers,
+    Decider, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding,
+    ReplayedLines, Totals, workers,
 };
 use crate::lab::report::Paths;
 use tempfile::TempDir;
@@ -49,7 +49,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let mut out = BufWriter::new(out);
     let mut report = ReplayReport::begin(args.format, args.most, &header, &mut out)?;
     let mut unused = args.allow_change.clone();
-    let mut each = |done: Done| -> std::result::Result<(), ReplayError> {
+    let mut each = |done: ReplayedLines| -> std::result::Result<(), ReplayError> {
         unused.retain(|hook| !done.findings.iter().any(|finding| is_of(finding, hook)));
         if let Some(written) = &mut written {
             written.append(&done.written)?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use crate::engine::ui::{Asker, Waited};
+use crate::engine::ui::{Asker, WaitEnd};
 
 /// How long the rest of a key may take: after this, an escape is the key of that name.
 const REST: Duration = Duration::from_millis(50);
@@ -56,13 +56,13 @@ impl<'k> Keyboard<'k> {
             }
             let at_most = if self.bytes.is_empty() { Duration::MAX } else { REST };
             match self.asker.wait(Some(self.terminal.as_fd()), at_most) {
-                Waited::Over => return None,
-                Waited::Quiet => {
+                WaitEnd::Over => return None,
+                WaitEnd::Quiet => {
                     let (key, used) = decode(&self.bytes, true)?;
                     self.bytes.drain(..used);
                     return Some(key);
                 }
-                Waited::Ready => {
+                WaitEnd::Ready => {
                     let mut buffer = [0; 256];
                     let count = rustix::io::read(self.terminal, &mut buffer).ok()?;
                     // A terminal that is gone.

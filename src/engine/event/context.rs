@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
+use super::framing::{FrameState, Hopeless, MAX_DEPTH, Scanner};
 use super::json::{
     Compact, descend, elements, entries, key_text, push_key, raw_entries, scalar_text, string_text,
 };
@@ -114,13 +114,13 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::from_bytes`].
-    pub fn from_scanned(bytes: Vec<u8>, framed: Framed) -> Result<Context, ContextError> {
+    pub fn from_scanned(bytes: Vec<u8>, framed: FrameState) -> Result<Context, ContextError> {
         let end = match framed {
-            Framed::Complete { end } => end,
-            Framed::Empty => return Err(ContextError::Empty),
-            Framed::Open => return Err(ContextError::Incomplete),
-            Framed::Hopeless(Hopeless::NotJson) => return Err(ContextError::NotAnObject),
-            Framed::Hopeless(Hopeless::TooDeep) => return Err(ContextError::TooDeep),
+            FrameState::Complete { end } => end,
+            FrameState::Empty => return Err(ContextError::Empty),
+            FrameState::Open => return Err(ContextError::Incomplete),
+            FrameState::Hopeless(Hopeless::NotJson) => return Err(ContextError::NotAnObject),
+            FrameState::Hopeless(Hopeless::TooDeep) => return Err(ContextError::TooDeep),
         };
         if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
             return Err(ContextError::Trailing);

@@ -9,7 +9,7 @@ pub const MAX_DEPTH: usize = 128;
 
 /// What is known after the bytes seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framed {
+pub enum FrameState {
     /// No document has begun: nothing but white space so far.
     Empty,
     /// A document has begun and is not complete.
@@ -36,13 +36,13 @@ pub struct Scanner {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    done: Option<Framed>,
+    done: Option<FrameState>,
 }
 
 impl Scanner {
     /// Looks at the part of `buffer` that is new since the last call. A UTF-8 byte order mark
     /// before the document is skipped.
-    pub fn scan(&mut self, buffer: &[u8]) -> Framed {
+    pub fn scan(&mut self, buffer: &[u8]) -> FrameState {
         if let Some(done) = self.done {
             return done;
         }
@@ -53,11 +53,11 @@ impl Scanner {
                 return done;
             }
         }
-        if self.depth > 0 { Framed::Open } else { Framed::Empty }
+        if self.depth > 0 { FrameState::Open } else { FrameState::Empty }
     }
 
     /// Skips to the end of a string, or of what has arrived of it.
-    fn string(&mut self, buffer: &[u8]) -> Option<Framed> {
+    fn string(&mut self, buffer: &[u8]) -> Option<FrameState> {
         for &byte in &buffer[self.scanned..] {
             self.scanned += 1;
             if self.escaped {
@@ -73,27 +73,27 @@ impl Scanner {
     }
 
     /// Takes one byte outside strings.
-    fn structure(&mut self, buffer: &[u8]) -> Option<Framed> {
+    fn structure(&mut self, buffer: &[u8]) -> Option<FrameState> {
         let byte = buffer[self.scanned];
         self.scanned += 1;
         match byte {
             b'{' | b'[' => {
                 self.depth += 1;
                 if self.depth > MAX_DEPTH {
-                    return Some(Framed::Hopeless(Hopeless::TooDeep));
+                    return Some(FrameState::Hopeless(Hopeless::TooDeep));
                 }
             }
             b'}' | b']' if self.depth > 0 => {
                 self.depth -= 1;
                 if self.depth == 0 {
-                    return Some(Framed::Complete { end: self.scanned });
+                    return Some(FrameState::Complete { end: self.scanned });
                 }
             }
             b'"' if self.depth > 0 => self.in_string = true,
             b' ' | b'\t' | b'\r' | b'\n' => {}
             _ if self.depth > 0 => {}
             0xEF | 0xBB | 0xBF if self.scanned <= 3 => {}
-            _ => return Some(Framed::Hopeless(Hopeless::NotJson)),
+            _ => return Some(FrameState::Hopeless(Hopeless::NotJson)),
         }
         None
     }
@@ -109,7 +109,7 @@ mod tests {
         for cut in 0..document.len() {
             let mut scanner = Scanner::default();
             scanner.scan(&document[..cut]);
-            assert_eq!(scanner.scan(document), Framed::Complete { end: 34 }, "cut at {cut}");
+            assert_eq!(scanner.scan(document), FrameState::Complete { end: 34 }, "cut at {cut}");
         }
     }
 
@@ -117,13 +117,13 @@ mod tests {
     fn every_beginning_is_understood() {
         let deep = "[".repeat(MAX_DEPTH);
         for (text, framed) in [
-            ("yes", Framed::Hopeless(Hopeless::NotJson)),
-            ("}", Framed::Hopeless(Hopeless::NotJson)),
-            ("\n ", Framed::Empty),
-            ("{\"a\":\"}", Framed::Open),
-            ("\u{feff}{}", Framed::Complete { end: 5 }),
-            (deep.as_str(), Framed::Open),
-            (&format!("{deep}["), Framed::Hopeless(Hopeless::TooDeep)),
+            ("yes", FrameState::Hopeless(Hopeless::NotJson)),
+            ("}", FrameState::Hopeless(Hopeless::NotJson)),
+            ("\n ", FrameState::Empty),
+            ("{\"a\":\"}", FrameState::Open),
+            ("\u{feff}{}", FrameState::Complete { end: 5 }),
+            (deep.as_str(), FrameState::Open),
+            (&format!("{deep}["), FrameState::Hopeless(Hopeless::TooDeep)),
         ] {
             assert_eq!(Scanner::default().scan(text.as_bytes()), framed, "{text}");
         }

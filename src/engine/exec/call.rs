@@ -10,11 +10,11 @@ use std::time::Instant;
 
 use super::job::FunctionCall;
 use super::workers::WorkerPermit;
-use crate::engine::hook::{Called, Returned};
+use crate::engine::hook::{CallStart, FunctionReturn};
 use crate::engine::run::{Ending, StartError, Trace};
 
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct RunningCall {
     pub(super) started: Instant,
     pub(super) deadline: Instant,
     /// What reaching the deadline means.
@@ -23,7 +23,7 @@ pub(super) struct Begun {
     pub(super) task: Option<Box<dyn Any + Send>>,
 }
 
-impl Begun {
+impl RunningCall {
     /// Its trace when it answered or was given up.
     pub(super) fn trace(&self, ending: Ending, now: Instant) -> Trace {
         let took = now.saturating_duration_since(self.started);
@@ -43,8 +43,8 @@ impl Begun {
 /// Where the functions of one step send their answers: a channel, and a pipe that wakes the loop.
 #[derive(Debug)]
 pub(super) struct Answers {
-    answers: Receiver<(usize, Returned)>,
-    sender: Sender<(usize, Returned)>,
+    answers: Receiver<(usize, FunctionReturn)>,
+    sender: Sender<(usize, FunctionReturn)>,
     reader: OwnedFd,
     writer: Arc<OwnedFd>,
 }
@@ -71,7 +71,7 @@ impl Answers {
     }
 
     /// The next available answer and the place of its hook.
-    pub(super) fn next(&self) -> Option<(usize, Returned)> {
+    pub(super) fn next(&self) -> Option<(usize, FunctionReturn)> {
         let answer = self.answers.try_recv().ok();
         if answer.is_some() {
             // One byte came with it; a wrong count only wakes the loop once too often.
@@ -85,18 +85,18 @@ impl Answers {
 #[derive(Debug)]
 pub(super) struct FunctionReply {
     place: usize,
-    sender: Sender<(usize, Returned)>,
+    sender: Sender<(usize, FunctionReturn)>,
     writer: Arc<OwnedFd>,
     given: bool,
 }
 
 impl FunctionReply {
     /// Sends the answer. The receiver may be gone.
-    pub(super) fn give(mut self, returned: Returned) {
+    pub(super) fn give(mut self, returned: FunctionReturn) {
         self.send(returned);
     }
 
-    fn send(&mut self, returned: Returned) {
+    fn send(&mut self, returned: FunctionReturn) {
         self.given = true;
         let _ = self.sender.send((self.place, returned));
         let _ = rustix::io::write(&*self.writer, b"!");
@@ -115,10 +115,10 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
     let called = catch_unwind(AssertUnwindSafe(|| call.function.call(&call.event)));
     drop(permit);
     match called {
-        Ok(Called::Returned(returned)) => reply.give(in_words(returned)),
+        Ok(CallStart::Returned(returned)) => reply.give(in_words(returned)),
         // Tasks start elsewhere.
         #[cfg(feature = "tokio")]
-        Ok(Called::Promised(_)) => drop(reply),
+        Ok(CallStart::Promised(_)) => drop(reply),
         Err(panic) => {
             reply.give(Err(panicked(&*panic)));
             drop(panic);
@@ -127,7 +127,7 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
 }
 
 /// Turns an error that a function returned into the text of a failure.
-pub(super) fn in_words(returned: Returned) -> Returned {
+pub(super) fn in_words(returned: FunctionReturn) -> FunctionReturn {
     returned.map_err(|error| format!("returned an error: {error}"))
 }
 

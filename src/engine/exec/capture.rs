@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use crate::engine::run::Captured;
+use crate::engine::run::CapturedStream;
 
 /// How much of stdout is kept. A longer answer is malformed.
 pub(super) const STDOUT_KEPT_BYTES: usize = 1024 * 1024;
@@ -20,7 +20,7 @@ const BUFFERS_A_TURN: usize = 16;
 #[derive(Debug)]
 pub(super) struct Capture {
     fd: Option<OwnedFd>,
-    kept: Captured,
+    kept: CapturedStream,
     head_limit: usize,
     tail_limit: usize,
 }
@@ -28,7 +28,7 @@ pub(super) struct Capture {
 impl Capture {
     /// Keeps the first `head_limit` and the last `tail_limit` bytes.
     pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
-        Capture { fd: Some(fd), kept: Captured::default(), head_limit, tail_limit }
+        Capture { fd: Some(fd), kept: CapturedStream::default(), head_limit, tail_limit }
     }
 
     pub(super) fn fd(&self) -> Option<&OwnedFd> {
@@ -99,7 +99,7 @@ impl Capture {
     }
 
     /// Closes the stream and returns what was kept.
-    pub(super) fn take(&mut self) -> Captured {
+    pub(super) fn take(&mut self) -> CapturedStream {
         self.close();
         self.cut_tail();
         std::mem::take(&mut self.kept)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::sandbox::{self, SandboxRules};
 use super::{cgroup, child, command::Program};
 use crate::engine::hook::OWN_IMAGE;
-use crate::engine::run::{Captured, Exit, StartError};
+use crate::engine::run::{CapturedStream, Exit, StartError};
 
 /// The exit status of a process that did not become the hook. A shell uses the same for a program
 /// that it found and could not start.
@@ -85,7 +85,7 @@ pub fn enter(arguments: &[OsString]) -> u8 {
 }
 
 /// Why a process did not become its hook; `None` if it did, or did not have to.
-pub(super) fn failed(exit: Exit, stderr: &Captured) -> Option<StartError> {
+pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> {
     if exit != Exit::Status(i32::from(NEVER_BECAME)) {
         return None;
     }

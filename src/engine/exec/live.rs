@@ -12,7 +12,7 @@ use crate::engine::answer;
 use crate::engine::hook::Background;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::outcome::Decision;
-use crate::engine::run::{Captured, Ending, Exit, Level, Trace};
+use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
@@ -334,8 +334,8 @@ impl Live {
         &self,
         job: &Job<'_>,
         exit: Option<Exit>,
-        stdout: &Captured,
-        stderr: &Captured,
+        stdout: &CapturedStream,
+        stderr: &CapturedStream,
         excess: Option<Ending>,
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {

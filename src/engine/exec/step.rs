@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::call::{Answers, Begun};
+use super::call::{Answers, RunningCall};
 use super::child::Status;
 use super::engine::Engine;
 use super::job::{Budget, Job};
@@ -67,13 +67,13 @@ enum SlotState {
     /// Its process was started.
     Live(Box<Live>),
     /// Its function was called.
-    Called(Box<Begun>),
+    Called(Box<RunningCall>),
     /// It has ended.
     Done(Box<Trace>),
 }
 
 #[derive(Clone, Copy)]
-enum Watched {
+enum WatchedSource {
     Abort,
     Answers,
     Exit(usize),
@@ -183,7 +183,7 @@ impl<'e> RunningStep<'e> {
         let timeout = timeout.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT));
         let timeout = Timespec::try_from(timeout).ok();
         let (watched, mut fds) = self.poll_set();
-        let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
+        let ready: Vec<WatchedSource> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {
                 let happened =
                     watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
@@ -203,17 +203,17 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    fn poll_set(&self) -> (Vec<Watched>, Vec<PollFd<'_>>) {
+    fn poll_set(&self) -> (Vec<WatchedSource>, Vec<PollFd<'_>>) {
         let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
         let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
         // Once raised it stays readable, so from then on it is checked every tick instead.
         let aborts = [&self.engine.abort, &self.engine.cancel].into_iter().flatten();
         for abort in aborts.filter(|_| self.times_aborted == 0) {
-            watched.push(Watched::Abort);
+            watched.push(WatchedSource::Abort);
             fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
         }
         if let Some(answers) = &self.answers {
-            watched.push(Watched::Answers);
+            watched.push(WatchedSource::Answers);
             fds.push(PollFd::from_borrowed_fd(answers.fd(), PollFlags::IN));
         }
         for (place, slot) in self.slots.iter().enumerate() {
@@ -222,19 +222,19 @@ impl<'e> RunningStep<'e> {
             };
             let has_exited = matches!(live.phase, Phase::Draining { .. });
             if let Some(fd) = live.child.exit_fd().filter(|_| !has_exited) {
-                watched.push(Watched::Exit(place));
+                watched.push(WatchedSource::Exit(place));
                 fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
             }
             if let Some(fd) = live.child.stdin_fd() {
-                watched.push(Watched::Stdin(place));
+                watched.push(WatchedSource::Stdin(place));
                 fds.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT));
             }
             if let Some(fd) = live.child.stdout.fd() {
-                watched.push(Watched::Stdout(place));
+                watched.push(WatchedSource::Stdout(place));
                 fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
             }
             if let Some(fd) = live.child.stderr.fd() {
-                watched.push(Watched::Stderr(place));
+                watched.push(WatchedSource::Stderr(place));
                 fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
             }
         }
@@ -275,14 +275,14 @@ impl<'e> RunningStep<'e> {
         Some(next?.saturating_duration_since(now))
     }
 
-    fn serve(&mut self, what: Watched) {
+    fn serve(&mut self, what: WatchedSource) {
         let buffer = &mut self.buffer;
         let place = match what {
-            Watched::Abort | Watched::Answers => return,
-            Watched::Exit(place)
-            | Watched::Stdin(place)
-            | Watched::Stdout(place)
-            | Watched::Stderr(place) => place,
+            WatchedSource::Abort | WatchedSource::Answers => return,
+            WatchedSource::Exit(place)
+            | WatchedSource::Stdin(place)
+            | WatchedSource::Stdout(place)
+            | WatchedSource::Stderr(place) => place,
         };
         let slot = &mut self.slots[place];
         let SlotState::Live(live) = &mut slot.state else {
@@ -290,12 +290,12 @@ impl<'e> RunningStep<'e> {
         };
         let in_time = live.is_heard();
         match what {
-            Watched::Stdin(_) => live.child.feed(),
-            Watched::Stdout(_) => {
+            WatchedSource::Stdin(_) => live.child.feed(),
+            WatchedSource::Stdout(_) => {
                 live.child.stdout.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
             }
-            Watched::Stderr(_) => {
+            WatchedSource::Stderr(_) => {
                 live.child.stderr.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
@@ -303,8 +303,8 @@ impl<'e> RunningStep<'e> {
                     watcher.tell(slot.job.hook, place, &HookProgress::Wrote(head));
                 }
             }
-            Watched::Exit(_) => live.has_news = true,
-            Watched::Abort | Watched::Answers => {}
+            WatchedSource::Exit(_) => live.has_news = true,
+            WatchedSource::Abort | WatchedSource::Answers => {}
         }
     }
 

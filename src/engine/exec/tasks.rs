@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use super::call::{FunctionReply, in_words, panicked};
 use super::job::FunctionCall;
 use super::workers::WorkerPermit;
-use crate::engine::hook::{Called, Returned};
+use crate::engine::hook::{CallStart, FunctionReturn};
 use crate::engine::lock::locked;
 
 /// A runtime with one thread, made for the first task that has no other runtime.
@@ -71,13 +71,13 @@ pub(super) fn begin(
 }
 
 /// Runs an async function and turns a panic into a result.
-async fn contained(call: FunctionCall) -> Returned {
+async fn contained(call: FunctionCall) -> FunctionReturn {
     let mut promised = None;
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let future = promised.get_or_insert_with(|| match call.function.call(&call.event) {
-                Called::Promised(future) => future,
-                Called::Returned(returned) => Box::pin(std::future::ready(returned)),
+                CallStart::Promised(future) => future,
+                CallStart::Returned(returned) => Box::pin(std::future::ready(returned)),
             });
             future.as_mut().poll(context)
         }));

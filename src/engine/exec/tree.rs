@@ -68,8 +68,8 @@ impl Subreaper {
         mark: Option<&str>,
         keeper: Option<Pid>,
         groups: &[Pid],
-    ) -> Swept {
-        let mut swept = Swept { left: Vec::new(), is_clean: true };
+    ) -> SweepResult {
+        let mut swept = SweepResult { left: Vec::new(), is_clean: true };
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         if self.sweeps.fetch_add(1, Ordering::Relaxed) == 1 {
             *locked(&self.children) = open_children();
@@ -151,7 +151,7 @@ fn open_children() -> Option<File> {
 }
 
 #[derive(Debug)]
-pub(super) struct Swept {
+pub(super) struct SweepResult {
     /// What still ran when the sweep found it.
     pub(super) left: Vec<Leftover>,
     /// Whether all of it is gone.

@@ -8,10 +8,10 @@ use crate::engine::event::Event;
 use crate::engine::outcome::Verdict;
 
 /// What a function said, or why it failed.
-pub type Returned = Result<Verdict, String>;
+pub type FunctionReturn = Result<Verdict, String>;
 
 #[cfg(feature = "tokio")]
-type Future = std::pin::Pin<Box<dyn std::future::Future<Output = Returned> + Send>>;
+type Future = std::pin::Pin<Box<dyn std::future::Future<Output = FunctionReturn> + Send>>;
 
 /// A function that is a hook. Clones are the same function.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub struct Function {
 
 #[derive(Clone)]
 enum FunctionKind {
-    Blocking(Arc<dyn Fn(&Event) -> Returned + Send + Sync>),
+    Blocking(Arc<dyn Fn(&Event) -> FunctionReturn + Send + Sync>),
     #[cfg(feature = "tokio")]
     Async(Arc<dyn Fn(Event) -> Future + Send + Sync>),
 }
@@ -32,25 +32,25 @@ pub trait IntoVerdict {
     ///
     /// # Errors
     /// The words for the failure.
-    fn into_verdict(self) -> Returned;
+    fn into_verdict(self) -> FunctionReturn;
 }
 
 impl IntoVerdict for Verdict {
-    fn into_verdict(self) -> Returned {
+    fn into_verdict(self) -> FunctionReturn {
         Ok(self)
     }
 }
 
 /// No opinion.
 impl IntoVerdict for () {
-    fn into_verdict(self) -> Returned {
+    fn into_verdict(self) -> FunctionReturn {
         Ok(Verdict::allow())
     }
 }
 
 /// An error is a failure of the hook, not a block: what it means is `on_failure`.
 impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
-    fn into_verdict(self) -> Returned {
+    fn into_verdict(self) -> FunctionReturn {
         self.map_err(|error| error.to_string())?.into_verdict()
     }
 }
@@ -75,11 +75,11 @@ impl Function {
     }
 
     /// Calls a blocking function; of an async one it returns the future.
-    pub(crate) fn call(&self, event: &Event) -> Called {
+    pub(crate) fn call(&self, event: &Event) -> CallStart {
         match &self.form {
-            FunctionKind::Blocking(call) => Called::Returned(call(event)),
+            FunctionKind::Blocking(call) => CallStart::Returned(call(event)),
             #[cfg(feature = "tokio")]
-            FunctionKind::Async(call) => Called::Promised(call(event.clone())),
+            FunctionKind::Async(call) => CallStart::Promised(call(event.clone())),
         }
     }
 
@@ -91,8 +91,8 @@ impl Function {
 }
 
 /// What came of a call.
-pub(crate) enum Called {
-    Returned(Returned),
+pub(crate) enum CallStart {
+    Returned(FunctionReturn),
     #[cfg(feature = "tokio")]
     Promised(Future),
 }

@@ -15,7 +15,7 @@ use super::limits::Limits;
 use super::matcher::{Matcher, Mismatch, PathBase};
 use super::sandbox::{Containment, Sandbox};
 use crate::engine::duration::DEFAULT_TIMEOUT;
-use crate::engine::ending::{Captured, Ending};
+use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::names::names;
 
@@ -306,7 +306,7 @@ pub struct Printed<'a> {
     pub stdout: &'a str,
     /// Bytes of stdout are missing.
     pub is_cut: bool,
-    pub stderr: &'a Captured,
+    pub stderr: &'a CapturedStream,
 }
 
 /// What a hook may answer.

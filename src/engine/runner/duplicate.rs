@@ -19,9 +19,9 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::exec::{Budget, Engine};
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Outcome, Settled};
-use crate::engine::plan::{Plan, Planned, Selection};
+use crate::engine::plan::{Plan, PlannedHook, Selection};
 use crate::engine::run::{Fate, Run};
-use crate::engine::session::{self, Locked, Store, StoreError, file_name};
+use crate::engine::session::{self, FileLock, Store, StoreError, file_name};
 
 /// How long to wait for another run if there is no budget.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,15 +54,15 @@ pub struct FormOfCall {
 #[derive(Debug)]
 pub enum CallClaim {
     /// Decide it, then store the outcome through the claim, if there is one.
-    Now(Option<Claimed>),
+    Now(Option<ExclusiveClaim>),
     /// Another form of it was already decided.
     Earlier(Box<Run>),
 }
 
 /// A call that this run decides. Another run for the same call waits until this is dropped.
 #[derive(Debug)]
-pub struct Claimed {
-    locked: Locked,
+pub struct ExclusiveClaim {
+    locked: FileLock,
     kept: Box<SharedOutcome>,
 }
 
@@ -158,7 +158,7 @@ pub(super) fn claim(
             return CallClaim::Now(None);
         }
     };
-    let claimed = Claimed { locked, kept: Box::new(own) };
+    let claimed = ExclusiveClaim { locked, kept: Box::new(own) };
     let kept = claimed.locked.read().ok();
     let kept = kept.and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
     match kept.filter(|kept| may_take_over(kept, &claimed.kept, SystemTime::now())) {
@@ -177,7 +177,7 @@ fn lock_slot(
     root: &Path,
     call: &FormOfCall,
     mut waits: impl FnMut() -> bool,
-) -> Result<Option<Locked>, StoreError> {
+) -> Result<Option<FileLock>, StoreError> {
     let folder = session::own_folder(&session::folder(root, Some(&call.session)));
     session::make_private(root, &folder)
         .map_err(|error| StoreError { file: folder.clone(), problem: error.to_string() })?;
@@ -239,7 +239,7 @@ fn shared_outcome(
     })
 }
 
-impl Claimed {
+impl ExclusiveClaim {
     /// Stores the decision for another run of the same call.
     pub fn tell(mut self, run: &Run) {
         self.kept.outcome = run.outcome.clone();
@@ -255,7 +255,7 @@ impl Claimed {
     }
 }
 
-impl Drop for Claimed {
+impl Drop for ExclusiveClaim {
     fn drop(&mut self) {
         if let Err(error) = self.locked.note("") {
             tracing::warn!(%error, "a slot stays marked");
@@ -277,7 +277,7 @@ fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant)
 
 /// Adds to `text` everything that affects a hook's decision. `None` for a function, which another
 /// process does not have.
-fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
+fn describe(text: &mut String, planned: &PlannedHook, event: &Event) -> Option<()> {
     // Every field is named here, so that a new one is not forgotten.
     let Hook {
         name,
@@ -473,7 +473,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let claim = |id: &str, waits: fn() -> bool| {
             let locked = lock_slot(folder.path(), &form(id), waits).unwrap();
-            locked.map(|locked| Claimed { locked, kept: Box::new(kept("a", "Shell")) })
+            locked.map(|locked| ExclusiveClaim { locked, kept: Box::new(kept("a", "Shell")) })
         };
         let names: Vec<String> = (0..SLOTS * 2).map(|number| format!("call {number}")).collect();
         let pairs = names.iter().flat_map(|one| names.iter().map(move |two| (one, two)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::store::{Locked, Store, StoreError};
+use super::store::{FileLock, Store, StoreError};
 
 /// All entries, by key. `set` leaves one text under a key; each `append` adds another.
 pub type EntryTexts = BTreeMap<String, Vec<String>>;
@@ -70,7 +70,7 @@ impl SessionEntries {
     }
 
     fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
-        let locked: Locked = self.store.lock()?;
+        let locked: FileLock = self.store.lock()?;
         let mut kept = self.decode(&locked.read()?)?;
         change(&mut kept);
         let bytes = serde_json::to_vec(&kept).map_err(|error| self.store.fails(&error))?;

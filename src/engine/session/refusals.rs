@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::file_name;
-use super::store::{Locked, Store, StoreError};
+use super::store::{FileLock, Store, StoreError};
 
 /// How long to wait for the lock. It is held for two file operations, and a host is waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ impl Refusals {
         counted: &CountedEvent,
         next: impl FnOnce(u32) -> u32,
     ) -> Result<(), StoreError> {
-        let locked: Locked = self.store.lock_within(PATIENCE)?;
+        let locked: FileLock = self.store.lock_within(PATIENCE)?;
         let mut counts = self.decode(&locked.read()?)?;
         let before = counts.get(&counted.0).copied().unwrap_or(0);
         match next(before) {

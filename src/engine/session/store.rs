@@ -32,7 +32,7 @@ pub(crate) struct Store {
 
 /// The lock on a file, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Locked {
+pub(crate) struct FileLock {
     store: Store,
     lock: File,
 }
@@ -62,12 +62,12 @@ impl Store {
     }
 
     /// Waits for the lock.
-    pub(super) fn lock(&self) -> Result<Locked, StoreError> {
+    pub(super) fn lock(&self) -> Result<FileLock, StoreError> {
         self.lock_within(PATIENCE)
     }
 
     /// Waits for the lock, but no longer than `patience`.
-    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked, StoreError> {
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<FileLock, StoreError> {
         let started = Instant::now();
         let locked = self.lock_while(|_| started.elapsed() < patience)?;
         locked.ok_or_else(|| self.fails(&"another process keeps it locked"))
@@ -78,13 +78,13 @@ impl Store {
     pub(crate) fn lock_while(
         &self,
         mut waits: impl FnMut(&File) -> bool,
-    ) -> Result<Option<Locked>, StoreError> {
+    ) -> Result<Option<FileLock>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true).write(true).create(true)).open(self.beside("lock"));
         let lock = opened.map_err(|error| self.fails(&error))?;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Some(Locked { store: self.clone(), lock })),
+                Ok(()) => return Ok(Some(FileLock { store: self.clone(), lock })),
                 Err(TryLockError::WouldBlock) if waits(&lock) => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-impl Locked {
+impl FileLock {
     /// Leaves a note for the processes that wait for the lock. It replaces the last note.
     pub(crate) fn note(&self, text: &str) -> Result<(), StoreError> {
         let noted = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));

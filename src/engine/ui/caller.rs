@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::clock::PATIENCE;
-use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, Waited, named};
+use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named};
 
 /// The longest request or answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
@@ -86,8 +86,8 @@ impl Outer {
             return DialogAnswer::Nobody;
         }
         match asker.wait(Some(stream.as_fd()), Duration::MAX) {
-            Waited::Ready => receive(&stream).unwrap_or(DialogAnswer::Nobody),
-            Waited::Quiet | Waited::Over => DialogAnswer::Cancelled,
+            WaitEnd::Ready => receive(&stream).unwrap_or(DialogAnswer::Nobody),
+            WaitEnd::Quiet | WaitEnd::Over => DialogAnswer::Cancelled,
         }
     }
 

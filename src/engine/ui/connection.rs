@@ -78,7 +78,7 @@ impl Guest {
     }
 
     /// Registers an open connection; `None` if the hook has ended.
-    pub(super) fn open(&self, stream: &UnixStream) -> Option<Opened<'_>> {
+    pub(super) fn open(&self, stream: &UnixStream) -> Option<OpenQuestion<'_>> {
         let stream = stream.try_clone().ok()?;
         let mut open = locked(&self.open);
         if open.is_over {
@@ -88,7 +88,7 @@ impl Guest {
         let number = open.next;
         open.streams.push((number, stream));
         self.clock.begin(Instant::now());
-        Some(Opened { guest: self, number })
+        Some(OpenQuestion { guest: self, number })
     }
 
     /// Cuts its connections, and waits until their dialogs have left the screen.
@@ -104,12 +104,12 @@ impl Guest {
 
 /// A connection with an open question: the hook's clock is paused meanwhile.
 #[derive(Debug)]
-pub(super) struct Opened<'g> {
+pub(super) struct OpenQuestion<'g> {
     guest: &'g Guest,
     number: u64,
 }
 
-impl Drop for Opened<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         self.guest.clock.end(Instant::now());
         locked(&self.guest.open).streams.retain(|(number, _)| *number != self.number);

@@ -128,7 +128,7 @@ pub struct Asker<'a> {
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waited {
+pub enum WaitEnd {
     /// Input is available.
     Ready,
     /// Nothing happened in the given time.
@@ -155,16 +155,16 @@ impl<'a> Asker<'a> {
 
     /// Whether the time for an answer is up, the hook has ended, or hookrun was interrupted.
     pub fn is_over(&self) -> bool {
-        self.wait(None, Duration::ZERO) == Waited::Over
+        self.wait(None, Duration::ZERO) == WaitEnd::Over
     }
 
     /// Waits until `input` is readable, but no longer than `at_most`.
-    pub fn wait(&self, input: Option<BorrowedFd<'_>>, at_most: Duration) -> Waited {
+    pub fn wait(&self, input: Option<BorrowedFd<'_>>, at_most: Duration) -> WaitEnd {
         let waits_until = Instant::now().checked_add(at_most);
         loop {
             let now = Instant::now();
             if self.until <= now {
-                return Waited::Over;
+                return WaitEnd::Over;
             }
             let own = waits_until.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
             let left = Timespec::try_from(own.min(self.until - now)).ok();
@@ -175,13 +175,13 @@ impl<'a> Asker<'a> {
             let Ok(_) = rustix::event::poll(&mut fds, left.as_ref()) else { continue };
             let (ends, input) = fds.split_at(self.withdrawn_by.len());
             if ends.iter().any(|fd| !fd.revents().is_empty()) {
-                return Waited::Over;
+                return WaitEnd::Over;
             }
             if input.iter().any(|fd| !fd.revents().is_empty()) {
-                return Waited::Ready;
+                return WaitEnd::Ready;
             }
             if waits_until.is_some_and(|end| end <= Instant::now()) {
-                return Waited::Quiet;
+                return WaitEnd::Quiet;
             }
         }
     }
@@ -224,11 +224,11 @@ mod tests {
         let far = Instant::now() + Duration::from_secs(3600);
         let asker = Asker::new("hook", far, vec![reader.as_fd()]);
         assert!(!asker.is_over());
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::ZERO), Waited::Quiet);
+        assert_eq!(asker.wait(Some(input.as_fd()), Duration::ZERO), WaitEnd::Quiet);
         rustix::io::write(&typed, b"x").unwrap();
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), Waited::Ready);
+        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), WaitEnd::Ready);
         drop(writer);
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), Waited::Over);
+        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), WaitEnd::Over);
         assert!(Asker::new("hook", Instant::now(), Vec::new()).is_over());
     }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::compare::{self, ComparedOutcome};
-use super::finding::{LinePlace, OutcomeChange, ReplayError, ReplayFinding, Undecided, Unreadable};
+use super::finding::{
+    LinePlace, OutcomeChange, ReplayError, ReplayFinding, UndecidedEvent, Unreadable,
+};
 use super::hooks::{self, Hooks, HostHooks};
 use super::partition::Partition;
 use super::totals::{Totals, count_hooks};
@@ -40,7 +42,7 @@ pub struct Decider {
 
 /// The result of some lines.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct ReplayedLines {
     /// In the order of the lines.
     pub findings: Vec<ReplayFinding>,
     /// Lines of the new recording.
@@ -62,7 +64,7 @@ impl Decider {
         line: &[u8],
         place: &dyn Fn() -> LinePlace,
         totals: &mut Totals,
-        done: &mut Done,
+        done: &mut ReplayedLines,
     ) -> Result<(), ReplayError> {
         let record = match DecisionLine::parse(line) {
             Ok(record) => record,
@@ -87,20 +89,25 @@ impl Decider {
     }
 
     /// A file or line that could not be read.
-    pub(super) fn unreadable(&self, unreadable: Unreadable, totals: &mut Totals, done: &mut Done) {
+    pub(super) fn unreadable(
+        &self,
+        unreadable: Unreadable,
+        totals: &mut Totals,
+        done: &mut ReplayedLines,
+    ) {
         // What is wrong with a whole file is wrong in every part.
         if unreadable.place.line.is_none() || self.partition.takes_nameless() {
             self.tell(ReplayFinding::Unreadable(unreadable), totals, done);
         }
     }
 
-    fn tell(&self, finding: ReplayFinding, totals: &mut Totals, done: &mut Done) {
+    fn tell(&self, finding: ReplayFinding, totals: &mut Totals, done: &mut ReplayedLines) {
         totals.count(&finding);
         done.findings.push(finding);
     }
 
     /// A line that cannot be decided goes into the new recording as it is.
-    fn copy(&self, line: &[u8], done: &mut Done) {
+    fn copy(&self, line: &[u8], done: &mut ReplayedLines) {
         if self.writes {
             done.written.extend_from_slice(line);
             done.written.push(b'\n');
@@ -112,11 +119,12 @@ impl Decider {
         record: &DecisionLine<'_>,
         place: &dyn Fn() -> LinePlace,
         totals: &mut Totals,
-        done: &mut Done,
+        done: &mut ReplayedLines,
     ) -> Result<Option<ReplayFinding>, ReplayError> {
         let event = || record.event.clone();
         let undecided = |why: String| {
-            Ok(Some(ReplayFinding::Undecided(Undecided { place: place(), event: event(), why })))
+            let event = UndecidedEvent { place: place(), event: event(), why };
+            Ok(Some(ReplayFinding::Undecided(event)))
         };
         let Some(context) = record.context() else {
             return undecided("its context was not kept: it was blocked before it was read".into());
@@ -244,7 +252,13 @@ impl Decider {
         DecidedEvent { said, event: None, report }
     }
 
-    fn write(&self, record: &DecisionLine<'_>, context: &str, now: &DecidedEvent, done: &mut Done) {
+    fn write(
+        &self,
+        record: &DecisionLine<'_>,
+        context: &str,
+        now: &DecidedEvent,
+        done: &mut ReplayedLines,
+    ) {
         let Some(report) = &now.report else { return };
         let told = match &now.event {
             Some(event) => Some(event.context().clone()),

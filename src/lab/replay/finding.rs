@@ -11,7 +11,7 @@ pub enum ReplayFinding {
     /// Another outcome.
     Changed(Box<OutcomeChange>),
     /// The event was not kept whole, so that deciding it again would decide something else.
-    Undecided(Undecided),
+    Undecided(UndecidedEvent),
     /// A file that cannot be read, or a line that is no record.
     Unreadable(Unreadable),
 }
@@ -53,7 +53,7 @@ pub struct OutcomeChange {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undecided {
+pub struct UndecidedEvent {
     #[serde(flatten)]
     pub place: LinePlace,
     /// The canonical name.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::decide::{Decider, Done};
+use super::decide::{Decider, ReplayedLines};
 use super::finding::{LinePlace, ReplayError};
 use super::source::{Batch, BatchLine, RecordingInput, Recordings};
 use super::totals::Totals;
@@ -42,7 +42,7 @@ pub struct ReplayProgress {
     pub lines: AtomicU64,
 }
 
-type BatchResult = Result<Done, ReplayError>;
+type BatchResult = Result<ReplayedLines, ReplayError>;
 
 struct ReplayWorkers {
     decider: Decider,
@@ -63,7 +63,7 @@ pub fn run(
     inputs: Vec<RecordingInput>,
     threads: usize,
     abort: Abort,
-    each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
+    each: &mut dyn FnMut(ReplayedLines) -> Result<(), ReplayError>,
     tick: &mut dyn FnMut(&ReplayProgress),
 ) -> Result<Totals, ReplayError> {
     let workers = Arc::new(ReplayWorkers {
@@ -112,7 +112,7 @@ impl ReplayWorkers {
     fn take_all(
         &self,
         queue: Receiver<Receiver<BatchResult>>,
-        each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
+        each: &mut dyn FnMut(ReplayedLines) -> Result<(), ReplayError>,
         tick: &mut dyn FnMut(&ReplayProgress),
     ) -> Result<(), ReplayError> {
         let mut ticked = Instant::now();
@@ -202,7 +202,7 @@ impl ReplayWorkers {
     }
 
     fn decide(&self, batch: &Batch, totals: &mut Totals) -> BatchResult {
-        let mut done = Done::default();
+        let mut done = ReplayedLines::default();
         for line in &batch.lines {
             if self.is_aborted() {
                 break;

@@ -11,7 +11,7 @@ use crate::engine::outcome::{
     Cause, Decision, Finding, HookFinding, Notice, Question, Rewritten, Settled, Verdict,
 };
 use crate::engine::reminder::{Reminder, reminders};
-use crate::engine::run::{Captured, Exit, Fate, HookRun, Run, Trace};
+use crate::engine::run::{CapturedStream, Exit, Fate, HookRun, Run, Trace};
 
 /// An object of a report without its null values. All reports have one rule: lists and tables are
 /// always there, a value that does not exist is left out, and nothing is null.
@@ -238,7 +238,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
     }
 }
 
-fn stream_report(stream: &Captured) -> StreamReport {
+fn stream_report(stream: &CapturedStream) -> StreamReport {
     StreamReport { text: stream.text(), bytes: stream.total_bytes, cut: stream.is_cut() }
 }
 

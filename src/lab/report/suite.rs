@@ -13,10 +13,10 @@ use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckS
 use super::style::Paths;
 use crate::config::Position;
 use crate::engine::harmless::plain;
-use crate::lab::scenario::{End, Played};
+use crate::lab::scenario::{CaseResult, End};
 use text::{miss_text, of, plain_lines, totals, written};
 
-pub use model::{Covered, Excuse, Further, Gap, Mutated, Whole};
+pub use model::{CoverageReport, Excuse, Further, Gap, MutationReport, Whole};
 
 /// The suites of what is checked besides the cases.
 const COVERAGE: &str = "policy coverage";
@@ -39,7 +39,7 @@ impl CheckReport for Whole<'_> {
         if let Some(mutated) = self.further.mutation {
             mutation(mutated, paths, &mut checks);
         }
-        let covered = self.further.coverage.map(Covered::line);
+        let covered = self.further.coverage.map(CoverageReport::line);
         CheckList {
             name: "hookrun test --suite".to_string(),
             checks,
@@ -50,7 +50,7 @@ impl CheckReport for Whole<'_> {
     }
 }
 
-fn case(played: &Played, paths: &Paths) -> Check {
+fn case(played: &CaseResult, paths: &Paths) -> Check {
     let details = match &played.end {
         End::Unexpected(misses) => misses.iter().map(miss_text).collect::<Vec<_>>().join("\n"),
         End::CouldNot(why) => plain_lines(why),
@@ -78,7 +78,7 @@ fn case(played: &Played, paths: &Paths) -> Check {
 }
 
 /// One at the line of each expectation.
-fn annotations(played: &Played, details: &str, paths: &Paths) -> Vec<Annotation> {
+fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotation> {
     let at = |at: Position, message: String| Annotation {
         level: "error",
         properties: vec![
@@ -130,7 +130,7 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
 }
 
 /// Points are only checked where a share of them must be covered.
-fn coverage(covered: &Covered, paths: &Paths, checks: &mut Vec<Check>) {
+fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
     let place = |file, line| CheckPlace { file: plain(&paths.show(file)), line };
     if covered.is_short() {
         for gap in &covered.gaps {
@@ -149,7 +149,7 @@ fn coverage(covered: &Covered, paths: &Paths, checks: &mut Vec<Check>) {
     }
 }
 
-fn mutation(mutated: &Mutated, paths: &Paths, checks: &mut Vec<Check>) {
+fn mutation(mutated: &MutationReport, paths: &Paths, checks: &mut Vec<Check>) {
     for tried in &mutated.tried {
         let (who, row) = (&tried.who, tried.row);
         let name = plain(&format!("{} {} ({})", who.hook, row.does, who.event));

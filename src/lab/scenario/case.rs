@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::coverage::Never;
-use crate::config::{Placed, Position};
+use crate::config::{PlacedValue, Position};
 
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
     /// The folders with the hooks under test, as written; if empty, those around the file.
-    pub hooks: Vec<Placed<PathBuf>>,
+    pub hooks: Vec<PlacedValue<PathBuf>>,
     /// Settings files of hosts, as written.
-    pub settings: Vec<Placed<PathBuf>>,
+    pub settings: Vec<PlacedValue<PathBuf>>,
     pub never: Vec<Never>,
     /// The cases, in file order. A case with rows appears once for each row.
     pub cases: Vec<Case>,
@@ -25,39 +25,39 @@ pub struct Case {
     pub at: Position,
     pub skip: Option<String>,
     pub env: Vec<(String, String)>,
-    pub files: Vec<Laid>,
-    pub setup: Vec<Placed<String>>,
+    pub files: Vec<SuppliedFile>,
+    pub setup: Vec<PlacedValue<String>>,
     pub steps: Vec<CaseStep>,
 }
 
 #[derive(Debug, Clone)]
 pub struct CaseStep {
     pub number: Option<usize>,
-    pub event: Placed<String>,
+    pub event: PlacedValue<String>,
     /// `native` or a dialect.
-    pub host: Placed<String>,
+    pub host: PlacedValue<String>,
     /// The only hooks that run; empty for all.
-    pub hooks: Vec<Placed<String>>,
+    pub hooks: Vec<PlacedValue<String>>,
     pub input: StepInput,
-    pub files: Vec<Laid>,
-    pub setup: Vec<Placed<String>>,
+    pub files: Vec<SuppliedFile>,
+    pub setup: Vec<PlacedValue<String>>,
     pub expect: Expect,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepInput {
     Nothing,
-    Context(Placed<Value>),
+    Context(PlacedValue<Value>),
     /// A context that is passed on byte for byte.
-    Json(Placed<String>),
+    Json(PlacedValue<String>),
     Text(String),
     /// The content of this file; its path is relative to the file of cases.
-    File(Placed<PathBuf>),
+    File(PlacedValue<PathBuf>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Laid {
-    pub path: Placed<String>,
+pub struct SuppliedFile {
+    pub path: PlacedValue<String>,
     pub content: Content,
     pub mode: Option<u32>,
 }
@@ -74,28 +74,28 @@ pub enum Content {
 pub struct Expect {
     pub at: Position,
     /// `allow`, `block` or `ask`.
-    pub decision: Placed<String>,
+    pub decision: PlacedValue<String>,
     /// A pattern for the reason or the question; `None` for any.
-    pub reason: Option<Placed<String>>,
+    pub reason: Option<PlacedValue<String>>,
     /// The hooks that decided; `None` for any.
-    pub by: Option<Placed<Vec<String>>>,
+    pub by: Option<PlacedValue<Vec<String>>>,
     /// The hooks that ran; `None` for any.
-    pub asked: Option<Placed<Vec<String>>>,
-    pub failed: Placed<Vec<String>>,
-    pub output: Option<Placed<String>>,
-    pub context: Option<Placed<String>>,
-    pub notice: Option<Placed<String>>,
+    pub asked: Option<PlacedValue<Vec<String>>>,
+    pub failed: PlacedValue<Vec<String>>,
+    pub output: Option<PlacedValue<String>>,
+    pub context: Option<PlacedValue<String>>,
+    pub notice: Option<PlacedValue<String>>,
     /// A pattern for the findings, one per line; `None` for any.
-    pub findings: Option<Placed<String>>,
-    pub rewrites: Placed<Map<String, Value>>,
+    pub findings: Option<PlacedValue<String>>,
+    pub rewrites: PlacedValue<Map<String, Value>>,
     /// The exit status of the reply; `None` for any.
-    pub status: Option<Placed<i64>>,
-    pub stdout: Option<Placed<Stdout>>,
+    pub status: Option<PlacedValue<i64>>,
+    pub stdout: Option<PlacedValue<Stdout>>,
     /// A pattern for the reply's stderr; `None` for any.
-    pub stderr: Option<Placed<String>>,
+    pub stderr: Option<PlacedValue<String>>,
     /// How long the decision may take; `None` for no limit.
-    pub within: Option<Placed<Duration>>,
-    pub files: Vec<(Placed<String>, Left)>,
+    pub within: Option<PlacedValue<Duration>>,
+    pub files: Vec<(PlacedValue<String>, FileExpectation)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +105,7 @@ pub enum Stdout {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Left {
+pub enum FileExpectation {
     Pattern(String),
     There,
     Gone,

@@ -3,11 +3,11 @@
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::case::{Expect, Left, Stdout};
+use super::case::{Expect, FileExpectation, Stdout};
 use super::fill::{unknown_tokens, without_tokens};
 use super::judge::{self, Judge, StepOutcome};
 use super::played::Miss;
-use crate::config::Placed;
+use crate::config::PlacedValue;
 use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, names};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::config::value::KeyValue;
@@ -89,8 +89,8 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
 pub const REPLY_KEYS: &[ExpectRow] = &[
     row("status", KeyValue::Number, "any", "the exit status",
         |expect, key| key.number_in(0..=255).map(|status| expect.status = Some(key.placed(status))),
-        |expect, judge| if let Some(Placed { value, at }) = &expect.status {
-            let wanted = Placed { value: value.to_string(), at: *at };
+        |expect, judge| if let Some(PlacedValue { value, at }) = &expect.status {
+            let wanted = PlacedValue { value: value.to_string(), at: *at };
             judge.same("reply.status", &wanted, &judge.seen.decided.reply().status.to_string());
         }),
     row("stdout", KeyValue::Json, "any", "stdout: a table that it is as JSON, or a regular expression", set_stdout,
@@ -136,7 +136,7 @@ pub(super) fn read(
 }
 
 /// A regular expression; `None` if it contains an unknown token, which is reported elsewhere.
-fn pattern(key: &Setting<'_, '_>) -> Result<Option<Placed<String>>, Complaint> {
+fn pattern(key: &Setting<'_, '_>) -> Result<Option<PlacedValue<String>>, Complaint> {
     let text = key.text()?;
     let is_pattern = is_pattern(text, key.name)?;
     Ok(is_pattern.then(|| key.placed(text.to_string())))
@@ -154,13 +154,13 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     Err(Complaint::with_cure(cause, "correct it; `\\` makes a character mean itself"))
 }
 
-fn hooks(key: &Setting<'_, '_>) -> Result<Placed<Vec<String>>, Complaint> {
+fn hooks(key: &Setting<'_, '_>) -> Result<PlacedValue<Vec<String>>, Complaint> {
     let names = key.texts()?.into_iter().map(|name| name.value);
     Ok(key.placed(names.collect()))
 }
 
 /// A JSON object, written as a table or as text.
-fn document(key: &Setting<'_, '_>) -> Result<Placed<Map<String, Value>>, Complaint> {
+fn document(key: &Setting<'_, '_>) -> Result<PlacedValue<Map<String, Value>>, Complaint> {
     let parsed = match key.tree.text() {
         Some(text) => serde_json::from_str(text).ok(),
         None => Some(key.tree.to_json()),
@@ -200,7 +200,7 @@ fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Compl
             key.reader.fault(entry.at, "the file has no name", "write its path");
             continue;
         }
-        let path = Placed { value: entry.key.clone(), at: key.reader.at(entry.at) };
+        let path = PlacedValue { value: entry.key.clone(), at: key.reader.at(entry.at) };
         match left(&entry.tree, &entry.key) {
             Ok(left) => expect.files.extend(left.map(|left| (path, left))),
             Err(complaint) => key.reader.complain(entry.tree.offset, complaint),
@@ -209,11 +209,13 @@ fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Compl
     Ok(())
 }
 
-fn left(tree: &Tree, path: &str) -> Result<Option<Left>, Complaint> {
+fn left(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, Complaint> {
     match (tree.text(), tree.flag()) {
-        (_, Some(true)) => Ok(Some(Left::There)),
-        (_, Some(false)) => Ok(Some(Left::Gone)),
-        (Some(text), None) => Ok(is_pattern(text, path)?.then(|| Left::Pattern(text.to_string()))),
+        (_, Some(true)) => Ok(Some(FileExpectation::There)),
+        (_, Some(false)) => Ok(Some(FileExpectation::Gone)),
+        (Some(text), None) => {
+            Ok(is_pattern(text, path)?.then(|| FileExpectation::Pattern(text.to_string())))
+        }
         (None, None) => {
             let cause = format!("`{path}` takes a regular expression, true or false");
             let cure = "write an expression for its text, or whether it is there";

@@ -5,10 +5,10 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::case::{Left, Stdout};
+use super::case::{FileExpectation, Stdout};
 use super::fill::CaseFolders;
 use super::played::{Miss, StepResult};
-use crate::config::{Placed, Position};
+use crate::config::{PlacedValue, Position};
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled, joined};
 use crate::engine::run::{Fate, HookRun};
@@ -41,7 +41,7 @@ impl<'s> Judge<'s> {
         self.misses.push(Miss { step: None, key: key.to_string(), at, wanted, found });
     }
 
-    pub(super) fn same(&mut self, key: &str, wanted: &Placed<String>, found: &str) {
+    pub(super) fn same(&mut self, key: &str, wanted: &PlacedValue<String>, found: &str) {
         if wanted.value != found {
             self.miss(key, wanted.at, wanted.value.clone(), found.to_string());
         }
@@ -50,11 +50,11 @@ impl<'s> Judge<'s> {
     pub(super) fn hooks_if(
         &mut self,
         key: &str,
-        wanted: &Option<Placed<Vec<String>>>,
+        wanted: &Option<PlacedValue<Vec<String>>>,
         found: Vec<String>,
     ) {
-        if let Some(Placed { value, at }) = wanted {
-            self.same(key, &Placed { value: listed(value), at: *at }, &listed(&found));
+        if let Some(PlacedValue { value, at }) = wanted {
+            self.same(key, &PlacedValue { value: listed(value), at: *at }, &listed(&found));
         }
     }
 
@@ -65,7 +65,7 @@ impl<'s> Judge<'s> {
     }
 
     /// Checks that there is a text and the pattern matches it. `^$` also matches a missing text.
-    pub(super) fn matches(&mut self, key: &str, wanted: &Placed<String>, found: Option<&str>) {
+    pub(super) fn matches(&mut self, key: &str, wanted: &PlacedValue<String>, found: Option<&str>) {
         if !self.fits(&wanted.value, found.unwrap_or_default()) {
             let found = found.map_or(NOTHING.to_string(), with_end);
             self.miss(key, wanted.at, format!("a match of /{}/", wanted.value), found);
@@ -75,7 +75,7 @@ impl<'s> Judge<'s> {
     pub(super) fn matches_if(
         &mut self,
         key: &str,
-        wanted: &Option<Placed<String>>,
+        wanted: &Option<PlacedValue<String>>,
         found: fn(&Outcome) -> Option<String>,
     ) {
         if let Some(wanted) = wanted {
@@ -89,7 +89,7 @@ impl<'s> Judge<'s> {
         &mut self,
         key: &str,
         at: Position,
-        wanted: &Option<Placed<String>>,
+        wanted: &Option<PlacedValue<String>>,
         found: fn(&Outcome) -> Option<String>,
     ) {
         match (wanted, found(self.outcome())) {
@@ -101,7 +101,7 @@ impl<'s> Judge<'s> {
 
     /// A block because a hook failed does not prove the policy, so a case must name the failures
     /// that it expects.
-    pub(super) fn failures(&mut self, wanted: &Placed<Vec<String>>) {
+    pub(super) fn failures(&mut self, wanted: &PlacedValue<Vec<String>>) {
         let failure = |hook: &HookRun| match &hook.fate {
             Fate::Ran(trace) => Some((hook.hook.clone(), trace.ending.failure()?)),
             Fate::Disabled
@@ -124,12 +124,12 @@ impl<'s> Judge<'s> {
         }
     }
 
-    pub(super) fn stdout(&mut self, wanted: &Placed<Stdout>) {
+    pub(super) fn stdout(&mut self, wanted: &PlacedValue<Stdout>) {
         let (key, at) = ("reply.stdout", wanted.at);
         let found = &self.seen.decided.reply().stdout;
         match &wanted.value {
             Stdout::Json(value) => {
-                let wanted = Placed { value: value.clone(), at };
+                let wanted = PlacedValue { value: value.clone(), at };
                 match serde_json::from_str(found) {
                     Ok(document) => self.same_json(key, &wanted, &document),
                     Err(_) => {
@@ -139,25 +139,25 @@ impl<'s> Judge<'s> {
                 }
             }
             Stdout::Pattern(text) => {
-                self.matches(key, &Placed { value: text.clone(), at }, Some(found));
+                self.matches(key, &PlacedValue { value: text.clone(), at }, Some(found));
             }
         }
     }
 
-    pub(super) fn rewrites(&mut self, wanted: &Placed<Map<String, Value>>) {
+    pub(super) fn rewrites(&mut self, wanted: &PlacedValue<Map<String, Value>>) {
         let found = Value::Object(self.outcome().update());
-        let wanted = Placed { value: Value::Object(wanted.value.clone()), at: wanted.at };
+        let wanted = PlacedValue { value: Value::Object(wanted.value.clone()), at: wanted.at };
         self.same_json("rewrites", &wanted, &found);
     }
 
-    fn same_json(&mut self, key: &str, wanted: &Placed<Value>, found: &Value) {
+    fn same_json(&mut self, key: &str, wanted: &PlacedValue<Value>, found: &Value) {
         let value = self.seen.folders.fill_value(&wanted.value);
         if value != *found {
             self.miss(key, wanted.at, pretty(&value), pretty(found));
         }
     }
 
-    pub(super) fn time(&mut self, within: &Placed<Duration>) {
+    pub(super) fn time(&mut self, within: &PlacedValue<Duration>) {
         let took = self.seen.decided.took();
         if took > within.value {
             let found = rounded_up(took);
@@ -166,23 +166,23 @@ impl<'s> Judge<'s> {
         }
     }
 
-    pub(super) fn file(&mut self, path: &Placed<String>, left: &Left) {
+    pub(super) fn file(&mut self, path: &PlacedValue<String>, left: &FileExpectation) {
         let key = format!("files.{}", path.value);
         let found = (self.seen.look)(&self.seen.folders.fill(&path.value));
         match (left, found) {
-            (Left::Gone, None) | (Left::There, Some(_)) => {}
-            (Left::Gone, Some(_)) => {
+            (FileExpectation::Gone, None) | (FileExpectation::There, Some(_)) => {}
+            (FileExpectation::Gone, Some(_)) => {
                 self.miss(&key, path.at, "no such file".to_string(), "it is there".to_string());
             }
-            (Left::There | Left::Pattern(_), None) => {
+            (FileExpectation::There | FileExpectation::Pattern(_), None) => {
                 self.miss(&key, path.at, "it is there".to_string(), "no such file".to_string());
             }
-            (Left::Pattern(pattern), Some(Ok(text))) => {
+            (FileExpectation::Pattern(pattern), Some(Ok(text))) => {
                 if !self.fits(pattern, &text) {
                     self.miss(&key, path.at, format!("a match of /{pattern}/"), with_end(&text));
                 }
             }
-            (Left::Pattern(pattern), Some(Err(what))) => {
+            (FileExpectation::Pattern(pattern), Some(Err(what))) => {
                 self.miss(&key, path.at, format!("a match of /{pattern}/"), what);
             }
         }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::case::{Content, Expect, Laid, StepInput, Suite};
+use super::case::{Content, Expect, StepInput, Suite, SuppliedFile};
 pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
 use super::{coverage, expect};
-use crate::config::Placed;
+use crate::config::PlacedValue;
 use crate::config::keys::dialect_names;
 use crate::config::reader::{DocumentReader, KeyRow, Setting, names};
 use crate::config::tree::TreeEntry;
@@ -23,12 +23,12 @@ pub struct SuiteDraft {
 pub struct StepDraft {
     pub(super) name: Option<String>,
     pub(super) skip: Option<String>,
-    pub(super) event: Option<Placed<String>>,
-    pub(super) host: Option<Placed<String>>,
-    pub(super) hooks: Vec<Placed<String>>,
+    pub(super) event: Option<PlacedValue<String>>,
+    pub(super) host: Option<PlacedValue<String>>,
+    pub(super) hooks: Vec<PlacedValue<String>>,
     pub(super) env: Vec<(String, String)>,
-    pub(super) files: Vec<Laid>,
-    pub(super) setup: Vec<Placed<String>>,
+    pub(super) files: Vec<SuppliedFile>,
+    pub(super) setup: Vec<PlacedValue<String>>,
     /// The inputs for stdin, each with its key and offset.
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     /// `Some(None)` if it has a mistake.
@@ -139,12 +139,12 @@ const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| names
 });
 
 /// A non-empty list of names, since an empty one would mean all.
-fn some_names(key: &Setting<'_, '_>) -> Result<Vec<Placed<String>>, Complaint> {
+fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complaint> {
     key.some_texts(&format!("name one, or drop it for {}", key.default))
 }
 
-fn paths(key: &Setting<'_, '_>) -> Result<Vec<Placed<PathBuf>>, Complaint> {
-    let path = |text: Placed<String>| Placed { value: text.value.into(), at: text.at };
+fn paths(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<PathBuf>>, Complaint> {
+    let path = |text: PlacedValue<String>| PlacedValue { value: text.value.into(), at: text.at };
     Ok(some_names(key)?.into_iter().map(path).collect())
 }
 
@@ -211,7 +211,7 @@ pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
 #[derive(Debug, Default)]
 pub struct FileDraft {
     text: Option<String>,
-    copy: Option<Placed<PathBuf>>,
+    copy: Option<PlacedValue<PathBuf>>,
     mode: Option<u32>,
 }
 
@@ -228,16 +228,16 @@ fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
 }
 
 /// A file to create: its text, or a table. `None` if it has a mistake.
-fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Laid> {
+fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
     let (name, tree) = (&entry.key, &entry.tree);
     if let Some(cause) = no_path(name) {
         let cause = format!("`{name}` cannot be laid out: {cause}");
         reader.fault(entry.at, cause, "write the path of a file in the case's folder");
         return None;
     }
-    let path = Placed { value: name.clone(), at: reader.at(entry.at) };
+    let path = PlacedValue { value: name.clone(), at: reader.at(entry.at) };
     if let Some(text) = tree.text() {
-        return Some(Laid { path, content: Content::Text(text.to_string()), mode: None });
+        return Some(SuppliedFile { path, content: Content::Text(text.to_string()), mode: None });
     }
     let Some(table) = tree.entries() else {
         let cause = format!("the file `{name}` is neither a text nor a table");
@@ -267,7 +267,7 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Laid>
             return None;
         }
     };
-    Some(Laid { path, content, mode: file.mode })
+    Some(SuppliedFile { path, content, mode: file.mode })
 }
 
 /// Why a file of a case cannot have this path; `None` if it can.

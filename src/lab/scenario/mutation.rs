@@ -81,7 +81,7 @@ fn is_silent(trace: &Trace) -> bool {
 }
 
 #[derive(Debug, Clone)]
-pub struct Tried {
+pub struct MutantTrial {
     pub who: Who,
     pub row: &'static MutantRow,
     pub cases: usize,
@@ -89,7 +89,7 @@ pub struct Tried {
     pub noticed: Option<String>,
 }
 
-impl Tried {
+impl MutantTrial {
     /// What no case noticed, and what would notice it; `None` if a case did.
     pub fn survived(&self) -> Option<(String, String)> {
         if self.noticed.is_some() {

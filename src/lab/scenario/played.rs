@@ -65,7 +65,7 @@ impl StepResult {
 }
 
 #[derive(Debug, Clone)]
-pub struct Played {
+pub struct CaseResult {
     pub file: PathBuf,
     pub name: String,
     pub at: Position,

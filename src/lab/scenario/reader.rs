@@ -15,7 +15,7 @@ use super::keys::{
 use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
 use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
-use crate::config::{Placed, Position, Problem};
+use crate::config::{PlacedValue, Position, Problem};
 use crate::engine::complaint::Complaint;
 
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
@@ -267,7 +267,7 @@ impl CaseReader<'_> {
             let cause = format!("`{first}` and `{second}` both say what is sent");
             self.fault(*offset, cause, "keep one of them");
         }
-        let native = Placed { value: "native".to_string(), at: self.0.at(offset) };
+        let native = PlacedValue { value: "native".to_string(), at: self.0.at(offset) };
         let input = draft.inputs.into_iter().next();
         Some(CaseStep {
             number,

@@ -10,7 +10,7 @@ use hookrun::internals::event::catalog;
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::Decision;
-use hookrun::internals::run::{Captured, Ending, Exit};
+use hookrun::internals::run::{CapturedStream, Ending, Exit};
 
 use super::Speaker;
 use crate::sandbox::Sandbox;
@@ -19,12 +19,12 @@ fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let spec = catalog::find("tool.pre").unwrap();
     let hook = Hook::new("guard", "tool.pre", handler);
     let permit = Permit { spec, hook: &hook, given: None, about: None };
-    let stderr = Captured {
+    let stderr = CapturedStream {
         head: stderr.as_bytes().to_vec(),
         tail: Vec::new(),
         total_bytes: stderr.len() as u64,
     };
-    judge(Exit::Status(status), &Captured::default(), &stderr, permit).0
+    judge(Exit::Status(status), &CapturedStream::default(), &stderr, permit).0
 }
 
 fn file(name: &str) -> Handler {
@@ -196,13 +196,13 @@ fn a_hook_that_quotes_its_event_decides() {
             hookrun::internals::event::Event::new(spec.clone().into(), "native", context).unwrap();
         let hook = Hook::new("guard", "tool.pre", file(name));
         let permit = Permit { spec, hook: &hook, given: None, about: Some(&event) };
-        let stderr = Captured {
+        let stderr = CapturedStream {
             head: stderr.as_bytes().to_vec(),
             tail: Vec::new(),
             total_bytes: stderr.len() as u64,
         };
         let status = if name == "a.pl" { 255 } else { 1 };
-        judge(Exit::Status(status), &Captured::default(), &stderr, permit).0
+        judge(Exit::Status(status), &CapturedStream::default(), &stderr, permit).0
     };
     for (name, crash) in QUOTED {
         for text in [(*crash).to_string(), format!("echo\n{crash}\n\n"), format!("x {crash}")] {

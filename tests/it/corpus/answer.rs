@@ -8,7 +8,7 @@ use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{ContractRule, Decision, Verdict};
-use hookrun::internals::run::{Captured, Ending, Exit};
+use hookrun::internals::run::{CapturedStream, Ending, Exit};
 use serde_json::Value;
 
 use super::json::{self, Object};
@@ -87,7 +87,7 @@ fn read(input: &[u8]) -> Case<'_> {
 }
 
 fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
-    let captured = |bytes: &[u8], missing: u64| Captured {
+    let captured = |bytes: &[u8], missing: u64| CapturedStream {
         head: bytes.to_vec(),
         tail: Vec::new(),
         total_bytes: bytes.len() as u64 + missing,

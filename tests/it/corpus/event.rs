@@ -1,7 +1,7 @@
 //! What must hold for every event on stdin: where it ends, what it says, what a tool is about to
 //! do.
 
-use hookrun::internals::event::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
+use hookrun::internals::event::framing::{FrameState, Hopeless, MAX_DEPTH, Scanner};
 use hookrun::internals::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
 use hookrun::internals::hook::{Matcher, PathBase};
 use serde_json::Value;
@@ -32,35 +32,35 @@ pub(crate) fn check(input: &[u8]) {
 }
 
 /// Where the document ends does not depend on how its bytes arrive.
-fn check_pieces(input: &[u8], whole: Framed) {
+fn check_pieces(input: &[u8], whole: FrameState) {
     for step in [1, 7] {
         let mut scanner = Scanner::default();
         for end in (0..input.len()).step_by(step) {
             match scanner.scan(&input[..end]) {
-                Framed::Open | Framed::Empty => {}
-                done @ (Framed::Complete { .. } | Framed::Hopeless(_)) => {
+                FrameState::Open | FrameState::Empty => {}
+                done @ (FrameState::Complete { .. } | FrameState::Hopeless(_)) => {
                     assert_eq!(done, whole, "after {end} bytes");
                 }
             }
         }
         assert_eq!(scanner.scan(input), whole);
     }
-    if let Framed::Complete { end } = whole {
+    if let FrameState::Complete { end } = whole {
         assert!((2..=input.len()).contains(&end));
         assert_eq!(Scanner::default().scan(&input[..end]), whole);
         let before = Scanner::default().scan(&input[..end - 1]);
-        assert_eq!(before, Framed::Open);
+        assert_eq!(before, FrameState::Open);
     }
 }
 
-fn check_error(input: &[u8], framed: Framed, error: &ContextError) {
+fn check_error(input: &[u8], framed: FrameState, error: &ContextError) {
     assert!(!error.to_string().trim().is_empty());
     let wanted = match framed {
-        Framed::Empty => ContextError::Empty,
-        Framed::Open => ContextError::Incomplete,
-        Framed::Hopeless(Hopeless::TooDeep) => ContextError::TooDeep,
-        Framed::Hopeless(Hopeless::NotJson) => ContextError::NotAnObject,
-        Framed::Complete { .. } => {
+        FrameState::Empty => ContextError::Empty,
+        FrameState::Open => ContextError::Incomplete,
+        FrameState::Hopeless(Hopeless::TooDeep) => ContextError::TooDeep,
+        FrameState::Hopeless(Hopeless::NotJson) => ContextError::NotAnObject,
+        FrameState::Complete { .. } => {
             if let ContextError::NotUtf8 { offset } = error {
                 let valid = std::str::from_utf8(input).map_or_else(|e| e.valid_up_to(), str::len);
                 assert_eq!(*offset, valid);

@@ -4,7 +4,8 @@
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::SIGNS;
 use hookrun::dialects::{
-    self, DialectEvent, On, Put, Refuses, ReplyForm, Results, Say, ToolSort, Wait, opencode,
+    self, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results, ToolSort,
+    Wait, opencode,
 };
 use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;
@@ -24,14 +25,14 @@ fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
     }
 }
 
-fn place(say: &Say) -> String {
+fn place(say: &ReplyRule) -> String {
     let mut places: Vec<String> = Vec::new();
     for (path, put) in say.put {
         match put {
-            Put::Word(word) => places.push(code(&format!("{path}: {word}"))),
-            Put::Flag(flag) => places.push(code(&format!("{path}: {flag}"))),
-            Put::Text | Put::Value | Put::Plain => places.push(code(path)),
-            Put::Name => {}
+            ReplyValue::Word(word) => places.push(code(&format!("{path}: {word}"))),
+            ReplyValue::Flag(flag) => places.push(code(&format!("{path}: {flag}"))),
+            ReplyValue::Text | ReplyValue::Value | ReplyValue::Plain => places.push(code(path)),
+            ReplyValue::Name => {}
         }
     }
     match (places.join(", ").as_str(), say.status) {
@@ -42,17 +43,17 @@ fn place(say: &Say) -> String {
 }
 
 /// What can be decided in an event, in a few words; nothing where it can only be watched.
-fn decides(refuses: bool, says: impl Iterator<Item = On>) -> Vec<String> {
+fn decides(refuses: bool, says: impl Iterator<Item = ReplySlot>) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     if refuses {
         words.push("block".to_string());
     }
     words.extend(says.filter_map(|on| match on {
-        On::Refusal | On::Output => None,
-        On::Objection => Some("object".to_string()),
-        On::Question => Some("ask".to_string()),
-        On::New(field) => Some(format!("rewrite `{field}`")),
-        On::Context => Some("context".to_string()),
+        ReplySlot::Refusal | ReplySlot::Output => None,
+        ReplySlot::Objection => Some("object".to_string()),
+        ReplySlot::Question => Some("ask".to_string()),
+        ReplySlot::New(field) => Some(format!("rewrite `{field}`")),
+        ReplySlot::Context => Some("context".to_string()),
     }));
     words
 }
@@ -85,7 +86,7 @@ fn told(host: &str) -> Vec<Told> {
     told.collect()
 }
 
-fn writes(row: &DialectEvent) -> &'static [Say] {
+fn writes(row: &DialectEvent) -> &'static [ReplyRule] {
     match row.results {
         Results::Form(form) => form.writes,
         Results::Native | Results::Keys(_) | Results::Whole(..) => &[],
@@ -111,8 +112,8 @@ pub(super) fn said(host: &str) -> String {
     let rows = dialects::find(host).unwrap().events;
     let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
     for row in rows {
-        let refusal = Say { on: On::Refusal, put: &[], status: 2 };
-        let is_listed = writes(row).iter().any(|say| say.on == On::Refusal);
+        let refusal = ReplyRule { on: ReplySlot::Refusal, put: &[], status: 2 };
+        let is_listed = writes(row).iter().any(|say| say.on == ReplySlot::Refusal);
         let unlisted = Some(&refusal).filter(|_| row.blocks && !is_listed);
         for say in unlisted.into_iter().chain(writes(row)) {
             let (what, how) = (say.on.about(), place(say));

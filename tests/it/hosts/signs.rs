@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hookrun::dialects::signs::{Doubt, Recognised, recognise};
+use hookrun::dialects::signs::{Doubt, RecognisedEvent, recognise};
 use hookrun::internals::event::Context;
 use hookrun::internals::event::catalog::EVENTS;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn all() -> Vec<(&'static str, Map<String, Value>)> {
     all.map(|(host, payload)| (host, payload.as_object().unwrap().clone())).collect()
 }
 
-fn whose(payload: &Map<String, Value>) -> Result<Recognised, Doubt> {
+fn whose(payload: &Map<String, Value>) -> Result<RecognisedEvent, Doubt> {
     recognise(&Context::parse(Value::from(payload.clone()).to_string().as_str()).unwrap())
 }
 

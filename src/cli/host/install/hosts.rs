@@ -6,7 +6,7 @@
 
 use crate::dialects::opencode::{self, PluginEvent};
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{self, DialectEvent, On, Results, Say};
+use crate::dialects::{self, DialectEvent, ReplyRule, ReplySlot, Results};
 use crate::engine::event::OnFailure;
 
 use super::row::{Beside, Comments, HostEventRow, HostForm, InstallHost, SettingsShape, UserFile};
@@ -215,7 +215,7 @@ fn of_plugin(event: &PluginEvent) -> HostEventRow {
 fn of_dialect(row: &DialectEvent) -> HostEventRow {
     let is_closed = row.blocks && row.on_failure == OnFailure::Block;
     // By exit status 2, as hookrun itself says it.
-    let is_refusal = |say: &Say| say.on == On::Refusal && say.status == 2;
+    let is_refusal = |say: &ReplyRule| say.on == ReplySlot::Refusal && say.status == 2;
     let blocks_by_status =
         matches!(row.results, Results::Form(form) if form.writes.iter().any(is_refusal));
     HostEventRow {

@@ -35,7 +35,7 @@ pub(super) struct SearchedFile {
 }
 
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(super) struct InstalledEntries {
     pub(super) file: SearchedFile,
     pub(super) events: Vec<InstalledEvent>,
     /// What the hooks call, each once.
@@ -50,7 +50,7 @@ pub(super) struct InstalledEvent {
     pub(super) limit: Option<Duration>,
 }
 
-impl Installed {
+impl InstalledEntries {
     pub(super) fn path(&self) -> &Path {
         &self.file.path
     }
@@ -86,13 +86,13 @@ impl HostLook<'_> {
     }
 
     /// Reads all files: what each says about hookrun, and what is wrong with it.
-    pub(super) fn read_all(self) -> Vec<(Option<Installed>, Vec<Problem>)> {
+    pub(super) fn read_all(self) -> Vec<(Option<InstalledEntries>, Vec<Problem>)> {
         let files = |scope| self.files(scope, self.config.nearest_folder());
         SettingsScope::ALL.into_iter().flat_map(files).map(|file| self.read(file)).collect()
     }
 
     /// Reads a file. Nothing is installed where it is missing or cannot be read.
-    pub(super) fn read(self, file: SearchedFile) -> (Option<Installed>, Vec<Problem>) {
+    pub(super) fn read(self, file: SearchedFile) -> (Option<InstalledEntries>, Vec<Problem>) {
         let HostLook { host, env, .. } = self;
         let text = match text_of(&file) {
             Ok(Some(text)) => text,
@@ -106,7 +106,7 @@ impl HostLook<'_> {
         let events = plugin.events.into_iter();
         let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
         let programs = BTreeSet::from([plugin.program]);
-        (Some(Installed { file, events, programs, search: None }), Vec::new())
+        (Some(InstalledEntries { file, events, programs, search: None }), Vec::new())
     }
 }
 
@@ -145,7 +145,7 @@ struct SettingsLook<'a> {
 }
 
 impl SettingsLook<'_> {
-    fn read(self, text: &str) -> (Option<Installed>, Vec<Problem>) {
+    fn read(self, text: &str) -> (Option<InstalledEntries>, Vec<Problem>) {
         let document = match Document::read(text, self.shape) {
             Ok(document) => document,
             Err(wrong) => {
@@ -182,7 +182,7 @@ impl SettingsLook<'_> {
             name: hook.event.clone(),
             limit: own::limit(hook, self.shape),
         };
-        let installed = Installed {
+        let installed = InstalledEntries {
             events: own.iter().map(event).collect(),
             programs: calls.into_iter().map(|(_, call)| call.program).collect(),
             search: document.search(),

@@ -8,14 +8,14 @@ use crate::engine::exec::command;
 use crate::engine::hook::Handler;
 
 use super::findings::{error, warning};
-use super::look::{HostLook, Installed};
+use super::look::{HostLook, InstalledEntries};
 use crate::cli::errand::Errand;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
 
 /// What is wrong with `program`, as the host would call it.
 pub(super) fn problem_of(
     program: &str,
-    installed: &Installed,
+    installed: &InstalledEntries,
     look: HostLook<'_>,
 ) -> Option<Problem> {
     let HostLook { host, config, env } = look;

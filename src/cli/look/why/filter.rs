@@ -7,7 +7,7 @@ use crate::engine::event::catalog;
 use crate::engine::spelling;
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 
-use crate::cli::args::{Expected, FilterArgs};
+use crate::cli::args::{ExpectedDecision, FilterArgs};
 
 #[derive(Debug)]
 pub(super) struct Filter {
@@ -33,7 +33,7 @@ impl Filter {
             session: args.session.clone(),
             hook: args.hook.clone(),
             events: args.event.as_deref().map(events).unwrap_or_default(),
-            decision: args.decision.map(Expected::word),
+            decision: args.decision.map(ExpectedDecision::word),
             host: args.host.as_deref().map(host),
             since: args.since.map(text),
             until: args.until.map(text),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::{RunningStep, SlotState};
 use crate::engine::answer;
-use crate::engine::exec::call::{self, Answers, Begun, no_thread};
+use crate::engine::exec::call::{self, Answers, RunningCall, no_thread};
 use crate::engine::exec::job::FunctionCall;
 #[cfg(feature = "tokio")]
 use crate::engine::exec::tasks;
@@ -27,7 +27,7 @@ impl RunningStep<'_> {
         place: usize,
         call: &FunctionCall,
         now: Instant,
-    ) -> Result<Begun, StartError> {
+    ) -> Result<RunningCall, StartError> {
         let (deadline, why) = self.ends(self.slots[place].job.timeout, now);
         if self.answers.is_none() {
             self.answers = Some(Answers::open().map_err(|error| no_thread(&error))?);
@@ -38,7 +38,7 @@ impl RunningStep<'_> {
         let permit = shared.workers.permit().ok_or_else(too_many)?;
         let (call, reply) = (call.clone(), answers.reply(place));
         let started = Instant::now();
-        let begun = |task| Ok(Begun { started, deadline, why, task });
+        let begun = |task| Ok(RunningCall { started, deadline, why, task });
         #[cfg(feature = "tokio")]
         if call.function.is_async() {
             let runtime = match &self.engine.runtime {

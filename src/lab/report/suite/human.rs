@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::model::{Covered, Further, Mutated, Whole};
+use super::model::{CoverageReport, Further, MutationReport, Whole};
 use super::text::{of, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
@@ -17,7 +17,7 @@ use crate::lab::report::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, counted, label, short, text,
 };
 use crate::lab::scenario::coverage::PointState;
-use crate::lab::scenario::{End, Miss, Played, StepResult};
+use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 
 /// From when on a case is reported as slow.
 const SLOW: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
 }
 
 /// How cases ended, by the worst of them.
-fn word<'p>(played: impl Iterator<Item = &'p Played> + Clone) -> (Style, &'static str) {
+fn word<'p>(played: impl Iterator<Item = &'p CaseResult> + Clone) -> (Style, &'static str) {
     let has = |is: fn(&End) -> bool| played.clone().any(|one| is(&one.end));
     match () {
         () if has(|end| matches!(end, End::CouldNot(_))) => (BAD, "ERROR"),
@@ -79,7 +79,7 @@ fn complaint(further: &Further<'_>) -> Option<&'static str> {
     }
 }
 
-fn bad(played: &Played, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let place = format!("{}:{}", plain(&paths.show(&played.file)), played.at.line);
     let word = if matches!(played.end, End::CouldNot(_)) { "ERROR" } else { "FAILED" };
     writeln!(out, "{BAD}{word:<6}{BAD:#} {BOLD}{}{BOLD:#}", plain(&played.name))?;
@@ -180,7 +180,7 @@ fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut slow: Vec<&Played> = whole.played.iter().filter(|one| one.took >= SLOW).collect();
+    let mut slow: Vec<&CaseResult> = whole.played.iter().filter(|one| one.took >= SLOW).collect();
     slow.sort_by_key(|played| std::cmp::Reverse(played.took));
     if slow.is_empty() {
         return Ok(());
@@ -203,7 +203,7 @@ fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
 const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
-fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let style = match covered.is_enough() {
         true if covered.gaps.is_empty() => GOOD,
         true => DOUBT,
@@ -245,7 +245,7 @@ fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result
 }
 
 /// What no case can show, with the reasons, and the reasons that are untrue.
-fn excuses(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for (part, point) in covered.coverage.points() {
         let PointState::Never(why) = &point.state else { continue };
@@ -264,7 +264,7 @@ fn excuses(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-fn mutation(mutated: &Mutated, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+fn mutation(mutated: &MutationReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let style = if mutated.is_good() { GOOD } else { BAD };
     writeln!(
         out,

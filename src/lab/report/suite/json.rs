@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::model::{Covered, Excuse, Gap, Whole};
+use super::model::{CoverageReport, Excuse, Gap, Whole};
 use crate::lab::report::Paths;
 use crate::lab::report::json::{VERSION, milliseconds, refusal_report, run_report};
 use crate::lab::scenario::coverage::{CoveragePart, Point, PointState};
-use crate::lab::scenario::mutation::Tried;
-use crate::lab::scenario::{End, Miss, Played, StepResult};
+use crate::lab::scenario::mutation::MutantTrial;
+use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 
 pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
     let count = |is: fn(&End) -> bool| whole.played.iter().filter(|one| is(&one.end)).count();
@@ -38,7 +38,7 @@ pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
     document
 }
 
-fn case(played: &Played, paths: &Paths) -> Value {
+fn case(played: &CaseResult, paths: &Paths) -> Value {
     let report = |decided: &StepResult| match decided {
         StepResult::Run { run, reply } => run_report(run, reply, paths),
         StepResult::Refused { event, host, outcome, reply } => {
@@ -77,7 +77,7 @@ fn miss(miss: &Miss) -> Value {
     value
 }
 
-fn coverage(covered: &Covered, paths: &Paths) -> Value {
+fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
     let (shown, all) = covered.coverage.counts();
     let state = |point: &Point| {
         let (state, why) = match &point.state {
@@ -119,7 +119,7 @@ fn coverage(covered: &Covered, paths: &Paths) -> Value {
     })
 }
 
-fn mutant(tried: &Tried, paths: &Paths) -> Value {
+fn mutant(tried: &MutantTrial, paths: &Paths) -> Value {
     let mut value = json!({
         "mutant": tried.row.name,
         "event": tried.who.event,

@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::config::Position;
 use crate::lab::report::style::counted;
 use crate::lab::scenario::coverage::{Coverage, Point, Who};
-use crate::lab::scenario::mutation::Tried;
-use crate::lab::scenario::{End, Played};
+use crate::lab::scenario::mutation::MutantTrial;
+use crate::lab::scenario::{CaseResult, End};
 
 /// All cases that were asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole<'w> {
     /// Each, in the order of the files and of the cases in them.
-    pub played: &'w [Played],
+    pub played: &'w [CaseResult],
     pub took: Duration,
     pub further: Further<'w>,
     /// hookrun was interrupted before all were played.
@@ -23,13 +23,13 @@ pub struct Whole<'w> {
 /// What was measured besides the cases, if it was requested.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Further<'f> {
-    pub coverage: Option<&'f Covered>,
-    pub mutation: Option<&'f Mutated>,
+    pub coverage: Option<&'f CoverageReport>,
+    pub mutation: Option<&'f MutationReport>,
 }
 
 /// What cases have shown of the hooks.
 #[derive(Debug, Clone, Default)]
-pub struct Covered {
+pub struct CoverageReport {
     pub coverage: Coverage,
     pub gaps: Vec<Gap>,
     /// Each `[[never]]` that is not true.
@@ -56,9 +56,9 @@ pub struct Excuse {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Mutated {
+pub struct MutationReport {
     /// Each, by events and hooks.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<MutantTrial>,
     pub took: Duration,
     /// Why some of them could not be tried.
     pub trouble: Option<String>,
@@ -66,8 +66,8 @@ pub struct Mutated {
 
 impl<'w> Whole<'w> {
     /// The cases of each file, in their order.
-    pub(super) fn files(&self) -> Vec<(&'w PathBuf, Vec<&'w Played>)> {
-        let mut files: Vec<(&PathBuf, Vec<&Played>)> = Vec::new();
+    pub(super) fn files(&self) -> Vec<(&'w PathBuf, Vec<&'w CaseResult>)> {
+        let mut files: Vec<(&PathBuf, Vec<&CaseResult>)> = Vec::new();
         for played in self.played {
             match files.iter_mut().find(|(file, _)| *file == &played.file) {
                 Some((_, cases)) => cases.push(played),
@@ -79,7 +79,7 @@ impl<'w> Whole<'w> {
 
     /// Whether all that should run came out as expected.
     pub(super) fn is_good(&self) -> bool {
-        let is_good = |one: &Played| !one.end.is_bad() && one.end != End::NotRun;
+        let is_good = |one: &CaseResult| !one.end.is_bad() && one.end != End::NotRun;
         self.played.iter().all(is_good) && self.further.is_good()
     }
 }
@@ -87,11 +87,12 @@ impl<'w> Whole<'w> {
 impl Further<'_> {
     /// Whether enough is covered, and no mutant has survived.
     pub fn is_good(&self) -> bool {
-        self.coverage.is_none_or(Covered::is_enough) && self.mutation.is_none_or(Mutated::is_good)
+        self.coverage.is_none_or(CoverageReport::is_enough)
+            && self.mutation.is_none_or(MutationReport::is_good)
     }
 }
 
-impl Covered {
+impl CoverageReport {
     pub(super) fn is_enough(&self) -> bool {
         !self.is_short() && self.untrue.is_empty()
     }
@@ -110,7 +111,7 @@ impl Covered {
     }
 }
 
-impl Mutated {
+impl MutationReport {
     pub(super) fn noticed(&self) -> usize {
         self.tried.iter().filter(|one| one.noticed.is_some()).count()
     }

@@ -5,12 +5,12 @@ use crate::engine::run::{Fate, HookRun};
 use crate::lab::report::check::Written;
 use crate::lab::report::style::{counted, cut};
 use crate::lab::scenario::coverage::{Point, Who};
-use crate::lab::scenario::{End, Miss, Played};
+use crate::lab::scenario::{CaseResult, End, Miss};
 
 const MOST_LINES: usize = 20;
 
 /// How many cases ended in which way, on one line.
-pub(super) fn totals<'p>(played: impl Iterator<Item = &'p Played> + Clone) -> String {
+pub(super) fn totals<'p>(played: impl Iterator<Item = &'p CaseResult> + Clone) -> String {
     let mut text = counted(played.clone().count(), "case");
     type Is = fn(&End) -> bool;
     let parts: &[(Is, &str)] = &[
@@ -61,7 +61,7 @@ fn last_lines(text: &str) -> String {
 }
 
 /// What hooks wrote in a case that is not as expected, each under the names of stream and hook.
-pub(super) fn written(played: &Played) -> Vec<Written> {
+pub(super) fn written(played: &CaseResult) -> Vec<Written> {
     let steps = played.steps.iter().filter(|_| played.end.is_bad());
     let titled = |run: &HookRun| {
         let hook = plain(&run.hook);

@@ -3,7 +3,7 @@
 use crate::engine::event::catalog::command;
 use crate::engine::event::{EventSpec, JsonType};
 
-pub(super) struct Looked<'s> {
+pub(super) struct LookResult<'s> {
     /// Empty for an event without any.
     pub(super) key: &'s str,
     word: &'static str,
@@ -28,7 +28,7 @@ const PASSED_OVER: &[&str] =
     &["sessionId", "cwd", "transcriptPath", "permissionMode", "toolUseId", "agentId"];
 
 /// The key of an event that its new hook looks at.
-pub(super) fn looked_at(spec: &EventSpec) -> Looked<'_> {
+pub(super) fn looked_at(spec: &EventSpec) -> LookResult<'_> {
     let is_text = |kind| !matches!(kind, JsonType::Boolean | JsonType::Integer | JsonType::Number);
     let keys = || {
         let keys = spec.context.iter().filter(|key| is_text(key.kind));
@@ -38,7 +38,7 @@ pub(super) fn looked_at(spec: &EventSpec) -> Looked<'_> {
         .iter()
         .find_map(|(name, word)| Some((keys().find(|key| key.name == *name)?, *word)));
     let Some((key, word)) = known.or_else(|| Some((keys().next()?, "forbidden"))) else {
-        return Looked { key: "", word: "", sample: "" };
+        return LookResult { key: "", word: "", sample: "" };
     };
     let sample = match key.kind {
         JsonType::Object => "{ text = \"@\" }",
@@ -49,12 +49,12 @@ pub(super) fn looked_at(spec: &EventSpec) -> Looked<'_> {
         | JsonType::Integer
         | JsonType::Number => "\"@\"",
     };
-    Looked { key: &key.name, word, sample }
+    LookResult { key: &key.name, word, sample }
 }
 
 /// A template with the places that the event and the hook's file decide.
 pub(super) fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
-    let Looked { key, word, sample } = looked_at(spec);
+    let LookResult { key, word, sample } = looked_at(spec);
     let printed = if spec.conduct.text_teaches {
         "What a hook of this event prints is for the model."
     } else {

@@ -11,18 +11,18 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::lab::report::problems::CheckedFile;
-use crate::lab::scenario::{self, Case, CaseStep, Keys, Placed, StepInput, Suite};
+use crate::lab::scenario::{self, Case, CaseStep, Keys, PlacedValue, StepInput, Suite};
 use serde_json::{Map, Value};
 
 use super::found;
 use super::selection::unknown_hook;
-use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, Loaded};
+use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, LoadedSuite};
 
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
 
-pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
-    let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
+pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> LoadedSuite {
+    let mut loader = SuiteLoader { source, env, loaded: LoadedSuite::default() };
     for file in files {
         if let Some(why) = file.misplaced {
             loader.loaded.passed_over.push((file.path.clone(), why));
@@ -65,7 +65,7 @@ fn read(file: &Path) -> Result<String, Box<Problem>> {
 struct SuiteLoader<'l> {
     source: &'l SourceArgs,
     env: &'l Environment,
-    loaded: Loaded,
+    loaded: LoadedSuite,
 }
 
 impl SuiteLoader<'_> {
@@ -105,7 +105,7 @@ impl SuiteLoader<'_> {
     /// Which hooks a file tests: those of the command line, those that it names, or those around
     /// it.
     fn choice(&mut self, file: &Path, suite: &Suite) -> Option<Choice> {
-        let of_file = |path: &Placed<PathBuf>| file.parent().unwrap_or(file).join(&path.value);
+        let of_file = |path: &PlacedValue<PathBuf>| file.parent().unwrap_or(file).join(&path.value);
         let mut choice = Choice {
             explicit: self.source.hooks.iter().map(|path| self.env.cwd.join(path)).collect(),
             settings: self.source.settings.iter().map(|path| self.env.cwd.join(path)).collect(),

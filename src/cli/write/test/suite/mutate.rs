@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use crate::engine::hook::Hook;
 use crate::engine::run::{Fate, Trace};
-use crate::lab::report::suite::Mutated;
+use crate::lab::report::suite::MutationReport;
 use crate::lab::scenario::coverage::{Who, can_run};
-use crate::lab::scenario::mutation::{MutantRow, Tried, mutants};
-use crate::lab::scenario::{End, Played, StepResult};
+use crate::lab::scenario::mutation::{MutantRow, MutantTrial, mutants};
+use crate::lab::scenario::{CaseResult, End, StepResult};
 
 use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
@@ -21,9 +21,9 @@ use crate::cli::args::TestArgs;
 pub(super) fn mutate(
     suite: &SuiteRunner<'_>,
     trials: &[&CaseTrial],
-    played: &[Played],
+    played: &[CaseResult],
     args: &TestArgs,
-) -> Option<Mutated> {
+) -> Option<MutationReport> {
     if !args.suite.mutate {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn mutate(
     // One case that notices is enough.
     let suite = SuiteRunner { fail_fast: true, ..*suite };
     let progress = SuiteProgress::of(victims.values().map(Vec::len).sum());
-    let mut mutated = Mutated::default();
+    let mut mutated = MutationReport::default();
     for (who, rows) in &victims {
         for row in rows {
             let asking = asking(who, row, played);
@@ -44,12 +44,12 @@ pub(super) fn mutate(
                 return None;
             }
             progress.step();
-            let is_notice = |one: &&Played| one.end.is_bad() && trouble(one).is_none();
+            let is_notice = |one: &&CaseResult| one.end.is_bad() && trouble(one).is_none();
             let noticed = round.iter().find(is_notice).map(|one| one.name.clone());
             if noticed.is_none() {
                 mutated.trouble = mutated.trouble.or_else(|| round.iter().find_map(trouble));
             }
-            mutated.tried.push(Tried { who: who.clone(), row, cases: asking.len(), noticed });
+            mutated.tried.push(MutantTrial { who: who.clone(), row, cases: asking.len(), noticed });
         }
     }
     progress.clear();
@@ -75,7 +75,7 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
 
 /// The cases that ran a hook; first those that may well notice the mutant, and of these the
 /// quickest.
-fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
+fn asking(who: &Who, row: &MutantRow, played: &[CaseResult]) -> Vec<usize> {
     let mut asking: Vec<(bool, usize)> = Vec::new();
     for (place, one) in played.iter().enumerate() {
         let mut traces = one.steps.iter().flat_map(|decided| traces(decided, who)).peekable();
@@ -108,7 +108,7 @@ fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {
 }
 
 /// Why a case says nothing about a mutant: it failed before the first hook ran, or was not played.
-fn trouble(played: &Played) -> Option<String> {
+fn trouble(played: &CaseResult) -> Option<String> {
     let why = match &played.end {
         End::CouldNot(why) if played.steps.is_empty() => why.as_str(),
         End::NotRun => "it was not reached",

@@ -10,7 +10,7 @@ use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::Runner;
 use crate::lab::scenario::{
-    CaseFolders, CaseStep, End, Played, StepInput, StepOutcome, StepResult, misses,
+    CaseFolders, CaseResult, CaseStep, End, StepInput, StepOutcome, StepResult, misses,
 };
 
 use super::trial::{self, Asks, CaseTrial};
@@ -33,8 +33,8 @@ pub(super) struct SuiteRunner<'c> {
 struct Board<'b> {
     next: usize,
     first_bad: usize,
-    played: Vec<Option<Played>>,
-    told: &'b mut (dyn FnMut(&Played) + Send),
+    played: Vec<Option<CaseResult>>,
+    told: &'b mut (dyn FnMut(&CaseResult) + Send),
 }
 
 impl SuiteRunner<'_> {
@@ -43,8 +43,8 @@ impl SuiteRunner<'_> {
     pub(super) fn play_all(
         &self,
         trials: &[&CaseTrial],
-        told: &mut (dyn FnMut(&Played) + Send),
-    ) -> Vec<Played> {
+        told: &mut (dyn FnMut(&CaseResult) + Send),
+    ) -> Vec<CaseResult> {
         let played = trials.iter().map(|_| None).collect();
         let board = Mutex::new(Board { next: 0, first_bad: usize::MAX, played, told });
         thread::scope(|scope| {
@@ -97,7 +97,7 @@ impl SuiteRunner<'_> {
         trial: &CaseTrial,
         number: usize,
         spare: &mut Option<CaseDirs>,
-    ) -> Played {
+    ) -> CaseResult {
         let started = Instant::now();
         let mut played = match &trial.case.skip {
             Some(why) => return ended_early(trial, End::Skipped(why.clone())),
@@ -121,10 +121,10 @@ impl SuiteRunner<'_> {
         played
     }
 
-    fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> Played {
+    fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> CaseResult {
         let mut played = ended_early(trial, End::Expected);
         if let Err(why) = workspace.prepare(&trial.case.files, &trial.case.setup, self.abort) {
-            return Played { end: End::CouldNot(why), ..played };
+            return CaseResult { end: End::CouldNot(why), ..played };
         }
         let mut missed = Vec::new();
         for (step, asks) in trial.case.steps.iter().zip(&trial.asks) {
@@ -134,13 +134,13 @@ impl SuiteRunner<'_> {
             };
             let decided = match self.decide(workspace, step, asks) {
                 Ok(decided) => decided,
-                Err(why) => return Played { end: End::CouldNot(of_step(why)), ..played },
+                Err(why) => return CaseResult { end: End::CouldNot(of_step(why)), ..played },
             };
             let is_meant = step.expect.failed.value.iter().any(|name| name == "hookrun");
             if let (Some(why), false) = (decided.own_failure(), is_meant) {
                 let why = of_step(format!("hookrun could not decide: {why}"));
                 played.steps.push(decided);
-                return Played { end: End::CouldNot(why), ..played };
+                return CaseResult { end: End::CouldNot(why), ..played };
             }
             let look = |path: &str| workspace.look(path);
             let seen = StepOutcome { decided: &decided, folders: &workspace.folders, look: &look };
@@ -210,8 +210,8 @@ fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>
 }
 
 /// A case of which only the end is known.
-fn ended_early(trial: &CaseTrial, end: End) -> Played {
-    Played {
+fn ended_early(trial: &CaseTrial, end: End) -> CaseResult {
+    CaseResult {
         file: trial.file.clone(),
         name: trial.case.name.clone(),
         at: trial.case.at,

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::lab::report::plain;
-use crate::lab::scenario::Played;
+use crate::lab::scenario::CaseResult;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl SuiteProgress {
         SuiteProgress { bar, bad: 0 }
     }
 
-    pub(super) fn tell(&mut self, played: &Played) {
+    pub(super) fn tell(&mut self, played: &CaseResult) {
         if played.end.is_bad() {
             self.bad += 1;
             self.bar.println(format!("FAILED: {}", plain(&played.name)));

@@ -7,16 +7,16 @@ use crate::config::{Environment, Problem, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
-use crate::lab::report::suite::{Covered, Excuse, Gap};
+use crate::lab::report::suite::{CoverageReport, Excuse, Gap};
 use crate::lab::report::{plain, problems, suite as report};
 use crate::lab::scenario::coverage::{self, CoveragePart, Witness, can_run};
-use crate::lab::scenario::{CaseStep, End, Played, StepResult};
+use crate::lab::scenario::{CaseResult, CaseStep, End, StepResult};
 
 use super::mutate;
 use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
 use super::selection::{is_chosen, no_cases, unknown_event};
-use super::trial::{Asks, CaseTrial, Loaded};
+use super::trial::{Asks, CaseTrial, LoadedSuite};
 use super::workspace::SuiteFolder;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
@@ -34,10 +34,10 @@ pub(super) struct SuiteCommand<'a> {
 /// Plays `trials` once and reports them; an error if nothing was played.
 pub(super) fn round(
     command: &SuiteCommand<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedSuite,
     trials: &[&CaseTrial],
     out: &mut dyn Write,
-) -> Result<(ExitStatus, Vec<Played>)> {
+) -> Result<(ExitStatus, Vec<CaseResult>)> {
     let SuiteCommand { args, env, runner, abort } = command;
     let paths = paths(args.format.name(), env);
     for (path, why) in &loaded.passed_over {
@@ -109,7 +109,7 @@ fn doubt(trial: &CaseTrial) -> Option<Problem> {
     (is_empty && case.skip.is_none()).then(|| complaint.warning(&trial.file, Some(case.at)))
 }
 
-fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
+fn judge(played: &[CaseResult], fail_fast: bool) -> ExitStatus {
     let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
     if has(|end| matches!(end, End::CouldNot(_))) {
         return ExitStatus::CouldNot;
@@ -125,11 +125,11 @@ fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
 /// The coverage of the hooks under test, if it is wanted: of those that `--hook` and `--event`
 /// name, or of all.
 fn measure(
-    loaded: &Loaded,
+    loaded: &LoadedSuite,
     trials: &[&CaseTrial],
-    played: &[Played],
+    played: &[CaseResult],
     args: &TestArgs,
-) -> Option<Covered> {
+) -> Option<CoverageReport> {
     if !args.suite.coverage && args.suite.coverage_min.is_none() {
         return None;
     }
@@ -157,7 +157,7 @@ fn measure(
         Some(Excuse { file: file.clone(), at: never.at, problem: problem.clone() })
     };
     let untrue = coverage.untrue.iter().filter_map(excuse).collect();
-    Some(Covered { coverage, gaps, untrue, least: args.suite.coverage_min })
+    Some(CoverageReport { coverage, gaps, untrue, least: args.suite.coverage_min })
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.

@@ -5,7 +5,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::spelling;
 
-use super::trial::{CaseTrial, Loaded};
+use super::trial::{CaseTrial, LoadedSuite};
 use crate::cli::args::TestArgs;
 use crate::cli::decide::unbound::meant;
 
@@ -40,7 +40,7 @@ fn meant_by(name: &str) -> Vec<&'static str> {
 
 /// A name after `--event` that no event has, and so no case: with a second name given, its missing
 /// cases would go unnoticed.
-pub(super) fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<Complaint> {
+pub(super) fn unknown_event(loaded: &LoadedSuite, args: &TestArgs) -> Option<Complaint> {
     let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
     let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
     let is_known = |name: &str| {
@@ -60,7 +60,7 @@ fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
 }
 
 /// What to say if the filters leave nothing, or there is nothing.
-pub(super) fn no_cases(loaded: &Loaded, args: &TestArgs) -> Complaint {
+pub(super) fn no_cases(loaded: &LoadedSuite, args: &TestArgs) -> Complaint {
     let all = loaded.trials.len();
     if all == 0 {
         let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";

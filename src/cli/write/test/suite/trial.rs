@@ -10,7 +10,7 @@ use crate::config::{Choice, Config, Position};
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::lab::report::problems::CheckedFile;
-use crate::lab::scenario::{Case, Content, Laid, Never, StepInput};
+use crate::lab::scenario::{Case, Content, Never, StepInput, SuppliedFile};
 use rustix::fs::OFlags;
 
 /// A file of cases that was found.
@@ -49,7 +49,7 @@ pub(super) struct Asks {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedSuite {
     pub(super) trials: Vec<CaseTrial>,
     pub(super) benches: Vec<Arc<Bench>>,
     /// What files say that hooks never do.
@@ -68,7 +68,7 @@ impl CaseTrial {
 /// The files that a case copies or sends, each with the place that names it.
 pub(super) fn sources(case: &Case) -> Vec<(&PathBuf, Position)> {
     let laid = case.files.iter().chain(case.steps.iter().flat_map(|step| &step.files));
-    let copied = laid.filter_map(|Laid { content, path, .. }| match content {
+    let copied = laid.filter_map(|SuppliedFile { content, path, .. }| match content {
         Content::Copy(source) => Some((source, path.at)),
         Content::Text(_) => None,
     });

@@ -17,12 +17,12 @@ use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, command as program};
 use crate::engine::hook::Hook;
 use crate::lab::report::{Paths, plain};
-use crate::lab::scenario::{End, Played};
+use crate::lab::scenario::{CaseResult, End};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::round::{SuiteCommand, round};
 use super::selection::chosen;
-use super::trial::{self, Bench, CaseFile, CaseTrial, Loaded};
+use super::trial::{self, Bench, CaseFile, CaseTrial, LoadedSuite};
 use super::{found, load};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
@@ -38,7 +38,7 @@ type Stamp = (i64, i64, u64, u64, u32);
 type Snapshot = BTreeMap<PathBuf, Option<Stamp>>;
 
 #[derive(Debug, Default)]
-struct Owed {
+struct OwedRounds {
     /// What has changed since cases were last played; `None` if they never were, and all are owed.
     changed: Option<BTreeSet<PathBuf>>,
     /// The cases that were not as expected, or were not reached: a round without them would look as
@@ -46,7 +46,7 @@ struct Owed {
     cases: BTreeSet<(PathBuf, String)>,
 }
 
-impl Owed {
+impl OwedRounds {
     /// Adds what has changed to what has not been played yet.
     fn add(&mut self, news: impl IntoIterator<Item = PathBuf>) {
         if let Some(changed) = &mut self.changed {
@@ -54,14 +54,14 @@ impl Owed {
         }
     }
 
-    fn has(&self, trial: &CaseTrial, loaded: &Loaded) -> bool {
+    fn has(&self, trial: &CaseTrial, loaded: &LoadedSuite) -> bool {
         let Some(changed) = &self.changed else { return true };
         self.cases.contains(&(trial.file.clone(), trial.case.name.clone()))
             || changed.iter().any(|path| touches(path, trial, loaded))
     }
 
     /// All that was owed was played.
-    fn settle(&mut self, played: Vec<Played>) {
+    fn settle(&mut self, played: Vec<CaseResult>) {
         let is_good = |end: &End| matches!(end, End::Expected | End::Skipped(_));
         let bad = played.into_iter().filter(|one| !is_good(&one.end));
         self.cases = bad.map(|one| (one.file, one.name)).collect();
@@ -74,7 +74,7 @@ pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
     let SuiteCommand { args, env, abort, .. } = command;
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let mut files = found::find(paths, &args.source, env)?;
-    let mut owed = Owed::default();
+    let mut owed = OwedRounds::default();
     loop {
         // Before they are read: a change while they are is then seen as one.
         let own: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
@@ -124,7 +124,7 @@ fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
 /// The files that have changed, once some have; `None` when hookrun was interrupted.
 fn wait_for_change(
     seen: &Snapshot,
-    loaded: &Loaded,
+    loaded: &LoadedSuite,
     files: &[CaseFile],
     abort: &Abort,
 ) -> Option<BTreeSet<PathBuf>> {
@@ -157,7 +157,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// Every file that decides what comes of the cases, and the folders that may get more.
-fn watched(loaded: &Loaded, own: Vec<PathBuf>) -> BTreeSet<PathBuf> {
+fn watched(loaded: &LoadedSuite, own: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     let mut all: BTreeSet<PathBuf> = own.into_iter().collect();
     all.extend(all.clone().iter().filter_map(|file| file.parent().map(Path::to_path_buf)));
     for bench in &loaded.benches {
@@ -210,7 +210,7 @@ fn sources(trial: &CaseTrial) -> impl Iterator<Item = PathBuf> {
 
 /// Whether what comes of a case may be another after `path` has changed. A file that
 /// belongs to no single hook may matter to all hooks around it.
-fn touches(path: &Path, trial: &CaseTrial, loaded: &Loaded) -> bool {
+fn touches(path: &Path, trial: &CaseTrial, loaded: &LoadedSuite) -> bool {
     if trial.file == path || sources(trial).any(|source| source == path) {
         return true;
     }

@@ -12,7 +12,7 @@ use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::run::signal_name;
-use crate::lab::scenario::{CaseFolders, Content, Laid, Placed};
+use crate::lab::scenario::{CaseFolders, Content, PlacedValue, SuppliedFile};
 use tempfile::TempDir;
 
 use super::stillness::Stillness;
@@ -136,8 +136,8 @@ impl Workspace {
     /// Lays out files, then runs the lines of `setup`.
     pub(super) fn prepare(
         &self,
-        files: &[Laid],
-        setup: &[Placed<String>],
+        files: &[SuppliedFile],
+        setup: &[PlacedValue<String>],
         abort: &Abort,
     ) -> std::result::Result<(), String> {
         self.is_used.set(self.is_used.get() || !files.is_empty() || !setup.is_empty());
@@ -149,7 +149,7 @@ impl Workspace {
         setup.iter().try_for_each(|lines| self.run(&lines.value, abort))
     }
 
-    fn lay(&self, path: &Path, laid: &Laid) -> io::Result<()> {
+    fn lay(&self, path: &Path, laid: &SuppliedFile) -> io::Result<()> {
         let leaves = path.components().any(|part| part == Component::ParentDir);
         if leaves || !path.starts_with(&self.dirs.root) {
             return Err(io::Error::other("it is outside of the case's folders"));

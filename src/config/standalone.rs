@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use super::directive;
 use super::draft::HookDraft;
-use super::layer::{DropIn, Loose, LooseOrigin};
+use super::layer::{DropIn, StandaloneOrigin, StandaloneScript};
 use super::loader::ConfigLoader;
 use super::problem::{Problem, Severity};
 use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 
-pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &Loose) {
+pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &StandaloneScript) {
     if !loose.path.is_dir() {
         let name = loose.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = DropIn { path: loose.path.clone(), name, is_folder: false };
@@ -29,7 +29,12 @@ pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &Loos
     }
 }
 
-fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, loose: &Loose) {
+fn load_file(
+    loader: &mut ConfigLoader<'_>,
+    layer: LayerKind,
+    file: DropIn,
+    loose: &StandaloneScript,
+) {
     let DropIn { path, name, .. } = file;
     // A file that is named and found anyway does not run twice.
     if path.canonicalize().is_ok_and(|path| !loader.seen.insert(path)) {
@@ -41,8 +46,8 @@ fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, loos
         let cure = format!("leave it to {host}, or write it as a program");
         let problem = Complaint::with_cure(cause, cure).in_file(&path, None);
         let severity = match loose.origin {
-            LooseOrigin::Folder | LooseOrigin::Listed => Severity::Note,
-            LooseOrigin::Named => Severity::Error,
+            StandaloneOrigin::Folder | StandaloneOrigin::Listed => Severity::Note,
+            StandaloneOrigin::Named => Severity::Error,
         };
         return loader.problems.push(Problem { severity, ..problem });
     }
@@ -82,12 +87,12 @@ fn bind(loader: &mut ConfigLoader<'_>, draft: &HookDraft) {
     }
 }
 
-fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: LooseOrigin) -> Problem {
+fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: StandaloneOrigin) -> Problem {
     let is_program = file.metadata().map(|meta| meta.permissions().mode() & 0o111 != 0);
     let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
     let example = example.map_or("tool.pre", |row| row.name);
     let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
-    if matches!(is_program, Ok(false)) && origin == LooseOrigin::Folder {
+    if matches!(is_program, Ok(false)) && origin == StandaloneOrigin::Folder {
         let cause = "names no event and is not executable, so it is no hook";
         let problem = Complaint::with_cure(cause, format!("to make it one, {cure}"));
         return Problem { severity: Severity::Note, ..problem.in_file(file, None) };
