@@ -101,6 +101,19 @@ fn what_was_said_beside_an_allow_is_said_in_both_forms() {
 }
 
 #[test]
+fn an_outcome_too_long_to_keep_is_decided_in_each_form() {
+    let answer =
+        r#"printf '{"additionalContext": "%s"}' "$(head -c 300000 /dev/zero | tr '\0' x)""#;
+    let sandbox = Sandbox::new().hook_for("tool.post", "teach", &format!("{COUNTS}; {answer}"));
+    let of_cursor = json!({
+        "hook_event_name": "postToolUse", "conversation_id": "s", "tool_use_id": "1",
+        "tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_output": "{}",
+    });
+    let of_claude = with(claude("1"), "hook_event_name", &"PostToolUse".into());
+    assert_eq!(sandbox.asked_about(("cursor", &of_cursor), ("claude", &of_claude)), 2);
+}
+
+#[test]
 fn a_report_says_for_whom_it_was_decided() {
     let sandbox = Sandbox::new().hook("fine", COUNTS);
     sandbox.host("cursor", &cursor("1")).allows();
