@@ -100,7 +100,7 @@ impl From<&str> for ToolSet {
 /// The interceptors of a program, in the order in which they were registered.
 ///
 /// ```
-/// use hookrun::interceptor::{CallChange, Intercepted, Interceptors, ToolCall, ToolSet};
+/// use hookrun::interceptor::{CallChange, InterceptedCall, Interceptors, ToolCall, ToolSet};
 /// use serde_json::json;
 ///
 /// let mut interceptors = Interceptors::default();
@@ -112,11 +112,11 @@ impl From<&str> for ToolSet {
 /// interceptors.before("no-shell", "bash", |_| CallChange::Veto("there is no shell here".into()));
 ///
 /// let read = ToolCall { tool: "read".into(), input: json!({ "path": "a.txt" }) };
-/// let Intercepted::Runs { call, .. } = interceptors.run_before(read) else { panic!() };
+/// let InterceptedCall::Runs { call, .. } = interceptors.run_before(read) else { panic!() };
 /// assert_eq!(call.input, json!({ "path": "a.txt", "tenant": "acme" }));
 ///
 /// let bash = ToolCall { tool: "bash".into(), input: json!({}) };
-/// assert!(matches!(interceptors.run_before(bash), Intercepted::Vetoed { .. }));
+/// assert!(matches!(interceptors.run_before(bash), InterceptedCall::Vetoed { .. }));
 /// ```
 #[derive(Default)]
 pub struct Interceptors {
