@@ -1,3 +1,3 @@
-//! Hosts that are told to call hookrun: `install` and `uninstall`.
+//! Makes hosts call hookrun: `install` and `uninstall`.
 
 pub(in crate::cli) mod install;

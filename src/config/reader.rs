@@ -47,7 +47,9 @@ impl<T> KeyRow<T> {
         about: &'static str,
         set: SetKey<T>,
     ) -> KeyRow<T> {
-        KeyRow { name, takes, default, about, in_directive: true, set }
+        let mut row = KeyRow::key(name, takes, default, about, set);
+        row.in_directive = true;
+        row
     }
 }
 

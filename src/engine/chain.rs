@@ -2,6 +2,7 @@
 
 mod links;
 mod surroundings;
+mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
-use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Permit};
+use crate::engine::hook::{Background, EventPart, Handler, Hook, Permit};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -24,6 +25,7 @@ use surroundings::{
     absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
     working_directory,
 };
+use turn::{HookTurn, PreparedTurn, add_notes, refuses};
 
 /// Runs `plan` for `event`.
 ///
@@ -81,10 +83,6 @@ fn fate_of(selection: &Selection, wanted: Fate) -> Fate {
         Selection::Idle(why) => Fate::Idle(why.clone()),
     }
 }
-
-/// Why a path matcher matches an event that names no such path.
-const MORE_GUESSES: &str =
-    "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
 
 struct Chain<'c> {
     /// All hooks of the plan.
@@ -465,50 +463,5 @@ impl Chain<'_> {
             let (hook, field) = (hook.name.clone(), field.clone());
             self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
         }
-    }
-}
-
-/// A turn and the values that its job borrows.
-struct PreparedTurn<'t> {
-    turn: &'t HookTurn,
-    payload: Arc<Payload>,
-    connection: Option<Connection>,
-    variables: Vec<(String, String)>,
-    /// Our variables in hookrun's environment that the hook does not get.
-    absent: Vec<&'t str>,
-}
-
-struct HookTurn {
-    hook: Arc<Hook>,
-    /// The part of the event that it decides.
-    part: EventPart,
-}
-
-impl HookTurn {
-    fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
-        let given = self.part.call.as_ref();
-        let given = given.map(|_| GivenPart { event: seen, part: self.part.number });
-        Permit { spec: seen.spec(), hook: &self.hook, given, about: Some(seen) }
-    }
-}
-
-/// Adds notes to the runs of these hooks: for processes, that they run in another folder; for path
-/// matchers, that some paths could not be looked up.
-fn add_notes(cwd: Option<String>, seen: &Event, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
-    let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
-    let own = hooks.iter().zip(traces).filter(|(hook, _)| !hook.handler.is_function());
-    for (hook, trace) in own {
-        trace.notes.extend(cwd.clone());
-        if is_cut && hook.matcher.needs_paths() {
-            trace.notes.push(MORE_GUESSES.to_string());
-        }
-    }
-}
-
-/// Whether an ending blocks a gate. With `failures_close` every failure does.
-fn refuses(ending: &Ending, failures_close: bool) -> bool {
-    match ending.verdict() {
-        Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),
-        None => failures_close && ending.failure().is_some(),
     }
 }

@@ -1,6 +1,7 @@
 //! The entry point: takes an event, and returns what happened.
 
 mod duplicate;
+mod fingerprint;
 mod stops;
 
 use std::fmt;
@@ -19,8 +20,8 @@ use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
-pub(crate) use duplicate::digest;
 pub use duplicate::{CallClaim, ExclusiveClaim, FormOfCall};
+pub(crate) use fingerprint::digest;
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///

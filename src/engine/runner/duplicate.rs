@@ -4,22 +4,20 @@
 //! decides, and stores its outcome. The other waits for it and gives the same reply in its own
 //! host's words. It takes an outcome over only where that cannot allow what it would block.
 
-use std::fmt::Write as _;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::{describe, digest};
 use crate::engine::chain::{self, Surroundings};
+use crate::engine::event::Event;
 use crate::engine::event::action::{TOOLS, ToolClass};
-use crate::engine::event::{Event, OnFailure};
 use crate::engine::exec::{Budget, Engine};
-use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Outcome, Settled};
-use crate::engine::plan::{Plan, PlannedHook, Selection};
+use crate::engine::plan::{Plan, Selection};
 use crate::engine::run::{Fate, Run};
 use crate::engine::session::{self, FileLock, Store, StoreError, file_name};
 
@@ -273,93 +271,6 @@ fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant)
         took: started.elapsed(),
         earlier: Some(kept.form),
     }
-}
-
-/// Adds to `text` everything that affects a hook's decision. `None` for a function, which another
-/// process does not have.
-fn describe(text: &mut String, planned: &PlannedHook, event: &Event) -> Option<()> {
-    // Every field is named here, so that a new one is not forgotten.
-    let Hook {
-        name,
-        event: _,
-        source,
-        handler,
-        matcher,
-        priority: _,
-        parallel,
-        on_failure: _,
-        limits,
-        sandbox,
-        containment,
-        background,
-        variables,
-        folder,
-        root,
-        rewrite,
-        convention: _,
-        enabled: _,
-        idle: _,
-        reads_stdin: _,
-        description: _,
-    } = planned.hook.as_ref();
-    let spec = event.spec();
-    let is_wanted = planned.selection == Selection::Wanted;
-    let closes = planned.hook.on_failure(spec) == OnFailure::Block;
-    let dialect = planned.hook.convention_names();
-    let timeout = planned.hook.timeout(spec);
-    let _ = write!(text, "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} ");
-    let _ = write!(text, "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} ");
-    let _ = write!(text, "{background:?} {variables:?} {folder:?} {root:?} ");
-    if *rewrite {
-        let _ = write!(text, "{:?} ", spec.rewrites);
-    }
-    match handler {
-        Handler::Function(_) => return None,
-        Handler::File(file) => version(text, file),
-        Handler::Shell(line) => {
-            let _ = write!(text, "sh {line:?} ");
-        }
-        Handler::Words { words, base } => {
-            let _ = write!(text, "{words:?} {base:?} ");
-            // Its program may be a script, and so may the words after it.
-            for file in words.iter().map(|word| base.join(word)).filter(|file| file.is_file()) {
-                version(text, &file);
-            }
-        }
-        Handler::Elsewhere { problem, cure: _ } => {
-            let _ = write!(text, "{problem:?} ");
-        }
-    }
-    version(text, &source.file);
-    text.push('\n');
-    Some(())
-}
-
-/// Adds the identity of the file at a path, and when its content last changed.
-fn version(text: &mut String, file: &Path) {
-    let _ = match file.metadata() {
-        Ok(meta) => write!(
-            text,
-            "{file:?} {} {} {} {} {} {} ",
-            meta.dev(),
-            meta.ino(),
-            meta.size(),
-            meta.mode(),
-            meta.ctime(),
-            meta.ctime_nsec()
-        ),
-        Err(_) => write!(text, "{file:?} "),
-    };
-}
-
-/// A digest, for text that must not be stored because it may contain secrets.
-pub(crate) fn digest(text: &str) -> String {
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, text).hash(&mut hasher);
-        hasher.finish()
-    };
-    format!("{:016x}{:016x}", half(0), half(1))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn the_house_keeps_its_measures() {
         ("circles of siblings", circles.len(), 0),
         ("knots: files that use each other in a ring", knots.len(), 0),
         ("lines of the longest function", longest_function, 70),
-        ("lines of the longest file", lines(longest_file), 520),
+        ("lines of the longest file", lines(longest_file), 500),
     ];
     let mut text = String::new();
     for (what, measured, limit) in measures {
