@@ -100,16 +100,17 @@ fn set_hooks(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), C
     Ok(())
 }
 
-/// Finds what a hook lacks, and makes its handler of its command.
+/// Finds what a hook lacks, and makes its handler of its command. A key with a wrong value is
+/// already a problem.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
-    for (key, is_missing) in [("name", draft.name.is_none()), ("command", draft.command.is_none())]
-    {
-        if is_missing {
+    let lacks = |key: &str| table.at(&[key]).is_none();
+    for key in ["name", "command"] {
+        if lacks(key) {
             let cause = format!("the hook has no `{key}`");
             reader.fault(table.offset, cause, format!("add `{key} = …`"));
         }
     }
-    if draft.events.is_none() {
+    if lacks("event") {
         let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
         reader.fault(table.offset, "the hook has no `event`", cure);
     }

@@ -148,7 +148,12 @@ impl<'s> Setting<'s, '_> {
 
     /// The complaint that the value is not what the key takes.
     pub(crate) fn wrong(&self) -> Complaint {
-        let (name, tree) = (self.name, self.tree);
+        self.wrong_with(self.tree)
+    }
+
+    /// The complaint about one value of a list, or about the value itself.
+    fn wrong_with(&self, tree: &Tree) -> Complaint {
+        let name = self.name;
         let written = match &tree.value {
             TreeValue::Text(text) => text.clone(),
             TreeValue::Number(_) | TreeValue::Flag(_) => tree.describe(),
@@ -168,10 +173,14 @@ impl<'s> Setting<'s, '_> {
 
     pub(crate) fn texts(&self) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let items = self.tree.items().unwrap_or(std::slice::from_ref(self.tree));
-        let placed = |item: &Tree| {
-            Some(PlacedValue { value: item.text()?.to_string(), at: self.reader.at(item.offset) })
+        let placed = |item: &Tree| match item.text() {
+            Some(text) => {
+                let at = self.reader.at(item.offset);
+                Ok(PlacedValue { value: text.to_string(), at })
+            }
+            None => Err(self.wrong_with(item)),
         };
-        items.iter().map(placed).collect::<Option<_>>().ok_or_else(|| self.wrong())
+        items.iter().map(placed).collect()
     }
 
     /// A list of strings, or one, where an empty list would say the opposite of what it looks like.

@@ -53,7 +53,7 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
-    if draft.summary.is_none() {
+    if entry.tree.at(&["summary"]).is_none() {
         reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
     }
     let is_declared = |key: &&String| draft.context.iter().any(|known| known.name == **key);

@@ -186,6 +186,22 @@ fn a_problem_of_a_hook_with_two_events_is_told_once() {
 }
 
 #[test]
+fn a_key_with_a_wrong_value_is_one_problem_and_closes_the_gate() {
+    for (wrong, problem) in [
+        ("name = 5\nevent = \"tool.pre\"\ncommand = \"true\"", "`name` takes a string, not 5"),
+        ("name = \"x\"\nevent = 5\ncommand = \"true\"", "not 5"),
+        ("name = \"x\"\nevent = [\"tool.pre\", 3]\ncommand = \"true\"", "not 3"),
+        ("name = \"x\"\nevent = \"tool.pre\"\ncommand = 5", "`command` takes a string, not 5"),
+    ] {
+        let sandbox = manifest(&format!("[[hook]]\n{wrong}\n"));
+        let problems = sandbox.problems(&[]);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(problem), "{problems:?}");
+        sandbox.run("tool.pre").blocks_saying("nothing is allowed while the hooks have errors");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_toml_says_where() {
     for (text, place) in [
         ("[[hook]\nname = \"x\"\n", "hookrun.toml:1:"),
