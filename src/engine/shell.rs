@@ -1,0 +1,36 @@
+//! What a shell would run: every simple command of a command text, wherever it is.
+//!
+//! brush-parser reads the grammar; [`word`] takes quotes off and finds substitutions, [`braces`]
+//! makes several words of one, and [`wrappers`] knows which programs run another one. Nothing is
+//! run and no variable has a value, so what only a run can tell is unknown. A text that cannot be
+//! read, or that is too large or too deep to read safely, leaves the line in doubt.
+
+mod line;
+
+#[cfg(feature = "shell")]
+mod braces;
+#[cfg(feature = "shell")]
+mod limits;
+#[cfg(feature = "shell")]
+mod script;
+#[cfg(feature = "shell")]
+mod word;
+#[cfg(feature = "shell")]
+mod wrapped;
+#[cfg(feature = "shell")]
+mod wrappers;
+
+pub use line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
+
+/// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt,
+/// and so is every text where hookrun was built without its feature `shell`.
+pub fn read(text: &str) -> CommandLine {
+    #[cfg(feature = "shell")]
+    return script::read(text);
+    #[cfg(not(feature = "shell"))]
+    CommandLine {
+        commands: Vec::new(),
+        doubt: (!text.trim().is_empty())
+            .then(|| "hookrun was built without its feature `shell`".to_string()),
+    }
+}
