@@ -24,7 +24,7 @@ pub use line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord
 
 /// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt,
 /// and so is every text where hookrun was built without its feature `shell`.
-pub fn read(text: &str) -> CommandLine {
+pub(crate) fn read(text: &str) -> CommandLine {
     #[cfg(feature = "shell")]
     return script::read(text);
     #[cfg(not(feature = "shell"))]

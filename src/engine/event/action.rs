@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::context::{Context, ContextError};
 use super::json::{child, elements, string_text};
+use crate::engine::shell::{self, CommandLine};
 use input::{ToolInput, opened};
 pub use kind::{ActionKind, TOOLS, ToolClass};
 pub(crate) use paths::Guesses;
@@ -41,6 +42,9 @@ pub struct Action {
     /// The command line, for tools that run one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What the command line runs: `commands`, and `uncertain` if there may be more.
+    #[serde(flatten)]
+    pub line: CommandLine,
     /// The paths that the tool names, as it names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
@@ -52,7 +56,8 @@ pub struct Action {
 
 impl Action {
     fn new(kind: ActionKind, command: Option<String>, paths: Vec<String>) -> Action {
-        Action { kind, command, paths, resolved: Vec::new() }
+        let line = command.as_deref().map(shell::read).unwrap_or_default();
+        Action { kind, command, line, paths, resolved: Vec::new() }
     }
 
     /// Reads the `action` that a host gave.
@@ -92,7 +97,7 @@ impl Action {
             texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
         };
         let (paths, resolved) = (strings("paths")?, strings("resolved")?);
-        Ok(Action { kind, command, paths, resolved })
+        Ok(Action { resolved, ..Action::new(kind, command, paths) })
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.

@@ -1,11 +1,16 @@
 //! The nouns: what a command text would run.
 
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
 /// What a command text would run, as far as that can be told without running it.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandLine {
     /// Every simple command, wherever it is, with wrappers taken off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<ShellCommand>,
     /// Why it may run something else too; `None` if `commands` is all.
+    #[serde(rename = "uncertain", skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
@@ -62,5 +67,60 @@ impl ShellCommand {
     pub fn name(&self) -> Option<&str> {
         let program = self.program.known()?;
         Some(program.rsplit('/').next().unwrap_or(program))
+    }
+}
+
+/// A command as `action.commands` has it.
+#[derive(Serialize)]
+struct CommandJson<'c> {
+    program: Option<&'c str>,
+    args: Vec<Option<&'c str>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    through: &'c [String],
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    assigns: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    redirects: Vec<RedirectJson<'c>>,
+    /// The keys that have a word which is not known, or which may become other words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct RedirectJson<'c> {
+    operator: &'static str,
+    target: Option<&'c str>,
+}
+
+impl Serialize for ShellCommand {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_open = |word: &ShellWord| word.known().is_none();
+        let unknown = [
+            ("program", is_open(&self.program)),
+            ("args", self.args.iter().any(is_open)),
+            ("assigns", self.assigns.iter().any(|one| one.value.is_none())),
+            ("redirects", self.redirects.iter().any(|one| is_open(&one.target))),
+        ];
+        let redirects = self
+            .redirects
+            .iter()
+            .map(|one| RedirectJson { operator: one.operator, target: one.target.text.as_deref() });
+        let json = CommandJson {
+            program: self.program.text.as_deref(),
+            args: self.args.iter().map(|word| word.text.as_deref()).collect(),
+            through: &self.through,
+            assigns: self
+                .assigns
+                .iter()
+                .map(|one| (one.name.clone(), one.value.clone().into()))
+                .collect(),
+            redirects: redirects.collect(),
+            unknown: unknown
+                .into_iter()
+                .filter(|(_, is_open)| *is_open)
+                .map(|(key, _)| key)
+                .collect(),
+        };
+        json.serialize(serializer)
     }
 }
