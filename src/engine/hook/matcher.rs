@@ -3,9 +3,16 @@
 
 mod glob;
 mod path;
+mod programs;
 mod row;
+mod runs;
+#[cfg(test)]
+mod runs_cases;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod tests;
+mod wild;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,12 +20,15 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
+use crate::engine::shell::{self, CommandLine};
 use glob::{Glob, tool_glob};
 pub(crate) use path::{PathMatch, decide_paths, tidy};
 pub use path::{check_path, divided};
 pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
 use row::{OF_HOST, of_field};
+use runs::RunsForm;
+pub(crate) use runs::RunsMatch;
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +36,7 @@ pub struct Matcher {
     tool: Option<ToolMatch>,
     paths: Vec<PathMatch>,
     command: Option<Regex>,
+    runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
 }
@@ -94,6 +105,18 @@ impl Matcher {
         Ok(self)
     }
 
+    /// Adds a form of commands, of which a shell must run one: the program by its base name, then
+    /// operands in their order, with options anywhere. `git push --force|-f` is met by
+    /// `sudo git -C x push origin main -fu`, wherever it is in the command line. Any of several
+    /// forms is enough. On a gate what cannot be read counts as met.
+    ///
+    /// # Errors
+    /// When it names no program, or has an empty alternative.
+    pub fn runs(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        self.runs.push(RunsForm::read(written)?);
+        Ok(self)
+    }
+
     /// Adds a regular expression for the field at a dotted path of the context, compared with
     /// strings as they are and with everything else as compact JSON.
     ///
@@ -114,7 +137,7 @@ impl Matcher {
     /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
         let of_host = self.condition.as_ref().is_some_and(|one| one.needs_action());
-        of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
+        of_host || self.tool.is_some() || !self.paths.is_empty() || self.needs_command()
     }
 
     /// The keys of `match` that it has, as [`Mismatch::key`] names them.
@@ -123,6 +146,7 @@ impl Matcher {
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
             (self.command.is_some(), "command"),
+            (!self.runs.is_empty(), "runs"),
             (self.condition.is_some(), OF_HOST),
         ];
         let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
@@ -141,7 +165,7 @@ impl Matcher {
 
     /// Whether it looks at a command line, which only tools have.
     pub fn needs_command(&self) -> bool {
-        self.command.is_some()
+        self.command.is_some() || !self.runs.is_empty()
     }
 
     /// Why it will hardly ever match, and what to match instead.
@@ -149,7 +173,7 @@ impl Matcher {
         let tool = self.tool.as_ref()?;
         let is_shell = |word: &ToolWord| matches!(word, ToolWord::Class(ActionKind::Shell));
         let is_class = |word: &ToolWord| matches!(word, ToolWord::Class(_));
-        if self.command.is_some()
+        if self.needs_command()
             && tool.alternatives.iter().all(|one| is_class(one) && !is_shell(one))
         {
             return Some(("its tools are given no command line", "match `tool=bash`"));
@@ -189,6 +213,12 @@ impl Matcher {
         if let Some(tool) = &self.tool {
             tool.decide(event)?;
         }
+        if !self.runs.is_empty() && self.find_command(event).is_none() {
+            let found = event.action().and_then(|action| action.command.as_deref());
+            let wanted: Vec<&str> = self.runs.iter().map(|form| form.written.as_str()).collect();
+            let (wanted, found) = (wanted.join("` or `"), found.map(shortened));
+            return Err(Mismatch::Runs { wanted, found });
+        }
         if !self.paths.is_empty() {
             decide_paths(&self.paths, event, place)?;
         }
@@ -214,6 +244,23 @@ impl Matcher {
             }
         }
         Ok(())
+    }
+}
+
+impl Matcher {
+    /// The command of `event` that is meant, surely if there is one. On a gate also one that may
+    /// be, or a text under an unknown key that the tool may run.
+    pub(crate) fn find_command(&self, event: &Event) -> Option<RunsMatch> {
+        let action = event.action()?;
+        let is_gate = event.spec().blocks;
+        let find = |line: &CommandLine, in_doubt: bool| {
+            let found = self.runs.iter().filter_map(|form| form.find(line, in_doubt));
+            found.min_by_key(|found| found.doubt.is_some())
+        };
+        find(&action.line, is_gate).or_else(|| {
+            let texts = action.guessed_commands(event.context());
+            texts.iter().filter(|_| is_gate).find_map(|text| find(&shell::read(text), false))
+        })
     }
 }
 
@@ -260,6 +307,14 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
         return problem("no tool is called that; it is neither a list nor a regular expression");
     }
     tool_glob(word).map(drop)
+}
+
+/// Whether [`Matcher::runs`] would take `written`.
+///
+/// # Errors
+/// As [`Matcher::runs`].
+pub fn check_runs(written: &str) -> Result<(), MatcherError> {
+    RunsForm::read(written).map(drop)
 }
 
 /// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
@@ -343,128 +398,13 @@ impl fmt::Display for Matcher {
         if let Some(command) = &self.command {
             parts.push(format!("command /{command}/"));
         }
+        for form in &self.runs {
+            parts.push(format!("runs {}", form.written));
+        }
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
         parts.extend(self.condition.iter().map(ToString::to_string));
         if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glob::MAX_GLOB_DEPTH;
-    use super::*;
-    use crate::engine::event::{Context, catalog::Catalog};
-
-    fn event(context: &str) -> Event {
-        let spec = Catalog::default().find("tool.pre").unwrap();
-        Event::new(spec, "native", Context::parse(context).unwrap()).unwrap()
-    }
-
-    fn wants(matcher: &Matcher, context: &str) -> bool {
-        let place = PathBase { cwd: "/repo/sub".into(), project: "/repo".into() };
-        matcher.decide(&event(context), &place).is_ok()
-    }
-
-    #[test]
-    fn a_tool_word_is_a_sort_a_name_or_a_glob() {
-        for (written, tool, wanted) in [
-            ("bash|Write", "run_shell_command", true),
-            ("bash|Write", "Shell", true),
-            ("bash|Write", "create", true),
-            ("bash|Write", "Read", false),
-            ("deploy|mcp__git*", "Deploy", true),
-            ("deploy|mcp__git*", "MCP__GitHub__push", true),
-            ("deploy|mcp__git*", "mcp__slack__post", false),
-        ] {
-            let matcher = Matcher::default().tool(written).unwrap();
-            assert_eq!(wants(&matcher, &format!(r#"{{"toolName":"{tool}"}}"#)), wanted, "{tool}");
-        }
-    }
-
-    /// The guard in docs/hooks.md, docs/configuration.md and the tutorial.
-    const PUSH_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
-
-    /// The guard for Codex in docs/hosts/codex.md.
-    const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)*\s*$";
-
-    #[test]
-    fn no_line_of_a_command_hides_from_an_expression() {
-        for (form, command, wanted) in [
-            (r"git.* push.* (--force|-f)\b", "git push --force\ngit status", true),
-            (r"git.* push.* (--force|-f)\b", "cd x\ngit push -f\n", true),
-            (r"git.* push.* (--force|-f)\b", "git push \\\n  --force", true),
-            (r"git.* push.* (--force|-f)\b", "git pu\\\nsh -f", true),
-            (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
-            (r"^rm .*x$", "ls\nrm -r x\nls", true),
-            (r"\Arm", "ls\nrm x", false),
-            (PUSH_GUARD, "git push --force; ls", true),
-            (PUSH_GUARD, "git -C sub push -fu origin x", true),
-            (PUSH_GUARD, "git push origin +main", true),
-            (PUSH_GUARD, "git push \\\n -f", true),
-            (PUSH_GUARD, "git push --force-with-lease\nls", true),
-            (PUSH_GUARD, "git commit -m \"push -f \"", false),
-            (PUSH_GUARD, "git push --follow-tags origin feature-f", false),
-            (RUNNING_SHELL, "bash -i", true),
-            (RUNNING_SHELL, "cd x\n/usr/bin/python3", true),
-            (RUNNING_SHELL, "bash -c ls", false),
-            (r"a\\$", "echo a\\\nb", true),
-        ] {
-            let matcher = Matcher::default().command(form).unwrap();
-            let input = serde_json::json!({"toolName": "bash", "toolInput": {"command": command}});
-            assert_eq!(wants(&matcher, &input.to_string()), wanted, "{form}: {command}");
-        }
-    }
-
-    #[test]
-    fn a_path_cannot_hide_from_a_glob() {
-        let write =
-            |path: &str| format!(r#"{{"toolName":"write","toolInput":{{"path":"{path}"}}}}"#);
-        let env = Matcher::default().path(".env").unwrap();
-        for path in [".env", "src/../.env", "/repo/.env", "./a/../../.env", "deep/.env/x"] {
-            assert!(wants(&env, &write(path)), "{path}");
-        }
-        assert!(!wants(&env, &write(".env.example")));
-        let repo = Matcher::default().path("repo").unwrap();
-        assert!(!wants(&repo, &write("/repo/a")) && wants(&repo, &write("/other/repo/a")));
-        let source = Matcher::default().path("src/**").unwrap();
-        assert!(wants(&source, &write("/repo/src/a/b.rs")));
-        assert!(wants(&source, &write("src/a.rs")));
-        assert!(!wants(&source, &write("src/../lib/a.rs")));
-        assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
-    }
-
-    #[test]
-    fn a_glob_for_nothing_is_an_error() {
-        for nothing in ["", ".", "./", "././", "./."] {
-            assert!(Matcher::default().path(nothing).is_err(), "{nothing}");
-        }
-    }
-
-    #[test]
-    fn a_glob_that_is_too_large_is_an_error() {
-        let nested = |depth: usize| format!("{}a,b{}", "{".repeat(depth), "}".repeat(depth));
-        assert!(Matcher::default().path(&nested(MAX_GLOB_DEPTH)).is_ok());
-        for depth in [MAX_GLOB_DEPTH + 1, 300, 100_000] {
-            assert!(check_path(&nested(depth)).is_err() && check_tool(&nested(depth)).is_err());
-            let error = Matcher::default().path(&nested(depth)).unwrap_err();
-            assert_eq!(error.problem, "it has braces deeper than 50 levels");
-        }
-        let error = Matcher::default().path(&"?".repeat(300_000)).unwrap_err();
-        assert!(error.problem.contains("size limit"), "{error}");
-    }
-
-    #[test]
-    fn a_command_and_fields_are_searched() {
-        let matcher =
-            Matcher::default().command("rm .*-rf").unwrap().field("turnIndex", "^3$").unwrap();
-        for (turn, wanted) in [(3, true), (4, false)] {
-            let input = serde_json::json!({"command": "sudo rm -rf /"});
-            let context =
-                serde_json::json!({"toolName": "Bash", "turnIndex": turn, "toolInput": input});
-            assert_eq!(wants(&matcher, &context.to_string()), wanted);
-        }
-        assert!(Matcher::default().command("(").is_err());
     }
 }

@@ -48,6 +48,8 @@ pub enum Mismatch {
     Path { wanted: String, found: Vec<String> },
     /// The action has no command, or another one.
     Command { wanted: String, found: Option<String> },
+    /// None of the commands match.
+    Runs { wanted: String, found: Option<String> },
     /// The field is missing, or says something else.
     Field { field: String, wanted: String, found: Option<String> },
     /// A matcher of a host's own: what it is compared with says something else.
@@ -62,6 +64,7 @@ impl Mismatch {
             Mismatch::Tool { .. } => "tool".to_string(),
             Mismatch::Path { .. } => "path".to_string(),
             Mismatch::Command { .. } => "command".to_string(),
+            Mismatch::Runs { .. } => "runs".to_string(),
             Mismatch::Field { field, .. } => of_field(field),
             Mismatch::Matcher { .. } => OF_HOST.to_string(),
         }
@@ -93,6 +96,9 @@ impl fmt::Display for Mismatch {
             }
             Mismatch::Command { wanted, found } => {
                 write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
+            }
+            Mismatch::Runs { wanted, found } => {
+                write!(f, "it wants a run of `{wanted}`; this event's command {}", or_none(found))
             }
             Mismatch::Field { field, wanted, found } => {
                 write!(f, "it wants `{field}` /{wanted}/; this event's {}", or_none(found))

@@ -1,0 +1,137 @@
+//! Which commands a form of `runs` meets.
+
+use super::runs::RunsForm;
+use crate::engine::shell;
+
+/// How a form and a command line fit: `true` and `false` surely, `None` in doubt.
+fn fits(form: &str, line: &str) -> Option<bool> {
+    let line = shell::read(line);
+    let form = RunsForm::read(form).unwrap();
+    match (form.find(&line, false), form.find(&line, true)) {
+        (Some(_), _) => Some(true),
+        (None, None) => Some(false),
+        (None, Some(_)) => None,
+    }
+}
+
+#[test]
+fn a_form_meets_a_command_wherever_it_is_and_however_it_is_written() {
+    let force = "git push --force|-f";
+    for line in [
+        "git push --force",
+        "git push origin main -f",
+        "git push -fu origin main",
+        "git push -uf",
+        "cd x && sudo git -C repo push --force; ls",
+        "git -c a=b --no-pager push origin --force=yes",
+        "ls\ngit push -f",
+        "bash -c 'git push --force'",
+        "g''it pu\\sh \"--force\"",
+        "/usr/bin/git push -f",
+        "\"$HOME\"/bin/git push -f",
+        "timeout 5 env A=1 git push -f",
+    ] {
+        assert_eq!(fits(force, line), Some(true), "{line}");
+    }
+    for line in [
+        "git push",
+        "git push --force-with-lease",
+        "git push origin fix-f",
+        "git push -u origin main",
+        "git push -o -f",
+        "git push -- -f",
+        "git commit -m 'push --force'",
+        "git commit -m \"push $x\" -F y",
+        "git log push --force",
+        "echo git push --force",
+        "grep -f push git",
+        "git push origin \"feature/$x\"",
+    ] {
+        assert_eq!(fits(force, line), Some(false), "{line}");
+    }
+    for line in ["git push $x", "git push \"$x\"", "$x", "git $x", "g?t push -f", "git push 'x"] {
+        assert_eq!(fits(force, line), None, "{line}");
+    }
+}
+
+#[test]
+fn operands_options_and_values_are_told_apart() {
+    for (form, line, wanted) in [
+        ("rm -r|-R|--recursive", "rm -fR x", Some(true)),
+        ("rm -r|-R|--recursive", "rm --rec x", Some(true)),
+        ("rm -r|-R|--recursive", "rm notes.txt", Some(false)),
+        ("rm -rf", "rm -f -r x", Some(true)),
+        ("rm -rf", "rm -r x", Some(false)),
+        ("rm -r", "rm -- -r", Some(false)),
+        ("git reset --hard", "git reset --har", Some(true)),
+        ("git push --force-with-lease", "git push --force", Some(false)),
+        ("git push ** +*|:*", "git push origin +main", Some(true)),
+        ("git push ** +*|:*", "git push origin main :old", Some(true)),
+        ("git push ** +*|:*", "git push origin main", Some(false)),
+        ("kubectl delete", "kubectl -n prod delete ns x", Some(true)),
+        ("kubectl delete", "kubectl --context=a --namespace b delete ns", Some(true)),
+        ("kubectl delete", "kubectl get delete", Some(false)),
+        ("mytool delete", "mytool --region eu delete x", None),
+        ("mytool delete", "mytool --verbose delete x", Some(true)),
+        ("mytool delete", "mytool list delete", Some(false)),
+        ("docker compose down -v|--volumes", "docker compose -f x down -v", Some(true)),
+        ("truncate -s=0|--size=0", "truncate -s 0 f", Some(true)),
+        ("truncate -s=0|--size=0", "truncate -s0 f", Some(true)),
+        ("truncate -s=0|--size=0", "truncate --size=0 f", Some(true)),
+        ("truncate -s=0|--size=0", "truncate -s 10M f", Some(false)),
+        ("terraform destroy", "terraform -chdir=x destroy", Some(true)),
+        ("terraform apply -destroy", "terraform apply -destroy", Some(true)),
+        ("find -delete", "find . -depth -empty -lname x", Some(false)),
+        ("chmod *[2367]", "chmod -R 777 .", Some(true)),
+        ("chmod *[2367]", "chmod 755 777", Some(false)),
+        ("cp ** /dev/sd* $", "cp x /dev/sda", Some(true)),
+        ("cp ** /dev/sd* $", "cp /dev/sda x", Some(false)),
+        ("python*|node $", "python3.12", Some(true)),
+        ("node $", "node x.js", Some(false)),
+        ("sudo", "sudo apt install jq", Some(true)),
+        ("sudo|doas", "nohup doas ls", Some(true)),
+        ("/opt/tool", "/opt/tool x", Some(true)),
+        ("/opt/tool", "tool x", Some(false)),
+        ("* prod", "deploy prod", Some(true)),
+        ("git push", "$GIT status", None),
+        ("rm", "\"$DIR\"/bin/tool", Some(false)),
+        ("npm publish", "npm -w a publish", Some(true)),
+        ("dd ** of=/dev/*", "dd if=x of=/dev/sda bs=1M", Some(true)),
+        ("dd ** of=/dev/*", "dd if=\"$x\" of=x.img", Some(false)),
+        ("dd ** of=/dev/*", "dd if=x of=\"$x\"", None),
+        ("psql", "echo 'drop table x' | psql db", Some(true)),
+    ] {
+        assert_eq!(fits(form, line), wanted, "{form}: {line}");
+    }
+}
+
+#[test]
+fn a_form_that_can_mean_nothing_is_an_error() {
+    for (form, problem) in [
+        ("", "it names no program"),
+        ("--force", "it begins with the program"),
+        ("git push|", "an alternative is empty"),
+        ("git $ push", "a word follows it"),
+        ("git --force|push", "cannot be alternatives"),
+        ("git -- x", "leave it out"),
+        ("git 'push", "a quote is not closed"),
+    ] {
+        let error = RunsForm::read(form).unwrap_err().to_string();
+        assert!(error.contains(problem), "{form}: {error}");
+    }
+}
+
+#[test]
+fn what_is_in_doubt_is_said() {
+    let form = RunsForm::read("git push --force").unwrap();
+    for (line, doubt) in [
+        ("$x push", "what `$x` runs"),
+        ("git push \"$x\"", "what `\"$x\"` is in `git push \"$x\"`"),
+        ("git 'x", "all that it runs: "),
+        ("mytool", ""),
+    ] {
+        let found = form.find(&shell::read(line), true).and_then(|found| found.doubt);
+        assert!(found.as_deref().unwrap_or_default().starts_with(doubt), "{line}: {found:?}");
+        assert_eq!(found.is_some(), !doubt.is_empty(), "{line}");
+    }
+}
