@@ -92,6 +92,7 @@ fn handler(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Han
         | Handler::Shell(_)
         | Handler::File(_)
         | Handler::Function(_)
+        | Handler::Rule(_)
         | Handler::Elsewhere { .. } => Ok(written.clone()),
     };
     let handler = anchored.unwrap_or_else(|complaint| {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
-use crate::engine::hook::{Background, EventPart, Handler, Hook, Permit};
+use crate::engine::hook::{Background, EventPart, Handler, Hook, Permit, rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -274,6 +274,15 @@ impl Chain<'_> {
     }
 
     fn run_together(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
+        // A rule has its step alone.
+        if let [HookTurn { hook, .. }] = turns
+            && let Handler::Rule(decision) = &hook.handler
+        {
+            let seen = self.seen();
+            let place = self.surroundings.place(seen);
+            let verdict = rule::verdict(decision, &hook.matcher, seen, &hook.place(&place));
+            return vec![Trace::not_run(Ending::Answered(verdict))];
+        }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
         let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
@@ -415,7 +424,8 @@ impl Chain<'_> {
             | ContractRule::ContinueFalse
             | ContractRule::RefusalInText
             | ContractRule::NonZeroExit
-            | ContractRule::PassingExit => false,
+            | ContractRule::PassingExit
+            | ContractRule::Ruled => false,
         };
         if let Some(came) =
             self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)

@@ -4,6 +4,7 @@ mod builder;
 mod function;
 pub mod limits;
 pub mod matcher;
+pub mod rule;
 mod sandbox;
 mod spec;
 

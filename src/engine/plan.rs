@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::event::{Event, EventSpec, Schedule};
-use crate::engine::hook::{Hook, Mismatch, PathBase};
+use crate::engine::hook::{Handler, Hook, Mismatch, PathBase};
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -117,6 +117,11 @@ impl Selection {
 }
 
 fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
+    let is_rule = |hook: &Hook| matches!(hook.handler, Handler::Rule(_));
+    // A rule takes no time, and starts nothing beside others.
+    if is_rule(hook) || step.hooks.iter().any(|planned| is_rule(&planned.hook)) {
+        return false;
+    }
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential => {

@@ -8,6 +8,7 @@ use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
+use crate::engine::outcome::Decision;
 use crate::engine::registry::Registry;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain, problems};
@@ -78,6 +79,11 @@ fn human(
         Handler::Words { words, .. } => shell_words::join(words),
         Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
         Handler::Function(_) => "a function".to_string(),
+        Handler::Rule(decision) => match decision {
+            Decision::Block { reason } => format!("nothing: a rule that blocks with \"{reason}\""),
+            Decision::Ask { question } => format!("nothing: a rule that asks \"{question}\""),
+            Decision::Allow => "nothing: a rule that allows".to_string(),
+        },
         Handler::Elsewhere { .. } => "nothing here".to_string(),
     };
     let program = match command::resolve(&hook.handler, env.search.as_deref()) {

@@ -65,6 +65,10 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
         Handler::Elsewhere { problem, cure } => {
             Err(StartError { problem: problem.clone(), cure: cure.clone() })
         }
+        Handler::Rule(_) => Err(StartError {
+            problem: "it is a rule, which needs no program".to_string(),
+            cure: "ask it for its decision".to_string(),
+        }),
         Handler::Function(_) => Err(StartError {
             problem: "it is a function, and no program can be started for it".to_string(),
             cure: "give it to a `Runner`".to_string(),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
-use crate::engine::shell::{self, CommandLine};
+use crate::engine::shell::{self, CommandLine, ShellCommand};
 use glob::{Glob, tool_glob};
 pub(crate) use path::{PathMatch, decide_paths, tidy};
 pub use path::{check_path, divided};
@@ -39,6 +39,7 @@ pub struct Matcher {
     runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
+    except: Option<Box<Matcher>>,
 }
 
 #[derive(Debug, Clone)]
@@ -134,6 +135,14 @@ impl Matcher {
         self
     }
 
+    /// Adds what lifts it: no event is wanted that `except` surely takes. Of several commands or
+    /// paths of one event each must be lifted.
+    #[must_use]
+    pub fn except(mut self, except: Matcher) -> Matcher {
+        self.except = Some(Box::new(except));
+        self
+    }
+
     /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
         let of_host = self.condition.as_ref().is_some_and(|one| one.needs_action());
@@ -160,7 +169,9 @@ impl Matcher {
 
     /// Whether it looks at paths.
     pub(crate) fn needs_paths(&self) -> bool {
-        !self.paths.is_empty() || self.condition.as_ref().is_some_and(|one| one.needs_paths())
+        !self.paths.is_empty()
+            || self.condition.as_ref().is_some_and(|one| one.needs_paths())
+            || self.except.as_ref().is_some_and(|except| except.needs_paths())
     }
 
     /// Whether it looks at a command line, which only tools have.
@@ -210,10 +221,20 @@ impl Matcher {
     /// # Errors
     /// The first matcher that does not match.
     pub fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
+        self.decide_alone(event, place)?;
+        match &self.except {
+            Some(except) if self.is_lifted(except, event, place) => {
+                Err(Mismatch::Excepted { by: except.to_string() })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn decide_alone(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(tool) = &self.tool {
             tool.decide(event)?;
         }
-        if !self.runs.is_empty() && self.find_command(event).is_none() {
+        if !self.runs.is_empty() && self.find(event, None).is_none() {
             let found = event.action().and_then(|action| action.command.as_deref());
             let wanted: Vec<&str> = self.runs.iter().map(|form| form.written.as_str()).collect();
             let (wanted, found) = (wanted.join("` or `"), found.map(shortened));
@@ -233,34 +254,87 @@ impl Matcher {
         if let Some(condition) = &self.condition {
             condition.decide(event, place)?;
         }
-        for wanted in &self.fields {
-            let text = event.context().text(&wanted.field);
-            if !text.as_deref().is_some_and(|text| wanted.form.is_match(text)) {
-                return Err(Mismatch::Field {
-                    field: wanted.field.clone(),
-                    wanted: wanted.form.to_string(),
-                    found: text.as_deref().map(shortened),
-                });
-            }
-        }
-        Ok(())
+        self.fields.iter().try_for_each(|wanted| wanted.decide(event))
     }
 }
 
 impl Matcher {
-    /// The command of `event` that is meant, surely if there is one. On a gate also one that may
-    /// be, or a text under an unknown key that the tool may run.
-    pub(crate) fn find_command(&self, event: &Event) -> Option<RunsMatch> {
+    /// The command of `event` that `runs` means, surely if there is one. On a gate also one that
+    /// may be, or a text under an unknown key that the tool may run.
+    pub(crate) fn find_command(&self, event: &Event, place: &PathBase) -> Option<RunsMatch> {
+        let except = self.except.as_deref().filter(|except| {
+            except.names_commands() && except.lifts_tool_and_paths(self, event, place)
+        });
+        self.find(event, except)
+    }
+
+    /// The path of `event` that a glob means, or the first one where there is no glob.
+    pub(crate) fn find_path(&self, event: &Event, place: &PathBase) -> Option<String> {
+        let except = self.except.as_ref().map_or(&[][..], |except| &except.paths);
+        path::find_path(&self.paths, except, event, place)
+    }
+
+    fn find(&self, event: &Event, except: Option<&Matcher>) -> Option<RunsMatch> {
         let action = event.action()?;
         let is_gate = event.spec().blocks;
+        let is_left_out =
+            |command: &ShellCommand| except.is_some_and(|except| except.takes_command(command));
         let find = |line: &CommandLine, in_doubt: bool| {
-            let found = self.runs.iter().filter_map(|form| form.find(line, in_doubt));
+            let found = self.runs.iter().filter_map(|form| form.find(line, in_doubt, &is_left_out));
             found.min_by_key(|found| found.doubt.is_some())
         };
         find(&action.line, is_gate).or_else(|| {
             let texts = action.guessed_commands(event.context());
             texts.iter().filter(|_| is_gate).find_map(|text| find(&shell::read(text), false))
         })
+    }
+
+    /// Whether `except` lifts all that this matcher takes of `event`.
+    fn is_lifted(&self, except: &Matcher, event: &Event, place: &PathBase) -> bool {
+        if !except.lifts_tool_and_paths(self, event, place) {
+            return false;
+        }
+        match event.action().map(|action| &action.line) {
+            _ if !except.names_commands() => true,
+            Some(_) if !self.runs.is_empty() => self.find(event, Some(except)).is_none(),
+            Some(line) => {
+                line.doubt.is_none()
+                    && !line.commands.is_empty()
+                    && line.commands.iter().all(|command| except.takes_command(command))
+            }
+            None => false,
+        }
+    }
+
+    fn names_commands(&self) -> bool {
+        !self.runs.is_empty() || self.command.is_some()
+    }
+
+    /// Whether this exception lifts what `own` takes, as far as it is not about commands.
+    fn lifts_tool_and_paths(&self, own: &Matcher, event: &Event, place: &PathBase) -> bool {
+        let has_paths = || event.action().is_some_and(|action| !action.paths.is_empty());
+        self.tool.as_ref().is_none_or(|tool| tool.decide(event).is_ok())
+            && self.fields.iter().all(|wanted| wanted.decide(event).is_ok())
+            && (self.paths.is_empty()
+                || has_paths() && path::find_path(&own.paths, &self.paths, event, place).is_none())
+    }
+
+    /// Whether this exception surely takes a command.
+    fn takes_command(&self, command: &ShellCommand) -> bool {
+        let fits = |form: &Regex| form.is_match(&runs::written(command));
+        (self.runs.is_empty() || self.runs.iter().any(|form| form.meets(command)))
+            && self.command.as_ref().is_none_or(fits)
+    }
+}
+
+impl FieldMatch {
+    fn decide(&self, event: &Event) -> Result<(), Mismatch> {
+        let text = event.context().text(&self.field);
+        if text.as_deref().is_some_and(|text| self.form.is_match(text)) {
+            return Ok(());
+        }
+        let (field, wanted) = (self.field.clone(), self.form.to_string());
+        Err(Mismatch::Field { field, wanted, found: text.as_deref().map(shortened) })
     }
 }
 
@@ -405,6 +479,7 @@ impl fmt::Display for Matcher {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
         parts.extend(self.condition.iter().map(ToString::to_string));
+        parts.extend(self.except.iter().map(|except| format!("except {except}")));
         if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
     }
 }

@@ -3,6 +3,7 @@
 //! The engine knows other systems only by the trait [`Convention`]. The tables of hosts and systems
 //! are its users; a hook without one is spoken to by hookrun's own contract.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::names::names;
+use crate::engine::outcome::Decision;
 
 /// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
@@ -76,6 +78,7 @@ impl Hook {
             Handler::Words { .. }
             | Handler::Shell(_)
             | Handler::Function(_)
+            | Handler::Rule(_)
             | Handler::Elsewhere { .. } => PathBuf::from(name),
         };
         Hook {
@@ -144,11 +147,16 @@ impl Hook {
             let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
             return Err(Mismatch::Matcher { what, wanted, found });
         }
+        self.matcher.decide(event, &self.place(place))
+    }
+
+    /// What relative paths in its matcher are relative to, where those of the project's are to
+    /// `place`.
+    pub(crate) fn place<'p>(&self, place: &'p PathBase) -> Cow<'p, PathBase> {
         match &self.root {
-            None => self.matcher.decide(event, place),
+            None => Cow::Borrowed(place),
             Some(root) => {
-                let own = PathBase { cwd: place.cwd.clone(), project: root.clone() };
-                self.matcher.decide(event, &own)
+                Cow::Owned(PathBase { cwd: place.cwd.clone(), project: root.clone() })
             }
         }
     }
@@ -205,6 +213,8 @@ pub enum Handler {
     Shell(String),
     /// A function of the embedding program; no configuration can name one.
     Function(Function),
+    /// A rule: what it says of every event that the matcher takes, without a program.
+    Rule(Decision),
     /// An entry of a host's settings that only that host can run. It never starts.
     Elsewhere { problem: String, cure: String },
 }

@@ -60,6 +60,9 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
                 version(text, &file);
             }
         }
+        Handler::Rule(decision) => {
+            let _ = write!(text, "{decision:?} ");
+        }
         Handler::Elsewhere { problem, cure: _ } => {
             let _ = write!(text, "{problem:?} ");
         }

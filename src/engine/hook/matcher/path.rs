@@ -132,34 +132,49 @@ pub(crate) fn decide_paths(
     event: &Event,
     place: &PathBase,
 ) -> Result<(), Mismatch> {
-    let Some(action) = event.action() else { return mismatch(wanted, &[]) };
-    // At a gate any short text may be a path.
-    let is_gate = event.spec().blocks;
+    if find_path(wanted, &[], event, place).is_some() {
+        return Ok(());
+    }
+    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
+    let found = event.action().map_or_else(Vec::new, |action| action.paths.clone());
+    Err(Mismatch::Path { wanted: written.join(", "), found })
+}
+
+/// The first path that one of the globs fits, or any where there are none, and that no glob of
+/// `except` fits. At a gate any short text may be a path, and what was not looked at may be any.
+pub(super) fn find_path(
+    wanted: &[PathMatch],
+    except: &[PathMatch],
+    event: &Event,
+    place: &PathBase,
+) -> Option<String> {
+    let action = event.action()?;
+    let is_gate = event.spec().blocks && !wanted.is_empty();
     let guesses = match is_gate {
         true => action.guessed_paths(event.context()),
         false => Guesses::default(),
     };
     let bases = Bases { cwd: &place.cwd, project: &place.project };
-    let fits = |path: &Path, bases: &Bases<'_>| wanted.iter().any(|one| one.fits(path, bases));
+    let fits = |path: &Path, bases: &Bases<'_>| {
+        let fits = |globs: &[PathMatch]| globs.iter().any(|one| one.fits(path, bases));
+        (wanted.is_empty() || fits(wanted)) && !fits(except)
+    };
     let mut named = action.paths.iter().chain(&guesses.texts);
-    // What was not looked at may be any.
-    if !guesses.is_whole || named.any(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
-        return Ok(());
+    if let Some(path) = named.find(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
+        return Some(path.clone());
     }
-    let Some(links) = event.links() else { return mismatch(wanted, &action.paths) };
+    let unknown = || Some("a path that was not looked at".to_string());
+    if !guesses.is_whole {
+        return unknown();
+    }
+    let links = event.links()?;
+    if is_gate && !links.is_whole {
+        return unknown();
+    }
     let real = Bases { cwd: links.base(bases.cwd), project: links.base(bases.project) };
     let mut followed =
         action.resolved.iter().map(Path::new).chain(links.guesses.iter().map(PathBuf::as_path));
-    // What was not followed may lead anywhere.
-    if (is_gate && !links.is_whole) || followed.any(|path| fits(path, &real)) {
-        return Ok(());
-    }
-    mismatch(wanted, &action.paths)
-}
-
-fn mismatch(wanted: &[PathMatch], found: &[String]) -> Result<(), Mismatch> {
-    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    Err(Mismatch::Path { wanted: written.join(", "), found: found.to_vec() })
+    followed.find(|path| fits(path, &real)).map(|path| path.to_string_lossy().into_owned())
 }
 
 /// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. No link is followed.

@@ -50,6 +50,8 @@ pub enum Mismatch {
     Command { wanted: String, found: Option<String> },
     /// None of the commands match.
     Runs { wanted: String, found: Option<String> },
+    /// All that matches is lifted by its exception.
+    Excepted { by: String },
     /// The field is missing, or says something else.
     Field { field: String, wanted: String, found: Option<String> },
     /// A matcher of a host's own: what it is compared with says something else.
@@ -65,6 +67,7 @@ impl Mismatch {
             Mismatch::Path { .. } => "path".to_string(),
             Mismatch::Command { .. } => "command".to_string(),
             Mismatch::Runs { .. } => "runs".to_string(),
+            Mismatch::Excepted { .. } => "except".to_string(),
             Mismatch::Field { field, .. } => of_field(field),
             Mismatch::Matcher { .. } => OF_HOST.to_string(),
         }
@@ -97,6 +100,7 @@ impl fmt::Display for Mismatch {
             Mismatch::Command { wanted, found } => {
                 write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
             }
+            Mismatch::Excepted { by } => write!(f, "its exception takes this event: {by}"),
             Mismatch::Runs { wanted, found } => {
                 write!(f, "it wants a run of `{wanted}`; this event's command {}", or_none(found))
             }

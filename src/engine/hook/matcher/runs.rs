@@ -103,10 +103,16 @@ impl RunsForm {
         Ok(RunsForm { written: written.to_string(), program, options, operands })
     }
 
-    /// The first command of a line that is meant. With `in_doubt`, else one that may be.
-    pub(super) fn find(&self, line: &CommandLine, in_doubt: bool) -> Option<RunsMatch> {
+    /// The first command of a line that is meant and not left out. With `in_doubt`, else one that
+    /// may be.
+    pub(super) fn find(
+        &self,
+        line: &CommandLine,
+        in_doubt: bool,
+        is_left_out: &dyn Fn(&ShellCommand) -> bool,
+    ) -> Option<RunsMatch> {
         let mut doubtful = None;
-        for command in &line.commands {
+        for command in line.commands.iter().filter(|command| !is_left_out(command)) {
             match self.fit(command) {
                 Fit::Yes => {
                     return Some(RunsMatch { command: Some(written(command)), doubt: None });
@@ -124,6 +130,11 @@ impl RunsForm {
             Some(RunsMatch { command: None, doubt: Some(format!("all that it runs: {why}")) })
         };
         maybe.or_else(whole).filter(|_| in_doubt)
+    }
+
+    /// Whether this command surely is one that is meant.
+    pub(super) fn meets(&self, command: &ShellCommand) -> bool {
+        self.fit(command) == Fit::Yes
     }
 
     fn fit(&self, command: &ShellCommand) -> Fit {
@@ -190,7 +201,7 @@ fn known_name(written: &str) -> Option<&str> {
 }
 
 /// A command as people write it.
-fn written(command: &ShellCommand) -> String {
+pub(super) fn written(command: &ShellCommand) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let words: Vec<&str> = words.map(|word| word.written.as_str()).collect();
     let text = words.join(" ").trim().to_string();

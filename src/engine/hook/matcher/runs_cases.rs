@@ -7,7 +7,8 @@ use crate::engine::shell;
 fn fits(form: &str, line: &str) -> Option<bool> {
     let line = shell::read(line);
     let form = RunsForm::read(form).unwrap();
-    match (form.find(&line, false), form.find(&line, true)) {
+    let find = |in_doubt| form.find(&line, in_doubt, &|_| false);
+    match (find(false), find(true)) {
         (Some(_), _) => Some(true),
         (None, None) => Some(false),
         (None, Some(_)) => None,
@@ -130,7 +131,7 @@ fn what_is_in_doubt_is_said() {
         ("git 'x", "all that it runs: "),
         ("mytool", ""),
     ] {
-        let found = form.find(&shell::read(line), true).and_then(|found| found.doubt);
+        let found = form.find(&shell::read(line), true, &|_| false).and_then(|found| found.doubt);
         assert!(found.as_deref().unwrap_or_default().starts_with(doubt), "{line}: {found:?}");
         assert_eq!(found.is_some(), !doubt.is_empty(), "{line}");
     }
