@@ -8,7 +8,8 @@ use crate::dialects::{Binding, Dialect};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Handler, Hook, Matcher};
+use crate::engine::hook::{Handler, Hook, Matcher, rule};
+use crate::engine::outcome::Decision;
 
 #[derive(Debug, Clone)]
 pub struct HookDraft {
@@ -23,7 +24,14 @@ pub struct HookDraft {
     pub(super) dialect: Option<&'static Dialect>,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
+    /// What it says, if it is a rule.
+    pub(super) rule: Option<Decision>,
+    /// Whether its table names its events.
+    pub(super) names_event: bool,
     patterns: Vec<HookPattern>,
+    except: Vec<HookPattern>,
+    /// The fields of the context in the texts of a rule.
+    placeholders: Vec<(String, Position)>,
     /// What it wants in the words of a host's settings.
     pub(super) wanted: Option<(WantedEvents, Position)>,
 }
@@ -46,6 +54,7 @@ pub(super) enum Pattern {
     Tool,
     Path,
     Command,
+    Runs,
     Field(String),
 }
 
@@ -61,7 +70,11 @@ impl Default for HookDraft {
             events: None,
             dialect: None,
             says_dialect: false,
+            rule: None,
+            names_event: false,
             patterns: Vec::new(),
+            except: Vec::new(),
+            placeholders: Vec::new(),
             wanted: None,
         }
     }
@@ -83,10 +96,26 @@ impl HookDraft {
 
     /// The fields of the context that it matches, each with its place.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
-        self.patterns.iter().filter_map(|pattern| match &pattern.of {
+        self.patterns.iter().chain(&self.except).filter_map(|pattern| match &pattern.of {
             Pattern::Field(field) => Some((field.as_str(), pattern.at)),
-            Pattern::Tool | Pattern::Path | Pattern::Command => None,
+            Pattern::Tool | Pattern::Path | Pattern::Command | Pattern::Runs => None,
         })
+    }
+
+    /// Takes the patterns of `except`.
+    pub(super) fn except(&mut self, except: HookDraft) {
+        self.except = except.patterns;
+    }
+
+    /// Takes the placeholders of a rule's text.
+    pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
+        let fields = names.into_iter().filter(|name| !rule::PLACEHOLDERS.contains(&name.as_str()));
+        self.placeholders.extend(fields.map(|name| (name, at)));
+    }
+
+    /// The placeholders that are fields of the context, each with its place.
+    pub(super) fn fields_said(&self) -> &[(String, Position)] {
+        &self.placeholders
     }
 
     /// Path globs that look like a mistake.
@@ -111,20 +140,10 @@ impl HookDraft {
     }
 
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
-        let mut matcher = Matcher::default();
         let mut faults = Vec::new();
-        for HookPattern { of, written, at } in &self.patterns {
-            let before = std::mem::take(&mut matcher);
-            let added = match of {
-                Pattern::Tool => before.tool(written),
-                Pattern::Path => before.path(written),
-                Pattern::Command => before.command(written),
-                Pattern::Field(field) => before.field(field, written),
-            };
-            match added {
-                Ok(added) => matcher = added,
-                Err(error) => faults.push((of.fault(written, &error), *at)),
-            }
+        let mut matcher = matcher_of(&self.patterns, &mut faults);
+        if !self.except.is_empty() {
+            matcher = matcher.except(matcher_of(&self.except, &mut faults));
         }
         if let Some((wanted, at)) = &self.wanted {
             match HostMatch::read(wanted) {
@@ -141,6 +160,7 @@ impl HookDraft {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
                 Pattern::Path => matcher::check_path(written),
+                Pattern::Runs => matcher::check_runs(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
             };
             Some((of.fault(written, &checked.err()?), *at))
@@ -148,7 +168,7 @@ impl HookDraft {
         let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
             Some((fault_of(wanted, &HostMatch::read(wanted).err()?), *at))
         });
-        self.patterns.iter().filter_map(fault).chain(of_host).collect()
+        self.patterns.iter().chain(&self.except).filter_map(fault).chain(of_host).collect()
     }
 
     pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
@@ -159,6 +179,25 @@ impl HookDraft {
             ..self.hook.clone()
         }
     }
+}
+
+fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Matcher {
+    let mut matcher = Matcher::default();
+    for HookPattern { of, written, at } in patterns {
+        let before = std::mem::take(&mut matcher);
+        let added = match of {
+            Pattern::Tool => before.tool(written),
+            Pattern::Path => before.path(written),
+            Pattern::Command => before.command(written),
+            Pattern::Runs => before.runs(written),
+            Pattern::Field(field) => before.field(field, written),
+        };
+        match added {
+            Ok(added) => matcher = added,
+            Err(error) => faults.push((of.fault(written, &error), *at)),
+        }
+    }
+    matcher
 }
 
 /// A matcher of a host's settings that cannot be used. In the host it would never match, in silence.
@@ -183,6 +222,7 @@ impl Pattern {
         let cure = match self {
             Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
             Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
+            Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Command | Pattern::Field(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }

@@ -1,16 +1,20 @@
 //! Loads a `hooks.d`: a folder for each event, and one of commands.
 
+use std::io::Read;
 use std::path::Path;
 
 use super::commands::{self, command_of, is_asked};
 use super::draft::HookDraft;
 use super::layer::{DropIn, RESERVED};
 use super::loader::{ConfigLoader, bad_command, unknown_event};
-use super::{convention, directive};
+use super::{convention, directive, manifest, tables};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
+
+/// The end of the name of a file of rules.
+const RULES: &str = ".toml";
 
 /// Ends of the names of files that elsewhere do not run.
 const PUT_ASIDE: &[&str] =
@@ -80,6 +84,27 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
     }
 }
 
+/// Loads a file of rules, which is no program: `hooks.d/tool.pre/10-guard.toml`.
+fn load_rules(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, event: &str) {
+    let mut problems = Vec::new();
+    let read = |text: &str, file: &Path| manifest::read_rules(text, file, event);
+    let (_, manifest) = manifest::load(file, &mut problems, read);
+    loader.problems.append(&mut problems);
+    for table in &manifest.hooks {
+        tables::load(loader, layer, file, table);
+    }
+    for rejected in &manifest.rejected {
+        tables::check(loader, file, rejected);
+    }
+}
+
+/// Whether a file begins as a script does.
+fn is_program(file: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"#!"
+}
+
 fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
     let first = loader.problems.len();
     bind(loader, layer, file, event);
@@ -91,6 +116,9 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &s
     if is_folder {
         let cure = "hooks are files; shared code belongs into hooks.d/lib/";
         return loader.fault(&path, format!("is a folder among the hooks of `{event}`"), cure);
+    }
+    if name.ends_with(RULES) && !is_program(&path) {
+        return load_rules(loader, layer, &path, event);
     }
     if let Some(end) = PUT_ASIDE.iter().find(|end| name.ends_with(**end)) {
         let cause = format!("it runs, although its name ends in `{end}`");

@@ -6,7 +6,8 @@ use super::value::{KeyValue, words};
 use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
-use crate::engine::hook::{Background, Containment};
+use crate::engine::hook::{Background, Containment, rule};
+use crate::engine::outcome::Decision;
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
@@ -45,6 +46,30 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("description", KeyValue::Text, "none", "what it does, for lists; the description of a command", set_description),
 ];
 
+/// The keys of a `[[rule]]` table besides those of `match`.
+#[rustfmt::skip]
+pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::key("name", KeyValue::Text, "its file and line", "what lists, reasons and logs call it",
+        |draft, key| key.text().map(|name| draft.name = Some((name.into(), key.tree.offset)))),
+    KeyRow::key("event", KeyValue::Texts, "\"tool.pre\"", "the event, or a list of them; none in a file of `hooks.d`, whose folder says it", set_events),
+    KeyRow::key("deny", KeyValue::Text, "", "blocks with this reason",
+        |draft, key| set_rule(draft, key, |reason| Decision::Block { reason })),
+    KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
+        |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
+    KeyRow::key("except", KeyValue::Table(|| names(MATCH_KEYS)), "nothing", "what is let through: a table with keys of `match`",
+        |draft, key| {
+            let mut except = HookDraft::default();
+            key.take(MATCH_KEYS, "except.", &mut except)?;
+            draft.except(except);
+            Ok(())
+        }),
+    KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",
+        |draft, key| key.number().map(|number| draft.hook.priority = number)),
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: it is listed and decides nothing",
+        |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
+    KeyRow::key("description", KeyValue::Text, "none", "what it is for, in lists", set_description),
+];
+
 /// The keys of `match`, each of which is a key of a directive by itself.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
@@ -59,6 +84,10 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
     }),
     KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line",
         |draft, key| key.text().map(|form| draft.pattern(Pattern::Command, form, key.at()))),
+    KeyRow::directive("runs", KeyValue::Texts, "any", "commands that the command line runs: `git push --force|-f`; any of a list is enough", |draft, key| {
+        key.some_texts(OR_ANY)?.iter().for_each(|form| draft.pattern(Pattern::Runs, &form.value, key.at()));
+        Ok(())
+    }),
     KeyRow::directive("where", KeyValue::Table(Vec::new), "any", "field = regular expression, for any field of the context",
         |draft, key| set_fields(draft, key, "")),
 ];
@@ -110,6 +139,26 @@ fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Co
     let events = draft.events.get_or_insert_default();
     let named = key.some_texts("name at least one event")?;
     events.extend(named.into_iter().map(|event| (event.value, key.at())));
+    Ok(())
+}
+
+fn set_rule(
+    draft: &mut HookDraft,
+    key: &mut Setting<'_, '_>,
+    decision: fn(String) -> Decision,
+) -> Result<(), Complaint> {
+    let text = key.text()?;
+    if text.trim().is_empty() {
+        return Err(key.about("it is empty; say what to do instead"));
+    }
+    let names = rule::placeholders(text).map_err(|wrong| {
+        let cause = format!("`{{{wrong}}}` in `{}` is no placeholder", key.name);
+        Complaint::with_cure(cause, "write `{{` and `}}` for braces")
+    })?;
+    if draft.rule.replace(decision(text.to_string())).is_some() {
+        return Err(Complaint::with_cure("a rule has both `deny` and `ask`", "drop one of them"));
+    }
+    draft.placeholders(names, key.at());
     Ok(())
 }
 

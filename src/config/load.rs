@@ -4,8 +4,6 @@
 //! closed (see [`Config::refusal`]).
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::discover::{self, Choice};
@@ -13,7 +11,7 @@ use super::env::Environment;
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
-use super::problem::{Problem, Severity, utf8};
+use super::problem::{Problem, Severity};
 use super::settings::{self, Operator};
 use super::{commands, drop_ins, shadow, standalone, tables};
 use crate::dialects::{Dialect, Discovery};
@@ -59,11 +57,11 @@ impl Config {
             let operator = Operator { env, program, host };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
-                read.push(read_manifest(file, &mut problems, manifest::read));
+                read.push(manifest::load(file, &mut problems, manifest::read));
             }
             for file in &layer.settings {
                 let reader = |text: &str, file: &Path| settings::read(text, file, operator);
-                read.push(read_manifest(file, &mut problems, reader));
+                read.push(manifest::load(file, &mut problems, reader));
             }
             manifests.push(read);
         }
@@ -211,41 +209,6 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     numbered.sort_by_key(|(number, one)| (*number, one.at.map(|at| (at.line, at.column))));
     numbered.dedup();
     numbered.into_iter().map(|(_, problem)| problem).collect()
-}
-
-/// Reads a file. A pipe could block for ever, so it is refused.
-fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    let meta = file.metadata()?;
-    // Reading a folder fails at once, in the system's own words.
-    if meta.is_file() || meta.is_dir() {
-        return fs::read(file);
-    }
-    Err(io::Error::other("it is not a file"))
-}
-
-fn read_manifest(
-    file: &Path,
-    problems: &mut Vec<Problem>,
-    read: impl Fn(&str, &Path) -> (Manifest, Vec<Problem>),
-) -> (PathBuf, Manifest) {
-    let bytes = match read_file(file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let cause = format!("cannot be read: {error}");
-            let complaint = Complaint::with_cure(cause, "make it a file that may be read");
-            problems.push(complaint.in_file(file, None));
-            return (file.to_path_buf(), Manifest::default());
-        }
-    };
-    let (manifest, found) = match utf8(bytes) {
-        Ok(text) => read(&text, file),
-        Err(at) => {
-            let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-            (Manifest::default(), vec![fault.in_file(file, Some(at))])
-        }
-    };
-    problems.extend(found);
-    (file.to_path_buf(), manifest)
 }
 
 /// What the layers say about the log. A project comes with a repository, and cannot hide from

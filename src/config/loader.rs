@@ -12,7 +12,7 @@ use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, Containment, Hook};
+use crate::engine::hook::{Background, Containment, Hook, rule};
 use crate::engine::spelling;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,10 +206,33 @@ fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem>
             problems.extend(of_field(hook, spec, field, at));
         }
     }
+    for (field, at) in draft.fields_said() {
+        problems.extend(of_placeholder(spec, field).map(|one| one.in_file(file, Some(*at))));
+    }
     let at = hook.source.line.map(Position::of_line);
+    if draft.rule.is_some() && !spec.blocks {
+        let cause = format!("`{}` cannot be blocked: no rule can decide about it", spec.name);
+        let cure = "bind it to an event that can, or write a hook";
+        problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
+    }
     problems.extend(idle_settings(hook, spec).into_iter().map(|one| one.warning(file, at)));
     problems.extend(draft.doubts().map(|(doubt, at)| doubt.warning(file, Some(at))));
     problems
+}
+
+/// Finds a placeholder that no context of the event fills.
+fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
+    let key = field.split('.').next().unwrap_or(field);
+    if spec.context.is_empty() || spec.carries(key) || ALWAYS_THERE.contains(&key) {
+        return None;
+    }
+    let cause = format!("`{}` has no key `{key}`: nothing fills `{{{field}}}`", spec.name);
+    let keys = spec.context.iter().map(|key| key.name.as_ref());
+    let cure = match spelling::nearest(key, keys.chain(rule::PLACEHOLDERS.iter().copied())) {
+        Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
+        None => "write `{command}`, `{program}`, `{path}`, `{tool}` or a field".to_string(),
+    };
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// Finds a field that no context of the event has: such a hook never runs.

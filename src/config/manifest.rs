@@ -3,13 +3,15 @@
 mod event;
 
 use std::collections::HashMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::draft::HookDraft;
-use super::keys::HOOK_KEYS;
+use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::StandaloneScript;
-use super::problem::{Position, Problem};
+use super::problem::{Position, Problem, utf8};
 use super::reader::{DocumentReader, KeyRow, Setting};
 use super::tree::{Tree, TreeEntry};
 use super::value::KeyValue;
@@ -45,6 +47,7 @@ pub(super) struct HookTable {
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Table(Vec::new), "", "a hook", set_hooks),
+    KeyRow::key("rule", KeyValue::Table(Vec::new), "", "a rule: a hook without a program", set_rules),
     KeyRow::key("event", KeyValue::Table(Vec::new), "", "an event that you declare", set_events),
     KeyRow::key("log", KeyValue::Table(Vec::new), "", "what is kept of decisions",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
@@ -68,20 +71,60 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     (manifest, reader.problems)
 }
 
+/// Reads a file of rules in the folder of `event`.
+pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec<Problem>) {
+    let (mut manifest, mut problems) = read(text, file);
+    let is_rule = |table: &HookTable| table.draft.rule.is_some();
+    if !manifest.hooks.iter().all(is_rule) || !manifest.events.is_empty() {
+        let cause = "a file in the folder of an event has rules and nothing else";
+        let complaint = Complaint::with_cure(cause, "move the rest to `hookrun.toml`");
+        problems.push(complaint.in_file(file, None));
+    }
+    let read = manifest.hooks.iter_mut().map(|table| &mut table.draft);
+    for draft in read.chain(&mut manifest.rejected) {
+        let first = draft.events().first().cloned();
+        if let Some((named, at)) = first.as_ref().filter(|_| draft.names_event) {
+            let cause = format!("the folder says the event, and a rule in it names `{named}`");
+            problems.push(Complaint::with_cure(cause, "drop `event`").in_file(file, Some(*at)));
+        }
+        let at = first.map_or(Position::of_line(1), |(_, at)| at);
+        draft.events = Some(vec![(event.to_string(), at)]);
+    }
+    (manifest, problems)
+}
+
 fn set_hooks(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let rows: Vec<&KeyRow<HookDraft>> = HOOK_KEYS.iter().collect();
+    set_tables(manifest, key, &rows, finish)
+}
+
+fn set_rules(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let rows: Vec<&KeyRow<HookDraft>> = RULE_KEYS.iter().chain(MATCH_KEYS).collect();
+    set_tables(manifest, key, &rows, finish_rule)
+}
+
+/// Reads the tables of a list: `finish` finds what one lacks.
+fn set_tables(
+    manifest: &mut Manifest,
+    key: &mut Setting<'_, '_>,
+    rows: &[&KeyRow<HookDraft>],
+    finish: fn(&mut HookDraft, &mut DocumentReader<'_>, &Tree),
+) -> Result<(), Complaint> {
+    let word = key.name;
     let Some(tables) = key.tree.items() else {
-        let cure = "write `[[hook]]` with two brackets";
-        return Err(Complaint::with_cure("`hook` is not a list of tables", cure));
+        let cure = format!("write `[[{word}]]` with two brackets");
+        return Err(Complaint::with_cure(format!("`{word}` is not a list of tables"), cure));
     };
     let mut first_lines = HashMap::new();
     for table in tables {
         let Some(entries) = table.entries() else {
-            key.reader.fault(table.offset, "a hook is not a table", "write it as `[[hook]]`");
+            let cure = format!("write it as `[[{word}]]`");
+            key.reader.fault(table.offset, format!("a {word} is not a table"), cure);
             continue;
         };
         let before = key.reader.problems.len();
         let mut draft = HookDraft::default();
-        key.reader.take(entries, HOOK_KEYS, "", &mut draft);
+        key.reader.take(entries, rows, "", &mut draft);
         finish(&mut draft, key.reader, table);
         if let Some((name, offset)) = &draft.name {
             check_name(name, *offset, key.reader, &mut first_lines);
@@ -98,6 +141,31 @@ fn set_hooks(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), C
         }
     }
     Ok(())
+}
+
+/// Finds what a rule lacks, and makes it a hook of `tool.pre` that is called by its place if it
+/// says nothing else.
+fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
+    let at = reader.at(table.offset);
+    match &draft.rule {
+        Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
+        None if table.at(&["deny"]).or(table.at(&["ask"])).is_none() => {
+            let cure = "add `deny = \"why, and what to do instead\"`, or `ask`";
+            reader.fault(table.offset, "the rule says neither `deny` nor `ask`", cure);
+        }
+        None => {}
+    }
+    if MATCH_KEYS.iter().all(|row| table.at(&[row.name]).is_none()) {
+        let cure = "add `runs`, `command`, `path`, `tool` or `where`";
+        reader.fault(table.offset, "the rule would decide every event", cure);
+    }
+    draft.names_event = draft.events.is_some();
+    draft.events.get_or_insert_with(|| vec![("tool.pre".to_string(), at)]);
+    let file = reader.file.file_name().unwrap_or_default().to_string_lossy();
+    draft.hook.name = match &draft.name {
+        Some((name, _)) => name.clone(),
+        None => format!("{file}:{}", at.line),
+    };
 }
 
 /// Finds what a hook lacks, and makes its handler of its command. A key with a wrong value is
@@ -208,4 +276,40 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
         key.reader.problems.push(complaint.in_file(key.reader.file, Some(text.at)));
     }
     Ok(())
+}
+
+/// Reads a file. A pipe could block for ever, so it is refused.
+fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    // Reading a folder fails at once, in the system's own words.
+    if meta.is_file() || meta.is_dir() {
+        return fs::read(file);
+    }
+    Err(io::Error::other("it is not a file"))
+}
+
+/// Reads a file of tables. What is wrong with it is added to `problems`.
+pub(super) fn load(
+    file: &Path,
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&str, &Path) -> (Manifest, Vec<Problem>),
+) -> (PathBuf, Manifest) {
+    let bytes = match read_file(file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let cause = format!("cannot be read: {error}");
+            let complaint = Complaint::with_cure(cause, "make it a file that may be read");
+            problems.push(complaint.in_file(file, None));
+            return (file.to_path_buf(), Manifest::default());
+        }
+    };
+    let (manifest, found) = match utf8(bytes) {
+        Ok(text) => read(&text, file),
+        Err(at) => {
+            let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
+            (Manifest::default(), vec![fault.in_file(file, Some(at))])
+        }
+    };
+    problems.extend(found);
+    (file.to_path_buf(), manifest)
 }

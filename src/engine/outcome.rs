@@ -148,7 +148,7 @@ rules! {
         "allow; `on_failure = \"block\"` makes it a failure that blocks";
     Translated "translated" "prints a result of the dialect that it was written for":
         "what the table of that dialect says (`hookrun events --dialect NAME`)";
-    Ruled "rule" "is a rule, and the event is one of those it is about":
+    Ruled "rule" "is a rule, and its matcher takes the event":
         "what it says: `deny` blocks, `ask` asks";
     Returned "returned" "is a function of the program around it, and returns":
         "what it returned: allow, ask or block";

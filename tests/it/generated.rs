@@ -25,7 +25,9 @@ use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::commands::FOLDER;
-use hookrun::internals::config::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use hookrun::internals::config::keys::{
+    HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
+};
 use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, names as names_of};
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
@@ -68,6 +70,7 @@ const PARTS: &[Part] = &[
     ("variables", variables),
     ("hook-keys", || keys(HOOK_KEYS)),
     ("match-keys", || keys(MATCH_KEYS)),
+    ("rule-keys", || keys(RULE_KEYS)),
     ("limit-keys", || keys(LIMIT_KEYS)),
     ("sandbox-keys", || keys(SANDBOX_KEYS)),
     ("event-keys", || keys(EVENT_KEYS)),
@@ -178,7 +181,7 @@ fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
 
 #[test]
 fn the_page_of_the_configuration_names_every_key_and_its_words() {
-    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS];
+    let tables = [HOOK_KEYS, MATCH_KEYS, RULE_KEYS, LIMIT_KEYS, SANDBOX_KEYS];
     let mut wanted: Vec<&str> = tables.iter().flat_map(|rows| names_of(rows)).collect();
     wanted.extend(names_of(EVENT_KEYS));
     wanted.extend(names_of(LOG_KEYS));

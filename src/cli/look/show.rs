@@ -8,7 +8,6 @@ use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
-use crate::engine::outcome::Decision;
 use crate::engine::registry::Registry;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain, problems};
@@ -60,6 +59,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
 
 fn json_of(mut value: Value, hook: &Hook, env: &Environment) -> Value {
     match command::resolve(&hook.handler, env.search.as_deref()) {
+        _ if hook.is_rule() => {}
         Ok(program) => value["program"] = program.path.display().to_string().into(),
         Err(error) => value["problem"] = error.to_string().into(),
     }
@@ -79,11 +79,7 @@ fn human(
         Handler::Words { words, .. } => shell_words::join(words),
         Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
         Handler::Function(_) => "a function".to_string(),
-        Handler::Rule(decision) => match decision {
-            Decision::Block { reason } => format!("nothing: a rule that blocks with \"{reason}\""),
-            Decision::Ask { question } => format!("nothing: a rule that asks \"{question}\""),
-            Decision::Allow => "nothing: a rule that allows".to_string(),
-        },
+        Handler::Rule(_) => "nothing: it is a rule".to_string(),
         Handler::Elsewhere { .. } => "nothing here".to_string(),
     };
     let program = match command::resolve(&hook.handler, env.search.as_deref()) {
@@ -119,7 +115,12 @@ fn human(
     ];
     let idle = hook.idle.clone().map(|why| ("idle", why));
     let description = hook.description.clone().map(|text| ("description", text));
-    for (name, value) in rows.into_iter().chain(idle).chain(description) {
+    let rule = hook.handler.rule();
+    // What a program may do says nothing about a rule.
+    let of_rules = ["event", "from", "wants", "priority", "enabled"];
+    let rows = rows.into_iter().filter(|(name, _)| rule.is_none() || of_rules.contains(name));
+    let said = rule.map(|(key, text)| (key, text.to_string()));
+    for (name, value) in rows.chain(said).chain(idle).chain(description) {
         writeln!(out, "  {DIM}{name:<11}{DIM:#} {}", plain(&value))?;
     }
     writeln!(out)?;

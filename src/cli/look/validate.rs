@@ -98,6 +98,7 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     let line = hook.source.line;
     let mut found = Vec::new();
     match command::resolve(&hook.handler, env.search.as_deref()) {
+        Err(_) if hook.is_rule() => {}
         Err(error) => {
             let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
             found.push(problem(hook, Severity::Error, line, cause, error.cure));

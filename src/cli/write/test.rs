@@ -197,11 +197,12 @@ fn show_problems(config: &Config, paths: &Paths) {
 
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
-    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+    let is_known = |name: &String| config.hooks.iter().any(|hook| hook.is_called(name));
+    if let Some(name) = names.iter().find(|name| !is_known(name)) {
         return Err(unknown_hook(name, &known, event));
     }
     if !names.is_empty() {
-        config.hooks.retain(|hook| names.contains(&hook.name));
+        config.hooks.retain(|hook| names.iter().any(|name| hook.is_called(name)));
     }
     Ok(())
 }

@@ -157,6 +157,7 @@ impl Matcher {
             (self.command.is_some(), "command"),
             (!self.runs.is_empty(), "runs"),
             (self.condition.is_some(), OF_HOST),
+            (self.except.is_some(), "except"),
         ];
         let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
         set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field))).collect()

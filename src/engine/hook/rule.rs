@@ -31,9 +31,7 @@ pub(crate) fn verdict(
             field => event.context().text(field),
         });
         match met.as_ref().and_then(|met| met.doubt.as_ref()) {
-            Some(doubt) => {
-                format!("cannot tell {doubt}; it may be what is not allowed here: {said}")
-            }
+            Some(doubt) => format!("cannot tell {doubt}; write it out. The rule: {said}"),
             None => said,
         }
     };

@@ -129,6 +129,16 @@ impl Hook {
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
+    /// Whether `name` is its name, or that of the file which configures it and perhaps others.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.source.file.file_name().is_some_and(|file| file == name)
+    }
+
+    /// Whether it is a rule, which runs nothing.
+    pub fn is_rule(&self) -> bool {
+        self.handler.rule().is_some()
+    }
+
     /// Whether another one of its convention runs the same command in the same way.
     pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
         self.convention_names() == other.convention_names()
@@ -155,9 +165,7 @@ impl Hook {
     pub(crate) fn place<'p>(&self, place: &'p PathBase) -> Cow<'p, PathBase> {
         match &self.root {
             None => Cow::Borrowed(place),
-            Some(root) => {
-                Cow::Owned(PathBase { cwd: place.cwd.clone(), project: root.clone() })
-            }
+            Some(root) => Cow::Owned(PathBase { cwd: place.cwd.clone(), project: root.clone() }),
         }
     }
 
@@ -222,6 +230,15 @@ pub enum Handler {
 impl Handler {
     pub fn is_function(&self) -> bool {
         matches!(self, Handler::Function(_))
+    }
+
+    /// The key and the text of what a rule says; `None` if it is no rule.
+    pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Handler::Rule(Decision::Block { reason }) => Some(("deny", reason)),
+            Handler::Rule(Decision::Ask { question }) => Some(("ask", question)),
+            _ => None,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::style::{
 };
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
-use crate::engine::outcome::{RULES, Rewritten};
+use crate::engine::outcome::{ContractRule, RULES, Rewritten};
 use crate::engine::run::{LEVELS, signal_name};
 
 const STREAM_LINES: usize = 20;
@@ -167,6 +167,7 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
             label(out, "exit", &format!("killed by {} after {took}", signal_name(signal)))?;
         }
         (None, None) if hook.function => label(out, "took", &took)?,
+        (None, None) if trace.verdict.as_ref().is_some_and(is_of_rule) => {}
         (None, None) => label(out, "exit", "none")?,
     }
     stream(out, "stdout", &trace.stdout)?;
@@ -193,6 +194,10 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
         prose(out, "note", note)?;
     }
     Ok(())
+}
+
+fn is_of_rule(given: &VerdictReport) -> bool {
+    given.rule == ContractRule::Ruled.row().name
 }
 
 fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {

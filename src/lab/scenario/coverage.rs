@@ -86,8 +86,8 @@ pub const POINTS: &[PointRow] = &[
         lacks: "a case of {}", may_be_never: false, has: Has::Event },
     PointRow { name: "asked", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
         lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true, |seen| seen.trace().is_some()) },
-    PointRow { name: "allowed", of: "a hook of an event that can be blocked", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
-        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks, |seen| seen.answered(|verdict| verdict.decision == Decision::Allow)) },
+    PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is no rule", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
+        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks && !one.hook.is_rule(), |seen| seen.answered(|verdict| verdict.decision == Decision::Allow)) },
     PointRow { name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
         lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks, |seen| seen.answered(|verdict| verdict.decision != Decision::Allow)) },
     PointRow { name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
@@ -119,6 +119,9 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("event", "it is a separate point"),
     ("command", "running it is `asked`"),
     ("shell", "running it is `asked`"),
+    ("deny", "deciding it is `refused`"),
+    ("ask", "deciding it is `refused`"),
+    ("except", "it is a key of the matcher: `match.except`"),
 ];
 
 pub(super) fn excusable() -> Vec<&'static str> {
@@ -156,6 +159,11 @@ impl Who {
     pub fn of(hook: &Hook) -> Who {
         let (event, name) = (hook.event.clone(), hook.name.clone());
         Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
+    }
+
+    /// As [`Hook::is_called`].
+    pub fn is_called(&self, name: &str) -> bool {
+        self.hook == name || self.file.file_name().is_some_and(|file| file == name)
     }
 
     pub fn in_run(run: &Run, hook: &HookRun) -> Who {
@@ -215,7 +223,7 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
         for point in &mut part.points {
             let said = (0..).zip(never).filter(|(_, never)| {
                 let is_of = never.events.is_empty() || never.events.contains(&who.event);
-                never.hook == who.hook && never.point == point.name && is_of
+                who.is_called(&never.hook) && never.point == point.name && is_of
             });
             for (place, never) in said {
                 used.insert(place);

@@ -5,8 +5,8 @@
 
 use super::coverage::Who;
 use crate::engine::event::{Event, EventSpec};
-use crate::engine::hook::{Containment, Function, Handler, Hook, Limits, duration_text};
-use crate::engine::outcome::{Decision, Verdict};
+use crate::engine::hook::{Containment, Function, Handler, Hook, Limits, Matcher, duration_text};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::run::Trace;
 
 #[derive(Debug)]
@@ -18,7 +18,9 @@ pub struct MutantRow {
     pub why: &'static str,
     /// What would notice it; `{}` is the hook.
     kill: &'static str,
-    has: fn(&EventSpec) -> bool,
+    has: fn(&Hook, &EventSpec) -> bool,
+    /// It decides every event, not only those that the hook wants.
+    pub drops_matcher: bool,
     answer: fn(&Hook, &EventSpec) -> Result<Verdict, String>,
     /// Whether a case in which the hook had this trace is likely to notice.
     is_telling: fn(&Trace) -> bool,
@@ -29,13 +31,15 @@ pub struct MutantRow {
 #[rustfmt::skip]
 pub const MUTANTS: &[MutantRow] = &[
     MutantRow { name: "allows", does: "always allows and prints nothing", of: "hooks of events that can be blocked", why: "a guard that allows everything looks like one with nothing to object to",
-        kill: "a case in which {} blocks or prints something", has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
+        kill: "a case in which {} blocks or prints something", has: |_, spec| spec.blocks, drops_matcher: false, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
     MutantRow { name: "refuses", does: "always blocks", of: "hooks of events that can be blocked", why: "a guard that blocks everything stops work",
-        kill: "a case in which {} allows", has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant blocks everything")), is_telling: has_allowed },
+        kill: "a case in which {} allows", has: |hook, spec| spec.blocks && !hook.is_rule(), drops_matcher: false, answer: |_, _| Ok(Verdict::block("a mutant blocks everything")), is_telling: has_allowed },
+    MutantRow { name: "everything", does: "decides every event", of: "rules", why: "a rule that is too wide stops work",
+        kill: "a case that {} lets pass", has: |hook, _| hook.is_rule(), drops_matcher: true, answer: decides_everything, is_telling: |_| true },
     MutantRow { name: "silent", does: "prints nothing and does nothing", of: "hooks of events that cannot be blocked", why: "what it prints or leaves behind is all that it is for",
-        kill: "a case in which {} prints something, or that expects `files` that it leaves", has: |spec| !spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
+        kill: "a case in which {} prints something, or that expects `files` that it leaves", has: |_, spec| !spec.blocks, drops_matcher: false, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
     MutantRow { name: "times-out", does: "fails as if it had timed out", of: "every hook", why: "a hook that never answers must not pass for one that does; the mutant fails at once",
-        kill: "a case in which {} answers", has: |_| true, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some() },
+        kill: "a case in which {} answers", has: |_, _| true, drops_matcher: false, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some() },
 ];
 
 impl MutantRow {
@@ -58,6 +62,7 @@ impl MutantRow {
             limits: Limits { timeout: hook.limits.timeout, ..Limits::default() },
             sandbox: None,
             containment: Containment::Auto,
+            matcher: if self.drops_matcher { Matcher::default() } else { hook.matcher.clone() },
             variables: Vec::new(),
             folder: None,
             ..hook.clone()
@@ -65,8 +70,15 @@ impl MutantRow {
     }
 }
 
-pub fn mutants(spec: &EventSpec) -> impl Iterator<Item = &'static MutantRow> {
-    MUTANTS.iter().filter(|row| (row.has)(spec))
+pub fn mutants(hook: &Hook, spec: &EventSpec) -> impl Iterator<Item = &'static MutantRow> {
+    MUTANTS.iter().filter(|row| (row.has)(hook, spec))
+}
+
+fn decides_everything(rule: &Hook, _: &EventSpec) -> Result<Verdict, String> {
+    match &rule.handler {
+        Handler::Rule(decision) => Ok(Verdict::new(decision.clone(), ContractRule::Ruled)),
+        _ => Err("it is no rule".to_string()),
+    }
 }
 
 fn has_allowed(trace: &Trace) -> bool {

@@ -174,12 +174,15 @@ impl SuiteLoader<'_> {
             config.hooks.iter().filter(|hook| events.contains(&hook.event)).collect();
         let before = self.loaded.checks.len();
         let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
-        for (name, at) in named(step).into_iter().filter(|(name, _)| !known.contains(name)) {
+        for (name, at) in named(step) {
+            if bound.iter().any(|hook| hook.is_called(name)) {
+                continue;
+            }
             self.fault(file, at, unknown_hook(name, &known, &step.event.value));
         }
         self.check_context(file, step, &events, config);
         let is_picked = |hook: &&Hook| {
-            step.hooks.is_empty() || step.hooks.iter().any(|name| name.value == hook.name)
+            step.hooks.is_empty() || step.hooks.iter().any(|name| hook.is_called(&name.value))
         };
         let picked = bound.into_iter().filter(is_picked).cloned();
         let registry = Registry::loaded(picked, config.catalog.clone());

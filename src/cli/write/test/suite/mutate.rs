@@ -63,10 +63,10 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
     for asks in trials.iter().flat_map(|trial| &trial.asks) {
         let config = &asks.bench.config;
         for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
-            let is_chosen = is_chosen(&hook.event, &hook.name, false, args);
+            let is_chosen = is_chosen(&Who::of(hook), false, args);
             let spec = config.catalog.iter().find(|spec| spec.name == hook.event);
             if let Some(spec) = spec.filter(|_| is_chosen) {
-                victims.entry(Who::of(hook)).or_insert_with(|| mutants(spec).collect());
+                victims.entry(Who::of(hook)).or_insert_with(|| mutants(hook, spec).collect());
             }
         }
     }
@@ -78,9 +78,13 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
 fn asking(who: &Who, row: &MutantRow, played: &[CaseResult]) -> Vec<usize> {
     let mut asking: Vec<(bool, usize)> = Vec::new();
     for (place, one) in played.iter().enumerate() {
-        let mut traces = one.steps.iter().flat_map(|decided| traces(decided, who)).peekable();
-        if traces.peek().is_some() {
-            asking.push((traces.any(|trace| row.is_telling(trace)), place));
+        let traces: Vec<&Trace> =
+            one.steps.iter().flat_map(|decided| traces(decided, who)).collect();
+        let is_telling = traces.iter().any(|trace| row.is_telling(trace));
+        if row.drops_matcher && one.steps.iter().any(|decided| passes(decided, who)) {
+            asking.push((true, place));
+        } else if !traces.is_empty() {
+            asking.push((is_telling, place));
         }
     }
     asking.sort_by_key(|(is_telling, place)| (!is_telling, played[*place].took));
@@ -97,6 +101,13 @@ fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
         }
     };
     of_hook.filter_map(trace).collect()
+}
+
+/// Whether the hook let a case pass because it does not want its event.
+fn passes(decided: &StepResult, who: &Who) -> bool {
+    let StepResult::Run { run, .. } = decided else { return false };
+    let mut of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
+    of_hook.any(|hook| matches!(hook.fate, Fate::Unwanted(_)))
 }
 
 fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {

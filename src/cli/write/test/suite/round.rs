@@ -145,7 +145,7 @@ fn measure(
     let configs: Vec<_> = loaded.benches.iter().map(|bench| &bench.config).collect();
     let never: Vec<_> = loaded.never.iter().map(|(_, never)| never).collect();
     let mut coverage = coverage::measure(&configs, &witnesses, &never);
-    coverage.parts.retain(|part| is_chosen(&part.who.event, &part.who.hook, part.is_event, args));
+    coverage.parts.retain(|part| is_chosen(&part.who, part.is_event, args));
     let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
         who: part.who.clone(),
         line: line(part, &point.name),

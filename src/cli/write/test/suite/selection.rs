@@ -8,6 +8,7 @@ use crate::engine::spelling;
 use super::trial::{CaseTrial, LoadedSuite};
 use crate::cli::args::TestArgs;
 use crate::cli::decide::unbound::meant;
+use crate::lab::scenario::coverage::Who;
 
 pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
     let is_chosen = |trial: &&CaseTrial| {
@@ -56,7 +57,8 @@ pub(super) fn unknown_event(loaded: &LoadedSuite, args: &TestArgs) -> Option<Com
 }
 
 fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
-    names.is_empty() || trial.hooks().iter().any(|hook| names.contains(&hook.name))
+    names.is_empty()
+        || trial.hooks().iter().any(|hook| names.iter().any(|name| hook.is_called(name)))
 }
 
 /// What to say if the filters leave nothing, or there is nothing.
@@ -80,10 +82,10 @@ pub(super) fn no_cases(loaded: &LoadedSuite, args: &TestArgs) -> Complaint {
 }
 
 /// Whether `--hook` and `--event` let a hook, or the whole of its event, be looked at.
-pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &TestArgs) -> bool {
+pub(super) fn is_chosen(who: &Who, is_whole_event: bool, args: &TestArgs) -> bool {
     let events = &args.suite.events;
-    let is_event = events.is_empty() || events.iter().any(|name| is_called(name, event));
-    let is_hook = args.hook.is_empty() || args.hook.iter().any(|name| name == hook);
+    let is_event = events.is_empty() || events.iter().any(|name| is_called(name, &who.event));
+    let is_hook = args.hook.is_empty() || args.hook.iter().any(|name| who.is_called(name));
     is_event && (is_hook || is_whole_event && args.hook.is_empty())
 }
 
