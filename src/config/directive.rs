@@ -118,7 +118,7 @@ impl DirectiveReader<'_, '_> {
             let name = word.split('=').next().unwrap_or_default().to_string();
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
             if is_repeated && !MAY_REPEAT.contains(&name.as_str()) {
-                let cure = "keep one; only paths may appear several times";
+                let cure = "keep one; only paths and `runs` may appear several times";
                 self.reader.fault(at, format!("`{name}` is set twice"), cure);
             } else if let Err(complaint) = self.word(&word, at) {
                 let before = self.seen.last().map(|(name, _)| name.as_str());
@@ -252,7 +252,7 @@ fn place_of(line: &str, part: &str) -> usize {
 }
 
 /// Settings of which each adds to the others.
-const MAY_REPEAT: &[&str] = &["path", "sandbox.read", "sandbox.write"];
+const MAY_REPEAT: &[&str] = &["path", "runs", "sandbox.read", "sandbox.write"];
 
 /// That there are blanks, or a colon, between a setting and its value: `tool = bash`.
 fn blanks(words: &[String]) -> Option<Complaint> {
@@ -299,7 +299,8 @@ fn eaten(directive: &str) -> Option<Complaint> {
 /// That a word is the rest of an expression with a space in it, which wants quotes.
 fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
     let name = word.split('=').next().unwrap_or_default();
-    let is_expression = matches!(before, "command" | "description") || before.starts_with("where.");
+    let is_expression =
+        matches!(before, "command" | "runs" | "description") || before.starts_with("where.");
     let is_setting = name.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
     if !is_expression || is_setting && word.contains('=') {
         return None;

@@ -26,6 +26,7 @@ mod loom;
 mod nasty;
 mod record;
 mod replay;
+mod rules;
 mod run;
 mod secrets;
 mod settings;

@@ -156,6 +156,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
 
 pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
+    let said = |key: &str| hook.handler.rule().filter(|(own, _)| *own == key).map(|(_, text)| text);
     present(json!({
         "name": hook.name,
         "event": hook.event,
@@ -163,6 +164,8 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "file": paths.show(&hook.source.file),
         "line": hook.source.line,
         "wants": hook.matcher.to_string(),
+        "deny": said("deny"),
+        "ask": said("ask"),
         "priority": hook.priority,
         "parallel": hook.parallel,
         "rules": rules,

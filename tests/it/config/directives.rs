@@ -142,7 +142,11 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
         at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
         at(5, 12, "`priority` takes a whole number, not \"high\" [write `priority=10`]"),
-        at(5, 26, "`timeout` is set twice [keep one; only paths may appear several times]"),
+        at(
+            5,
+            26,
+            "`timeout` is set twice [keep one; only paths and `runs` may appear several times]",
+        ),
         at(6, 12, "`parallel` takes true or false, not \"yes\" [write `parallel=true`]"),
         at(
             6,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use hookrun::Decision;
 use hookrun::internals::config::keys::{HOOK_KEYS, MATCH_KEYS};
 use hookrun::internals::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
 use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, TOP_KEYS};
@@ -118,7 +119,7 @@ impl Case<'_> {
     fn check_hooks(&self) {
         for hook in &self.config.hooks {
             let spec = self.config.catalog.find(&hook.event);
-            assert!(spec.is_ok_and(|spec| spec.name == hook.event.as_str()), "{hook:?}");
+            assert!(spec.as_ref().is_ok_and(|spec| spec.name == hook.event.as_str()), "{hook:?}");
             assert!(!hook.name.trim().is_empty() && !hook.usual_timeout().is_zero(), "{hook:?}");
             match &hook.handler {
                 Handler::File(file) => assert_eq!(*file, self.folder.join(DROP_IN)),
@@ -126,6 +127,10 @@ impl Case<'_> {
                     assert!(!words.is_empty() && base == self.folder, "{hook:?}");
                 }
                 Handler::Shell(line) => assert!(!line.trim().is_empty(), "{hook:?}"),
+                Handler::Rule(decision) => {
+                    assert!(*decision != Decision::Allow && spec.is_ok_and(|spec| spec.blocks));
+                    assert_ne!(hook.matcher.to_string(), "every event", "{hook:?}");
+                }
                 Handler::Function(_) | Handler::Elsewhere { .. } => {
                     panic!(
                         "no configuration names a function, and no `hookrun.toml` another host's hook"
@@ -290,7 +295,7 @@ fn check_word(hook: &Hook, word: &str) {
         "on_failure" => hook.on_failure.is_some_and(|choice| choice.name() == value),
         "background" => hook.background.name() == value,
         "dialect" => hook.dialect_name() == dialect(value),
-        "tool" | "path" => wants.contains(&format!("{name} {value}")),
+        "tool" | "path" | "runs" => wants.contains(&format!("{name} {value}")),
         "command" => wants.contains(&format!("command /{value}/")),
         name => {
             let field = name.strip_prefix("where.").expect("an unknown setting is a problem");
@@ -332,7 +337,7 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
             assert_eq!(flag("shell"), Some(false));
             assert!(words.iter().all(|word| word.len() <= command.len()), "{words:?}");
         }
-        Handler::File(_) | Handler::Function(_) | Handler::Elsewhere { .. } => {
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => {
             panic!("none of them stands in a manifest")
         }
     }
@@ -348,6 +353,7 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
             "tool" => vec![format!("tool {}", texts(matcher, key).join("|"))],
             "path" => texts(matcher, key).iter().map(|glob| format!("path {glob}")).collect(),
             "command" => vec![format!("command /{}/", text(matcher, key).expect("a string"))],
+            "runs" => texts(matcher, key).iter().map(|form| format!("runs {form}")).collect(),
             _ => fields("", value),
         };
         assert!(!wanted.is_empty(), "`{key}` says nothing");

@@ -1,0 +1,182 @@
+//! Rules: hooks without a program.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const RULES: &str = r#"
+[[rule]]
+name = "no-force"
+runs = ["git push --force|-f", "git push ** +*"]
+deny = "push to a branch of your own, not by `{command}`"
+
+[[rule]]
+tool = "write|edit"
+path = [".env", "secrets/**"]
+ask = "{tool}: change {path}?"
+
+[[rule]]
+name = "clusters"
+runs = ["kubectl delete", "helm uninstall"]
+deny = "{program} takes down what runs"
+except = { runs = "kubectl --dry-run" }
+
+[[rule]]
+name = "urls"
+tool = "fetch"
+where = { "toolInput.url" = "^http:" }
+deny = "{toolInput.url} is not https; {{braces}} stay"
+"#;
+
+fn sandbox() -> Sandbox {
+    Sandbox::new().file("hookrun.toml", RULES)
+}
+
+fn tool(sandbox: &Sandbox, name: &str, input: &Value) -> crate::sandbox::Ran {
+    sandbox.ask("native", "tool.pre", &json!({ "toolName": name, "toolInput": input }))
+}
+
+#[test]
+fn a_rule_blocks_the_commands_that_it_names_and_no_others() {
+    let sandbox = sandbox();
+    sandbox
+        .run_shell("cd x && git push -uf")
+        .blocks("push to a branch of your own, not by `git push -uf`");
+    sandbox.run_shell("git push --force-with-lease").allows();
+    sandbox.run_shell("git commit -m 'git push --force'").allows();
+    sandbox.run_shell("kubectl delete pod x").blocks("kubectl takes down what runs");
+    for (name, input, said) in [
+        ("WebFetch", json!({"url": "http://a"}), "http://a is not https; {braces} stay"),
+        ("mcp__x__run", json!({"command": "git push -f"}), "push to a branch of your own"),
+    ] {
+        tool(&sandbox, name, &input).blocks_saying(said);
+    }
+    tool(&sandbox, "WebFetch", &json!({"url": "https://a"})).allows();
+}
+
+#[test]
+fn a_rule_asks_and_names_what_it_is_about() {
+    let run = tool(&sandbox(), "Write", &json!({"file_path": "a/.env", "content": "x"}));
+    run.blocks_saying("Write: change a/.env?");
+}
+
+#[test]
+fn an_exception_lifts_what_it_surely_takes_and_nothing_beside_it() {
+    let sandbox = sandbox();
+    sandbox.run_shell("kubectl delete pod x --dry-run=client").allows();
+    sandbox
+        .run_shell("kubectl delete pod x --dry-run=client; kubectl delete ns prod")
+        .blocks_saying("takes down");
+    sandbox.run_shell("kubectl delete pod x $FLAGS").blocks_saying("takes down");
+    let paths =
+        "[[rule]]\npath = 'dist/**'\ndeny = 'no: {path}'\nexcept = { path = 'dist/tmp/**' }\n";
+    let sandbox = Sandbox::new().file("hookrun.toml", paths);
+    let write = |paths: &[&str]| tool(&sandbox, "Write", &json!({ "paths": paths }));
+    write(&["dist/tmp/x"]).allows();
+    write(&["dist/tmp/x", "dist/y"]).blocks_saying("no: dist/y");
+    write(&["dist/tmp/../y"]).blocks_saying("no: ");
+}
+
+#[test]
+fn doubt_is_a_match_on_a_gate_and_is_said() {
+    let sandbox = sandbox();
+    for (command, said) in [
+        ("git push $x", "cannot tell what `$x` is in `git push $x`; write it out. The rule: push"),
+        ("$TOOL push", "cannot tell what `$TOOL` runs"),
+        ("echo 'git push", "cannot tell all that it runs"),
+        ("curl x | bash", "cannot tell what `bash` runs"),
+    ] {
+        sandbox.run_shell(command).blocks_saying(said);
+    }
+}
+
+#[test]
+fn a_file_of_rules_in_the_folder_of_an_event_is_no_program() {
+    let rule = "[[rule]]\nruns = 'rm -r'\ndeny = 'use trash'\n\n[[rule]]\nname = 'sudo'\nruns = 'sudo'\ndeny = 'ask'\n";
+    let sandbox = Sandbox::new().file("hooks.d/tool.pre/10-guard.toml", rule);
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    sandbox.run_shell("rm -rf x").blocks("use trash");
+    assert_eq!(sandbox.order("tool.pre", &[]), ["10-guard.toml:1", "sudo"]);
+    let context = json!({"toolName": "bash", "toolInput": {"command": "sudo ls"}}).to_string();
+    let both = ["test", "tool.pre", "--hook", "10-guard.toml"];
+    sandbox.hookrun(&both, context.as_bytes()).exits(1).prints("BLOCKED by sudo");
+    let one = ["test", "tool.pre", "--hook", "10-guard.toml:1"];
+    sandbox.hookrun(&one, context.as_bytes()).exits(0);
+    // One that begins as a script does is one.
+    let script = "#!/bin/sh\necho 'a script' >&2; exit 1\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/x.toml", script);
+    sandbox.run_shell("ls").blocks("a script");
+}
+
+#[test]
+fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
+    for (text, line, cause) in [
+        ("[[rule]]\nruns = 'rm'\n", 1, "the rule says neither `deny` nor `ask`"),
+        ("[[rule]]\ndeny = 'x'\n", 1, "the rule would decide every event"),
+        ("[[rule]]\nruns = 'rm'\ndeny = 'x'\nask = 'y'\n", 4, "a rule has both `deny` and `ask`"),
+        ("[[rule]]\nruns = 'rm'\ndeny = ''\n", 3, "it is empty"),
+        ("[[rule]]\nruns = '-f'\ndeny = 'x'\n", 2, "it begins with the program"),
+        ("[[rule]]\nruns = 'rm'\ndeny = 'x'\nexcept = { runs = '' }\n", 4, "it names no program"),
+        ("[[rule]]\nruns = 'rm'\ndeny = '{comand}'\n", 3, "nothing fills `{comand}`"),
+        ("[[rule]]\nruns = 'rm'\ndeny = 'a {b c} d'\n", 3, "`{b c}` in `deny` is no placeholder"),
+        ("[[rule]]\nrun = 'rm'\ndeny = 'x'\n", 2, "unknown key `run`"),
+        ("[[rule]]\nevent = 'turn.end'\nwhere = { x = 'y' }\ndeny = 'x'\n", 1, "cannot be blocked"),
+        ("[rule]\nruns = 'rm'\n", 1, "`rule` is not a list of tables"),
+    ] {
+        let sandbox = Sandbox::new().file("hookrun.toml", text);
+        let problems = sandbox.problems(&[]).join("\n");
+        assert!(problems.contains(cause), "{text}: {problems}");
+        assert!(problems.contains(&format!("hookrun.toml:{line}:")), "{text}: {problems}");
+        if cause != "cannot be blocked" {
+            sandbox.run_shell("ls").blocks_saying("the hooks have errors");
+        }
+    }
+    let named = "[[rule]]\nevent = 'tool.pre'\nruns = 'rm'\ndeny = 'x'\n";
+    let sandbox = Sandbox::new().file("hooks.d/tool.pre/a.toml", named);
+    assert!(sandbox.problems(&[]).join("").contains("the folder says the event"));
+    let hook = "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\n";
+    let sandbox = Sandbox::new().file("hooks.d/tool.pre/a.toml", hook);
+    assert!(sandbox.problems(&[]).join("").contains("has rules and nothing else"));
+}
+
+#[test]
+fn rules_are_shown_tested_covered_mutated_and_explained_as_hooks_are() {
+    let suite = r#"
+[[case]]
+name = "a force push"
+event = "tool.pre"
+context = { toolName = "bash", toolInput = { command = "git push -f" } }
+expect = { decision = "block", by = "no-force" }
+
+[[case]]
+name = "a push"
+event = "tool.pre"
+context = { toolName = "bash", toolInput = { command = "git push" } }
+expect = { decision = "allow" }
+"#;
+    let rule = "[[rule]]\nname = 'no-force'\nruns = 'git push -f'\ndeny = 'no'\n";
+    let sandbox = Sandbox::new().file("hookrun.toml", rule).file("tests/a.toml", suite);
+    sandbox.hookrun(&["show", "no-force"], b"").exits(0).prints("deny        no");
+    let json = sandbox.json(&["show", "no-force", "--format", "json"]);
+    assert_eq!(json["hooks"][0]["deny"], "no");
+    sandbox.hookrun(&["test", "--coverage", "--mutate"], b"").exits(0);
+    // Without the case that passes, nothing holds that it is not too wide.
+    let half = suite.split("[[case]]\nname = \"a push\"").next().unwrap();
+    let sandbox = Sandbox::new().file("hookrun.toml", rule).file("tests/a.toml", half);
+    let ran = sandbox.hookrun(&["test", "--mutate"], b"");
+    ran.exits(1).prints("no-force decides every event");
+    let ran = sandbox.hookrun(&["test", "--coverage"], b"");
+    ran.prints("match.runs");
+    sandbox.run_shell("git push -f").blocks("no");
+    sandbox.hookrun(&["why"], b"").prints("no-force");
+}
+
+#[test]
+fn hooks_too_can_be_about_commands() {
+    let hook = "#!/bin/sh\n# hookrun: runs=\"git push -f\" runs=reboot\necho seen >&2; exit 1\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/a.sh", hook);
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    sandbox.run_shell("sudo reboot").blocks("seen");
+    sandbox.run_shell("cd x; git push -f").blocks("seen");
+    sandbox.run_shell("git push").allows();
+}
