@@ -4,7 +4,6 @@
 //! too often.
 
 mod command;
-mod line;
 
 use regex::Regex;
 
@@ -321,10 +320,12 @@ impl PermissionRule {
                 false => decide_paths(std::slice::from_ref(form), event, place),
             },
             Of::Command(form) => {
-                let Some(command) = action.and_then(|action| action.command.as_deref()) else {
+                let Some((action, command)) =
+                    action.and_then(|action| Some((action, action.command.as_deref()?)))
+                else {
                     return Ok(());
                 };
-                let is_meant = form.fits(command, event.spec().blocks);
+                let is_meant = form.fits(command, &action.line, event.spec().blocks);
                 if is_meant { Ok(()) } else { mismatch(vec![shortened(command)]) }
             }
             Of::Text(text) => match event.context().text("toolInput") {

@@ -34,3 +34,12 @@ pub(crate) fn read(text: &str) -> CommandLine {
             .then(|| "hookrun was built without its feature `shell`".to_string()),
     }
 }
+
+/// How many operands a program that runs another one takes before that; `None` for a program that
+/// runs none.
+pub(crate) fn operands_before(program: &str) -> Option<usize> {
+    #[cfg(feature = "shell")]
+    return wrappers::find(program).map(|row| row.operands);
+    #[cfg(not(feature = "shell"))]
+    None
+}

@@ -1,14 +1,21 @@
 //! What a permission rule says of a command: `git *`. A guard had better run once too often.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 
-use super::line::{ShellLine, SimpleCommand, is_variable};
 use crate::engine::hook::matcher::{MatcherError, expression_error};
+use crate::engine::shell::{Assignment, CommandLine, ShellCommand, ShellWord, operands_before};
+
+/// In a longer row of options nothing looks for the command's own words behind them.
+const MOST_OPTIONS: usize = 64;
 
 /// The form of a command.
 #[derive(Debug, Clone)]
 pub(super) struct CommandForm {
     form: Regex,
+    /// A form with signs of the shell in it is about a line, and may be anywhere in one.
+    within: Option<Regex>,
     /// What is before the first `*`, and whether more than the end is left open.
     start: String,
     is_open: bool,
@@ -24,51 +31,167 @@ impl CommandForm {
         let known = start.split('*').next().unwrap_or_default().to_string();
         let is_open = start.contains('*');
         let start = start.split('*').map(regex::escape).collect::<Vec<_>>().join(".*");
-        let form = Regex::new(&format!("(?s)^{start}{end}$"));
-        let form = form.map_err(|error| expression_error(&error.to_string()))?;
-        Ok(CommandForm { form, start: known, is_open })
+        let read =
+            |form: &str| Regex::new(form).map_err(|error| expression_error(&error.to_string()));
+        let is_of_line = written.contains(['&', '|', ';', '<', '>', '\n']);
+        Ok(CommandForm {
+            form: read(&format!("(?s)^{start}{end}$"))?,
+            within: is_of_line.then(|| read(&format!("(?s){start}"))).transpose()?,
+            start: known,
+            is_open,
+        })
     }
 
-    /// Whether a command line, or one of those in it, has this form; on a gate, whether it may.
-    pub(super) fn fits(&self, command: &str, is_gate: bool) -> bool {
-        if parts(command).any(|part| self.form.is_match(part)) {
-            return true;
-        }
-        let line = ShellLine::read(command);
-        // What a word becomes when the line runs may be what this form wants.
-        let may_become = |known: &str| {
-            self.start.starts_with(known) || self.is_open && known.starts_with(&self.start)
-        };
-        let may_fit = |one: &SimpleCommand| {
+    /// Whether a command line, or one of the commands in it, has this form; on a gate, whether it
+    /// may.
+    pub(super) fn fits(&self, text: &str, line: &CommandLine, is_gate: bool) -> bool {
+        let is_within = || self.within.as_ref().is_some_and(|form| form.is_match(text));
+        self.form.is_match(text.trim())
+            || is_gate && (line.doubt.is_some() || is_within())
+            || line.commands.iter().any(|command| self.fits_command(command, is_gate))
+    }
+
+    fn fits_command(&self, command: &ShellCommand, is_gate: bool) -> bool {
+        let fits = |one: CommandText| {
             let known = one.known.and_then(|known| one.text.get(..known));
-            self.form.is_match(&one.text) || is_gate && known.is_some_and(may_become)
+            self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
         };
-        is_gate && line.is_in_doubt || line.commands.iter().any(may_fit)
+        is_gate && command.through.iter().any(|wrapper| self.is_about(wrapper))
+            || texts(command).into_iter().any(fits)
+    }
+
+    /// Whether what a word becomes when the line runs may be what this form wants.
+    fn may_begin(&self, known: &str) -> bool {
+        // An unknown word may also become none.
+        self.start.starts_with(known)
+            || self.start == known.trim_end()
+            || self.is_open && known.starts_with(&self.start)
+    }
+
+    /// Whether it says something of what a wrapper is given itself, which is not kept:
+    /// `ssh host *`, `bash -c *`.
+    fn is_about(&self, wrapper: &str) -> bool {
+        let Some(rest) = self.start.strip_prefix(wrapper).and_then(|it| it.strip_prefix(' '))
+        else {
+            return false;
+        };
+        let first = rest.split(' ').next().unwrap_or_default();
+        let is_operand = operands_before(wrapper).is_some_and(|operands| operands > 0);
+        is_operand || first.is_empty() || first.starts_with('-') || first.contains('=')
     }
 }
 
-/// The command line, and each of the commands in it, without the variables before them.
-fn parts(command: &str) -> impl Iterator<Item = &str> {
-    let divided = command.split(|c: char| "&|;\n()`{}".contains(c));
-    std::iter::once(command).chain(divided).map(str::trim).flat_map(|part| {
-        let mut rest = part;
-        while let Some((word, after)) = rest.split_once(char::is_whitespace) {
-            if !is_variable(word) {
-                break;
+/// A command as a form is compared with it.
+#[derive(Default)]
+struct CommandText {
+    text: String,
+    /// How much of the text is known before the line runs, where that is not all.
+    known: Option<usize>,
+}
+
+/// A word of such a text, and where it goes on as only the run knows.
+#[derive(Clone)]
+struct TextWord<'c> {
+    text: Cow<'c, str>,
+    open_at: Option<usize>,
+}
+
+/// A command with and without the folder of its program, the programs that it is run through, the
+/// variables that it is given, and the options before its first operand; its words unquoted, and
+/// as they are written.
+fn texts(command: &ShellCommand) -> Vec<CommandText> {
+    let words: Vec<&ShellWord> = std::iter::once(&command.program).chain(&command.args).collect();
+    let assigns = command.assigns.iter().map(TextWord::of_variable);
+    let before: Vec<TextWord> =
+        assigns.chain(command.through.iter().map(|name| TextWord::known(name))).collect();
+    let is_quoted = words.iter().any(|word| word.text.as_ref() != Some(&word.written));
+    let mut all = Vec::new();
+    for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {
+        let words: Vec<TextWord> =
+            words.iter().map(|word| TextWord::read(word, is_written)).collect();
+        let Some((program, args)) = words.split_first() else { continue };
+        for program in std::iter::once(program.clone()).chain(program.without_folder()) {
+            let text = |before: &[TextWord], args: &[TextWord]| {
+                let words = before.iter().chain([&program]).chain(args);
+                words.fold(CommandText::default(), CommandText::with)
+            };
+            all.push(text(&before, args));
+            let wrappers = &before[command.assigns.len()..];
+            all.extend((0..=wrappers.len()).map(|at| text(&wrappers[at..], args)));
+            all.extend(starts(args).take(MOST_OPTIONS).map(|at| text(&[], &args[at..])));
+            if starts(args).nth(MOST_OPTIONS).is_some() {
+                let rest = TextWord { text: Cow::Borrowed(""), open_at: Some(0) };
+                all.push(text(&[], &[rest]));
             }
-            rest = after.trim_start();
         }
-        [part, rest]
-    })
+    }
+    all
+}
+
+/// Where the words after a command's options may begin: what follows one may be its value.
+fn starts(args: &[TextWord<'_>]) -> impl Iterator<Item = usize> {
+    let mut follows_option = false;
+    let is_before = move |word: &&TextWord<'_>| {
+        let is_option = word.text.starts_with('-');
+        is_option | std::mem::replace(&mut follows_option, is_option)
+    };
+    (1..).zip(args.iter().take_while(is_before)).map(|(at, _)| at)
+}
+
+impl CommandText {
+    fn with(mut self, word: &TextWord<'_>) -> CommandText {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.known = self.known.or(word.open_at.map(|at| self.text.len() + at));
+        self.text.push_str(&word.text);
+        self
+    }
+}
+
+impl<'c> TextWord<'c> {
+    fn known(text: &'c str) -> TextWord<'c> {
+        TextWord { text: Cow::Borrowed(text), open_at: None }
+    }
+
+    fn read(word: &'c ShellWord, is_written: bool) -> TextWord<'c> {
+        match &word.text {
+            Some(_) | None if is_written => TextWord::known(&word.written),
+            Some(text) if word.is_pattern => {
+                let open_at = text.find(['*', '?', '[']).unwrap_or_default();
+                TextWord { text: Cow::Borrowed(text), open_at: Some(open_at) }
+            }
+            Some(text) => TextWord::known(text),
+            None => TextWord { text: Cow::Borrowed(&word.written), open_at: Some(0) },
+        }
+    }
+
+    fn of_variable(variable: &'c Assignment) -> TextWord<'c> {
+        let value = variable.value.as_deref();
+        let text = format!("{}={}", variable.name, value.unwrap_or_default());
+        let open_at = value.is_none().then_some(text.len());
+        TextWord { text: Cow::Owned(text), open_at }
+    }
+
+    fn without_folder(&self) -> Option<TextWord<'c>> {
+        let start = self.text[..self.open_at.unwrap_or(self.text.len())].rfind('/')? + 1;
+        let text = Cow::Owned(self.text[start..].to_string());
+        Some(TextWord { text, open_at: self.open_at.map(|at| at - start) })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::shell;
+
+    fn fits(rule: &str, command: &str, is_gate: bool) -> bool {
+        CommandForm::read(rule).unwrap().fits(command, &shell::read(command), is_gate)
+    }
 
     #[test]
     fn a_rule_sees_every_command_of_a_line() {
-        for (rule, command, fits) in [
+        for (rule, command, wanted) in [
             ("git *", "git push", true),
             ("git *", "git", true),
             ("git *", "gitk", false),
@@ -80,9 +203,9 @@ mod tests {
             ("npm run test*", "npm run build", false),
             ("* --force", "git push --force", true),
         ] {
-            let form = CommandForm::read(rule).unwrap();
-            assert_eq!(form.fits(command, false), fits, "{rule}: {command}");
-            assert_eq!(form.fits(command, true), fits, "{rule}: {command}");
+            for is_gate in [false, true] {
+                assert_eq!(fits(rule, command, is_gate), wanted, "{rule}: {command}");
+            }
         }
     }
 
@@ -127,14 +250,13 @@ mod tests {
             "echo 'not closed",
         ] {
             for rule in ["rm *", "rm:*"] {
-                assert!(CommandForm::read(rule).unwrap().fits(command, true), "{rule}: {command}");
+                assert!(fits(rule, command, true), "{rule}: {command}");
             }
         }
         for command in ["git -C . push", "git -C . -c a=b push x", "git $x", "git p{us,}h"] {
-            let form = CommandForm::read("git push *").unwrap();
-            assert!(form.fits(command, true), "{command}");
+            assert!(fits("git push *", command, true), "{command}");
         }
-        assert!(CommandForm::read("* --force").unwrap().fits("git push $x", true));
+        assert!(fits("* --force", "git push $x", true));
     }
 
     #[test]
@@ -153,17 +275,17 @@ mod tests {
             "echo $(date)",
             "cargo test --test it -- rm 2>&1 | tail -5",
         ] {
-            assert!(!CommandForm::read("rm *").unwrap().fits(command, true), "{command}");
+            assert!(!fits("rm *", command, true), "{command}");
         }
         for command in ["git -C . status", "git add *", "git", "sudoku $x", "git status $x"] {
-            assert!(!CommandForm::read("git push *").unwrap().fits(command, true), "{command}");
+            assert!(!fits("git push *", command, true), "{command}");
         }
     }
 
     #[test]
     fn what_cannot_be_refused_is_asked_only_about_what_it_is() {
-        for (command, fits) in [("for i in a; do rm x; done", true), ("eval $x", false)] {
-            assert_eq!(CommandForm::read("rm *").unwrap().fits(command, false), fits, "{command}");
+        for (command, wanted) in [("for i in a; do rm x; done", true), ("eval $x", false)] {
+            assert_eq!(fits("rm *", command, false), wanted, "{command}");
         }
     }
 }
