@@ -248,6 +248,13 @@ mod tests {
             "diff <(rm x) y",
             "bash <<E\nrm x\nE",
             "echo 'not closed",
+            "\"$HOME\"/bin/rm x",
+            "alias l='rm x'\nl",
+            "systemd-run --scope rm x",
+            "setpriv --odd rm x",
+            "taskset -c 1 rm x",
+            "fish -c 'rm x'",
+            "fd . -x rm",
         ] {
             for rule in ["rm *", "rm:*"] {
                 assert!(fits(rule, command, true), "{rule}: {command}");
@@ -257,6 +264,38 @@ mod tests {
             assert!(fits("git push *", command, true), "{command}");
         }
         assert!(fits("* --force", "git push $x", true));
+        assert!(fits("git push * main", &format!("git {} $x", "-c a=b ".repeat(40)), true));
+    }
+
+    #[test]
+    fn a_rule_may_name_what_a_command_runs_through_and_what_it_is_given() {
+        for (rule, command, wanted) in [
+            ("sudo *", "cd x; sudo -u root rm x", true),
+            ("sudo rm *", "sudo -n rm x", true),
+            ("sudo apt *", "sudo rm x", false),
+            ("timeout *", "sudo timeout 5 rm x", true),
+            ("/bin/rm *", "ls; sudo /bin/rm x", true),
+            ("LANG=C sort *", "ls; LANG=C sort x", true),
+            ("git commit -m \"wip*", "cd x && git commit -m \"wip: x\"", true),
+            ("git commit -m wip*", "cd x && git commit -m \"wip: x\"", true),
+            ("cd * && rm *", "cd x && rm y", true),
+            ("git push *", "git -C . status push", false),
+        ] {
+            for is_gate in [false, true] {
+                assert_eq!(fits(rule, command, is_gate), wanted, "{rule}: {command}");
+            }
+        }
+        // What a wrapper is given itself is not kept, and a sign of the shell is about the line.
+        for (rule, command) in [
+            ("ssh prod *", "ls; ssh prod ls"),
+            ("bash -c *", "ls; bash -c ls"),
+            ("env A=1 *", "ls; env A=1 ls"),
+            ("curl * | sh", "cd x; curl y | sh && ls"),
+            ("echo * > /etc/*", "cd x; echo y > /etc/passwd"),
+        ] {
+            assert!(fits(rule, command, true), "{rule}: {command}");
+            assert!(!fits(rule, command, false), "{rule}: {command}");
+        }
     }
 
     #[test]
@@ -274,6 +313,9 @@ mod tests {
             "echo `date`",
             "echo $(date)",
             "cargo test --test it -- rm 2>&1 | tail -5",
+            "git commit -m 'x; rm y' -m \"(rm z)\"",
+            "command -v rm",
+            "cat <<E\nrm x\nE",
         ] {
             assert!(!fits("rm *", command, true), "{command}");
         }
@@ -284,7 +326,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_refused_is_asked_only_about_what_it_is() {
-        for (command, wanted) in [("for i in a; do rm x; done", true), ("eval $x", false)] {
+        for (command, wanted) in
+            [("for i in a; do rm x; done", true), ("eval $x", false), ("'; rm x", false)]
+        {
             assert_eq!(fits("rm *", command, false), wanted, "{command}");
         }
     }

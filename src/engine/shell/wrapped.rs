@@ -21,7 +21,10 @@ impl ScriptReader {
                 break;
             }
             match name {
-                "find" => self.find(&parts, &through, place),
+                "find" | "fd" | "fdfind" => self.find(&parts, &through, place),
+                "alias" if parts.words.iter().skip(1).any(|word| word.raw().contains('=')) => {
+                    self.doubt("`alias` changes what words after it run");
+                }
                 "trap" => self.trap(&parts, &through, place),
                 "su" | "runuser" => {
                     if self.su(name, &parts, &through, place) {
@@ -258,7 +261,19 @@ impl ScriptReader {
     fn find(&mut self, parts: &Parts, through: &[String], place: ScriptPlace) {
         let mut words = parts.words.iter().skip(1);
         while let Some(word) = words.next() {
-            if !matches!(word.text.as_deref(), Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
+            if !matches!(
+                word.text.as_deref(),
+                Some(
+                    "-exec"
+                        | "-execdir"
+                        | "-ok"
+                        | "-okdir"
+                        | "-x"
+                        | "-X"
+                        | "--exec"
+                        | "--exec-batch"
+                )
+            ) {
                 continue;
             }
             let is_end = |word: &&Word| !matches!(word.text.as_deref(), Some(";" | "+"));
