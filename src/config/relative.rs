@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
+use crate::engine::shell::{self, ShellWord};
 
 /// Programs that run a script, which they are given as an argument.
 const INTERPRETERS: &[&str] = &[
@@ -11,11 +12,9 @@ const INTERPRETERS: &[&str] = &[
     "php", "lua", "tsx", "ts-node", "pwsh", "Rscript",
 ];
 
-/// Programs that run the program in their arguments.
-const WRAPPERS: &[&str] = &[
-    "env", "exec", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "doas",
-    "time", "uv", "poetry", "pipenv", "npx", "bunx",
-];
+/// Programs that run the program in their arguments after a word of their own, beside those that
+/// the reader of command lines takes off.
+const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
 
 /// Options of interpreters that run no file.
 const INLINE: &[&str] =
@@ -95,8 +94,9 @@ fn joined(base: &Path, word: &str) -> String {
 
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let name = |word: &W| Path::new(word.as_ref()).file_name()?.to_str().map(str::to_string);
-    let is_wrapped =
-        words.first().and_then(name).is_some_and(|name| WRAPPERS.contains(&name.as_str()));
+    let is_wrapped = words.first().and_then(name).is_some_and(|name| {
+        RUNNERS.contains(&name.as_str()) || shell::operands_before(&name).is_some()
+    });
     let is_interpreter = |word: &W| {
         name(word).is_some_and(|name| {
             let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -128,14 +128,19 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
 /// The word of a command line for the shell that would be looked for in the working directory: a
 /// program `./x`, or the script of an interpreter.
 fn adrift(line: &str) -> Option<String> {
-    commands(line).into_iter().find_map(|words| {
-        let program = words.first()?;
+    // A word that is not known begins as it is written: `"$HOME"/x`.
+    let known = |word: &ShellWord| {
+        word.text.clone().unwrap_or_else(|| word.written.trim_start_matches('"').to_string())
+    };
+    shell::read(line).commands.iter().find_map(|command| {
+        let words: Vec<String> =
+            std::iter::once(&command.program).chain(&command.args).map(known).collect();
+        let program = &words[0];
         if is_dotted(program) {
             return Some(program.clone());
         }
         if matches!(program.as_str(), "." | "source") {
-            let sourced = words.get(1)?;
-            return is_adrift(sourced).then(|| sourced.clone());
+            return words.get(1).filter(|sourced| is_adrift(sourced)).cloned();
         }
         let scripts = scripts(&words[interpreter(&words)? + 1..]);
         let is_script = |word: &&&str| {
@@ -150,69 +155,6 @@ fn adrift(line: &str) -> Option<String> {
 /// Whether a word of a shell is a path that is not anchored anywhere.
 fn is_adrift(word: &str) -> bool {
     !word.is_empty() && !word.starts_with(['/', '$', '~', '-', '<', '`'])
-}
-
-/// Words after which the shell expects a command.
-const BEFORE_COMMANDS: &[&str] =
-    &["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"];
-
-/// The words of each simple command of a line, as far as they are known without running it. A
-/// quoted text is part of a word.
-fn commands(line: &str) -> Vec<Vec<String>> {
-    let mut all = vec![Vec::new()];
-    let mut word = String::new();
-    let mut quote = None;
-    // The quotes around each substitution that is open.
-    let mut around = Vec::new();
-    let mut characters = line.chars();
-    while let Some(c) = characters.next() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some('\'') => word.push(c),
-            // A substitution in a quoted text is a command too.
-            Some(_) if c == '`' || c == '(' && word.ends_with('$') => {
-                if c == '(' {
-                    around.push(quote.take());
-                }
-                end_word(&mut all, &mut word);
-                all.push(Vec::new());
-            }
-            None if c == '\'' || c == '"' => quote = Some(c),
-            Some(_) | None if c == '\\' => word.extend(characters.next()),
-            Some(_) => word.push(c),
-            None if c.is_whitespace() && c != '\n' => end_word(&mut all, &mut word),
-            None if "\n;|&()`".contains(c) => {
-                end_word(&mut all, &mut word);
-                all.push(Vec::new());
-                match c {
-                    '(' => around.push(None),
-                    ')' => quote = around.pop().flatten(),
-                    _ => {}
-                }
-                if quote.is_some() {
-                    // What follows in the quotes begins with what the substitution gave.
-                    word.push('$');
-                }
-            }
-            None => word.push(c),
-        }
-    }
-    end_word(&mut all, &mut word);
-    all
-}
-
-fn end_word(all: &mut [Vec<String>], word: &mut String) {
-    let Some(command) = all.last_mut() else { return };
-    let word = std::mem::take(word);
-    let is_variable = || {
-        let name = word.split_once('=').map(|(name, _)| name);
-        name.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
-    };
-    let is_skipped = word.is_empty()
-        || command.is_empty() && (is_variable() || BEFORE_COMMANDS.contains(&word.as_str()));
-    if !is_skipped {
-        command.push(word);
-    }
 }
 
 #[cfg(test)]
@@ -279,6 +221,14 @@ mod tests {
             ("echo './x' '; ./y'", None),
             ("python3 -m json.tool", None),
             ("node", None),
+            // As the shell reads it.
+            ("sudo -u me ./x", Some("./x")),
+            ("sh -c './x; ls'", Some("./x")),
+            ("case a in a) ./x ;; esac", Some("./x")),
+            ("cat <<E\n./x\nE", None),
+            ("ls # ./x; sh guard.sh", None),
+            ("f() { ./\"$1\"; }; f a", Some("./\"$1\"")),
+            ("git commit -m '(./x)'", None),
         ] {
             assert_eq!(adrift(line).as_deref(), wanted, "{line}");
         }
