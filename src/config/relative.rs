@@ -128,19 +128,19 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
 /// The word of a command line for the shell that would be looked for in the working directory: a
 /// program `./x`, or the script of an interpreter.
 fn adrift(line: &str) -> Option<String> {
-    // A word that is not known begins as it is written: `"$HOME"/x`.
-    let known = |word: &ShellWord| {
-        word.text.clone().unwrap_or_else(|| word.written.trim_start_matches('"').to_string())
-    };
     shell::read(line).commands.iter().find_map(|command| {
-        let words: Vec<String> =
-            std::iter::once(&command.program).chain(&command.args).map(known).collect();
-        let program = &words[0];
+        // A word that is not known begins as it is written: `"$HOME"/x`.
+        let words = std::iter::once(&command.program).chain(&command.args);
+        let words: Vec<&str> = words.map(ShellWord::shown).collect();
+        let program = words[0];
         if is_dotted(program) {
-            return Some(program.clone());
+            return Some(program.to_string());
         }
-        if matches!(program.as_str(), "." | "source") {
-            return words.get(1).filter(|sourced| is_adrift(sourced)).cloned();
+        if matches!(program, "." | "source") {
+            return words
+                .get(1)
+                .filter(|sourced| is_adrift(sourced))
+                .map(|word| (*word).to_string());
         }
         let scripts = scripts(&words[interpreter(&words)? + 1..]);
         let is_script = |word: &&&str| {

@@ -45,6 +45,12 @@ impl ShellWord {
     pub fn known(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| !self.is_pattern)
     }
+
+    /// Its text, or else the word as it is written, without the quotes around it.
+    pub(crate) fn shown(&self) -> &str {
+        let bare = self.written.strip_prefix('"').map(|word| word.trim_end_matches('"'));
+        self.text.as_deref().or(bare).unwrap_or(&self.written)
+    }
 }
 
 /// `NAME=value` before a command.

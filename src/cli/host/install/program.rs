@@ -7,6 +7,7 @@ use crate::cli::errand::Errand;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::parse_duration;
+use crate::engine::shell::{self, ShellWord};
 
 use super::row::{InstallHost, NAME};
 use crate::cli::exit::Result;
@@ -80,10 +81,14 @@ pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool 
 
 /// Whether a command runs hookrun in any way.
 pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
-    let is_divider = |c: char| c.is_whitespace() || ";|&(){}'\"`".contains(c);
-    let words: Vec<&str> = text.split(is_divider).filter(|word| !word.is_empty()).collect();
-    let is_program = |word: &Path| word.ends_with(NAME) || env.program.as_deref() == Some(word);
-    words.windows(2).any(|pair| is_program(Path::new(pair[0])) && pair[1] == "run")
+    let is_program = |word: &ShellWord| {
+        let program = Path::new(word.shown());
+        program.ends_with(NAME) || env.program.as_deref() == Some(program)
+    };
+    shell::read(text).commands.iter().any(|command| {
+        let first = command.args.first().and_then(ShellWord::known);
+        is_program(&command.program) && first == Some("run")
+    })
 }
 
 /// The program that a host's shell finds: in `search`, or in the PATH that this process has.
