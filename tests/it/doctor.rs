@@ -94,7 +94,7 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
         (format!("'{program}' run tool.pre"), true),
         ("cd sub && hookrun run --host claude; exit 0".to_string(), true),
         ("cd /repos/hookrun && cargo run".to_string(), false),
-        ("\"$HOME/bin/hookrun\" run --host claude".to_string(), true),
+        ("\"$HOME/bin/hookrun\" run --host claude; true".to_string(), true),
         ("sh -c 'exec hookrun run tool.pre'".to_string(), true),
         ("echo hookrun; echo 'hookrun run' # hookrun run".to_string(), false),
     ] {
