@@ -1,5 +1,7 @@
 //! Rules: hooks without a program.
 
+mod forms;
+
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

@@ -7,8 +7,6 @@ mod programs;
 mod row;
 mod runs;
 #[cfg(test)]
-mod runs_cases;
-#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 /// The options of some programs.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ProgramOptions {
     /// Its names, divided by blanks.
     names: &'static str,
     /// All of its options that take the next word as their value, divided by blanks.
@@ -13,8 +13,8 @@ pub(super) struct Program {
     pub(super) has_long_dash: bool,
 }
 
-const fn program(names: &'static str, valued: &'static str) -> Program {
-    Program { names, valued, shortens: false, has_long_dash: false }
+const fn program(names: &'static str, valued: &'static str) -> ProgramOptions {
+    ProgramOptions { names, valued, shortens: false, has_long_dash: false }
 }
 
 /// Options of git that other options of it begin with: they are never short for those.
@@ -23,15 +23,15 @@ pub(super) const WHOLE: &[&str] = &["--force", "--no", "--all", "--tag", "--dry-
 /// The programs that policies are mostly about, by their manuals of 2026. Of other programs any
 /// option may take the next word.
 #[rustfmt::skip]
-const PROGRAMS: &[Program] = &[
-    Program { shortens: true, ..program("git",
+const PROGRAMS: &[ProgramOptions] = &[
+    ProgramOptions { shortens: true, ..program("git",
         "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix -m --message -F --file -o \
          --push-option -b -B --orphan -X --strategy-option --strategy --onto --author --date --since --until --format \
          --pretty --depth --branch --origin --receive-pack --repo --expire --expire-unreachable --source --pathspec-from-file") },
-    Program { shortens: true, ..program("rm rmdir unlink shred cp mv ln install mkdir touch chmod chown chgrp truncate tee",
+    ProgramOptions { shortens: true, ..program("rm rmdir unlink shred cp mv ln install mkdir touch chmod chown chgrp truncate tee",
         "-s --size -t --target-directory -S --suffix -m --mode -o --owner -g --group -r --reference -n --iterations -d --date") },
-    Program { has_long_dash: true, ..program("find", "-name -iname -path -ipath -type -maxdepth -mindepth -newer -mtime -size -user -perm -regex -exec") },
-    Program { has_long_dash: true, ..program("terraform tofu terragrunt", "") },
+    ProgramOptions { has_long_dash: true, ..program("find", "-name -iname -path -ipath -type -maxdepth -mindepth -newer -mtime -size -user -perm -regex -exec") },
+    ProgramOptions { has_long_dash: true, ..program("terraform tofu terragrunt", "") },
     program("kubectl oc k9s", "-n --namespace --context --cluster --kubeconfig --user -s --server --token --as --as-group \
          -l --selector -f --filename -o --output -c --container --field-selector --grace-period --timeout -k --kustomize -p --patch --type --replicas"),
     program("helm", "-n --namespace --kube-context --kubeconfig -f --values --set --set-string --version --repo --timeout"),
@@ -60,11 +60,11 @@ const PROGRAMS: &[Program] = &[
 ];
 
 /// What is known of a program, by its base name.
-pub(super) fn find(name: &str) -> Option<&'static Program> {
+pub(super) fn find(name: &str) -> Option<&'static ProgramOptions> {
     PROGRAMS.iter().find(|row| row.names.split(' ').any(|known| known == name))
 }
 
-impl Program {
+impl ProgramOptions {
     /// Whether this option takes the next word.
     pub(super) fn takes_value(&self, option: &str) -> bool {
         self.valued.split_ascii_whitespace().any(|known| known == option)

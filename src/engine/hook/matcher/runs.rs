@@ -6,7 +6,7 @@
 //! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
 //! a value, however it is given.
 
-use super::programs::{self, Program};
+use super::programs::{self, ProgramOptions};
 use super::row::MatcherError;
 use super::wild;
 use crate::engine::shell::{CommandLine, ShellCommand, ShellWord};
@@ -284,7 +284,7 @@ struct GivenOperand<'c> {
 
 /// The words of a command, divided as its program divides them.
 struct GivenWords<'c> {
-    row: Option<&'static Program>,
+    row: Option<&'static ProgramOptions>,
     options: Vec<GivenOption<'c>>,
     operands: Vec<GivenOperand<'c>>,
     /// A word that may be any option.

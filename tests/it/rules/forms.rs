@@ -1,17 +1,27 @@
 //! Which commands a form of `runs` meets.
 
-use super::runs::RunsForm;
-use crate::engine::shell;
+use hookrun::Event;
+use hookrun::internals::hook::{Matcher, PathBase};
+use serde_json::json;
 
-/// How a form and a command line fit: `true` and `false` surely, `None` in doubt.
+/// How a form and a command line fit: `true` and `false` surely, `None` in doubt, which counts on
+/// a gate only.
 fn fits(form: &str, line: &str) -> Option<bool> {
-    let line = shell::read(line);
-    let form = RunsForm::read(form).unwrap();
-    let find = |in_doubt| form.find(&line, in_doubt, &|_| false);
-    match (find(false), find(true)) {
-        (Some(_), _) => Some(true),
-        (None, None) => Some(false),
-        (None, Some(_)) => None,
+    let matcher = Matcher::default().runs(form).unwrap();
+    let place = PathBase { cwd: "/p".into(), project: "/p".into() };
+    let is_met = |event: &str| {
+        let input = json!({ "command": line });
+        let event = match event {
+            "tool.pre" => Event::tool_pre("bash", input),
+            _ => Event::tool_post("bash", input, ""),
+        };
+        matcher.decide(&event.build().unwrap(), &place).is_ok()
+    };
+    match (is_met("tool.post"), is_met("tool.pre")) {
+        (true, true) => Some(true),
+        (false, false) => Some(false),
+        (false, true) => None,
+        (true, false) => panic!("{form} fits `{line}` on a gate only"),
     }
 }
 
@@ -117,22 +127,7 @@ fn a_form_that_can_mean_nothing_is_an_error() {
         ("git -- x", "leave it out"),
         ("git 'push", "a quote is not closed"),
     ] {
-        let error = RunsForm::read(form).unwrap_err().to_string();
+        let error = Matcher::default().runs(form).unwrap_err().to_string();
         assert!(error.contains(problem), "{form}: {error}");
-    }
-}
-
-#[test]
-fn what_is_in_doubt_is_said() {
-    let form = RunsForm::read("git push --force").unwrap();
-    for (line, doubt) in [
-        ("$x push", "what `$x` runs"),
-        ("git push \"$x\"", "what `\"$x\"` is in `git push \"$x\"`"),
-        ("git 'x", "all that it runs: "),
-        ("mytool", ""),
-    ] {
-        let found = form.find(&shell::read(line), true, &|_| false).and_then(|found| found.doubt);
-        assert!(found.as_deref().unwrap_or_default().starts_with(doubt), "{line}: {found:?}");
-        assert_eq!(found.is_some(), !doubt.is_empty(), "{line}");
     }
 }
