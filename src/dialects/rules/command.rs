@@ -57,7 +57,7 @@ impl CommandForm {
             self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
         };
         is_gate && command.through.iter().any(|wrapper| self.is_about(wrapper))
-            || texts(command).into_iter().any(fits)
+            || texts(command, &self.start).into_iter().any(fits)
     }
 
     /// Whether what a word becomes when the line runs may be what this form wants.
@@ -98,8 +98,8 @@ struct TextWord<'c> {
 
 /// A command with and without the folder of its program, the programs that it is run through, the
 /// variables that it is given, and the options before its first operand; its words unquoted, and
-/// as they are written.
-fn texts(command: &ShellCommand) -> Vec<CommandText> {
+/// as they are written. Those only that may begin with `start`.
+fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
     let words: Vec<&ShellWord> = std::iter::once(&command.program).chain(&command.args).collect();
     let assigns = command.assigns.iter().map(TextWord::of_variable);
     let before: Vec<TextWord> =
@@ -111,17 +111,25 @@ fn texts(command: &ShellCommand) -> Vec<CommandText> {
             words.iter().map(|word| TextWord::read(word, is_written)).collect();
         let Some((program, args)) = words.split_first() else { continue };
         for program in std::iter::once(program.clone()).chain(program.without_folder()) {
-            let text = |before: &[TextWord], args: &[TextWord]| {
-                let words = before.iter().chain([&program]).chain(args);
-                words.fold(CommandText::default(), CommandText::with)
+            let mut add = |before: &[TextWord], args: &[TextWord]| {
+                let first = before.first().unwrap_or(&program);
+                let is_open = first.open_at.is_some();
+                if is_open || start.starts_with(&*first.text) || first.text.starts_with(start) {
+                    let words = before.iter().chain([&program]).chain(args);
+                    all.push(words.fold(CommandText::default(), CommandText::with));
+                }
             };
-            all.push(text(&before, args));
+            add(&before, args);
+            if start.is_empty() {
+                // A form that begins with `*` takes any beginning.
+                break;
+            }
             let wrappers = &before[command.assigns.len()..];
-            all.extend((0..=wrappers.len()).map(|at| text(&wrappers[at..], args)));
-            all.extend(starts(args).take(MOST_OPTIONS).map(|at| text(&[], &args[at..])));
-            if starts(args).nth(MOST_OPTIONS).is_some() {
+            (0..=wrappers.len()).for_each(|at| add(&wrappers[at..], args));
+            if start.trim_end().contains(' ') {
+                starts(args).take(MOST_OPTIONS).for_each(|at| add(&[], &args[at..]));
                 let rest = TextWord { text: Cow::Borrowed(""), open_at: Some(0) };
-                all.push(text(&[], &[rest]));
+                starts(args).skip(MOST_OPTIONS).take(1).for_each(|_| add(&[], &[rest.clone()]));
             }
         }
     }
