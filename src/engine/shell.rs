@@ -25,12 +25,19 @@ pub use line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord
 /// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt,
 /// and so is every text where hookrun was built without its feature `shell`.
 pub(crate) fn read(text: &str) -> CommandLine {
+    read_all(&[text])
+}
+
+/// Reads several texts as [`read`] does, each on its own: none of them changes what another means.
+pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
     #[cfg(feature = "shell")]
-    return script::read(text);
+    return script::read(texts);
     #[cfg(not(feature = "shell"))]
     CommandLine {
         commands: Vec::new(),
-        doubt: (!text.trim().is_empty())
+        doubt: texts
+            .iter()
+            .any(|text| !text.as_ref().trim().is_empty())
             .then(|| "hookrun was built without its feature `shell`".to_string()),
     }
 }

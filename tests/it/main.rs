@@ -5,6 +5,7 @@
 
 mod sandbox;
 
+mod action;
 mod answers;
 mod bounds;
 mod commands;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::engine::event::Event;
+use crate::engine::event::{Action, Event};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Containment, Hook, PathBase};
@@ -55,6 +55,10 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
     VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
     VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
+    VariableRow {
+        name: "HOOKRUN_ACTION_PROGRAMS",
+        about: "the base names of the programs in `action.commands`, one a line; `?` where only a run can tell, and if the command line is uncertain",
+    },
     VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
     VariableRow {
         name: "HOOKRUN_ACTION_RESOLVED",
@@ -169,19 +173,27 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
         let command = action.command.as_ref();
         let command = command.map(|text| if fits(text) { text.clone() } else { "\0".to_string() });
         fact("HOOKRUN_ACTION_COMMAND", command);
-        // A line break in a path would make two paths of it; a NUL makes the caller leave the list
+        // A line break in a path or name would make two of it; a NUL makes the caller leave the list
         // out.
         let left_out = || Some("\0".to_string());
-        let list = |paths: &[String]| match paths.iter().any(|path| path.contains('\n')) {
+        let list = |texts: &[String]| match texts.iter().any(|text| text.contains('\n')) {
             true => left_out(),
-            false => (!paths.is_empty()).then(|| paths.join("\n")),
+            false => (!texts.is_empty()).then(|| texts.join("\n")),
         };
+        fact("HOOKRUN_ACTION_PROGRAMS", list(&programs(action)));
         fact("HOOKRUN_ACTION_PATHS", list(&action.paths));
         let is_whole = event.links().is_none_or(|links| links.is_whole);
         let resolved = if is_whole { list(&action.resolved) } else { left_out() };
         fact("HOOKRUN_ACTION_RESOLVED", resolved);
     }
     facts
+}
+
+/// The programs that an action runs, by their base names; `?` where that cannot be told.
+fn programs(action: &Action) -> Vec<String> {
+    let names = action.line.commands.iter().map(|command| command.name());
+    let doubt = action.line.doubt.iter().map(|_| None);
+    names.chain(doubt).map(|name| name.unwrap_or("?").to_string()).collect()
 }
 
 pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f str> {

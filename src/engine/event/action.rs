@@ -6,6 +6,7 @@ mod calls;
 mod commands;
 mod input;
 mod kind;
+mod operands;
 mod patch;
 mod paths;
 
@@ -14,10 +15,11 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::context::{Context, ContextError};
-use super::json::{child, elements, string_text};
+use super::json::{child, elements, key_text, raw_entries, string_text};
 use crate::engine::shell::{self, CommandLine};
 use input::{ToolInput, opened};
 pub use kind::{ActionKind, TOOLS, ToolClass};
+use operands::LinePaths;
 pub(crate) use paths::Guesses;
 use paths::NamedPaths;
 
@@ -45,7 +47,8 @@ pub struct Action {
     /// What the command line runs: `commands`, and `uncertain` if there may be more.
     #[serde(flatten)]
     pub line: CommandLine,
-    /// The paths that the tool names, as it names them.
+    /// The paths that the tool names, as it names them, and those that its command line opens by
+    /// redirections, writes or removes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The same paths in the same order, absolute and with links followed, then what else they may
@@ -55,12 +58,13 @@ pub struct Action {
 }
 
 impl Action {
-    fn new(kind: ActionKind, command: Option<String>, paths: Vec<String>) -> Action {
-        let line = command.as_deref().map(shell::read).unwrap_or_default();
+    fn new(kind: ActionKind, paths: Vec<String>) -> Action {
+        let (command, line) = (None, CommandLine::default());
         Action { kind, command, line, paths, resolved: Vec::new() }
     }
 
-    /// Reads the `action` that a host gave.
+    /// Reads the `action` that a host gave. What its command line runs is read here, whatever the
+    /// host says.
     ///
     /// # Errors
     /// When it is not an object, or its parts have other types than [`Action`]'s.
@@ -96,8 +100,28 @@ impl Action {
                 list.iter().map(|one| string_text(one.get())).collect();
             texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
         };
-        let (paths, resolved) = (strings("paths")?, strings("resolved")?);
-        Ok(Action { resolved, ..Action::new(kind, command, paths) })
+        let (mut paths, resolved) = (strings("paths")?, strings("resolved")?);
+        let line = command.as_deref().map(shell::read).unwrap_or_default();
+        paths.extend(LinePaths::read(&line).in_folders(&[]));
+        let paths = distinct(paths);
+        Ok(Action { kind, command, line, paths, resolved })
+    }
+
+    /// The JSON text of the action that a host gave, with what was found out since. What else the
+    /// host said stays.
+    pub(super) fn completed(&self, raw: &str) -> String {
+        let found = [
+            ("commands", json_text(&self.line.commands), self.line.commands.is_empty()),
+            ("uncertain", json_text(&self.line.doubt), self.line.doubt.is_none()),
+            ("paths", json_text(&self.paths), self.paths.is_empty()),
+            ("resolved", json_text(&self.resolved), self.resolved.is_empty()),
+        ];
+        let given = raw_entries(raw).into_iter();
+        let given = given.filter(|(key, _)| found.iter().all(|(own, ..)| key_text(key) != *own));
+        let given = given.map(|(key, value)| format!("{}:{}", key.get(), value.get()));
+        let found = found.iter().filter(|(.., is_empty)| !is_empty);
+        let found = found.map(|(key, value, _)| format!("\"{key}\":{value}"));
+        format!("{{{}}}", given.chain(found).collect::<Vec<_>>().join(","))
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -117,7 +141,7 @@ impl Action {
         })?;
         let kind = ActionKind::of_tool(&name);
         let Some(input) = context.raw("toolInput").map(opened) else {
-            return Ok(Some(Action::new(kind, None, Vec::new())));
+            return Ok(Some(Action::new(kind, Vec::new())));
         };
         let whole = Action::of_call(kind, &input, "toolInput")?;
         if kind == ActionKind::Other {
@@ -129,24 +153,33 @@ impl Action {
     /// The action of one call, whose input is at this place of the event.
     fn of_call(kind: ActionKind, input: &str, place: &str) -> Result<Action, ContextError> {
         let tool_input = ToolInput::read(kind, input, place)?;
-        let mut command = commands::find_commands(&tool_input);
+        let mut commands = commands::find_commands(&tool_input);
         let named = NamedPaths::read(kind, input);
-        let patched = match (kind, &command) {
-            (ActionKind::Shell, Some(line)) => {
-                patch::in_folders(patch::in_command(line), &named.folders)
-            }
-            (ActionKind::Shell, None) => Vec::new(),
+        let patched = match kind {
+            ActionKind::Shell => Vec::new(),
             _ => patch::in_input(&tool_input),
         };
         if kind == ActionKind::Edit && !patched.is_empty() {
-            command = None;
+            commands.clear();
         }
         let mut paths = match named.paths.is_empty() && patched.is_empty() {
             true => Guesses::read(kind, "", input, &named).likely(),
             false => named.paths,
         };
         paths.extend(patched);
-        Ok(Action::new(kind, command, paths))
+        let mut action = Action::new(kind, paths);
+        if commands.is_empty() {
+            return Ok(action);
+        }
+        action.line = shell::read_all(&commands);
+        // A single command is not copied: it may be large.
+        let only = if commands.len() == 1 { commands.pop() } else { None };
+        action.command = Some(only.unwrap_or_else(|| commands.join("\n")));
+        let mut of_line = LinePaths::read(&action.line);
+        of_line.files.splice(0..0, action.patch());
+        action.paths.extend(of_line.in_folders(&named.folders));
+        action.paths = distinct(action.paths);
+        Ok(action)
     }
 
     /// The action with the calls of other tools that its input holds.
@@ -155,30 +188,52 @@ impl Action {
         if calls.is_empty() {
             return Ok(self);
         }
-        let (mut commands, mut paths, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut whole = Action::new(ActionKind::Other, Vec::new());
+        let mut kinds = Vec::new();
         for call in calls {
             let one = Action::of_call(call.kind, &opened(call.input), &call.place)?;
-            commands.extend(one.command);
-            paths.extend(one.paths);
             kinds.push(one.kind);
+            whole.add(one);
         }
         // What is outside of the calls is still the input of an unknown tool.
-        let is_known = |line: &str| commands.iter().any(|known: &String| known.contains(line));
-        let own = self.command.filter(|text| !text.lines().all(is_known));
-        if own.is_some() {
-            kinds.push(ActionKind::Shell);
-            commands.extend(own);
+        let known = whole.command.as_deref().unwrap_or_default();
+        match self.command.as_ref().is_none_or(|text| text.lines().all(|one| known.contains(one))) {
+            true => whole.paths.extend(self.paths),
+            false => {
+                kinds.push(ActionKind::Shell);
+                whole.add(self);
+            }
         }
-        paths.extend(self.paths);
-        let mut seen = HashSet::new();
-        paths.retain(|path| seen.insert(path.clone()));
-        let kind = GRAVEST.iter().copied().find(|kind| kinds.contains(kind));
-        let command = (!commands.is_empty()).then(|| commands.join("\n"));
-        Ok(Action::new(kind.unwrap_or(ActionKind::Other), command, paths))
+        whole.paths = distinct(whole.paths);
+        whole.kind = GRAVEST.iter().copied().find(|one| kinds.contains(one)).unwrap_or(whole.kind);
+        Ok(whole)
+    }
+
+    /// Adds what another action does, except for its kind.
+    fn add(&mut self, other: Action) {
+        match (&mut self.command, other.command) {
+            (Some(own), Some(more)) => {
+                own.push('\n');
+                own.push_str(&more);
+            }
+            (own, more) => *own = own.take().or(more),
+        }
+        self.line.commands.extend(other.line.commands);
+        self.line.doubt = self.line.doubt.take().or(other.line.doubt);
+        self.paths.extend(other.paths);
     }
 
     /// The files that a patch in the command touches: such a command edits them as well.
     pub(crate) fn patched(&self) -> Vec<String> {
+        let files = self.patch();
+        match files.is_empty() {
+            true => files,
+            false => LinePaths { files, ..LinePaths::read(&self.line) }.in_folders(&[]),
+        }
+    }
+
+    /// The files that a patch in the command names.
+    fn patch(&self) -> Vec<String> {
         match (&self.command, self.kind) {
             (Some(command), ActionKind::Shell) => patch::in_command(command),
             _ => Vec::new(),
@@ -217,20 +272,20 @@ impl Action {
         let path = |raw: &str| string_text(raw).or_else(|| string_text(child(raw, "path")?));
         let paths: Option<Vec<String>> = list.iter().map(|one| path(one.get())).collect();
         let paths = paths.ok_or_else(|| wrong("one of them has no `path`"))?;
-        Ok(Some(Action::new(ActionKind::Write, None, paths)))
+        Ok(Some(Action::new(ActionKind::Write, paths)))
     }
 
     /// The action as contexts have it.
     pub fn to_json(&self) -> String {
         json_text(self)
     }
+}
 
-    /// The JSON text of an action with its `resolved` added.
-    pub(super) fn with_resolved(&self, raw: &str) -> String {
-        let resolved = json_text(&self.resolved);
-        let open = raw.strip_suffix('}').unwrap_or(raw);
-        format!("{open},\"resolved\":{resolved}}}")
-    }
+/// These paths, each once.
+fn distinct(mut paths: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    paths
 }
 
 fn json_text(value: &impl Serialize) -> String {
@@ -383,7 +438,7 @@ mod tests {
         ]));
         assert_eq!(action.kind, ActionKind::Shell);
         assert_eq!(action.command.as_deref(), Some("rm x\nls"));
-        assert_eq!(action.paths, ["a", ".env"]);
+        assert_eq!(action.paths, ["a", "x", ".env"]);
         assert_eq!(batch(json!([{"tool": "read"}, {"tool": "write"}])).kind, ActionKind::Write);
         let twice = r#"{"toolName":"batch","toolInput":{"tool_calls":[
             {"tool":"bash","parameters":{"command":"ls","command":"rm x"}}]}}"#;

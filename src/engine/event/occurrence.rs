@@ -124,7 +124,7 @@ impl Event {
         if let Some(action) = facts.action.as_mut().filter(|action| action.resolved.is_empty()) {
             action.resolved = resolved;
             if let Some(raw) = facts.context.raw("action").filter(|_| !action.resolved.is_empty()) {
-                facts.context.set_raw("action", action.with_resolved(raw));
+                facts.context.set_raw("action", action.completed(raw));
             }
         }
         self
@@ -150,7 +150,15 @@ impl EventFacts {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
         self.links = None;
         if let Some(given) = self.context.raw("action") {
-            self.action = Some(Action::read(given)?);
+            let mut action = Action::read(given)?;
+            // Several texts in one are read one by one, where they are at hand.
+            if let Ok(Some(derived)) = Action::derive(&self.context)
+                && derived.command == action.command
+            {
+                action.line = derived.line;
+            }
+            self.context.set_raw("action", action.completed(given));
+            self.action = Some(action);
             return Ok(());
         }
         self.action = match Action::derive(&self.context)? {

@@ -181,18 +181,10 @@ impl Matcher {
     /// Why it will hardly ever match, and what to match instead.
     pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
-        let is_shell = |word: &ToolWord| matches!(word, ToolWord::Class(ActionKind::Shell));
-        let is_class = |word: &ToolWord| matches!(word, ToolWord::Class(_));
-        if self.needs_command()
-            && tool.alternatives.iter().all(|one| is_class(one) && !is_shell(one))
-        {
-            return Some(("its tools are given no command line", "match `tool=bash`"));
-        }
-        let is_of_paths = !self.paths.is_empty() && tool.alternatives.iter().all(is_shell);
-        is_of_paths.then_some((
-            "a shell is given a command line, and no paths that a glob could match",
-            "match the command line with `command=…`, or other tools",
-        ))
+        let is_without =
+            |word: &ToolWord| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell);
+        let never = self.needs_command() && tool.alternatives.iter().all(is_without);
+        never.then_some(("its tools are given no command line", "match `tool=bash`"))
     }
 
     /// The words of the tool matcher that name no sort of tool and are no glob.

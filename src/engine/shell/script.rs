@@ -40,10 +40,12 @@ pub(super) struct Parts {
     pub(super) has_stdin: bool,
 }
 
-/// Reads a command text.
-pub(super) fn read(text: &str) -> CommandLine {
+/// Reads command texts, each on its own.
+pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
     let mut reader = ScriptReader { line: CommandLine::default(), bytes_left: MOST_BYTES_READ };
-    reader.script(text, ScriptPlace { depth: 0, through: &[] });
+    for text in texts {
+        reader.script(text.as_ref(), ScriptPlace { depth: 0, through: &[] });
+    }
     reader.line
 }
 

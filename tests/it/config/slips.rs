@@ -98,18 +98,14 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", &text);
         has_problem(&sandbox, &["h:2:", cause, cure]);
     }
-    for (directive, cause, cure) in [
-        ("tool=write command=rm", "given no command line", "match `tool=bash`"),
-        ("tool=bash path=.env", "no paths", "`command=…`"),
-    ] {
-        let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
-        let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", &text);
-        has_problem(&sandbox, &["warning", "`h`: ", cause, cure]);
-    }
+    let text = "#!/bin/sh\n# hookrun: tool=write command=rm\nexit 0\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", text);
+    has_problem(&sandbox, &["warning", "`h`: ", "given no command line", "match `tool=bash`"]);
     for directive in [
         "tool='read|mcp__*' path=*.{env,pem}",
         "path='My Documents/**'",
         "path=/etc/passwd tool='bash|write' command=rm",
+        "path=.env tool=bash",
         r"command='git\s+push' description=it\'s",
         r#"command="git\s+push""#,
         r"description=two\ words",

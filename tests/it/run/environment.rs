@@ -67,6 +67,7 @@ fn a_shell_hook_needs_no_json_parser() {
     let expected = [
         ("HOOKRUN_ACTION_COMMAND", "a  'b' $c"),
         ("HOOKRUN_ACTION_KIND", "shell"),
+        ("HOOKRUN_ACTION_PROGRAMS", "a"),
         ("HOOKRUN_DEPTH", "1"),
         ("HOOKRUN_EVENT", "tool.pre"),
         ("HOOKRUN_HAS_UI", "0"),
@@ -100,6 +101,23 @@ fn paths_come_one_a_line_and_a_prompt_as_it_is() {
 }
 
 #[test]
+fn programs_come_one_a_line_and_what_only_a_run_can_tell_as_a_question_mark() {
+    let sandbox = Sandbox::new().hook("hook", "printf %s \"$HOOKRUN_ACTION_PROGRAMS\" > programs");
+    for (command, programs) in [
+        ("cd x && sudo /bin/rm -rf y | tee z", "cd\nrm\ntee"),
+        ("$X y; echo $(date)", "?\ndate\necho"),
+        ("ls; echo 'x", "?"),
+        ("# nothing", ""),
+    ] {
+        sandbox.run_shell(command).allows();
+        assert_eq!(sandbox.read("programs"), programs, "{command}");
+    }
+    let context = br#"{"toolName":"write","toolInput":{"path":"a"}}"#;
+    sandbox.hookrun(&["run", "tool.pre"], context).allows();
+    assert_eq!(sandbox.read("programs"), "");
+}
+
+#[test]
 fn hookruns_own_environment_is_passed_on() {
     let sandbox = Sandbox::new().variable("MY_TOKEN", "t").hook("hook", "echo $MY_TOKEN");
     sandbox.run("tool.pre").allows_with(json!({ "output": "t" }));
@@ -108,7 +126,7 @@ fn hookruns_own_environment_is_passed_on() {
 #[test]
 fn a_value_that_is_too_long_is_left_out_and_named() {
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
-    sandbox.run_shell(&"x".repeat(130_000)).allows();
+    sandbox.run_shell(&format!("echo {}", "x".repeat(130_000))).allows();
     let noted = noted(&sandbox);
     assert!(!noted.iter().any(|(name, _)| name == "HOOKRUN_ACTION_COMMAND"), "{noted:?}");
     let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
@@ -118,7 +136,7 @@ fn a_value_that_is_too_long_is_left_out_and_named() {
 #[test]
 fn a_value_with_a_nul_is_left_out_and_named() {
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
-    sandbox.run_shell("rm\0-rf").allows();
+    sandbox.run_shell("echo \0-rf").allows();
     let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
     assert!(noted(&sandbox).contains(&truncated), "{:?}", noted(&sandbox));
 }
@@ -168,6 +186,7 @@ fn a_hookrun_inside_a_hook_does_not_see_the_outer_event() {
         "HOOKRUN_ACTION_COMMAND",
         "HOOKRUN_ACTION_KIND",
         "HOOKRUN_ACTION_PATHS",
+        "HOOKRUN_ACTION_PROGRAMS",
         "HOOKRUN_PROMPT",
         "HOOKRUN_SESSION_ID",
         "HOOKRUN_TOOL_NAME",

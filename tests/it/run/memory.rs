@@ -40,7 +40,7 @@ fn hookrun_holds_at_most_three_times_the_event() {
     let sandbox = Sandbox::new()
         .variable("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=131072")
         .hook("10-reads", &format!("# hookrun: reads=stdin\n{hook}"))
-        .hook("20-path", "# hookrun: path=.env\nexit 1")
+        .hook("20-path", "# hookrun: tool=write|mcp__* path=.env\nexit 1")
         .hook("30-command", "# hookrun: command=^sudo\nexit 1")
         .hook("40-tool", "# hookrun: tool=webfetch\nexit 1");
     let flat = "x".repeat(6 << 20);

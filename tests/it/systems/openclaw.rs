@@ -227,7 +227,8 @@ fn the_four_contexts_reach_native_hooks_under_our_keys() {
             "tool.pre",
             tool_call(),
             json!({ "toolName": "exec", "toolInput": { "command": "ls" },
-                    "action": { "kind": "shell", "command": "ls" } }),
+                    "action": { "kind": "shell", "command": "ls",
+                                "commands": [{ "program": "ls", "args": [] }] } }),
         ),
         (
             "before_tool_call",

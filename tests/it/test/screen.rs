@@ -39,6 +39,7 @@ tool.pre  a tool is about to run
         event    54 bytes from stdin
         tool     Bash (shell)
         command  rm -rf /
+        paths    /
 
 allow   10-look.sh
         file     hooks.d/tool.pre/10-look.sh (project layer)

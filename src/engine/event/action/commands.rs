@@ -27,9 +27,8 @@ const LIST_KEY: &str = "commands";
 const PEOPLE_KEYS: &[&str] =
     &["description", "explanation", "justification", "reason", "title", "toolsummary"];
 
-/// The command lines in a tool input, one a line if there are several: a tool may read any of them,
-/// and a policy must see it.
-pub(super) fn find_commands(input: &ToolInput<'_>) -> Option<String> {
+/// The command lines in a tool input: a tool may read any of them, and a policy must see it.
+pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     let is_shell = input.kind == ActionKind::Shell;
     let runs = is_shell || input.kind.is_unknown();
     let (more, of_shell) =
@@ -52,8 +51,7 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Option<String> {
         // A command that cannot be found must not be one that no policy sees.
         lines.extend(all_text(input));
     }
-    // A single command is not copied: it may be large.
-    if lines.len() <= 1 { lines.pop() } else { Some(lines.join("\n")) }
+    lines
 }
 
 /// Adds to each command the words that another key has for it.

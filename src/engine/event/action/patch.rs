@@ -14,9 +14,6 @@ const FILE_LINES: &[&str] =
 /// The lines of a diff of git's that name a file.
 const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
 
-/// More folders than these are not tried for the files of a patch in a command.
-const MOST_FOLDERS: usize = 16;
-
 /// The files that the patches in this input touch.
 pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
@@ -38,7 +35,7 @@ pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
 }
 
 /// The files that a patch inside a shell command touches, however it is quoted.
-pub(crate) fn in_command(command: &str) -> Vec<String> {
+pub(super) fn in_command(command: &str) -> Vec<String> {
     let mut found = Vec::new();
     // Looking for patches would cost every other command time.
     if !command.contains("*** ") && !command.contains("+++ ") && !command.contains("diff --git ") {
@@ -56,42 +53,6 @@ pub(crate) fn in_command(command: &str) -> Vec<String> {
         }
     }
     in_diff(command, &mut found);
-    in_folders(found, &folders(command))
-}
-
-/// These files, and each relative to each of these folders.
-pub(super) fn in_folders(mut files: Vec<String>, folders: &[String]) -> Vec<String> {
-    let relative: Vec<String> =
-        files.iter().filter(|file| !file.starts_with('/')).cloned().collect();
-    for folder in folders {
-        files
-            .extend(relative.iter().map(|file| format!("{}/{file}", folder.trim_end_matches('/'))));
-    }
-    files
-}
-
-/// The folders that a command with a patch in it may go to: those of `cd` and of the options of
-/// git, patch and the like, from where it began and from the one before.
-fn folders(command: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut add = |folder: &str| {
-        let folder = folder.trim_matches(['\'', '"']);
-        let after = found.last().filter(|_| !folder.starts_with('/'));
-        let after = after.map(|last| format!("{last}/{folder}"));
-        found.push(folder.to_string());
-        found.extend(after);
-    };
-    for line in command.lines().filter(|line| !line.starts_with(['+', '-', '@', '*'])) {
-        let mut before = "";
-        for word in line.split(|c: char| c.is_whitespace() || ";&|()`".contains(c)) {
-            if matches!(before, "cd" | "pushd" | "-C" | "-d" | "--directory") && !word.is_empty() {
-                add(word);
-            }
-            word.strip_prefix("--directory=").into_iter().for_each(&mut add);
-            before = word;
-        }
-    }
-    found.truncate(MOST_FOLDERS);
     found
 }
 

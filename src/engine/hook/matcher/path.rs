@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Glob, path_glob};
 use super::row::{MatcherError, Mismatch, PathBase};
-use crate::engine::event::{Event, action::Guesses};
+use crate::engine::event::{ActionKind, Event, action::Guesses};
 
 #[derive(Debug, Clone)]
 pub(crate) struct PathMatch {
@@ -141,7 +141,8 @@ pub(crate) fn decide_paths(
 }
 
 /// The first path that one of the globs fits, or any where there are none, and that no glob of
-/// `except` fits. At a gate any short text may be a path, and what was not looked at may be any.
+/// `except` fits. At a gate any short text may be a path, and what was not looked at may be any; so
+/// may the paths of a command line that cannot be read.
 pub(super) fn find_path(
     wanted: &[PathMatch],
     except: &[PathMatch],
@@ -164,7 +165,8 @@ pub(super) fn find_path(
         return Some(path.clone());
     }
     let unknown = || Some("a path that was not looked at".to_string());
-    if !guesses.is_whole {
+    let is_unread = action.kind == ActionKind::Shell && action.line.doubt.is_some();
+    if !guesses.is_whole || is_gate && is_unread {
         return unknown();
     }
     let links = event.links()?;

@@ -137,6 +137,37 @@ fn what_a_tool_may_touch_is_seen_in_every_shape() {
 }
 
 #[test]
+fn what_a_command_writes_or_removes_is_a_path() {
+    for (glob, command) in [
+        (".env", "echo x > .env"),
+        (".env", "true && sudo rm -f ./.env"),
+        (".env", "bash -c 'cat < .env'"),
+        (".env", "mv .env old"),
+        (".env", "sed -i s/a/b/ .env"),
+        ("*.pem", "rm *.pem"),
+        ("secrets/**", "cd secrets && rm x"),
+        ("secrets/**", "git -C secrets rm x"),
+        ("secrets/**", "cp \"$x\" secrets/"),
+        // What cannot be read may do anything.
+        (".env", "rm 'x"),
+    ] {
+        for (tool, key) in [("Bash", "command"), ("exec_command", "cmd"), ("frobnicate", "command")]
+        {
+            let is_seen = wants(&path(glob), tool, &json!({ key: command }));
+            assert!(is_seen || tool == "frobnicate" && command == "rm 'x", "{tool} {command}");
+        }
+    }
+    assert!(wants(&path("secrets/**"), "Bash", &json!({"command": "rm x", "cwd": "secrets"})));
+    let calls = json!({"calls": [{"tool": "bash", "input": {"command": "rm .env"}}]});
+    assert!(wants(&path(".env"), "batch", &calls));
+    for command in
+        ["cat .env", "cp .env x", "echo .env", "rm \"$f\"", "rm x # .env", "ls > /dev/null"]
+    {
+        assert!(!wants(&path("{.env,null}"), "Bash", &json!({ "command": command })), "{command}");
+    }
+}
+
+#[test]
 fn what_is_written_or_said_is_no_path() {
     let prose = format!("{} .env and a/.env too", "words ".repeat(300));
     let blob = "ab/cd+".repeat(2000);
