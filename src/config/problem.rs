@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::dialects::DIALECTS;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, catalog};
+use crate::engine::names::names;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,16 +58,7 @@ pub enum Severity {
     Note,
 }
 
-impl Severity {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        }
-    }
-}
+names! { Severity: Error "error", Warning "warning", Note "note" }
 
 impl Complaint {
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {

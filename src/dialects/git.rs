@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::native;
 use super::row::Reply;
+use crate::engine::names::words;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use Argument::{Flag, MessageFile, Rest, Text};
 
@@ -27,16 +28,10 @@ pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLin
 pub const NAME: &str = "git";
 
 /// Variables of git that are in `raw.environment`. Others may hold credentials.
-const SHOWN_VARIABLES: &[&str] = &[
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_PREFIX",
-    "GIT_REFLOG_ACTION",
-    "GIT_QUARANTINE_PATH",
-    "GIT_PUSH_CERT_STATUS",
-    "GIT_PUSH_CERT_SIGNER",
-];
+const SHOWN_VARIABLES: &[&str] = words!(
+    "GIT_DIR" "GIT_WORK_TREE" "GIT_INDEX_FILE" "GIT_PREFIX" "GIT_REFLOG_ACTION"
+    "GIT_QUARANTINE_PATH" "GIT_PUSH_CERT_STATUS" "GIT_PUSH_CERT_SIGNER"
+);
 
 const MOVED: StdinLines = StdinLines { key: "refs", words: &["oldSha", "newSha", "ref"] };
 const PUSHED: StdinLines =

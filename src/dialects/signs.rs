@@ -9,6 +9,7 @@
 
 use super::{DIALECTS, Dialect, SYSTEMS, find, native};
 use crate::engine::event::{Context, catalog};
+use crate::engine::names::words;
 
 /// What shows that a context is a dialect's.
 #[derive(Debug)]
@@ -66,33 +67,18 @@ const NOT_CLAUDES: &[&str] = &["timestamp", "sessionId", "conversation_id", "cur
 const NOT_CODEXS: &[&str] =
     &["prompt_id", "timestamp", "sessionId", "conversation_id", "cursor_version"];
 
-const NOT_GEMINIS: &[&str] = &[
-    "prompt_id",
-    "turn_id",
-    "model",
-    "permission_mode",
-    "initial_prompt",
-    "stop_reason",
-    "type",
-    "sessionId",
-    "conversation_id",
-    "cursor_version",
-];
+const NOT_GEMINIS: &[&str] = words!(
+    "prompt_id" "turn_id" "model" "permission_mode" "initial_prompt" "stop_reason" "type"
+    "sessionId" "conversation_id" "cursor_version"
+);
 
 const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"];
 
 /// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
-const NOT_COPILOTS: &[&str] = &[
-    "transcript_path",
-    "tool_use_id",
-    "type",
-    "prompt_id",
-    "turn_id",
-    "model",
-    "permission_mode",
-    "conversation_id",
-    "cursor_version",
-];
+const NOT_COPILOTS: &[&str] = words!(
+    "transcript_path" "tool_use_id" "type" "prompt_id" "turn_id" "model" "permission_mode"
+    "conversation_id" "cursor_version"
+);
 
 /// Keys that are in no context of a hook system, nor in ours.
 const OF_HOSTS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];

@@ -85,6 +85,13 @@ pub struct StartError {
     pub cure: String,
 }
 
+impl StartError {
+    /// What is wrong: lower case, no full stop; and what to do.
+    pub fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
+        StartError { problem: problem.into(), cure: cure.into() }
+    }
+}
+
 /// A row of [`FAILURES`].
 #[derive(Debug)]
 pub struct FailureRow {
@@ -104,8 +111,8 @@ pub const FAILURES: &[FailureRow] = &[
     FailureRow {
         what: "could not be started",
         example: || {
-            let problem = "`guard.sh` is not executable".into();
-            Ending::NotStarted(StartError { problem, cure: "run `chmod +x guard.sh`".into() })
+            let problem = "`guard.sh` is not executable";
+            Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
         },
     },
     FailureRow { what: "killed by a signal", example: || Ending::Killed { signal: 11 } },

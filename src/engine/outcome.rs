@@ -8,6 +8,8 @@ pub mod merge;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::names::names;
+
 pub use finding::{Finding, FindingLevel};
 
 /// What one hook said.
@@ -94,6 +96,17 @@ pub enum Decision {
     Ask { question: String },
     /// Blocked, for this reason.
     Block { reason: String },
+}
+
+impl Decision {
+    /// `allow`, `ask` or `block`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask { .. } => "ask",
+            Decision::Block { .. } => "block",
+        }
+    }
 }
 
 /// A row of the table of answers.
@@ -188,6 +201,17 @@ pub enum Settled {
     Refused(Refusal),
 }
 
+impl Settled {
+    /// `allow`, `ask` or `block`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Settled::Allowed => "allow",
+            Settled::Asked { .. } => "ask",
+            Settled::Refused(_) => "block",
+        }
+    }
+}
+
 /// A question for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
@@ -218,6 +242,8 @@ pub enum Cause {
     /// A person did not say yes, or no person could answer.
     Person,
 }
+
+names! { Cause: Policy "policy", Failure "failure", Person "person" }
 
 /// A text from a hook that did not block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -316,6 +342,15 @@ impl Outcome {
         match &self.settled {
             Settled::Refused(refusal) => Some(refusal),
             Settled::Allowed | Settled::Asked { .. } => None,
+        }
+    }
+
+    /// The reason of the refusal, or the questions.
+    pub fn reason(&self) -> Option<String> {
+        match &self.settled {
+            Settled::Allowed => None,
+            Settled::Asked { questions } => Some(joined(questions)),
+            Settled::Refused(refusal) => Some(refusal.reason.clone()),
         }
     }
 

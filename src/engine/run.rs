@@ -9,6 +9,7 @@ pub use crate::engine::ending::{
 };
 use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
+use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
 
 /// Everything about one decided event.
@@ -150,20 +151,9 @@ pub enum Level {
     Namespace,
 }
 
-/// Every level, weakest first.
-pub const LEVELS: &[Level] = &[Level::Group, Level::Sweep, Level::Cgroup, Level::Namespace];
+names! { Level: Group "group", Sweep "sweep", Cgroup "cgroup", Namespace "pidns" }
 
 impl Level {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Group => "group",
-            Level::Sweep => "sweep",
-            Level::Cgroup => "cgroup",
-            Level::Namespace => "pidns",
-        }
-    }
-
     /// What ends with a hook, as a text for people.
     pub fn about(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use crate::dialects::folders;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
-use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::lab::report::human::{About, EventOrigin};
@@ -154,13 +154,13 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     let mut misses = Vec::new();
     if let Some(expected) = args.expect {
         let expected = expected.word();
-        let found = json::decision_word(&outcome.settled);
+        let found = outcome.settled.word();
         if expected != found {
             misses.push(format!("expected {expected}, but the decision is {found}"));
         }
     }
     if let Some(wanted) = wanted {
-        let reason = reason_of(outcome);
+        let reason = outcome.reason().unwrap_or_default();
         if !wanted.is_match(&reason) {
             misses.push(format!("expected a reason that matches /{wanted}/, but it is `{reason}`"));
         }
@@ -169,14 +169,6 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         streams::remark(&format!("FAILED: {}\n", plain(miss)));
     }
     Ok(if misses.is_empty() { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-fn reason_of(outcome: &Outcome) -> String {
-    match &outcome.settled {
-        Settled::Allowed => String::new(),
-        Settled::Asked { questions } => joined(questions),
-        Settled::Refused(refusal) => refusal.reason.clone(),
-    }
 }
 
 fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {

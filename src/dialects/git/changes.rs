@@ -10,17 +10,13 @@ use std::ffi::OsString;
 use serde_json::{Map, Value};
 
 use super::row::{Changes, GitError, GitHook};
+use crate::engine::names::words;
 
 /// Options of every listing, so that neither the configuration nor replaced objects matter.
-const EVERY: &[&str] = &[
-    "-z",
-    "--name-status",
-    "--no-renames",
-    "--no-relative",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=none",
-];
+const EVERY: &[&str] = words!(
+    "-z" "--name-status" "--no-renames" "--no-relative" "--no-ext-diff" "--no-textconv"
+    "--ignore-submodules=none"
+);
 
 const LOG: &[&str] = &["--format=", "-c", "--root", "--no-show-signature", "--no-notes"];
 

@@ -8,6 +8,8 @@ mod row;
 
 use std::time::Duration;
 
+use crate::engine::names::words;
+
 use HostHookKey::{
     About, Arguments, Async, Closed, ClosedFlag, Command, Condition, Folder, Hooks, Idle, InOrder,
     Kind, Matcher, Name, OfKind, Program, Shell, Time, Variables, Void,
@@ -104,13 +106,10 @@ pub(crate) const CLAUDE: HostFile = HostFile {
     subjects: &[
         (
             TOOL,
-            &[
-                "PreToolUse",
-                "PostToolUse",
-                "PostToolUseFailure",
-                "PermissionRequest",
-                "PermissionDenied",
-            ],
+            words!(
+                "PreToolUse" "PostToolUse" "PostToolUseFailure" "PermissionRequest"
+                "PermissionDenied"
+            ),
         ),
         (SOURCE, &["SessionStart", "ConfigChange"]),
         (REASON, &["SessionEnd", "InstructionsLoaded"]),
@@ -220,15 +219,10 @@ pub(crate) const CURSOR: HostFile = HostFile {
     subjects: &[
         (
             TOOL,
-            &[
-                "preToolUse",
-                "postToolUse",
-                "postToolUseFailure",
-                "beforeReadFile",
-                "afterFileEdit",
-                "beforeMCPExecution",
-                "afterMCPExecution",
-            ],
+            words!(
+                "preToolUse" "postToolUse" "postToolUseFailure" "beforeReadFile" "afterFileEdit"
+                "beforeMCPExecution" "afterMCPExecution"
+            ),
         ),
         (COMMAND, &["beforeShellExecution", "afterShellExecution"]),
         (AGENT, &["subagentStart", "subagentStop"]),

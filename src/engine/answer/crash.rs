@@ -28,11 +28,7 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
         let last = lines.last().copied().unwrap_or(meaning);
         Some(format!("{last} (status {status})"))
     })?;
-    let mut end = words.len().min(WORDS_BYTES);
-    while !words.is_char_boundary(end) {
-        end -= 1;
-    }
-    Some(words[..end].to_string())
+    Some(words[..words.floor_char_boundary(WORDS_BYTES)].to_string())
 }
 
 /// The message of an interpreter that stopped in the hook's own file.

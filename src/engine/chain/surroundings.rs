@@ -262,7 +262,7 @@ pub(super) fn whole(
                 "its environment cannot hold {names}: too long, or with a NUL or a line break"
             );
             let cure = "let it read the event on stdin and say `# hookrun: reads=stdin`";
-            Err(StartError { problem, cure: cure.to_string() })
+            Err(StartError::new(problem, cure.to_string()))
         }
         Some(_) | None => Ok(()),
     }

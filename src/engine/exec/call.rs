@@ -140,8 +140,8 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> String {
 }
 
 pub(super) fn no_thread(error: &io::Error) -> StartError {
-    StartError {
-        problem: format!("there is no thread for it: {error}"),
-        cure: "raise the thread and descriptor limits".to_string(),
-    }
+    StartError::new(
+        format!("there is no thread for it: {error}"),
+        "raise the thread and descriptor limits",
+    )
 }

@@ -46,9 +46,8 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
             Ok(Program { path, name: file.into(), arguments: Vec::new() })
         }
         Handler::Words { words, base } => {
-            let (program, arguments) = words.split_first().ok_or_else(|| StartError {
-                problem: "its command is empty".to_string(),
-                cure: "write the program to run".to_string(),
+            let (program, arguments) = words.split_first().ok_or_else(|| {
+                StartError::new("its command is empty", "write the program to run")
             })?;
             let file = find(program, base, search)?;
             Ok(Program {
@@ -62,17 +61,14 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
             name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
-        Handler::Elsewhere { problem, cure } => {
-            Err(StartError { problem: problem.clone(), cure: cure.clone() })
+        Handler::Elsewhere { problem, cure } => Err(StartError::new(problem.clone(), cure.clone())),
+        Handler::Rule(_) => {
+            Err(StartError::new("it is a rule, which needs no program", "ask it for its decision"))
         }
-        Handler::Rule(_) => Err(StartError {
-            problem: "it is a rule, which needs no program".to_string(),
-            cure: "ask it for its decision".to_string(),
-        }),
-        Handler::Function(_) => Err(StartError {
-            problem: "it is a function, and no program can be started for it".to_string(),
-            cure: "give it to a `Runner`".to_string(),
-        }),
+        Handler::Function(_) => Err(StartError::new(
+            "it is a function, and no program can be started for it",
+            "give it to a `Runner`",
+        )),
     }
 }
 
@@ -85,11 +81,13 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
     let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
     let mut candidates = folders.map(|folder| folder.join(program));
-    candidates.find(|file| is_runnable(file)).ok_or_else(|| StartError {
-        problem: format!("no program `{program}` in PATH"),
-        cure: format!(
-            "install it, or write its path; a script next to hookrun.toml is `./{program}`"
-        ),
+    candidates.find(|file| is_runnable(file)).ok_or_else(|| {
+        StartError::new(
+            format!("no program `{program}` in PATH"),
+            format!(
+                "install it, or write its path; a script next to hookrun.toml is `./{program}`"
+            ),
+        )
     })
 }
 
@@ -107,23 +105,23 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     let path = file.canonicalize().map_err(|error| missing(file, &error))?;
     let meta = path.metadata().map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
-        return Err(StartError {
-            problem: format!("`{shown}` is not a file"),
-            cure: "put an executable file there".to_string(),
-        });
+        return Err(StartError::new(
+            format!("`{shown}` is not a file"),
+            "put an executable file there",
+        ));
     }
     let mode = meta.permissions().mode();
     if mode & ANY_RUN_BIT == 0 {
-        return Err(StartError {
-            problem: format!("`{shown}` is not executable"),
-            cure: format!("run `chmod +x {}`", quoted(file)),
-        });
+        return Err(StartError::new(
+            format!("`{shown}` is not executable"),
+            format!("run `chmod +x {}`", quoted(file)),
+        ));
     }
     if is_drop_in && mode & SET_ID != 0 {
-        return Err(StartError {
-            problem: format!("`{shown}` is setuid or setgid, and hooks run as the current user"),
-            cure: format!("run `chmod ug-s {}`", quoted(file)),
-        });
+        return Err(StartError::new(
+            format!("`{shown}` is setuid or setgid, and hooks run as the current user"),
+            format!("run `chmod ug-s {}`", quoted(file)),
+        ));
     }
     if mode & WORLD_WRITABLE != 0 && access::is_open_to_everyone(&path) {
         return Err(open_to_everyone(&path));
@@ -140,31 +138,28 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
 }
 
 fn open_to_everyone(path: &Path) -> StartError {
-    StartError {
-        problem: format!("everyone may write `{}`", path.display()),
-        cure: access::cure(path),
-    }
+    StartError::new(format!("everyone may write `{}`", path.display()), access::cure(path))
 }
 
 fn missing(file: &Path, error: &io::Error) -> StartError {
     let shown = file.display();
     let dangling = file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
     if error.kind() == io::ErrorKind::NotFound && dangling {
-        return StartError {
-            problem: format!("`{shown}` is a link to a file that does not exist"),
-            cure: "fix or remove the link".to_string(),
-        };
+        return StartError::new(
+            format!("`{shown}` is a link to a file that does not exist"),
+            "fix or remove the link",
+        );
     }
     if error.kind() == io::ErrorKind::NotFound {
-        return StartError {
-            problem: format!("no such file: `{shown}`"),
-            cure: "create it, or correct the path".to_string(),
-        };
+        return StartError::new(
+            format!("no such file: `{shown}`"),
+            "create it, or correct the path",
+        );
     }
-    StartError {
-        problem: format!("cannot look at `{shown}`: {error}"),
-        cure: "check the path and its permissions".to_string(),
-    }
+    StartError::new(
+        format!("cannot look at `{shown}`: {error}"),
+        "check the path and its permissions",
+    )
 }
 
 /// A path that you can paste into a shell.
@@ -174,14 +169,14 @@ fn quoted(path: &Path) -> String {
 
 /// The error for a program whose start took so long that its time was over.
 pub(super) fn hung(program: &Program, time: Duration) -> StartError {
-    StartError {
-        problem: format!(
+    StartError::new(
+        format!(
             "the system took {} to start `{}`",
             duration_text(Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(0))),
             program.path.display()
         ),
-        cure: "check the file system, and which process holds the file".to_string(),
-    }
+        "check the file system, and which process holds the file",
+    )
 }
 
 /// The error for variables that are too large for the system.
@@ -190,77 +185,71 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
     let shown = |(name, bytes): &(String, usize)| format!("`{name}` ({bytes} bytes)");
     let largest: Vec<String> = variables.iter().take(LARGEST).map(shown).collect();
-    StartError {
-        problem: format!(
+    StartError::new(
+        format!(
             "its environment and arguments are too long for the system; of the {bytes} bytes in {} \
              variables the largest are {}",
             variables.len(),
             largest.join(", "),
         ),
-        cure: "shorten or unset them where hookrun is started, or raise the stack's limit, of \
-               which they may use a quarter (`ulimit -s`)"
-            .to_string(),
-    }
+        "shorten or unset them where hookrun is started, or raise the stack's limit, of \
+               which they may use a quarter (`ulimit -s`)",
+    )
 }
 
 /// Explains why the system refused to start a program that passed every check.
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
-        return StartError {
-            problem: format!("its working directory `{}` may not be entered", cwd.display()),
-            cure: "the event's `cwd` must be a folder that hookrun may enter".to_string(),
-        };
+        return StartError::new(
+            format!("its working directory `{}` may not be entered", cwd.display()),
+            "the event's `cwd` must be a folder that hookrun may enter",
+        );
     }
     let shown = program.path.display();
     let interpreter = interpreter_of(&program.path);
     let raw = error.raw_os_error().map(Errno::from_raw_os_error);
     match (raw, interpreter) {
-        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError {
-            problem: format!(
-                "the first line of `{shown}` ends in CR LF, so its interpreter is not found"
-            ),
-            cure: format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
-        },
-        (Some(Errno::NOENT), Some(line)) => StartError {
-            problem: format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
-            cure: "install it, or correct the first line".to_string(),
-        },
-        (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError {
-            problem: format!(
+        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError::new(
+            format!("the first line of `{shown}` ends in CR LF, so its interpreter is not found"),
+            format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
+        ),
+        (Some(Errno::NOENT), Some(line)) => StartError::new(
+            format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
+            "install it, or correct the first line",
+        ),
+        (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError::new(
+            format!(
                 "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
             ),
-            cure: format!("run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`", quoted(&program.path)),
-        },
-        (Some(Errno::NOEXEC), _) => StartError {
-            problem: format!(
+            format!("run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`", quoted(&program.path)),
+        ),
+        (Some(Errno::NOEXEC), _) => StartError::new(
+            format!(
                 "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
             ),
-            cure: "add that line".to_string(),
-        },
-        (Some(Errno::ACCESS), Some(line)) => StartError {
-            problem: format!(
-                "permission denied for `{shown}` or its interpreter `{}`",
-                line.trim()
-            ),
-            cure: "check both, and whether the file system is mounted noexec".to_string(),
-        },
-        (Some(Errno::TOOBIG), _) => StartError {
-            problem: "the environment and arguments are too long for the system".to_string(),
-            cure: "shorten or unset variables where hookrun is started".to_string(),
-        },
+            "add that line",
+        ),
+        (Some(Errno::ACCESS), Some(line)) => StartError::new(
+            format!("permission denied for `{shown}` or its interpreter `{}`", line.trim()),
+            "check both, and whether the file system is mounted noexec",
+        ),
+        (Some(Errno::TOOBIG), _) => StartError::new(
+            "the environment and arguments are too long for the system",
+            "shorten or unset variables where hookrun is started",
+        ),
         // The system reports EBADF when a limit was lowered meanwhile.
-        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError {
-            problem: format!("out of file descriptors ({error})"),
-            cure: "raise the limit (`ulimit -n`)".to_string(),
-        },
-        (Some(Errno::AGAIN | Errno::NOMEM), _) => StartError {
-            problem: format!("the system cannot start another process ({error})"),
-            cure: "check the process limit (`ulimit -u`) and the free memory".to_string(),
-        },
-        _ => StartError {
-            problem: format!("cannot start `{shown}`: {error}"),
-            cure: "start it by hand to see more".to_string(),
-        },
+        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError::new(
+            format!("out of file descriptors ({error})"),
+            "raise the limit (`ulimit -n`)",
+        ),
+        (Some(Errno::AGAIN | Errno::NOMEM), _) => StartError::new(
+            format!("the system cannot start another process ({error})"),
+            "check the process limit (`ulimit -u`) and the free memory",
+        ),
+        _ => StartError::new(
+            format!("cannot start `{shown}`: {error}"),
+            "start it by hand to see more",
+        ),
     }
 }
 

@@ -51,9 +51,11 @@ enum ConfineFailure {
 
 impl ProcessBounds {
     pub(super) fn around(&self, own: &Path, hook: &Program) -> Result<Program, StartError> {
-        let bounds = serde_json::to_string(self).map_err(|error| StartError {
-            problem: format!("a path of its bounds is no text ({error})"),
-            cure: "give the folder a name in UTF-8".to_string(),
+        let bounds = serde_json::to_string(self).map_err(|error| {
+            StartError::new(
+                format!("a path of its bounds is no text ({error})"),
+                "give the folder a name in UTF-8",
+            )
         })?;
         let mut arguments: Vec<OsString> = vec!["confine".into(), bounds.into()];
         arguments.push(hook.path.clone().into());
@@ -94,7 +96,7 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> 
     let (_, line) = text.split_once(MARK)?;
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     let part = |key: &str| line.get(key)?.as_str().map(str::to_string);
-    Some(StartError { problem: part("problem")?, cure: part("cure")? })
+    Some(StartError::new(part("problem")?, part("cure")?))
 }
 
 fn become_hook(arguments: &[OsString]) -> ConfineFailure {
@@ -109,11 +111,10 @@ fn become_hook(arguments: &[OsString]) -> ConfineFailure {
             let error = error.unwrap_or_else(|| child::become_program(&program));
             ConfineFailure::Never(super::command::explain(&program, None, &error))
         }
-        Err(problem) => ConfineFailure::Never(StartError {
+        Err(problem) => ConfineFailure::Never(StartError::new(
             problem,
-            cure: "run it where that is allowed, or change its `containment` or `sandbox`"
-                .to_string(),
-        }),
+            "run it where that is allowed, or change its `containment` or `sandbox`",
+        )),
     }
 }
 
@@ -239,8 +240,8 @@ fn leave_with(status: ExitStatus) -> u8 {
 }
 
 fn own_fault(problem: String) -> StartError {
-    StartError {
-        problem: format!("its bounds could not be set: {problem}"),
-        cure: "this is a fault of hookrun's: report it".to_string(),
-    }
+    StartError::new(
+        format!("its bounds could not be set: {problem}"),
+        "this is a fault of hookrun's: report it",
+    )
 }

@@ -44,12 +44,10 @@ impl Engine {
         let is_bound =
             hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
         if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
-            return Err(StartError {
-                problem:
-                    "its limits on memory, cpu and processes can only be kept where there is /proc"
-                        .to_string(),
-                cure: "run it on Linux with /proc mounted, or drop them".to_string(),
-            });
+            return Err(StartError::new(
+                "its limits on memory, cpu and processes can only be kept where there is /proc",
+                "run it on Linux with /proc mounted, or drop them",
+            ));
         }
         let may_do_without = job.sandbox.as_ref().is_none_or(|rules| !rules.required);
         if !is_bound && job.sandbox.is_some() && self.program.is_none() && may_do_without {
@@ -62,10 +60,10 @@ impl Engine {
         }
         if let Some(lacking) = job.sandbox.as_ref().and_then(sandbox::lacking) {
             if job.sandbox.as_ref().is_some_and(|rules| rules.required) {
-                return Err(StartError {
-                    problem: format!("its sandbox cannot be had: {lacking}"),
-                    cure: "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`".to_string(),
-                });
+                return Err(StartError::new(
+                    format!("its sandbox cannot be had: {lacking}"),
+                    "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`",
+                ));
             }
             entry.notes.push(format!("sandbox: not all of it is in force: {lacking}"));
         }
@@ -80,19 +78,16 @@ impl Engine {
         entry: &mut SandboxEntry,
     ) -> Result<(), StartError> {
         let Some(own) = &self.program else {
-            return Err(StartError {
-                problem: "`sandbox`, `limits.files` and `containment` need the hookrun binary, which the program around it does not name".to_string(),
-                cure: "give it to the runner (`Runner::program`)".to_string(),
-            });
+            return Err(StartError::new(
+                "`sandbox`, `limits.files` and `containment` need the hookrun binary, which the program around it does not name",
+                "give it to the runner (`Runner::program`)",
+            ));
         };
         if entry.level == Level::Cgroup {
             let number = self.shared.cgroups_made.fetch_add(1, Ordering::Relaxed);
             let name = format!("hookrun-{}-{number}", own.mark);
             let group = Cgroup::make(&name, job.hook.limits.processes);
-            entry.cgroup = Some(group.map_err(|problem| StartError {
-                problem,
-                cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
-            })?);
+            entry.cgroup = Some(group.map_err(|problem| StartError::new(problem, "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`"))?);
         }
         let rules = job.sandbox.clone().map(|rules| match entry.level {
             // The first process of a namespace is also hookrun.

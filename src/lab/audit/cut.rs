@@ -141,10 +141,7 @@ impl<'r> Cutter<'r> {
         let beginning = format!("{}\"", &token[..whole_escapes(token, HEAD + SLACK)]);
         let text = json::string_text(&beginning).unwrap_or_default();
         let clean = self.redactor.text(&text);
-        let mut end = HEAD.min(clean.len().saturating_sub(SLACK));
-        while !clean.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = clean.floor_char_boundary(HEAD.min(clean.len().saturating_sub(SLACK)));
         let short = format!("{}[… {} bytes left out …]", &clean[..end], token.len() - 2 - end);
         self.put(&serde_json::Value::from(short).to_string(), out);
     }
@@ -207,10 +204,7 @@ fn whole_escapes(token: &str, most: usize) -> usize {
         }
         at += step;
     }
-    while !token.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+    token.floor_char_boundary(at)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use regex::{Captures, Regex};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use crate::engine::event::json;
+use crate::engine::names::words;
 use hints::Maybe;
 pub use rules::{RULES, RuleScope, SecretRule};
 
@@ -175,29 +176,12 @@ fn mark(kind: &str) -> String {
 const FEWEST_DIGITS: usize = 4;
 
 /// Names whose whole value is a secret, as JSON spells them: without `_` and `-`.
-pub const SECRET_KEYS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "apikey",
-    "secretkey",
-    "clientsecret",
-    "accesstoken",
-    "authtoken",
-    "refreshtoken",
-    "idtoken",
-    "apitoken",
-    "privatetoken",
-    "sessiontoken",
-    "privatekey",
-    "secretaccesskey",
-    "signingkey",
-    "encryptionkey",
-    "accountkey",
-    "sharedaccesskey",
-    "authorization",
-    "cookie",
-];
+pub const SECRET_KEYS: &[&str] = words!(
+    "password" "passwd" "passphrase" "apikey" "secretkey" "clientsecret" "accesstoken" "authtoken"
+    "refreshtoken" "idtoken" "apitoken" "privatetoken" "sessiontoken" "privatekey"
+    "secretaccesskey" "signingkey" "encryptionkey" "accountkey" "sharedaccesskey" "authorization"
+    "cookie"
+);
 
 /// Whether `value` is a secret because of its key.
 fn is_secret_of(key: &str, value: &str) -> bool {

@@ -9,7 +9,6 @@ use crate::engine::outcome::{Rewritten, Settled, joined};
 use crate::engine::run::Run;
 use crate::lab::audit::Redactor;
 use crate::lab::audit::record::{Brief, BriefHook, BriefRewrite, RecordError};
-use crate::lab::report::json::{cause_word, decision_word};
 
 /// The longest text in a report; the rest is compared, but not shown.
 const LONGEST_TOLD: usize = 2 * 1024;
@@ -148,7 +147,7 @@ pub fn decided(run: &Run) -> ComparedOutcome {
             (None, questions.first().map(|one| one.hook.clone()), Some(joined(questions)))
         }
         Settled::Refused(refusal) => {
-            let cause = cause_word(refusal.cause);
+            let cause = refusal.cause.name();
             (Some(cause.into()), refusal.hook.clone(), Some(refusal.reason.clone()))
         }
     };
@@ -159,7 +158,7 @@ pub fn decided(run: &Run) -> ComparedOutcome {
         new: rewrite.new.clone(),
     };
     ComparedOutcome {
-        decision: decision_word(&outcome.settled).into(),
+        decision: outcome.settled.word().into(),
         cause,
         hook,
         reason,
@@ -207,10 +206,7 @@ impl ComparedOutcome {
 
 fn shorten(text: &mut String) {
     if text.len() > LONGEST_TOLD {
-        let mut end = LONGEST_TOLD;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(LONGEST_TOLD);
         let left_out = text.len() - end;
         text.truncate(end);
         text.push_str(&format!("[… {left_out} bytes left out …]"));

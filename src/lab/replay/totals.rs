@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::ReplayFinding;
 use crate::engine::names::names;
-use crate::engine::outcome::Decision;
 use crate::engine::run::{Fate, Run};
 use crate::lab::audit::stats::{HookStats, count};
 
@@ -103,11 +102,7 @@ names! { ReplayEnd: Same "same", Changed "changed", Incomplete "incomplete" }
 pub(super) fn count_hooks(run: &Run, hooks: &mut BTreeMap<String, HookStats>) {
     for hook in &run.hooks {
         let Fate::Ran(trace) = &hook.fate else { continue };
-        let decision = trace.ending.verdict().map(|verdict| match verdict.decision {
-            Decision::Allow => "allow",
-            Decision::Ask { .. } => "ask",
-            Decision::Block { .. } => "block",
-        });
+        let decision = trace.ending.verdict().map(|verdict| verdict.decision.word());
         let has_failed = trace.ending.failure().is_some();
         count(hooks, &hook.hook, decision, has_failed, trace.took.as_secs_f64() * 1e3);
     }

@@ -15,7 +15,7 @@ use super::style::{
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
 use crate::engine::outcome::{ContractRule, RULES, Rewritten};
-use crate::engine::run::{LEVELS, signal_name};
+use crate::engine::run::{Level, signal_name};
 
 const STREAM_LINES: usize = 20;
 
@@ -185,9 +185,9 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
             label(out, "rule", meaning)?;
         }
     }
-    let level = LEVELS.iter().find(|level| Some(level.name()) == trace.containment.as_deref());
+    let level = Level::NAMES.iter().find(|(_, name)| Some(*name) == trace.containment.as_deref());
     // The usual one goes without saying.
-    if let Some(level) = level.filter(|level| level.name() != "sweep") {
+    if let Some((level, _)) = level.filter(|(_, name)| *name != "sweep") {
         label(out, "ended by", level.about())?;
     }
     for note in &trace.notes {

@@ -141,10 +141,10 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         version: VERSION,
         event: run.event.spec().name.to_string(),
         host: run.event.host().to_string(),
-        decision: decision_word(&outcome.settled).into(),
+        decision: outcome.settled.word().into(),
         reason: refusal.map(|refusal| refusal.reason.clone()),
         decided_by: refusal.and_then(|refusal| refusal.hook.clone()),
-        cause: refusal.map(|refusal| cause_word(refusal.cause).into()),
+        cause: refusal.map(|refusal| refusal.cause.name().into()),
         questions: match &outcome.settled {
             Settled::Asked { questions } => questions.clone(),
             Settled::Allowed | Settled::Refused(_) => Vec::new(),
@@ -171,27 +171,9 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
         host: host.to_string(),
         decision: "block".into(),
         reason: Some(reason.to_string()),
-        cause: Some(cause_word(Cause::Failure).into()),
+        cause: Some(Cause::Failure.name().into()),
         reply: reply.clone(),
         ..RunReport::default()
-    }
-}
-
-/// `allow`, `ask` or `block`.
-pub fn decision_word(settled: &Settled) -> &'static str {
-    match settled {
-        Settled::Allowed => "allow",
-        Settled::Asked { .. } => "ask",
-        Settled::Refused(_) => "block",
-    }
-}
-
-/// `policy`, `failure` or `person`.
-pub fn cause_word(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Policy => "policy",
-        Cause::Failure => "failure",
-        Cause::Person => "person",
     }
 }
 
@@ -243,15 +225,15 @@ fn stream_report(stream: &CapturedStream) -> StreamReport {
 }
 
 fn verdict_report(verdict: &Verdict) -> VerdictReport {
-    let (decision, reason) = match &verdict.decision {
-        Decision::Allow => ("allow", None),
-        Decision::Ask { question } => ("ask", Some(question.clone())),
-        Decision::Block { reason } => ("block", Some(reason.clone())),
-    };
     VerdictReport {
-        decision: decision.into(),
+        decision: verdict.decision.word().into(),
         rule: verdict.rule.row().name.into(),
-        reason,
+        reason: match &verdict.decision {
+            Decision::Allow => None,
+            Decision::Ask { question: words } | Decision::Block { reason: words } => {
+                Some(words.clone())
+            }
+        },
         output: verdict.output.clone(),
         additional_context: verdict.additional_context.clone(),
         update: verdict.update.iter().cloned().collect(),

@@ -43,10 +43,10 @@ const fn row(
 pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "what comes out",
         |expect, key| key.word().map(|word| expect.decision = word),
-        |expect, judge| judge.same("decision", &expect.decision, &judge::decision(judge.outcome()))),
+        |expect, judge| judge.same("decision", &expect.decision, judge.outcome().settled.word())),
     row("reason", KeyValue::Pattern, "any", "the reason of the block, or the question",
         |expect, key| pattern(key).map(|reason| expect.reason = reason),
-        |expect, judge| judge.matches_if("reason", &expect.reason, judge::reason)),
+        |expect, judge| judge.matches_if("reason", &expect.reason, Outcome::reason)),
     row("by", KeyValue::Texts, "any", "the hook that blocked, or those that asked",
         |expect, key| hooks(key).map(|by| expect.by = Some(by)),
         |expect, judge| judge.hooks_if("by", &expect.by, judge::deciders(judge.outcome()))),

@@ -10,7 +10,7 @@ use super::fill::CaseFolders;
 use super::played::{Miss, StepResult};
 use crate::config::{PlacedValue, Position};
 use crate::engine::hook::duration_text;
-use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled, joined};
+use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled};
 use crate::engine::run::{Fate, HookRun};
 
 #[derive(Clone, Copy)]
@@ -186,24 +186,6 @@ impl<'s> Judge<'s> {
                 self.miss(&key, path.at, format!("a match of /{pattern}/"), what);
             }
         }
-    }
-}
-
-pub(super) fn decision(outcome: &Outcome) -> String {
-    match outcome.settled {
-        Settled::Allowed => "allow",
-        Settled::Asked { .. } => "ask",
-        Settled::Refused(_) => "block",
-    }
-    .to_string()
-}
-
-/// The reason of a block, or the question.
-pub(super) fn reason(outcome: &Outcome) -> Option<String> {
-    match &outcome.settled {
-        Settled::Allowed => None,
-        Settled::Asked { questions } => Some(joined(questions)),
-        Settled::Refused(refusal) => Some(refusal.reason.clone()),
     }
 }
 

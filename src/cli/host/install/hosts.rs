@@ -8,6 +8,7 @@ use crate::dialects::opencode::{self, PluginEvent};
 use crate::dialects::settings::hosts as files;
 use crate::dialects::{self, DialectEvent, ReplyRule, ReplySlot, Results};
 use crate::engine::event::OnFailure;
+use crate::engine::names::words;
 
 use super::row::{Beside, Comments, HostEventRow, HostForm, InstallHost, SettingsShape, UserFile};
 use super::{schema, trust};
@@ -126,14 +127,10 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         }),
         // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
         // agent, and stays.
-        but: &[
-            "beforeShellExecution",
-            "beforeMCPExecution",
-            "beforeReadFile",
-            "afterShellExecution",
-            "afterMCPExecution",
-            "afterFileEdit",
-        ],
+        but: words!(
+            "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
+            "afterMCPExecution" "afterFileEdit"
+        ),
         cannot: &["it does not enforce a question before a tool: a question from a hook blocks"],
         must: &["trust the workspace"],
         also_reads: Some("claude"),

@@ -10,6 +10,7 @@ use crate::config::Environment;
 use crate::dialects::{self, Binding};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Context, Event, catalog};
+use crate::engine::names::words;
 use crate::engine::outcome::{Notice, NoticeKind};
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
@@ -25,15 +26,10 @@ use crate::cli::look::why::project;
 /// The longest reply of a host that a case expects word by word.
 const LONGEST_REPLY_BYTES: usize = 2000;
 
-const NEEDED: &[&str] = &[
-    "context.",
-    "run.reason",
-    "run.output",
-    "run.additionalContext",
-    "run.update",
-    "run.questions",
-    "run.notices",
-];
+const NEEDED: &[&str] = words!(
+    "context." "run.reason" "run.output" "run.additionalContext" "run.update" "run.questions"
+    "run.notices"
+);
 
 /// The newest line of `file`, or of the decision log.
 pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8>> {

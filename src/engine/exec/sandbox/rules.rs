@@ -6,22 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::hook::Sandbox;
+use crate::engine::names::words;
 
 /// What a program needs to run at all: its own file, libraries and their settings, and its entry
 /// under `/proc`. Readable in every sandbox.
-pub const SYSTEM_PATHS: &[&str] = &[
-    "/bin",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/opt",
-    "/proc",
-    "/sbin",
-    "/usr",
-];
+pub const SYSTEM_PATHS: &[&str] = words!(
+    "/bin" "/etc" "/lib" "/lib32" "/lib64" "/libx32" "/nix/store" "/opt" "/proc" "/sbin" "/usr"
+);
 
 /// Devices that store nothing; readable and writable in every sandbox.
 pub const DEVICES: &[&str] =

@@ -76,8 +76,8 @@ impl RunningStep<'_> {
 }
 
 fn too_many() -> StartError {
-    StartError {
-        problem: format!("{MOST_FUNCTIONS} functions are still running"),
-        cure: "make functions return, those too that are past their timeouts".to_string(),
-    }
+    StartError::new(
+        format!("{MOST_FUNCTIONS} functions are still running"),
+        "make functions return, those too that are past their timeouts",
+    )
 }

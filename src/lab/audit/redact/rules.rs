@@ -1,5 +1,7 @@
 //! The known forms of secrets, and the hints of where one may be in a text.
 
+use crate::engine::names::{names, words};
+
 /// A form of secrets.
 #[derive(Debug)]
 pub struct SecretRule {
@@ -26,15 +28,10 @@ pub enum RuleScope {
     MessagesWithDigit,
 }
 
-impl RuleScope {
-    /// The name in the scripts that have a copy of the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleScope::Everywhere => "everywhere",
-            RuleScope::Messages => "messages",
-            RuleScope::MessagesWithDigit => "messages with a digit",
-        }
-    }
+// As in the scripts that have a copy of the table.
+names! {
+    RuleScope: Everywhere "everywhere", Messages "messages",
+    MessagesWithDigit "messages with a digit",
 }
 
 /// Names, or parts of names, whose values are secret. `{name}` in a form.
@@ -90,31 +87,11 @@ pub(super) enum Hint {
 }
 
 /// Ends of names whose values are secret, without `_` and `-`.
-pub(super) const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "appkey",
-    "secretkey",
-    "privatekey",
-    "accesskey",
-    "accountkey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "deploykey",
-    "webhookkey",
-    "accesskeyid",
-    "authorization",
-    "cookie",
-    "sig",
-    "signature",
-];
+pub(super) const NAMES: &[&str] = words!(
+    "password" "passwd" "passphrase" "pass" "pwd" "secret" "token" "apikey" "appkey" "secretkey"
+    "privatekey" "accesskey" "accountkey" "signingkey" "encryptionkey" "masterkey" "deploykey"
+    "webhookkey" "accesskeyid" "authorization" "cookie" "sig" "signature"
+);
 
 /// What is in all of [`NAMES`].
 const ASSIGNED: &[&str] =
@@ -140,48 +117,12 @@ impl SecretRule {
 }
 
 /// The prefixes of services' tokens.
-const SERVICES: Hint = Hint::Words(&[
-    "hvs.",
-    "hvb.",
-    "hvr.",
-    "pypi-Ag",
-    "gsk_",
-    "xai-",
-    "pplx-",
-    "r8_",
-    "nvapi-",
-    "dop_v1_",
-    "doo_v1_",
-    "dor_v1_",
-    "shpat_",
-    "shpss_",
-    "shpca_",
-    "shppa_",
-    "lin_api_",
-    "figd_",
-    "glsa_",
-    "glc_",
-    "dckr_pat_",
-    "dckr_oat_",
-    "rubygems_",
-    "PMAK-",
-    "sntrys_",
-    "sntryu_",
-    "xkeysib-",
-    "tskey-",
-    "ATATT3",
-    "pul-",
-    "dp.pt.",
-    "dp.st.",
-    "sq0atp-",
-    "sq0csp-",
-    "AGE-SECRET-KEY-1",
-    "ntn_",
-    "phc_",
-    "phx_",
-    "cfut_",
-    "CCIPAT_",
-]);
+const SERVICES: Hint = Hint::Words(words!(
+    "hvs." "hvb." "hvr." "pypi-Ag" "gsk_" "xai-" "pplx-" "r8_" "nvapi-" "dop_v1_" "doo_v1_"
+    "dor_v1_" "shpat_" "shpss_" "shpca_" "shppa_" "lin_api_" "figd_" "glsa_" "glc_" "dckr_pat_"
+    "dckr_oat_" "rubygems_" "PMAK-" "sntrys_" "sntryu_" "xkeysib-" "tskey-" "ATATT3" "pul-"
+    "dp.pt." "dp.st." "sq0atp-" "sq0csp-" "AGE-SECRET-KEY-1" "ntn_" "phc_" "phx_" "cfut_" "CCIPAT_"
+));
 
 /// The rules, in the order in which they are tried.
 #[rustfmt::skip]
