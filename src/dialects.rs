@@ -155,7 +155,7 @@ impl Binding {
     pub fn spec(self) -> EventSpec {
         let row = self.row;
         let of_catalog = catalog::find(row.event).cloned();
-        let mut spec = of_catalog.expect("every row is over one of the catalog: tested below");
+        let mut spec = of_catalog.expect("every row is over one of the catalog: tested");
         spec.blocks = row.blocks;
         spec.rewrites = row.results.rewrites().into();
         spec.on_failure = row.on_failure;
@@ -164,60 +164,5 @@ impl Binding {
         let text_teaches = spec.conduct.text_teaches;
         spec.conduct = Conduct { most_refusals, text_teaches, ..row.conduct };
         spec
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::event::Merge;
-
-    #[test]
-    fn every_row_is_over_the_catalog() {
-        for dialect in DIALECTS {
-            for row in dialect.events {
-                let spec = catalog::find(row.event);
-                let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
-                assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
-                for (theirs, ours) in row.keys.iter().chain(row.also) {
-                    // A host's rows are over all keys of the catalog; a typing slip is found here.
-                    let is_known = spec.carries(ours) || dialect.spelling == KeySpelling::Camel;
-                    assert!(is_known, "{}: {}: {ours}", dialect.name, row.name);
-                    assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
-                }
-                for one in row.stand_ins {
-                    assert_ne!(one.theirs, one.ours, "{}: {}", dialect.name, row.name);
-                }
-                for rewrite in row.results.rewrites() {
-                    let field = rewrite.field;
-                    assert!(spec.carries(&field), "{}: {}: {field}", dialect.name, row.name);
-                }
-                assert!(!row.blocks || row.can_refuse(), "{}: {}", dialect.name, row.name);
-            }
-        }
-    }
-
-    #[test]
-    fn rows_of_one_name_are_told_apart_by_one_key() {
-        for dialect in DIALECTS {
-            for row in dialect.events {
-                let same = dialect.events.iter().filter(|one| one.name == row.name);
-                let same: Vec<_> = same.map(|one| one.when).collect();
-                assert!(same.len() == 1 || same.iter().all(Option::is_some), "{}", row.name);
-                let keys: Vec<_> = same.iter().flatten().map(|(key, _)| key).collect();
-                assert!(keys.windows(2).all(|two| two[0] == two[1]), "{}", row.name);
-            }
-        }
-    }
-
-    impl DialectEvent {
-        fn can_refuse(&self) -> bool {
-            let blocks = |act: &Act| matches!(act, Act::Refuse | Act::Claim(_));
-            matches!(self.results, Results::Native | Results::Form(_))
-                || self.results.reads().any(|key| {
-                    matches!(key.says, KeyMeaning::Refusal(_) | KeyMeaning::Field(_, Merge::Claim))
-                        || key.says.words().iter().any(|(_, act)| blocks(act))
-                })
-        }
     }
 }

@@ -224,23 +224,6 @@ fn readable(text: &OsStr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::event::catalog;
-
-    #[test]
-    fn every_hook_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
-        for hook in GIT_HOOKS {
-            let spec = catalog::find(hook.name).unwrap();
-            assert_eq!(spec.name, hook.event, "{}", hook.name);
-            let of_arguments = hook.arguments.iter().map(Argument::key);
-            for key in of_arguments.chain(hook.lines.map(|lines| lines.key)) {
-                assert!(spec.carries(key), "{}: {key}", hook.name);
-            }
-            let changes = hook.changes != Changes::Unknown;
-            assert_eq!(spec.carries("changes"), changes, "{}", hook.name);
-            let edits = hook.arguments.contains(&Argument::MessageFile);
-            assert_eq!(spec.rewrite("message").is_some(), edits, "{}", hook.name);
-        }
-    }
 
     #[test]
     fn what_git_gives_becomes_a_context() {

@@ -36,26 +36,3 @@ pub fn whose(name: &str) -> Option<&'static str> {
 /// Variables that move the folder of a user's settings of a host (documents of Claude Code and
 /// Codex).
 pub const FOLDERS: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::event::catalog;
-
-    #[test]
-    fn the_tables_hang_together() {
-        for shape in SHAPES {
-            for bucket in shape.buckets {
-                assert!(catalog::EVENTS.iter().any(|spec| spec.name == bucket.event), "{bucket:?}");
-            }
-            for action in shape.actions {
-                for key in [action.needs, action.may].into_iter().flatten() {
-                    assert!(shape.keys.iter().any(|known| known.name == key), "{action:?}");
-                }
-                if let Some(only) = action.only_in {
-                    assert!(shape.buckets.iter().any(|bucket| bucket.key == only), "{action:?}");
-                }
-            }
-        }
-    }
-}

@@ -354,6 +354,3 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let with = |edit| input.clone().into_iter().chain(usual(ToolSort::Edit, edit)).collect();
     edits.into_iter().map(with).collect()
 }
-
-#[cfg(test)]
-mod tests;

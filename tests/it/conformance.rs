@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookrun::dialects;
-use hookrun::internals::conformance::{PLACEHOLDERS, Vector};
+use hookrun::internals::conformance::{Got, PLACEHOLDERS, Vector, misses};
 use serde_json::Value;
 
 use crate::sandbox::{Ran, Sandbox};
@@ -265,6 +265,8 @@ fn what_cannot_be_tried_is_said() {
     let sandbox = Sandbox::new().file("vectors/a.json", PASSES).file("empty/notes.txt", "");
     sandbox.conformance(&["--command", "run {hosts}"]).exits(2).says("`{hosts}` is none of");
     sandbox.conformance(&["--command", ""]).exits(2).says("is empty");
+    sandbox.conformance(&["--command", "a 'b"]).exits(2).says("not closed");
+    sandbox.conformance(&["--command", "a x{arguments}"]).exits(2).says("separate word");
     sandbox.conformance(&["--command", "./nobody"]).exits(2).says("cannot be started");
     sandbox.conformance(&["--filter", "zzz"]).exits(2).says("leaves no vector");
     let ran = sandbox.hookrun(&["test", "--conformance", "empty"], b"");
@@ -335,4 +337,78 @@ fn the_schema_has_the_keys_that_are_read() {
         let known: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
         assert_eq!(known, keys_read(&with_unknown), "{place}");
     }
+}
+
+const LEAST: &str = r#"{"about":"a","source":"s","host":"h","event":"e","hooks":[],"steps":[{"stdin":{"a":1},"expect":{"status":0}}]}"#;
+
+#[test]
+fn a_mistake_has_a_line_and_a_column() {
+    let broken =
+        |from: &str, to: &str| Vector::parse(&LEAST.replace(from, to)).unwrap_err().to_string();
+    assert!(broken("\"host\"", "\n\"hots\"").starts_with("2:"), "{}", broken("host", "hots"));
+    assert!(broken("host", "hots").contains("unknown field `hots`"));
+    assert!(broken("\"source\":\"s\",", "").contains("missing field `source`"));
+    assert!(broken("[{", "[,{").contains("1:"));
+    assert!(broken(r#"[{"stdin":{"a":1},"expect":{"status":0}}]"#, "[]").contains("empty"));
+    let both = broken("\"expect\"", "\"stdinText\":\"\",\"expect\"");
+    assert_eq!(both, "1:1: step 1: give one of `stdin`, `stdinText` and `stdinBytes`");
+    let host = broken("\"stdin\"", "\"host\":\"x\",\"stdin\"");
+    assert_eq!(host, "1:1: step 1: `host` and `event` go together");
+    let hook = |hook: &str| broken("[]", &format!("[{hook}]"));
+    assert!(hook(r#"{"name":"a","event":"e"}"#).contains("needs a `script`"));
+    assert!(hook(r#"{"name":"../a","event":"e","missing":true}"#).contains("below a folder"));
+    assert!(hook(r#"{"name":"a","event":"e","mode":"9"}"#).contains("no mode"));
+    let stderr = broken("\"status\":0", "\"status\":0,\"stderr\":{\"matches\":\"(\"}");
+    assert!(stderr.contains("step 1: `(` is no regular expression"), "{stderr}");
+}
+
+/// What misses of an answer, held against an expectation.
+fn compared(expect: &str, status: i32, stdout: &str, stderr: &str) -> Vec<String> {
+    let least = LEAST.replace(r#"{"status":0}"#, expect);
+    let expect = &Vector::parse(&least).unwrap().steps[0].expect;
+    misses(expect, &Got { status, stdout: stdout.into(), stderr: stderr.into() })
+}
+
+#[test]
+fn nothing_means_nothing_at_all() {
+    assert!(compared(r#"{"status":0}"#, 0, "", "").is_empty());
+    assert_eq!(
+        compared(r#"{"status":0}"#, 2, "\n", "no\n"),
+        [
+            "status: expected 0, got 2",
+            "stdout: expected nothing at all, got \n",
+            "stderr: expected nothing at all, got \"no\\n\"",
+        ]
+    );
+}
+
+#[test]
+fn json_is_compared_as_json_and_differences_have_a_place() {
+    let expect = r#"{"status":0,"stdout":{"a":{"b":1,"c":2}}}"#;
+    assert!(compared(expect, 0, " {\"a\": {\"c\": 2, \"b\": 1}}\n", "").is_empty());
+    assert_eq!(
+        compared(expect, 0, r#"{"a":{"b":2,"d":3}}"#, ""),
+        [
+            "stdout.a.b: expected 1, got 2",
+            "stdout.a.c: expected 2, got nothing",
+            "stdout.a.d: expected nothing, got 3",
+        ]
+    );
+    for stdout in ["", "{", "{} {}", "hi\n{}"] {
+        assert!(compared(expect, 0, stdout, "")[0].contains("not one JSON document"));
+    }
+}
+
+#[test]
+fn words_may_be_left_open() {
+    let expect =
+        r#"{"status":2,"stdout":{"r":{"$contains":["a","b"]}},"stderr":{"matches":"^x+\n$"}}"#;
+    assert!(compared(expect, 2, r#"{"r":"b a"}"#, "xx\n").is_empty());
+    assert_eq!(
+        compared(expect, 2, r#"{"r":"a"}"#, "y"),
+        [
+            "stdout.r: expected \"b\" in it, got \"a\"",
+            "stderr: expected what matches /^x+\n$/, got \"y\"",
+        ]
+    );
 }

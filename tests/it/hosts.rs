@@ -1,12 +1,14 @@
 //! `hookrun run --host`: the five agent hosts, as they ask and as they are answered.
 
 mod budgets;
+mod calls;
 mod gates;
 mod nonsense;
 mod patches;
 mod replies;
 mod signs;
 mod stop_loop;
+mod tables;
 mod twice;
 mod written;
 

@@ -26,11 +26,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("answer", &["names", "hook", "ending", "outcome", "event", "spelling"]),
     ("registry", &["hook", "event"]),
     ("plan", &["hook", "event"]),
-    ("run", &["hook", "ending", "outcome", "event"]),
+    ("run", &["names", "hook", "ending", "outcome", "event"]),
     ("session", &[]),
     ("shell", &[]),
     ("ui", &["session", "lock"]),
-    ("exec", &["ui", "lock", "hook", "answer", "run", "outcome", "event", "spelling", "access"]),
+    (
+        "exec",
+        &["ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling", "access"],
+    ),
     ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "event"]),
     (
         "runner",

@@ -33,7 +33,7 @@ pub enum Argument {
 
 impl Argument {
     /// The key under which a hook finds it.
-    pub(super) fn key(&self) -> &'static str {
+    pub fn key(&self) -> &'static str {
         match self {
             Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => key,
             Argument::MessageFile => "filePath",

@@ -267,32 +267,3 @@ pub(crate) const COPILOT: HostFile = HostFile {
     off: Some(Off { path: &["disableAllHooks"], value: true }),
     ..PLAIN
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialects;
-    use crate::engine::event::catalog;
-
-    #[test]
-    fn the_tables_are_over_the_events_of_their_dialects() {
-        for file in HOST_FILES {
-            let dialect = dialects::find(file.dialect).unwrap();
-            let known = |name: &str| dialect.events.iter().find(|row| row.name == name);
-            let subjects = file.subjects.iter();
-            for (subject, event) in
-                subjects.flat_map(|(one, events)| events.iter().map(move |event| (one, event)))
-            {
-                let row = known(event).unwrap_or_else(|| panic!("{}: {event}", file.dialect));
-                let spec = catalog::find(row.event).unwrap();
-                match subject {
-                    MatcherSubject::Tool | MatcherSubject::Command => {
-                        assert!(spec.has_action(), "{event}")
-                    }
-                    MatcherSubject::Fact(key) => assert!(spec.carries(key), "{event}: {key}"),
-                }
-            }
-            assert_eq!(file.is_grouped, !file.group.is_empty(), "{}", file.dialect);
-        }
-    }
-}

@@ -5,6 +5,7 @@
 //! of the run. Most hooks end sooner and never pay for it.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -54,24 +55,14 @@ impl Keeper {
         self.pid
     }
 
-    /// Tells the keeper about a running group.
-    pub(super) fn watch(&self, group: Pid) {
-        self.tell(&format!("+{}\n", group.as_raw_nonzero()));
+    /// Tells the keeper about a running group, or a control group that holds a hook.
+    pub(super) fn watch(&self, group: impl Display) {
+        self.tell(&format!("+{group}\n"));
     }
 
-    /// Tells the keeper that a group has ended.
-    pub(super) fn forget(&self, group: Pid) {
-        self.tell(&format!("-{}\n", group.as_raw_nonzero()));
-    }
-
-    /// Tells the keeper about a control group that holds a hook.
-    pub(super) fn watch_cgroup(&self, group: &Path) {
-        self.tell(&format!("+{}\n", group.display()));
-    }
-
-    /// Tells the keeper that a control group is gone.
-    pub(super) fn forget_cgroup(&self, group: &Path) {
-        self.tell(&format!("-{}\n", group.display()));
+    /// Tells the keeper that a group, or a control group, is gone.
+    pub(super) fn forget(&self, group: impl Display) {
+        self.tell(&format!("-{group}\n"));
     }
 
     fn tell(&self, line: &str) {

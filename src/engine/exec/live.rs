@@ -187,8 +187,8 @@ impl Live {
     /// Tells the keeper what to kill if hookrun is killed.
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
-        keeper.watch(self.child.pid());
-        self.cgroup.iter().for_each(|group| keeper.watch_cgroup(group.path()));
+        keeper.watch(self.child.pid().as_raw_nonzero());
+        self.cgroup.iter().for_each(|group| keeper.watch(group.path().display()));
     }
 
     /// Measures what it uses, if that is due, and kills it if that is too much. `strays` are its

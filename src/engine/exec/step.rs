@@ -433,7 +433,7 @@ impl<'e> RunningStep<'e> {
             // Do this before reaping, while the number still belongs to it.
             let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
             if let Some(Some(keeper)) = kept.as_deref() {
-                keeper.forget(live.child.pid());
+                keeper.forget(live.child.pid().as_raw_nonzero());
             }
             drop(kept);
             self.engine.expect_within(JUDGING);
@@ -442,7 +442,7 @@ impl<'e> RunningStep<'e> {
             let trace = live.finish(job, status, now);
             let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
             if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
-                keeper.forget_cgroup(&group);
+                keeper.forget(group.display());
             }
             self.done(place, trace);
         }

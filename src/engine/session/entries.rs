@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::store::{FileLock, Store, StoreError};
+use super::store::{PATIENCE, Store, StoreError};
+
+/// What messages call them.
+const ENTRIES: &str = "entries";
 
 /// All entries, by key. `set` leaves one text under a key; each `append` adds another.
 pub type EntryTexts = BTreeMap<String, Vec<String>>;
@@ -30,7 +33,7 @@ impl SessionEntries {
     /// # Errors
     /// When they cannot be read.
     pub fn all(&self) -> Result<EntryTexts, StoreError> {
-        self.decode(&self.store.read()?)
+        self.store.read_table(ENTRIES)
     }
 
     /// The texts of `key`, oldest first; empty if there are none.
@@ -70,47 +73,6 @@ impl SessionEntries {
     }
 
     fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
-        let locked: FileLock = self.store.lock()?;
-        let mut kept = self.decode(&locked.read()?)?;
-        change(&mut kept);
-        let bytes = serde_json::to_vec(&kept).map_err(|error| self.store.fails(&error))?;
-        locked.replace(&bytes)
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<EntryTexts, StoreError> {
-        if bytes.is_empty() {
-            return Ok(EntryTexts::new());
-        }
-        let read = serde_json::from_slice(bytes);
-        read.map_err(|error| self.store.fails(&format!("it does not hold entries ({error})")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_set_appended_to_and_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let entries = SessionEntries::in_folder(folder.path());
-        assert!(entries.get("a").unwrap().is_empty());
-        entries.set("a", "1").unwrap();
-        entries.set("a", "2\n3").unwrap();
-        entries.append("a", "4").unwrap();
-        entries.append("b", "").unwrap();
-        assert_eq!(entries.get("a").unwrap(), ["2\n3", "4"]);
-        assert_eq!(entries.get("b").unwrap(), [""]);
-        assert!(entries.remove("a").unwrap() && !entries.remove("a").unwrap());
-        assert_eq!(entries.all().unwrap().into_keys().collect::<Vec<_>>(), ["b"]);
-    }
-
-    #[test]
-    fn what_is_no_list_of_entries_is_an_error_and_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(".entries.json"), "[1]").unwrap();
-        let entries = SessionEntries::in_folder(folder.path());
-        assert!(entries.get("a").is_err() && entries.set("a", "1").is_err());
-        assert_eq!(std::fs::read(folder.path().join(".entries.json")).unwrap(), b"[1]");
+        self.store.change_table(ENTRIES, PATIENCE, change)
     }
 }

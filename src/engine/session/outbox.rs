@@ -54,36 +54,3 @@ impl Outbox {
         locked.replace(b"")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_are_taken_once_and_in_order_and_stay_if_they_cannot_be_delivered() {
-        let folder = tempfile::tempdir().unwrap();
-        let outbox = Outbox::in_folder(folder.path());
-        let message = |text: &str| Message {
-            text: text.to_string(),
-            attachments: Vec::new(),
-            hook: None,
-            time: String::new(),
-        };
-        outbox.put(&message("one\nline")).unwrap();
-        outbox.put(&message("two")).unwrap();
-        let refused = outbox.take(|_| Err(io::ErrorKind::BrokenPipe.into()));
-        assert!(refused.is_err());
-        let mut taken = Vec::new();
-        let mut take = || {
-            taken.clear();
-            let taking = outbox.take(|message| {
-                taken.push(message.text.clone());
-                Ok(())
-            });
-            taking.unwrap();
-            taken.clone()
-        };
-        assert_eq!(take(), ["one\nline", "two"]);
-        assert!(take().is_empty());
-    }
-}

@@ -1,6 +1,7 @@
 //! One file that several processes change: behind a lock, replaced whole, without following links.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -8,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The largest file. What hooks store is read whole.
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long to wait for the lock. A hook that keeps it must not block others for ever.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +112,35 @@ impl Store {
 
     fn beside(&self, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", self.name))
+    }
+}
+
+impl Store {
+    /// Its table, which messages call `what`; empty if the file is missing.
+    pub(super) fn read_table<T: DeserializeOwned>(
+        &self,
+        what: &str,
+    ) -> Result<BTreeMap<String, T>, StoreError> {
+        let bytes = self.read()?;
+        if bytes.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let fails = |error| self.fails(&format!("it does not hold {what} ({error})"));
+        serde_json::from_slice(&bytes).map_err(fails)
+    }
+
+    /// Changes its table behind the lock, for which it waits no longer than `patience`.
+    pub(super) fn change_table<T: DeserializeOwned + Serialize>(
+        &self,
+        what: &str,
+        patience: Duration,
+        change: impl FnOnce(&mut BTreeMap<String, T>),
+    ) -> Result<(), StoreError> {
+        let locked = self.lock_within(patience)?;
+        let mut table = self.read_table(what)?;
+        change(&mut table);
+        let bytes = serde_json::to_vec(&table).map_err(|error| self.fails(&error))?;
+        locked.replace(&bytes)
     }
 }
 

@@ -110,38 +110,3 @@ fn filled(word: &str, places: &TemplateValues<'_>) -> OsString {
     }
     whole
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Vec<OsString> {
-        let arguments = ["a".to_string(), "b c".to_string()];
-        let hooks = Path::new("/h d");
-        let places =
-            TemplateValues { host: "git", event: "pre-push", hooks, arguments: &arguments };
-        let (program, rest) = CommandTemplate::parse(text).unwrap().filled(&places);
-        std::iter::once(program).chain(rest).collect()
-    }
-
-    #[test]
-    fn everything_comes_in_its_place() {
-        assert_eq!(
-            words("run --host={host} '{event} x' {hooks}/{event} {arguments} end"),
-            ["run", "--host=git", "pre-push x", "/h d/pre-push", "a", "b c", "end"]
-        );
-        assert_eq!(words("sh -c 'x() { exit 0; }; x'")[3..], ["a", "b c"]);
-    }
-
-    #[test]
-    fn a_command_with_a_mistake_is_none() {
-        let wrong = |text: &str| CommandTemplate::parse(text).unwrap_err().to_string();
-        assert!(wrong("").contains("empty"));
-        assert!(wrong("a 'b").contains("not closed"));
-        assert_eq!(
-            wrong("a {hosts}"),
-            "`{hosts}` is none of `{host}`, `{event}`, `{hooks}`, `{arguments}`"
-        );
-        assert!(wrong("a x{arguments}").contains("separate word"));
-    }
-}

@@ -1,10 +1,10 @@
 //! Calls of every host in the words of every other.
 
-use serde_json::json;
-
-use super::*;
-use crate::dialects::find;
-use crate::engine::event::{Context, catalog::Catalog};
+use hookrun::dialects::find;
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::event::{Context, Event};
+use hookrun::internals::hook::HostCall;
+use serde_json::{Value, json};
 
 fn event(host: &'static str, name: &str, input: &Value) -> Event {
     let spec = Catalog::default().find("tool.pre").unwrap();

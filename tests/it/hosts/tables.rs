@@ -1,0 +1,138 @@
+//! The tables of hosts and systems hang together: each names what the others have.
+
+use hookrun::dialects::folders::FOLDERS;
+use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
+use hookrun::dialects::settings::SHAPES;
+use hookrun::dialects::settings::hosts::{HOST_FILES, MatcherSubject};
+use hookrun::dialects::signs::{SIGNS, SignedEvents};
+use hookrun::dialects::{DIALECTS, KeySpelling, Wait, find, native};
+use hookrun::internals::event::catalog;
+
+#[test]
+fn every_row_is_over_the_catalog() {
+    for dialect in DIALECTS {
+        for row in dialect.events {
+            let spec = catalog::find(row.event);
+            let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
+            assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
+            for (theirs, ours) in row.keys.iter().chain(row.also) {
+                // A host's rows are over all keys of the catalog; a typing slip is found here.
+                let is_known = spec.carries(ours) || dialect.spelling == KeySpelling::Camel;
+                assert!(is_known, "{}: {}: {ours}", dialect.name, row.name);
+                assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
+            }
+            for one in row.stand_ins {
+                assert_ne!(one.theirs, one.ours, "{}: {}", dialect.name, row.name);
+            }
+            for rewrite in row.results.rewrites() {
+                let field = rewrite.field;
+                assert!(spec.carries(&field), "{}: {}: {field}", dialect.name, row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_one_name_are_told_apart_by_one_key() {
+    for dialect in DIALECTS {
+        for row in dialect.events {
+            let same = dialect.events.iter().filter(|one| one.name == row.name);
+            let same: Vec<_> = same.map(|one| one.when).collect();
+            assert!(same.len() == 1 || same.iter().all(Option::is_some), "{}", row.name);
+            let keys: Vec<_> = same.iter().flatten().map(|(key, _)| key).collect();
+            assert!(keys.windows(2).all(|two| two[0] == two[1]), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn buckets_and_actions_of_settings_name_what_is_there() {
+    for shape in SHAPES {
+        for bucket in shape.buckets {
+            assert!(catalog::EVENTS.iter().any(|spec| spec.name == bucket.event), "{bucket:?}");
+        }
+        for action in shape.actions {
+            for key in [action.needs, action.may].into_iter().flatten() {
+                assert!(shape.keys.iter().any(|known| known.name == key), "{action:?}");
+            }
+            if let Some(only) = action.only_in {
+                assert!(shape.buckets.iter().any(|bucket| bucket.key == only), "{action:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_files_are_over_the_events_of_their_dialects() {
+    for file in HOST_FILES {
+        let dialect = find(file.dialect).unwrap();
+        let known = |name: &str| dialect.events.iter().find(|row| row.name == name);
+        let subjects = file.subjects.iter();
+        for (subject, event) in
+            subjects.flat_map(|(one, events)| events.iter().map(move |event| (one, event)))
+        {
+            let row = known(event).unwrap_or_else(|| panic!("{}: {event}", file.dialect));
+            let spec = catalog::find(row.event).unwrap();
+            match subject {
+                MatcherSubject::Tool | MatcherSubject::Command => {
+                    assert!(spec.has_action(), "{event}")
+                }
+                MatcherSubject::Fact(key) => assert!(spec.carries(key), "{event}: {key}"),
+            }
+        }
+        assert_eq!(file.is_grouped, !file.group.is_empty(), "{}", file.dialect);
+    }
+}
+
+#[test]
+fn every_hook_of_git_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
+    for hook in GIT_HOOKS {
+        let spec = catalog::find(hook.name).unwrap();
+        assert_eq!(spec.name, hook.event, "{}", hook.name);
+        let of_arguments = hook.arguments.iter().map(Argument::key);
+        for key in of_arguments.chain(hook.lines.map(|lines| lines.key)) {
+            assert!(spec.carries(key), "{}: {key}", hook.name);
+        }
+        let changes = hook.changes != Changes::Unknown;
+        assert_eq!(spec.carries("changes"), changes, "{}", hook.name);
+        let edits = hook.arguments.contains(&Argument::MessageFile);
+        assert_eq!(spec.rewrite("message").is_some(), edits, "{}", hook.name);
+    }
+}
+
+#[test]
+fn every_folder_is_of_a_dialect_and_stays_below_its_root() {
+    for folders in FOLDERS {
+        assert_eq!(find(folders.dialect).map(|one| one.name), Some(folders.dialect));
+        for folder in [folders.user, folders.project] {
+            assert!(!folder.starts_with('/') && !folder.contains(".."), "{folder}");
+        }
+    }
+}
+
+#[test]
+fn every_event_of_a_host_has_a_budget_within_its_limit() {
+    for dialect in DIALECTS {
+        for row in dialect.events {
+            let has_one = row.wait.is_some();
+            assert_eq!(has_one, dialect.has_forms(), "{}: {}", dialect.name, row.name);
+            let Some(wait) = row.wait else { continue };
+            let budget = Wait::budget(wait.usual);
+            assert!(!budget.is_zero() && Wait::last_word(budget) < wait.usual, "{}", row.name);
+            assert!(wait.longest.is_none_or(|longest| longest > wait.usual), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_sign_is_of_a_dialect_and_asks_for_something() {
+    for sign in SIGNS {
+        assert!(sign.dialect == native::NAME || find(sign.dialect).is_some(), "{sign:?}");
+        if let SignedEvents::KnownNotIn(other) = sign.named {
+            assert!(find(other).is_some(), "{sign:?}");
+        }
+        let is_by_name = matches!(sign.named, SignedEvents::Alone | SignedEvents::Ours);
+        assert!(is_by_name || !sign.has.is_empty(), "{sign:?}");
+        assert!(!sign.has.iter().any(|key| sign.lacks.contains(key)), "{sign:?}");
+    }
+}
