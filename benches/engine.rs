@@ -16,7 +16,7 @@ use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event};
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook, Matcher, Sandbox};
-use hookrun::internals::outcome::Settled;
+use hookrun::internals::outcome::{Decision, Settled};
 use hookrun::internals::plan::Plan;
 use hookrun::internals::registry::Registry;
 use hookrun::internals::run::{CapturedStream, Exit};
@@ -119,6 +119,28 @@ fn one_function(bencher: Bencher<'_, '_>) {
 fn ten_functions_in_sequence(bencher: Bencher<'_, '_>) {
     let hook = |number: usize| Hook::function(&number.to_string(), "tool.pre", |_| ());
     handle(bencher.counter(ItemsCount::new(10_usize)), (0..10).map(hook).collect());
+}
+
+/// From the bytes of a typical event to the decision of these many rules about commands.
+#[divan::bench(args = [0, 20, 1000])]
+fn rules(bencher: Bencher<'_, '_>, count: usize) {
+    let rule = |number: usize| {
+        let form = match number % 4 {
+            0 => format!("git push --force-{number}|-f"),
+            1 => format!("kubectl delete ** prod-{number}"),
+            2 => format!("tool-{number} *"),
+            _ => format!("rm -r /{number}|/srv/{number}/*"),
+        };
+        let matcher = Matcher::default().runs(&form).expect("these forms are valid");
+        let handler = Handler::Rule(Decision::Block { reason: "no: {command}".to_string() });
+        Hook { matcher, ..Hook::new(&number.to_string(), "tool.pre", handler) }
+    };
+    let registry = Registry::new((0..count).map(rule)).expect("canonical events");
+    let runner = Runner::new(registry, surroundings());
+    let typical = r#"{"toolName":"Bash","toolInput":{"command":"cd build && git push origin HEAD 2>&1 | tail -5"}}"#;
+    let settled = runner.handle(&event(typical)).outcome.settled;
+    assert!(matches!(settled, Settled::Allowed), "a bench of blocks measures less");
+    bencher.bench_local(|| runner.handle(&event(typical)));
 }
 
 /// One in four hooks wants the event; the others are kept out by a tool, a path, a command or
