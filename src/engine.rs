@@ -24,6 +24,6 @@ pub mod reminder;
 pub mod run;
 pub mod runner;
 pub mod session;
-pub(crate) mod shell;
+pub mod shell;
 pub mod spelling;
 pub mod ui;

@@ -156,7 +156,7 @@ pub mod internals {
     pub use crate::config;
     pub use crate::engine::{
         access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
-        reminder, run, runner, session, spelling, ui,
+        reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "lab")]
     pub use crate::lab::{audit, conformance, replay, report, scenario};

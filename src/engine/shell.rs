@@ -1,8 +1,9 @@
 //! What a shell would run: every simple command of a command text, wherever it is.
 //!
-//! brush-parser reads the grammar; [`word`] takes quotes off and finds substitutions, [`braces`]
-//! makes several words of one, and [`wrappers`] knows which programs run another one. Nothing is
-//! run and no variable has a value, so what only a run can tell is unknown. A text that cannot be
+//! brush-parser reads the grammar from [`tokens`]; [`word`] takes quotes off and finds
+//! substitutions, [`braces`] makes several words of one, [`wrapped`] tells from a table of
+//! [`wrappers`] what a program runs, and [`script`] walks through all of it. Nothing is run, and
+//! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
 mod line;
@@ -10,9 +11,15 @@ mod line;
 #[cfg(feature = "shell")]
 mod braces;
 #[cfg(feature = "shell")]
-mod limits;
+mod parts;
+#[cfg(feature = "shell")]
+mod quotes;
 #[cfg(feature = "shell")]
 mod script;
+#[cfg(feature = "shell")]
+mod tokens;
+#[cfg(feature = "shell")]
+mod variables;
 #[cfg(feature = "shell")]
 mod word;
 #[cfg(feature = "shell")]
@@ -24,7 +31,7 @@ pub use line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord
 
 /// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt,
 /// and so is every text where hookrun was built without its feature `shell`.
-pub(crate) fn read(text: &str) -> CommandLine {
+pub fn read(text: &str) -> CommandLine {
     read_all(&[text])
 }
 
@@ -46,7 +53,7 @@ pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
 /// runs none.
 pub(crate) fn operands_before(program: &str) -> Option<usize> {
     #[cfg(feature = "shell")]
-    return wrappers::find(program).map(|row| row.operands);
+    return wrappers::find(program).filter(|row| row.is_wrapper()).map(|row| row.operands);
     #[cfg(not(feature = "shell"))]
     None
 }

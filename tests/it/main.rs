@@ -31,6 +31,7 @@ mod rules;
 mod run;
 mod secrets;
 mod settings;
+mod shell;
 mod shipped;
 mod state;
 mod suite;

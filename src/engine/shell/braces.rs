@@ -1,10 +1,12 @@
 //! Brace expansion: `{a,b}` and `{1..3}` make several words of one.
 
+use super::quotes::after_unit;
+
+/// Each group looks for its end.
 const MOST_GROUPS: usize = 64;
 
 /// The words that a word becomes, quotes kept; `None` if they are more than `most`.
 pub(super) fn expand(word: &str, most: usize) -> Option<Vec<String>> {
-    // Each group looks for its end.
     if word.matches('{').count() > MOST_GROUPS {
         return None;
     }
@@ -42,54 +44,10 @@ fn first_group(word: &str) -> Option<Group> {
                 }
                 at += 1;
             }
-            _ => at = after_unit(word, at),
+            _ => at = after_unit(word, at, 0).unwrap_or(word.len()),
         }
     }
     None
-}
-
-/// Where what stands at `at` ends: a quote, an escape, a substitution, or one character.
-fn after_unit(word: &str, at: usize) -> usize {
-    let rest = &word[at..];
-    let quote = |from: usize, end: char| {
-        let mut escaped = false;
-        for (place, c) in rest.char_indices().skip_while(|(place, _)| *place < from) {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if end != '\'' || from == 2 => escaped = true,
-                c if c == end => return at + place + 1,
-                _ => {}
-            }
-        }
-        word.len()
-    };
-    match rest.as_bytes() {
-        [b'\\', ..] => at + 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-        [b'\'', ..] => quote(1, '\''),
-        [b'"', ..] => quote(1, '"'),
-        [b'`', ..] => quote(1, '`'),
-        [b'$', b'\'', ..] => quote(2, '\''),
-        [b'$', open @ (b'{' | b'('), ..] => {
-            let close = if *open == b'{' { b'}' } else { b')' };
-            let mut depth = 0_usize;
-            let mut place = at + 1;
-            while place < word.len() {
-                match word.as_bytes()[place] {
-                    byte if byte == *open => depth += 1,
-                    byte if byte == close => {
-                        depth -= 1;
-                        if depth == 0 {
-                            return place + 1;
-                        }
-                    }
-                    _ => {}
-                }
-                place += 1;
-            }
-            word.len()
-        }
-        _ => at + rest.chars().next().map_or(1, char::len_utf8),
-    }
 }
 
 fn group_at(word: &str, start: usize) -> Option<Group> {
@@ -114,7 +72,7 @@ fn group_at(word: &str, start: usize) -> Option<Group> {
                 commas.push(at);
                 at += 1;
             }
-            _ => at = after_unit(word, at),
+            _ => at = after_unit(word, at, 0).unwrap_or(word.len()),
         }
     }
     let members = if commas.is_empty() {

@@ -4,111 +4,103 @@ use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
 };
-use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
+use brush_parser::{ParserOptions, parse_tokens};
 
 use super::braces;
-use super::limits::{
-    DEEPEST_SCRIPT, LONGEST_BYTES, MOST_BYTES_READ, MOST_HERE_DOCUMENTS, MOST_SUBSTITUTIONS,
-    MOST_WORDS_OF_BRACES, as_the_parser_takes_them, is_too_deep, substitutions_that_may_nest,
-};
-use super::line::{Assignment, CommandLine, CommandRedirect};
-use super::word::{self, Unreadable, Word};
-use super::wrapped::text_of;
+use super::line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
+use super::parts::{Parts, Place, Stdin};
+use super::quotes::Unreadable;
+use super::tokens;
+use super::variables;
+use super::word::{self, Constants, ReadWord, Word};
+use super::wrapped::{self, InDoubt, Inner, Wrapped};
+
+/// Commands in commands, all texts in each other together.
+const DEEPEST: usize = 40;
+const MOST_COMMANDS: usize = 10_000;
+const MOST_WORDS_OF_BRACES: usize = 1_000;
+const MOST_WRAPPERS: usize = 16;
+/// All texts in one text together.
+const MOST_BYTES_READ: usize = 4 << 20;
 
 /// Reads a text and all texts in it.
-pub(super) struct ScriptReader {
-    pub(super) line: CommandLine,
+struct ScriptReader<'t> {
+    text: &'t str,
+    line: CommandLine,
     bytes_left: usize,
-}
-
-/// Where a text is: how many texts it is in, and through which programs it is run.
-#[derive(Clone, Copy)]
-pub(super) struct ScriptPlace<'p> {
-    pub(super) depth: usize,
-    pub(super) through: &'p [String],
-}
-
-/// The words of a simple command and what is around them.
-#[derive(Default)]
-pub(super) struct Parts {
-    pub(super) words: Vec<Word>,
-    pub(super) assigns: Vec<Assignment>,
-    pub(super) redirects: Vec<CommandRedirect>,
-    /// The text on its stdin, if the command line has it.
-    pub(super) stdin: Option<String>,
-    /// Whether another command writes to its stdin, or a file is.
-    pub(super) has_stdin: bool,
+    constants: Constants,
 }
 
 /// Reads command texts, each on its own.
 pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
-    let mut reader = ScriptReader { line: CommandLine::default(), bytes_left: MOST_BYTES_READ };
-    for text in texts {
-        reader.script(text.as_ref(), ScriptPlace { depth: 0, through: &[] });
+    let mut line = CommandLine::default();
+    let mut bytes_left = MOST_BYTES_READ;
+    for text in texts.iter().map(AsRef::as_ref) {
+        let constants = Constants::new();
+        let mut reader = ScriptReader { text, line, bytes_left, constants };
+        reader.script(text, Place { depth: 0, through: &[], is_certain: true });
+        (line, bytes_left) = (reader.line, reader.bytes_left);
     }
-    reader.line
+    line
 }
 
-impl ScriptReader {
-    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+impl ScriptReader<'_> {
+    fn doubt(&mut self, why: impl Into<String>) {
         self.line.doubt.get_or_insert(why.into());
     }
 
-    pub(super) fn script(&mut self, text: &str, place: ScriptPlace) {
+    fn script(&mut self, text: &str, place: Place) {
         if text.trim().is_empty() {
             return;
         }
-        if place.depth > DEEPEST_SCRIPT {
-            return self.doubt("commands in commands, too deep to read");
-        }
-        if text.len() > LONGEST_BYTES.min(self.bytes_left) {
+        let Some(left) = self.bytes_left.checked_sub(text.len()) else {
             return self.doubt("it is too long to read");
-        }
-        self.bytes_left -= text.len();
-        if text.matches("<<").count() > MOST_HERE_DOCUMENTS {
-            return self.doubt("it has too many here-documents to read");
-        }
-        if substitutions_that_may_nest(text) > MOST_SUBSTITUTIONS {
-            return self.doubt("it has too many substitutions in each other to read");
-        }
-        let options = ParserOptions::default();
-        let tokens = match uncached_tokenize_str(text, &options.tokenizer_options()) {
-            Ok(tokens) => as_the_parser_takes_them(tokens),
-            Err(error) => return self.doubt(format!("it cannot be read: {error}")),
         };
-        if is_too_deep(&tokens) {
+        self.bytes_left = left;
+        let options = ParserOptions::default();
+        let tokens = match tokens::read(text, &options) {
+            Ok(tokens) => tokens,
+            Err(why) => return self.doubt(why),
+        };
+        let depth = place.depth + 1 + tokens.depth;
+        if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
         }
-        match parse_tokens(&tokens, &options) {
+        match parse_tokens(&tokens.list, &options) {
             Ok(program) => {
                 for list in &program.complete_commands {
-                    self.list(list, place);
+                    self.list(list, Place { depth, ..place });
                 }
             }
             Err(error) => self.doubt(format!("it cannot be read: {error}")),
         }
     }
 
-    fn list(&mut self, list: &ast::CompoundList, place: ScriptPlace) {
-        for item in &list.0 {
-            for (_, pipeline) in item.0.iter() {
-                for (number, command) in pipeline.seq.iter().enumerate() {
-                    self.command(command, number > 0, place);
+    fn list(&mut self, list: &ast::CompoundList, place: Place) {
+        for ast::CompoundListItem(item, separator) in &list.0 {
+            let is_waited_for = matches!(separator, ast::SeparatorOperator::Sequence);
+            for (number, (_, pipeline)) in item.iter().enumerate() {
+                let is_alone = number == 0 && pipeline.seq.len() == 1;
+                let is_certain = place.is_certain && is_waited_for && is_alone;
+                let mut stdin = Stdin::Inherited;
+                for command in &pipeline.seq {
+                    stdin = self.command(command, stdin, Place { is_certain, ..place });
                 }
             }
         }
     }
 
-    fn command(&mut self, command: &ast::Command, is_piped: bool, place: ScriptPlace) {
+    /// Reads a command, and tells what it writes to the next one in a pipeline.
+    fn command(&mut self, command: &ast::Command, stdin: Stdin, place: Place) -> Stdin {
         match command {
-            ast::Command::Simple(simple) => self.simple(simple, is_piped, place),
+            ast::Command::Simple(simple) => return self.simple(simple, stdin, place),
             ast::Command::Compound(compound, redirects) => {
-                self.compound(compound, is_piped, place);
+                self.compound(compound, place);
                 self.redirects(redirects.as_ref(), place);
             }
             ast::Command::Function(function) => {
                 self.word(&function.fname.value, place);
-                self.compound(&function.body.0, false, place);
+                self.compound(&function.body.0, place.uncertain());
                 self.redirects(function.body.1.as_ref(), place);
             }
             ast::Command::ExtendedTest(test, redirects) => {
@@ -116,11 +108,18 @@ impl ScriptReader {
                 self.redirects(redirects.as_ref(), place);
             }
         }
+        Stdin::Pipe
     }
 
-    fn compound(&mut self, compound: &CompoundCommand, is_piped: bool, place: ScriptPlace) {
+    fn compound(&mut self, compound: &CompoundCommand, place: Place) {
+        let place = match compound {
+            CompoundCommand::BraceGroup(_) => place,
+            _ => place.uncertain(),
+        };
         match compound {
-            CompoundCommand::Arithmetic(command) => self.body(&command.expr.value, place),
+            CompoundCommand::Arithmetic(command) => {
+                self.body(&command.expr.value, place);
+            }
             CompoundCommand::ArithmeticForClause(command) => {
                 let parts = [&command.initializer, &command.condition, &command.updater];
                 for part in parts.into_iter().flatten() {
@@ -157,11 +156,13 @@ impl ScriptReader {
                 self.list(&command.0, place);
                 self.list(&command.1.list, place);
             }
-            CompoundCommand::Coprocess(command) => self.command(&command.body, is_piped, place),
+            CompoundCommand::Coprocess(command) => {
+                self.command(&command.body, Stdin::Pipe, place);
+            }
         }
     }
 
-    fn test(&mut self, test: &ast::ExtendedTestExpr, place: ScriptPlace) {
+    fn test(&mut self, test: &ast::ExtendedTestExpr, place: Place) {
         match test {
             ast::ExtendedTestExpr::And(left, right) | ast::ExtendedTestExpr::Or(left, right) => {
                 self.test(left, place);
@@ -170,16 +171,16 @@ impl ScriptReader {
             ast::ExtendedTestExpr::Not(inner) | ast::ExtendedTestExpr::Parenthesized(inner) => {
                 self.test(inner, place);
             }
-            ast::ExtendedTestExpr::UnaryTest(_, word) => drop(self.word(&word.value, place)),
+            ast::ExtendedTestExpr::UnaryTest(_, word) => self.operand(&word.value, place),
             ast::ExtendedTestExpr::BinaryTest(_, left, right) => {
-                self.word(&left.value, place);
-                self.word(&right.value, place);
+                self.operand(&left.value, place);
+                self.operand(&right.value, place);
             }
         }
     }
 
     /// The redirections of a group; they are a command's of their own, as in `: > file`.
-    fn redirects(&mut self, list: Option<&ast::RedirectList>, place: ScriptPlace) {
+    fn redirects(&mut self, list: Option<&ast::RedirectList>, place: Place) {
         let mut parts = Parts::default();
         for redirect in list.iter().flat_map(|list| &list.0) {
             self.redirect(redirect, &mut parts, place);
@@ -187,8 +188,9 @@ impl ScriptReader {
         self.push(parts, place.through);
     }
 
-    fn simple(&mut self, simple: &ast::SimpleCommand, is_piped: bool, place: ScriptPlace) {
-        let mut parts = Parts { has_stdin: is_piped, ..Parts::default() };
+    /// Reads a simple command, and tells what it prints.
+    fn simple(&mut self, simple: &ast::SimpleCommand, stdin: Stdin, place: Place) -> Stdin {
+        let mut parts = Parts { stdin, ..Parts::default() };
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             self.item(item, true, &mut parts, place);
         }
@@ -198,90 +200,95 @@ impl ScriptReader {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, false, &mut parts, place);
         }
+        // `a[1 + 2]=3` is one word for the shell, and three for the parser.
+        if parts.words.first().is_some_and(|word| {
+            word.value.contains('[') && word.value.len() > 1 && !word.value.contains(']')
+        }) {
+            self.doubt("it cannot be read at an index");
+        }
+        if parts.words.is_empty() && place.is_certain {
+            for Assignment { name, value } in &parts.assigns {
+                if let Some(value) =
+                    value.as_ref().filter(|_| variables::is_constant(self.text, name))
+                {
+                    self.constants.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        let printed = parts.printed().map_or(Stdin::Pipe, Stdin::Text);
         self.run(parts, place);
+        printed
     }
 
-    fn item(&mut self, item: &Item, is_prefix: bool, parts: &mut Parts, place: ScriptPlace) {
+    fn item(&mut self, item: &Item, is_prefix: bool, parts: &mut Parts, place: Place) {
         match item {
             Item::IoRedirect(redirect) => self.redirect(redirect, parts, place),
             Item::Word(word) => self.words(&word.value, parts, place),
-            Item::AssignmentWord(_, word) if !is_prefix => self.words(&word.value, parts, place),
-            Item::AssignmentWord(assignment, _) => {
-                let name = match &assignment.name {
-                    ast::AssignmentName::VariableName(name) => name.clone(),
-                    ast::AssignmentName::ArrayElementName(name, index) => {
-                        self.body(index, place);
-                        name.clone()
-                    }
-                };
-                let value = match &assignment.value {
-                    ast::AssignmentValue::Scalar(word) => self.word(&word.value, place).text,
-                    ast::AssignmentValue::Array(elements) => {
-                        for (key, value) in elements {
-                            key.iter().for_each(|key| self.body(&key.value, place));
-                            self.word(&value.value, place);
-                        }
-                        None
-                    }
-                };
-                parts.assigns.push(Assignment { name, value });
+            Item::AssignmentWord(assignment, word) => {
+                let is_list = matches!(assignment.value, ast::AssignmentValue::Array(_));
+                if !is_prefix && !is_list {
+                    return self.words(&word.value, parts, place);
+                }
+                let assignment = self.assignment(assignment, place);
+                if is_prefix {
+                    parts.assigns.push(assignment);
+                } else {
+                    parts.words.push(Word::unknown(&word.value));
+                }
             }
             Item::ProcessSubstitution(_, shell) => {
-                self.list(&shell.list, place);
-                parts.words.push(Word::unknown());
+                self.list(&shell.list, place.uncertain());
+                parts.words.push(Word::unknown("<(…)"));
             }
         }
     }
 
-    fn redirect(&mut self, redirect: &IoRedirect, parts: &mut Parts, place: ScriptPlace) {
-        match redirect {
-            IoRedirect::File(fd, kind, IoFileRedirectTarget::Filename(word)) => {
-                let operator = match kind {
-                    IoFileRedirectKind::Read => "<",
-                    IoFileRedirectKind::Write => ">",
-                    IoFileRedirectKind::Append => ">>",
-                    IoFileRedirectKind::ReadAndWrite => "<>",
-                    IoFileRedirectKind::Clobber => ">|",
-                    IoFileRedirectKind::DuplicateInput => "<&",
-                    IoFileRedirectKind::DuplicateOutput => ">&",
-                };
-                parts.has_stdin |=
-                    fd.is_none_or(|fd| fd == 0) && matches!(operator, "<" | "<>" | "<&");
-                let target = self.word(&word.value, place).into_word();
-                parts.redirects.push(CommandRedirect { operator, target });
+    fn assignment(&mut self, assignment: &ast::Assignment, place: Place) -> Assignment {
+        let name = match &assignment.name {
+            ast::AssignmentName::VariableName(name) => name.clone(),
+            ast::AssignmentName::ArrayElementName(name, index) => {
+                self.body(index, place);
+                name.clone()
             }
-            IoRedirect::File(fd, kind, IoFileRedirectTarget::Duplicate(word)) => {
-                let target = self.word(&word.value, place).into_word();
-                let is_file = target.text.as_ref().is_none_or(|target| {
-                    !target.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
-                });
-                let is_input = matches!(kind, IoFileRedirectKind::DuplicateInput);
-                parts.has_stdin |= is_input && fd.is_none_or(|fd| fd == 0);
-                if is_file {
-                    parts.redirects.push(CommandRedirect {
-                        operator: if is_input { "<&" } else { ">&" },
-                        target,
-                    });
+        };
+        let value = match &assignment.value {
+            ast::AssignmentValue::Scalar(word) => {
+                let word = self.word(&word.value, place);
+                word.text().filter(|_| !assignment.append).map(str::to_string)
+            }
+            ast::AssignmentValue::Array(elements) => {
+                for (key, value) in elements {
+                    key.iter().for_each(|key| drop(self.body(&key.value, place)));
+                    self.word(&value.value, place);
+                }
+                None
+            }
+        };
+        Assignment { name, value }
+    }
+
+    fn redirect(&mut self, redirect: &IoRedirect, parts: &mut Parts, place: Place) {
+        match redirect {
+            IoRedirect::File(fd, kind, target) => {
+                let stdin = self.file(kind, target, parts, place);
+                if fd.is_none_or(|fd| fd == 0) && reads(kind) {
+                    parts.stdin = stdin;
                 }
             }
-            IoRedirect::File(_, _, IoFileRedirectTarget::Fd(_)) => {}
-            IoRedirect::File(_, kind, IoFileRedirectTarget::ProcessSubstitution(_, shell)) => {
-                parts.has_stdin |= matches!(kind, IoFileRedirectKind::Read);
-                self.list(&shell.list, place);
-            }
-            IoRedirect::HereDocument(_, document) => {
+            IoRedirect::HereDocument(fd, document) => {
                 let text = match document.requires_expansion {
-                    true => self
-                        .read(|scripts| word::read_body(&document.doc.value, scripts), place)
-                        .raw(),
+                    true => self.body(&document.doc.value, place).value,
                     false => document.doc.value.clone(),
                 };
-                parts.has_stdin = true;
-                parts.stdin = Some(text);
+                if fd.is_none_or(|fd| fd == 0) {
+                    parts.stdin = Stdin::Text(text);
+                }
             }
-            IoRedirect::HereString(_, word) => {
-                parts.has_stdin = true;
-                parts.stdin = Some(text_of(&self.word(&word.value, place)));
+            IoRedirect::HereString(fd, word) => {
+                let text = self.word(&word.value, place).value;
+                if fd.is_none_or(|fd| fd == 0) {
+                    parts.stdin = Stdin::Text(text);
+                }
             }
             IoRedirect::OutputAndError(word, appends) => {
                 let operator = if *appends { "&>>" } else { "&>" };
@@ -291,8 +298,44 @@ impl ScriptReader {
         }
     }
 
+    /// Adds the file of a redirection, and tells what is read from it.
+    fn file(
+        &mut self,
+        kind: &IoFileRedirectKind,
+        target: &IoFileRedirectTarget,
+        parts: &mut Parts,
+        place: Place,
+    ) -> Stdin {
+        let word = match target {
+            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
+                self.word(&word.value, place)
+            }
+            IoFileRedirectTarget::Fd(_) => return Stdin::Pipe,
+            IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
+                self.list(&shell.list, place.uncertain());
+                return Stdin::Pipe;
+            }
+        };
+        let operator = match kind {
+            IoFileRedirectKind::Read => "<",
+            IoFileRedirectKind::Write => ">",
+            IoFileRedirectKind::Append => ">>",
+            IoFileRedirectKind::ReadAndWrite => "<>",
+            IoFileRedirectKind::Clobber => ">|",
+            IoFileRedirectKind::DuplicateInput => "<&",
+            IoFileRedirectKind::DuplicateOutput => ">&",
+        };
+        let is_descriptor = matches!(target, IoFileRedirectTarget::Duplicate(_))
+            && word.value.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        if is_descriptor || word.is_stream() {
+            return Stdin::Pipe;
+        }
+        parts.redirects.push(CommandRedirect { operator, target: word.into_word() });
+        Stdin::File
+    }
+
     /// The words that a word becomes.
-    fn words(&mut self, text: &str, parts: &mut Parts, place: ScriptPlace) {
+    fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
         let made = match text.contains('{') {
             true => braces::expand(text, MOST_WORDS_OF_BRACES),
             false => Some(vec![text.to_string()]),
@@ -300,34 +343,121 @@ impl ScriptReader {
         let Some(made) = made else {
             return self.doubt("its braces make too many words");
         };
-        for text in made {
-            let word = self.word(&text, place);
+        // Braces make no words of nothing.
+        for text in made.iter().filter(|text| !text.is_empty()) {
+            let word = self.word(text, place);
             parts.words.push(word);
         }
     }
 
-    fn word(&mut self, text: &str, place: ScriptPlace) -> Word {
-        self.read(|scripts| word::read(text, scripts), place)
+    fn word(&mut self, text: &str, place: Place) -> Word {
+        let read = word::read(text, self.constants(place));
+        self.take(read, place)
     }
 
-    /// The commands in a here-document or an arithmetic expression.
-    fn body(&mut self, text: &str, place: ScriptPlace) {
-        self.read(|scripts| word::read_body(text, scripts), place);
+    /// An operand of `[[`.
+    fn operand(&mut self, text: &str, place: Place) {
+        let read = word::read_part(text, self.constants(place));
+        self.take(read, place);
     }
 
-    fn read(
-        &mut self,
-        read: impl FnOnce(&mut Vec<String>) -> Result<Word, Unreadable>,
-        place: ScriptPlace,
-    ) -> Word {
-        let mut scripts = Vec::new();
-        let word = read(&mut scripts).unwrap_or_else(|Unreadable(text)| {
-            self.doubt(format!("it cannot be read at `{text}`"));
-            Word::unknown()
-        });
-        for script in scripts {
-            self.script(&script, ScriptPlace { depth: place.depth + 1, ..place });
+    /// A here-document or an arithmetic expression.
+    fn body(&mut self, text: &str, place: Place) -> Word {
+        let read = word::read_body(text, self.constants(place));
+        self.take(read, place)
+    }
+
+    /// What another process is given has no variables of this one.
+    fn constants(&self, place: Place) -> Option<&Constants> {
+        place.through.is_empty().then_some(&self.constants)
+    }
+
+    fn take(&mut self, read: Result<ReadWord, Unreadable>, place: Place) -> Word {
+        match read {
+            Ok(read) => {
+                for script in &read.scripts {
+                    self.script(script, place.uncertain());
+                }
+                read.word
+            }
+            Err(Unreadable(text)) => {
+                self.doubt(format!("it cannot be read at `{text}`"));
+                Word::unknown(&text)
+            }
         }
-        word
     }
+
+    /// Adds a simple command, or what its program runs.
+    fn run(&mut self, mut parts: Parts, place: Place) {
+        // `time -- a` leaves a program of that name.
+        if parts.words.first().is_some_and(|word| word.value == "--") {
+            parts.words.remove(0);
+        }
+        let Wrapped { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
+            Ok(Some(wrapped)) if !parts.stdin.is_of_command(&wrapped.runs) => wrapped,
+            Ok(_) => return self.push(parts, place.through),
+            Err(InDoubt(words)) => {
+                self.doubt(format!("cannot tell what `{words}` runs"));
+                return self.push(parts, place.through);
+            }
+        };
+        if place.through.len() >= MOST_WRAPPERS {
+            self.doubt("programs run through each other, too deep to read");
+            return self.push(parts, place.through);
+        }
+        let through = [place.through, &[name]].concat();
+        let inside = Place { through: &through, ..place.uncertain() };
+        let stdin = parts.stdin.clone();
+        parts.assigns.extend(assigns);
+        let mut outer =
+            Parts { redirects: std::mem::take(&mut parts.redirects), ..Parts::default() };
+        let assigns = parts.assigns.clone();
+        if is_command {
+            parts.redirects = std::mem::take(&mut outer.redirects);
+            self.push(parts, place.through);
+        }
+        for inner in runs {
+            match (inner, &stdin) {
+                (Inner::Words(words), _) => {
+                    let redirects = std::mem::take(&mut outer.redirects);
+                    let (assigns, stdin) = (assigns.clone(), stdin.clone());
+                    self.run(Parts { words, assigns, redirects, stdin }, inside);
+                }
+                (Inner::Text(text), _) => self.script(&text, inside),
+                (Inner::Stdin | Inner::WrittenStdin, Stdin::Text(text)) => {
+                    self.script(text, inside)
+                }
+                (Inner::Stdin | Inner::WrittenStdin | Inner::ForeignStdin | Inner::Unknown, _) => {
+                    let through = through.clone();
+                    self.line.commands.push(ShellCommand { through, ..ShellCommand::default() });
+                }
+            }
+        }
+        self.push(outer, place.through);
+    }
+
+    fn push(&mut self, parts: Parts, through: &[String]) {
+        let Parts { words, assigns, redirects, stdin: _ } = parts;
+        if words.is_empty() && redirects.is_empty() {
+            return;
+        }
+        if self.line.commands.len() >= MOST_COMMANDS {
+            return self.doubt("it has too many commands to read");
+        }
+        let mut words = words.into_iter().map(Word::into_word);
+        // Redirections alone are those of a command that does nothing.
+        let nothing = || ShellWord { text: Some(":".to_string()), ..ShellWord::default() };
+        let program = words.next().unwrap_or_else(nothing);
+        let (args, through) = (words.collect(), through.to_vec());
+        self.line.commands.push(ShellCommand { program, args, through, assigns, redirects });
+    }
+}
+
+fn reads(kind: &IoFileRedirectKind) -> bool {
+    matches!(
+        kind,
+        IoFileRedirectKind::Read
+            | IoFileRedirectKind::ReadAndWrite
+            | IoFileRedirectKind::DuplicateInput
+    )
 }

@@ -1,448 +1,386 @@
-//! Takes off the programs that run another one.
+//! What a program runs, told from its words alone.
 
-use std::borrow::Cow;
+use super::line::Assignment;
+use super::word::{UNKNOWN, Word};
+use super::wrappers::{self, Alone, Kind, Wrapper};
 
-use super::limits::{MOST_COMMANDS, MOST_WRAPPERS};
-use super::line::{Assignment, ShellCommand, ShellWord};
-use super::script::{Parts, ScriptPlace, ScriptReader};
-use super::word::Word;
-use super::wrappers::{self, Inner, Wrapper};
+/// What a program runs.
+pub(super) struct Wrapped {
+    pub(super) name: String,
+    /// Variables that it sets: `env A=b`.
+    pub(super) assigns: Vec<Assignment>,
+    pub(super) runs: Vec<Inner>,
+    /// Whether it does something by itself too, as `find` does.
+    pub(super) is_command: bool,
+}
 
-impl ScriptReader {
-    /// A simple command, wrappers taken off.
-    pub(super) fn run(&mut self, mut parts: Parts, place: ScriptPlace) {
-        let mut through = place.through.to_vec();
-        loop {
-            let program = parts.words.first().filter(|word| !word.is_pattern);
-            let Some(program) = program.and_then(|word| word.text.clone()) else { break };
-            let name = program.rsplit('/').next().unwrap_or(&program);
-            if through.len() > MOST_WRAPPERS {
-                self.doubt("programs run through each other, too deep to read");
-                break;
-            }
-            match name {
-                "find" | "fd" | "fdfind" => self.find(&parts, &through, place),
-                "alias" if parts.words.iter().skip(1).any(|word| word.raw().contains('=')) => {
-                    self.doubt("`alias` changes what words after it run");
-                }
-                "trap" => self.trap(&parts, &through, place),
-                "su" | "runuser" => {
-                    if self.su(name, &parts, &through, place) {
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            let Some(row) = wrappers::find(name) else { break };
-            match row.inner {
-                Inner::Shell => {
-                    if !self.shell(row, &parts, &mut through, place) {
-                        break;
-                    }
-                    return;
-                }
-                Inner::Words | Inner::WordsAndMore | Inner::Text => {
-                    if !self.unwrap(row, &mut parts, &mut through, place) {
-                        break;
-                    }
-                    if parts.words.is_empty() {
-                        return;
-                    }
-                }
-            }
+/// Where the commands are that a program runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Inner {
+    Words(Vec<Word>),
+    /// A text for a shell.
+    Text(String),
+    /// A shell reads them from its stdin.
+    Stdin,
+    /// A shell reads them, if anything is written to it.
+    WrittenStdin,
+    /// An interpreter of another language reads its program from its stdin.
+    ForeignStdin,
+    /// Nobody can tell: they come from a descriptor or another command.
+    Unknown,
+}
+
+/// A program whose words do not tell what it runs; holds those that do not.
+pub(super) struct InDoubt(pub(super) String);
+
+/// What the words of a command run, if its program runs others.
+pub(super) fn read(words: &[Word]) -> Result<Option<Wrapped>, InDoubt> {
+    let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
+    let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
+    let Some(row) = wrappers::find(name) else { return Ok(None) };
+    let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap);
+    let mut assigns = Vec::new();
+    let runs = match row.kind {
+        Kind::After(options) => commands_after(options, words, name)?,
+        Kind::Git => aliases(words),
+        Kind::Alias => match words.iter().find(|word| word.value.contains('=')) {
+            Some(word) => return Err(InDoubt(format!("{name} {}", word.shown()))),
+            None => return Ok(None),
+        },
+        Kind::Interpreter => program_of_interpreter(words),
+        Kind::Words
+        | Kind::Text
+        | Kind::WordsAndMore
+        | Kind::Parallel
+        | Kind::Shell
+        | Kind::Login
+        | Kind::Trap
+        | Kind::Source => {
+            let words = words.to_vec();
+            let reader = OptionReader { row, name, words, at: 1, options: Options::default() };
+            let mut options = reader.read()?;
+            assigns = std::mem::take(&mut options.assigns);
+            options.runs(row, name)?
         }
-        self.push(parts, &through);
+    };
+    let wrapped = Wrapped { name: name.to_string(), assigns, runs, is_command };
+    Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
+}
+
+/// What the options of a wrapper say, and the words after them.
+#[derive(Default)]
+struct Options {
+    assigns: Vec<Assignment>,
+    /// Values that are texts for a shell.
+    texts: Vec<String>,
+    /// What stands for a part that only a run knows.
+    marks: Vec<String>,
+    runs_nothing: bool,
+    starts_shell: bool,
+    /// The operands are a text instead of words, or the other way round.
+    is_swapped: bool,
+    rest: Vec<Word>,
+}
+
+/// Reads the options of a wrapper.
+struct OptionReader<'r> {
+    row: &'r Wrapper,
+    name: &'r str,
+    words: Vec<Word>,
+    at: usize,
+    options: Options,
+}
+
+impl OptionReader<'_> {
+    fn doubt(&self) -> InDoubt {
+        let shown = self.words.get(self.at).map_or("", |word| &word.value);
+        InDoubt(format!("{} {shown}", self.name).trim_end().replace(UNKNOWN, "…"))
     }
 
-    /// Takes a wrapper off the words. `false`: it runs nothing itself, and is the command.
-    fn unwrap(
+    /// Reads up to the first word of the command. Options may be before and after the operands
+    /// that precede it, as `ssh`, `su` and `flock` have it.
+    fn read(mut self) -> Result<Options, InDoubt> {
+        let mut is_open = true;
+        let mut operands = 0;
+        while let Some(word) = self.words.get(self.at) {
+            let text = word.text().unwrap_or_default();
+            // `runuser -u USER` has no operand before the command.
+            let is_swapped = self.row.kind == Kind::Login && self.options.is_swapped;
+            let wants_operand = operands < self.row.operands && !is_swapped;
+            if is_open && text == "--" {
+                is_open = false;
+            } else if is_open && text == "-" && self.row.marks("-").is_some() {
+                // Another way to write `--login` or `--ignore-environment`.
+            } else if is_open && self.is_option(text) {
+                self.option(&text.to_string())?;
+                continue;
+            } else if let Some((name, value)) = assignment(word).filter(|_| self.row.assigns) {
+                let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
+                self.options.assigns.push(Assignment { name: name.to_string(), value });
+            } else if word.may_split && wants_operand {
+                return Err(self.doubt());
+            } else if wants_operand {
+                operands += 1;
+            } else {
+                break;
+            }
+            self.at += 1;
+        }
+        self.options.rest = self.words.split_off(self.at.min(self.words.len()));
+        Ok(self.options)
+    }
+
+    fn is_option(&self, text: &str) -> bool {
+        let sign = text.chars().next();
+        text.len() > 1 && (sign == Some('-') || sign == Some('+') && self.row.kind == Kind::Shell)
+    }
+
+    /// Reads the option at `at`, with its values.
+    fn option(&mut self, text: &str) -> Result<(), InDoubt> {
+        let first = self.at;
+        self.at += 1;
+        if text.starts_with("--") {
+            let (name, joined) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
+            let marks = self.row.marks(name);
+            return self.take(marks, joined, first);
+        }
+        let letters = &text[1..];
+        let is_number = letters.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && self.row.marks("#").is_some() {
+            return Ok(());
+        }
+        for (at, letter) in letters.char_indices() {
+            let marks = self.row.marks(letter.encode_utf8(&mut [0; 4]));
+            let rest = &letters[at + letter.len_utf8()..];
+            let has_value = marks.is_some_and(|marks| marks.contains([':', '?', '$', '%', '@']));
+            let joined = Some(rest).filter(|rest| has_value && !rest.is_empty());
+            self.take(marks, joined, first)?;
+            if has_value {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what an option means. `first` is where its word is.
+    fn take(
         &mut self,
-        row: &Wrapper,
-        parts: &mut Parts,
-        through: &mut Vec<String>,
-        place: ScriptPlace,
-    ) -> bool {
-        let Some(mut start) = self.after_options(row, parts) else { return false };
-        if row.name == "env"
-            && let Some((text, end)) = split_string(&parts.words)
-        {
-            let rest = parts.words[end..].iter().map(|word| word.source.as_str());
-            let text = std::iter::once(text.as_str()).chain(rest).collect::<Vec<_>>().join(" ");
-            through.push(row.name.to_string());
-            self.script(&text, ScriptPlace { depth: place.depth + 1, through });
-            parts.words.clear();
-            return true;
+        marks: Option<&str>,
+        joined: Option<&str>,
+        first: usize,
+    ) -> Result<(), InDoubt> {
+        let after = std::mem::replace(&mut self.at, first);
+        let marks = marks.ok_or_else(|| self.doubt())?;
+        let colons = marks.matches(':').count();
+        let wanted = colons + usize::from(marks.contains(['$', '%', '@', '>']));
+        let is_elsewhere = joined.is_none() && !marks.contains('?');
+        let taken = if is_elsewhere { wanted } else { wanted.saturating_sub(1) };
+        let values = self.words.get(after..after + taken).unwrap_or_default();
+        if values.iter().any(|word| word.may_split) {
+            return Err(self.doubt());
         }
-        start += row.operands;
-        if start >= parts.words.len() {
-            return false;
-        }
-        let mut rest = parts.words.split_off(start);
-        through.push(row.name.to_string());
-        let is_text_option = |word: &Word| matches!(word.text.as_deref(), Some("-c" | "--command"));
-        if row.name == "flock" && rest.first().is_some_and(is_text_option) {
-            let text = rest.get(1).map(|word| text_of(word)).unwrap_or_default();
-            self.script(&text, ScriptPlace { depth: place.depth + 1, through });
-            parts.words.clear();
-            return true;
-        }
-        match row.inner {
-            Inner::Text => {
-                let text = rest.iter().map(text_of).collect::<Vec<_>>().join(" ");
-                self.script(&text, ScriptPlace { depth: place.depth + 1, through });
-                parts.words.clear();
+        let value = joined.or(values.first().map(|word| word.value.as_str())).map(str::to_string);
+        let options = &mut self.options;
+        options.runs_nothing |= marks.contains('!');
+        options.starts_shell |= marks.contains('~');
+        options.is_swapped |= marks.contains('=');
+        self.at = (after + taken).min(self.words.len());
+        match value {
+            Some(value) if marks.contains('$') => self.options.texts.push(value),
+            Some(value) if marks.contains('@') => self.options.marks.push(value),
+            Some(value) if marks.contains('%') => {
+                let split = shell_words::split(&value).map_err(|_| self.doubt())?;
+                // What `env` itself puts in for `${NAME}` is not known.
+                let word = |text: &String| match text.contains("${") {
+                    true => Word::unknown(text),
+                    false => Word::literal(text),
+                };
+                self.words.splice(first..self.at, split.iter().map(word));
+                self.at = first;
             }
-            Inner::WordsAndMore if row.name == "parallel" => {
-                let end = rest.iter().position(|word| {
-                    word.text.as_deref().is_some_and(|text| text.starts_with(":::"))
-                });
-                rest.truncate(end.unwrap_or(rest.len()));
-                let text = rest.iter().map(text_of).collect::<Vec<_>>().join(" ");
-                self.script(
-                    &format!("{text} ${{_}}"),
-                    ScriptPlace { depth: place.depth + 1, through },
-                );
-                parts.words.clear();
-            }
-            Inner::WordsAndMore => {
-                let marks = replaced_by_xargs(&parts.words);
-                for word in &mut rest {
-                    let is_marked =
-                        |mark: &String| word.text.as_ref().is_some_and(|text| text.contains(mark));
-                    if marks.iter().any(is_marked) {
-                        *word = Word::unknown();
-                    }
-                }
-                if marks.is_empty() {
-                    rest.push(Word::unknown());
-                }
-                parts.words = rest;
-            }
-            Inner::Words | Inner::Shell => parts.words = rest,
+            _ => {}
         }
-        true
+        Ok(())
     }
+}
 
-    /// The first word that is neither an option of a wrapper nor an assignment; `None` if the
-    /// wrapper runs nothing, or if it cannot be told, which is then in doubt.
-    fn after_options(&mut self, row: &Wrapper, parts: &mut Parts) -> Option<usize> {
-        let mut at = 1;
-        if row.name == "eval" {
-            return Some(
-                1 + usize::from(
-                    parts.words.get(1).is_some_and(|word| word.text.as_deref() == Some("--")),
-                ),
-            );
-        }
-        while let Some(word) = parts.words.get(at) {
-            let Some(text) = &word.text else {
-                let raw = word.raw();
-                if let Some((name, _)) =
-                    raw.split_once('=').filter(|(name, _)| row.assigns && is_name(name))
-                {
-                    parts.assigns.push(Assignment { name: name.to_string(), value: None });
-                    at += 1;
-                    continue;
-                }
-                self.doubt(format!("cannot tell what `{}` runs", row.name));
-                return None;
-            };
-            let is_query = row.name == "command" && matches!(text.as_str(), "-v" | "-V")
-                || row.name == "sudo"
-                    && matches!(
-                        text.as_str(),
-                        "-l" | "-v" | "-e" | "-V" | "--list" | "--edit" | "--validate"
-                    )
-                || matches!(text.as_str(), "--help" | "--version");
-            if is_query {
-                return None;
-            }
-            if text == "--" {
-                return Some(at + 1);
-            }
-            let assignment = text.split_once('=').filter(|_| row.assigns && !text.starts_with('-'));
-            if let Some((name, value)) = assignment {
-                let (name, value) = (name.to_string(), Some(value.to_string()));
-                parts.assigns.push(Assignment { name, value });
-                at += 1;
-                continue;
-            }
-            if text == "-" && row.name == "env" {
-                at += 1;
-                continue;
-            }
-            let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) else {
-                return Some(at);
-            };
-            if row.name == "env"
-                && (option.starts_with('S')
-                    || option.starts_with("-split-string")
-                    || option.ends_with('S'))
-            {
-                return Some(at);
-            }
-            if row.name == "nice"
-                && option.trim_start_matches('-').chars().all(|c| c.is_ascii_digit())
-            {
-                at += 1;
-                continue;
-            }
-            match option_words(row, text) {
-                Some(words) => at += words,
-                None => {
-                    self.doubt(format!("cannot tell what `{} {text}` runs", row.name));
-                    return None;
-                }
-            }
-        }
-        Some(at)
-    }
+/// The name and the value of `NAME=value`.
+fn assignment(word: &Word) -> Option<(&str, &str)> {
+    let is_name = |name: &&(&str, &str)| {
+        !name.0.is_empty() && name.0.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    word.value.split_once('=').filter(|parts| is_name(&parts))
+}
 
-    /// `sh -c TEXT`, or a shell that reads its stdin. `false`: it runs a file.
-    fn shell(
-        &mut self,
-        row: &Wrapper,
-        parts: &Parts,
-        through: &mut Vec<String>,
-        place: ScriptPlace,
-    ) -> bool {
-        let mut at = 1;
-        let mut takes_text = false;
-        let mut reads_stdin = false;
-        while let Some(word) = parts.words.get(at) {
-            let Some(text) = &word.text else { break };
-            let Some(option) = text.strip_prefix(['-', '+']).filter(|option| !option.is_empty())
-            else {
-                break;
-            };
-            if text == "--" {
-                at += 1;
-                break;
-            }
-            if !text.starts_with("--") {
-                takes_text |= text.starts_with('-') && option.contains('c');
-                reads_stdin |= option.contains('s');
-                at += 1 + option.matches(['o', 'O']).count();
-                continue;
-            }
-            match option_words(row, text) {
-                Some(words) => at += words,
-                None => {
-                    self.doubt(format!("cannot tell what `{} {text}` runs", row.name));
-                    return false;
-                }
-            }
-        }
-        let operand = parts.words.get(at);
-        let text = match operand {
-            Some(word) if takes_text => Some(text_of(word)),
-            Some(_) if !reads_stdin => return false,
-            None if takes_text => return false,
-            _ if parts.has_stdin => parts.stdin.clone(),
-            _ => return false,
-        };
-        through.push(row.name.to_string());
-        match text {
-            Some(text) => self.script(&text, ScriptPlace { depth: place.depth + 1, through }),
-            // What comes through a pipe is known at run time only.
-            None => self
-                .line
-                .commands
-                .push(ShellCommand { through: through.clone(), ..ShellCommand::default() }),
-        }
-        if !parts.redirects.is_empty() {
-            let redirects = parts.redirects.clone();
-            self.push(Parts { redirects, ..Parts::default() }, place.through);
-        }
-        true
-    }
+/// The words as a program that joins them by blanks gives them to a shell.
+fn joined(words: &[Word]) -> String {
+    words.iter().map(|word| word.value.as_str()).collect::<Vec<_>>().join(" ")
+}
 
-    /// The commands of `find … -exec COMMAND ;`.
-    fn find(&mut self, parts: &Parts, through: &[String], place: ScriptPlace) {
-        let mut words = parts.words.iter().skip(1);
-        while let Some(word) = words.next() {
-            if !matches!(
-                word.text.as_deref(),
-                Some(
-                    "-exec"
-                        | "-execdir"
-                        | "-ok"
-                        | "-okdir"
-                        | "-x"
-                        | "-X"
-                        | "--exec"
-                        | "--exec-batch"
-                )
-            ) {
-                continue;
+impl Options {
+    /// What a wrapper with these options runs.
+    fn runs(self, row: &Wrapper, name: &str) -> Result<Vec<Inner>, InDoubt> {
+        if self.runs_nothing {
+            return Ok(Vec::new());
+        }
+        if !self.texts.is_empty() {
+            return Ok(self.texts.into_iter().map(Inner::Text).collect());
+        }
+        let first = self.rest.first();
+        let inner = match row.kind {
+            Kind::Shell => return self.runs_of_shell(name),
+            Kind::Login if !self.is_swapped => {
+                Some(if first.is_none() { Inner::Stdin } else { Inner::Unknown })
             }
-            let is_end = |word: &&Word| !matches!(word.text.as_deref(), Some(";" | "+"));
-            let inner: Vec<Word> = words
-                .by_ref()
-                .take_while(is_end)
-                .map(|word| match &word.text {
-                    Some(text) if text.contains("{}") => Word::unknown(),
-                    _ => word.clone(),
+            Kind::Trap => first
+                .filter(|word| !matches!(word.value.as_str(), "" | "-") && self.rest.len() > 1)
+                .map(|word| Inner::Text(word.value.clone())),
+            Kind::Source => first.and_then(stream),
+            Kind::Parallel => return Ok(self.runs_of_parallel()),
+            Kind::WordsAndMore => first.is_some().then(|| Inner::Words(self.with_more())),
+            Kind::Words | Kind::Text | Kind::Login if first.is_some() => {
+                Some(match (row.kind == Kind::Text) != self.is_swapped || row.kind == Kind::Login {
+                    true if row.kind != Kind::Login => Inner::Text(joined(&self.rest)),
+                    _ => Inner::Words(self.rest),
                 })
-                .collect();
-            let through: Vec<String> =
-                through.iter().cloned().chain(["find".to_string()]).collect();
-            self.run(
-                Parts { words: inner, ..Parts::default() },
-                ScriptPlace { depth: place.depth, through: &through },
-            );
-        }
-    }
-
-    fn trap(&mut self, parts: &Parts, through: &[String], place: ScriptPlace) {
-        let mut operands =
-            parts.words.iter().skip(1).skip_while(|word| word.text.as_deref() == Some("--"));
-        let Some(action) = operands
-            .next()
-            .filter(|word| !matches!(word.text.as_deref(), Some("-" | "" | "-l" | "-p")))
-        else {
-            return;
+            }
+            _ if self.starts_shell => Some(Inner::Stdin),
+            _ => match row.alone {
+                Alone::Shell => Some(Inner::Stdin),
+                Alone::RemoteShell => Some(Inner::WrittenStdin),
+                Alone::Command => None,
+            },
         };
-        let through: Vec<String> = through.iter().cloned().chain(["trap".to_string()]).collect();
-        self.script(&text_of(action), ScriptPlace { depth: place.depth + 1, through: &through });
+        Ok(inner.into_iter().collect())
     }
 
-    /// `su -c TEXT`, `runuser -u USER -- COMMAND`. Whether it ran something.
-    fn su(&mut self, name: &str, parts: &Parts, through: &[String], place: ScriptPlace) -> bool {
-        let mut through = through.to_vec();
-        through.push(name.to_string());
-        let mut words = parts.words.iter().skip(1);
-        while let Some(word) = words.next() {
-            let Some(text) = word.text.as_deref() else { continue };
-            let inner = match text.split_once('=') {
-                Some(("--command" | "--session-command", text)) => Some(Cow::Borrowed(text)),
-                _ if matches!(text, "-c" | "--command" | "--session-command") => {
-                    words.next().map(|word| Cow::Owned(text_of(word)))
+    fn runs_of_shell(self, name: &str) -> Result<Vec<Inner>, InDoubt> {
+        let first = self.rest.first();
+        let inner = match first {
+            Some(text) if self.is_swapped => Inner::Text(text.value.clone()),
+            None if self.is_swapped => return Ok(Vec::new()),
+            Some(word) if !self.starts_shell => match stream(word) {
+                Some(inner) => inner,
+                // It may be `-c`.
+                None if word.text().is_none() && (word.may_split || self.rest.len() > 1) => {
+                    return Err(InDoubt(format!("{name} {}", word.shown())));
                 }
-                _ => None,
-            };
-            if let Some(inner) = inner {
-                self.script(&inner, ScriptPlace { depth: place.depth + 1, through: &through });
-                return true;
-            }
-            if name == "runuser" && text == "--" {
-                let words = words.cloned().collect();
-                self.run(
-                    Parts { words, ..Parts::default() },
-                    ScriptPlace { depth: place.depth, through: &through },
-                );
-                return true;
-            }
-        }
-        false
-    }
-
-    pub(super) fn push(&mut self, parts: Parts, through: &[String]) {
-        let Parts { words, assigns, redirects, stdin: _, has_stdin: _ } = parts;
-        if words.is_empty() && redirects.is_empty() {
-            return;
-        }
-        if self.line.commands.len() >= MOST_COMMANDS {
-            return self.doubt("it has too many commands to read");
-        }
-        let mut words = words.into_iter();
-        let program = match words.next() {
-            Some(word) => word.into_word(),
-            // Redirections alone are those of a command that does nothing.
-            None => ShellWord { text: Some(":".to_string()), ..ShellWord::default() },
+                None => return Ok(Vec::new()),
+            },
+            _ => Inner::Stdin,
         };
-        let args = words.map(Word::into_word).collect();
-        self.line.commands.push(ShellCommand {
-            program,
-            args,
-            through: through.to_vec(),
-            assigns,
-            redirects,
-        });
+        Ok(vec![inner])
     }
-}
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// The word as a shell would be given it in a text.
-pub(super) fn text_of(word: &Word) -> String {
-    word.text.clone().unwrap_or_else(|| word.raw())
-}
-
-/// How many words an option of a wrapper takes, itself included; `None` if it is not known.
-fn option_words(row: &Wrapper, text: &str) -> Option<usize> {
-    if let Some(name) = text.strip_prefix("--") {
-        let _ = name;
-        let (name, has_value) = match text.split_once('=') {
-            Some((name, _)) => (name, true),
-            None => (text, false),
-        };
-        return match (row.valued.contains(&name), row.plain.contains(&name)) {
-            (true, _) => Some(if has_value { 1 } else { 2 }),
-            (_, true) => Some(1),
-            _ => None,
-        };
+    /// The words of `xargs`: what it reads takes the place of a mark, or is added.
+    fn with_more(self) -> Vec<Word> {
+        let mut words = self.rest;
+        for mark in self.marks.iter().map(String::as_str).chain(["{}"]) {
+            words.iter_mut().for_each(|word| *word = word.with_unknown(mark));
+        }
+        words.push(Word::unknown("…"));
+        words
     }
-    let letters = &text[1..];
-    if row.plain.contains(&letters) {
-        return Some(1);
-    }
-    for (at, letter) in letters.char_indices() {
-        let known =
-            |table: &[&str]| table.iter().any(|name| name.len() == 1 && name.starts_with(letter));
-        if known(row.valued) {
-            let is_last = at + letter.len_utf8() == letters.len();
-            return Some(if is_last { 2 } else { 1 });
-        }
-        // Values that must stand in the same word: `-i{}`.
-        if row.name == "xargs" && "iel".contains(letter) || row.name == "stdbuf" {
-            return Some(1);
-        }
-        if !known(row.plain) {
-            return None;
-        }
-    }
-    Some(1)
-}
 
-/// The text of `env -S TEXT`, and the word after it.
-fn split_string(words: &[Word]) -> Option<(String, usize)> {
-    for (at, word) in words.iter().enumerate().skip(1) {
-        let text = word.text.as_deref()?;
-        if let Some(text) = text.strip_prefix("--split-string=") {
-            return Some((text.to_string(), at + 1));
+    fn runs_of_parallel(self) -> Vec<Inner> {
+        let is_end = |word: &Word| word.value.starts_with(":::");
+        let end = self.rest.iter().position(is_end).unwrap_or(self.rest.len());
+        let (words, values) = self.rest.split_at(end);
+        if !words.is_empty() {
+            let text = joined(
+                &Options { rest: words.to_vec(), marks: self.marks, ..Options::default() }
+                    .with_more(),
+            );
+            return vec![Inner::Text(text)];
         }
-        let option = text.strip_prefix('-')?;
-        if option.ends_with('S') || option == "-split-string" {
-            return Some((text_of(words.get(at + 1)?), at + 2));
-        }
-        if let Some((_, text)) = option.split_once('S').filter(|_| !option.starts_with('-')) {
-            return Some((text.to_string(), at + 1));
-        }
-    }
-    None
-}
-
-/// What `xargs -I MARK` replaces.
-fn replaced_by_xargs(words: &[Word]) -> Vec<String> {
-    let mut marks = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        match word.text.as_deref() {
-            Some("-I" | "--replace") => {
-                marks.extend(words.get(at + 1).and_then(|word| word.text.clone()))
+        match values.split_first() {
+            Some((mark, texts)) if mark.value == ":::" && !texts.iter().any(is_end) => {
+                texts.iter().map(|word| Inner::Text(word.value.clone())).collect()
             }
-            Some("-i") => marks.push("{}".to_string()),
-            Some(text) => {
-                let mark = text
-                    .strip_prefix("-I")
-                    .or(text.strip_prefix("--replace="))
-                    .or(text.strip_prefix("-i"));
-                marks.extend(mark.map(str::to_string));
-            }
-            None => {}
+            _ => vec![Inner::Unknown],
         }
     }
-    marks
+}
+
+/// What an operand that is no named file says about the commands in it.
+fn stream(word: &Word) -> Option<Inner> {
+    const STDIN: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    match word.is_stream() {
+        true if STDIN.contains(&word.value.as_str()) => Some(Inner::Stdin),
+        true => Some(Inner::Unknown),
+        false => None,
+    }
+}
+
+/// An interpreter with nothing but options that leave it without a program.
+fn program_of_interpreter(words: &[Word]) -> Vec<Inner> {
+    const BARE: &[&str] = &[
+        "-",
+        "-i",
+        "-q",
+        "-u",
+        "-B",
+        "-E",
+        "-I",
+        "-s",
+        "-S",
+        "-O",
+        "-OO",
+        "-d",
+        "-a",
+        "-x",
+        "-l",
+        "--interactive",
+    ];
+    match words[1..].iter().find(|word| !BARE.contains(&word.value.as_str())) {
+        None => vec![Inner::ForeignStdin],
+        Some(word) => match stream(word) {
+            Some(Inner::Stdin) => vec![Inner::ForeignStdin],
+            other => other.into_iter().collect(),
+        },
+    }
+}
+
+/// The commands of `find … -exec COMMAND ;`.
+fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
+    let is_find = options.contains(&"-exec");
+    let mut runs = Vec::new();
+    let mut rest = words[1..].iter().peekable();
+    while let Some(word) = rest.next() {
+        let (option, joined) =
+            word.value.split_once('=').map_or((word.value.as_str(), None), |(o, v)| (o, Some(v)));
+        if !is_find && (option.starts_with("-x") || option.starts_with("-X")) && option.len() > 2 {
+            return Err(InDoubt(format!("{name} {option}")));
+        }
+        if !options.contains(&option) {
+            continue;
+        }
+        let mut inner: Vec<Word> = joined.map(Word::literal).into_iter().collect();
+        let mut is_place = false;
+        for word in rest.by_ref() {
+            // A plus is the end only where the files are put in before it.
+            if word.value == ";" || word.value == "+" && is_place {
+                break;
+            }
+            is_place = word.value == "{}";
+            let places = ["{}", "{/}", "{//}", "{.}", "{/.}"];
+            inner.push(places.iter().fold(word.clone(), |word, place| word.with_unknown(place)));
+        }
+        if !is_find {
+            inner.push(Word::unknown("…"));
+        }
+        runs.push(Inner::Words(inner));
+    }
+    Ok(runs)
+}
+
+/// The texts of `git -c alias.NAME=TEXT`.
+fn aliases(words: &[Word]) -> Vec<Inner> {
+    let values = words.windows(2).filter(|pair| pair[0].value == "-c").map(|pair| &pair[1].value);
+    let texts = values.filter_map(|value| value.strip_prefix("alias.")?.split_once('='));
+    let inner = texts.map(|(_, text)| match text.strip_prefix('!') {
+        Some(text) => text.to_string(),
+        None => format!("git {text}"),
+    });
+    inner.map(Inner::Text).collect()
 }
