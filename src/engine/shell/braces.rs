@@ -26,14 +26,14 @@ pub(super) fn expand(word: &str, most: usize) -> Option<Vec<String>> {
     Some(done)
 }
 
-struct Group {
+struct BraceGroup {
     start: usize,
     end: usize,
     members: Vec<String>,
 }
 
 /// The first group of braces that makes words.
-fn first_group(word: &str) -> Option<Group> {
+fn first_group(word: &str) -> Option<BraceGroup> {
     let bytes = word.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -50,7 +50,7 @@ fn first_group(word: &str) -> Option<Group> {
     None
 }
 
-fn group_at(word: &str, start: usize) -> Option<Group> {
+fn group_at(word: &str, start: usize) -> Option<BraceGroup> {
     let bytes = word.as_bytes();
     let mut depth = 0_usize;
     let mut commas = Vec::new();
@@ -82,7 +82,7 @@ fn group_at(word: &str, start: usize) -> Option<Group> {
         let ends = commas.iter().copied().chain([at - 1]);
         starts.zip(ends).map(|(start, end)| word[start..end].to_string()).collect()
     };
-    Some(Group { start, end: at, members })
+    Some(BraceGroup { start, end: at, members })
 }
 
 /// `1..5`, `a..e`, `1..9..2`: at most a thousand.

@@ -5,18 +5,18 @@
 
 /// A construct whose end cannot be found; holds its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable(pub(super) String);
+pub(super) struct MissingEnd(pub(super) String);
 
 /// How deep substitutions may nest in one word.
 const DEEPEST: usize = 24;
 
-pub(super) fn unreadable(text: &str, at: usize) -> Unreadable {
+pub(super) fn missing_end(text: &str, at: usize) -> MissingEnd {
     let start = text.get(..at).and_then(|before| before.rfind('$')).unwrap_or(0);
-    Unreadable(text[start..].chars().take(20).collect())
+    MissingEnd(text[start..].chars().take(20).collect())
 }
 
 /// What is after a quote, an escape, a substitution or one byte.
-pub(super) fn after_unit(text: &str, at: usize, depth: usize) -> Result<usize, Unreadable> {
+pub(super) fn after_unit(text: &str, at: usize, depth: usize) -> Result<usize, MissingEnd> {
     let end = match &text.as_bytes()[at..] {
         [b'\\', ..] => (at + 1).min(text.len() - 1),
         [b'\'', ..] => end_of_single_quotes(text, at + 1)?,
@@ -31,13 +31,13 @@ pub(super) fn after_unit(text: &str, at: usize, depth: usize) -> Result<usize, U
     Ok(end + 1)
 }
 
-pub(super) fn end_of_single_quotes(text: &str, start: usize) -> Result<usize, Unreadable> {
+pub(super) fn end_of_single_quotes(text: &str, start: usize) -> Result<usize, MissingEnd> {
     let end = text[start..].find('\'').map(|at| start + at);
-    end.ok_or_else(|| unreadable(text, start))
+    end.ok_or_else(|| missing_end(text, start))
 }
 
 /// The end of backticks or of `$'…'`, where a backslash hides it.
-pub(super) fn end_of_escaped(text: &str, start: usize, end: u8) -> Result<usize, Unreadable> {
+pub(super) fn end_of_escaped(text: &str, start: usize, end: u8) -> Result<usize, MissingEnd> {
     let mut at = start;
     while let Some(byte) = text.as_bytes().get(at) {
         match byte {
@@ -46,14 +46,14 @@ pub(super) fn end_of_escaped(text: &str, start: usize, end: u8) -> Result<usize,
             _ => at += 1,
         }
     }
-    Err(unreadable(text, start))
+    Err(missing_end(text, start))
 }
 
 pub(super) fn end_of_double_quotes(
     text: &str,
     start: usize,
     depth: usize,
-) -> Result<usize, Unreadable> {
+) -> Result<usize, MissingEnd> {
     let bytes = text.as_bytes();
     let mut at = start;
     while let Some(byte) = bytes.get(at) {
@@ -65,10 +65,10 @@ pub(super) fn end_of_double_quotes(
             _ => at += 1,
         }
     }
-    Err(unreadable(text, start))
+    Err(missing_end(text, start))
 }
 
-pub(super) fn end_of_braces(text: &str, start: usize, depth: usize) -> Result<usize, Unreadable> {
+pub(super) fn end_of_braces(text: &str, start: usize, depth: usize) -> Result<usize, MissingEnd> {
     let mut at = start;
     while let Some(byte) = text.as_bytes().get(at) {
         if *byte == b'}' {
@@ -76,7 +76,7 @@ pub(super) fn end_of_braces(text: &str, start: usize, depth: usize) -> Result<us
         }
         at = after_unit(text, at, depth)?;
     }
-    Err(unreadable(text, start))
+    Err(missing_end(text, start))
 }
 
 /// The `)` of a substitution. Comments, here-documents and parentheses in it are skipped.
@@ -84,9 +84,9 @@ pub(super) fn end_of_parentheses(
     text: &str,
     start: usize,
     depth: usize,
-) -> Result<usize, Unreadable> {
+) -> Result<usize, MissingEnd> {
     if depth > DEEPEST {
-        return Err(unreadable(text, start));
+        return Err(missing_end(text, start));
     }
     let bytes = text.as_bytes();
     let mut open = 0_usize;
@@ -113,7 +113,7 @@ pub(super) fn end_of_parentheses(
             }
             b'\n' if !waiting.is_empty() => {
                 for document in waiting.drain(..) {
-                    at = document.after(text, at).ok_or_else(|| unreadable(text, start))?;
+                    at = document.after(text, at).ok_or_else(|| missing_end(text, start))?;
                 }
                 continue;
             }
@@ -124,7 +124,7 @@ pub(super) fn end_of_parentheses(
         }
         at += 1;
     }
-    Err(unreadable(text, start))
+    Err(missing_end(text, start))
 }
 
 /// A here-document whose body has not begun.

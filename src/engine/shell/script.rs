@@ -9,11 +9,11 @@ use brush_parser::{ParserOptions, parse_tokens};
 use super::braces;
 use super::line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
 use super::parts::{Parts, Place, Stdin};
-use super::quotes::Unreadable;
+use super::quotes::MissingEnd;
 use super::tokens;
 use super::variables;
 use super::word::{self, Constants, ReadWord, Word};
-use super::wrapped::{self, InDoubt, Inner, Wrapped};
+use super::wrapped::{self, InDoubt, Inner, Payload};
 
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
@@ -372,7 +372,7 @@ impl ScriptReader<'_> {
         place.through.is_empty().then_some(&self.constants)
     }
 
-    fn take(&mut self, read: Result<ReadWord, Unreadable>, place: Place) -> Word {
+    fn take(&mut self, read: Result<ReadWord, MissingEnd>, place: Place) -> Word {
         match read {
             Ok(read) => {
                 for script in &read.scripts {
@@ -380,7 +380,7 @@ impl ScriptReader<'_> {
                 }
                 read.word
             }
-            Err(Unreadable(text)) => {
+            Err(MissingEnd(text)) => {
                 self.doubt(format!("it cannot be read at `{text}`"));
                 Word::unknown(&text)
             }
@@ -393,7 +393,7 @@ impl ScriptReader<'_> {
         if parts.words.first().is_some_and(|word| word.value == "--") {
             parts.words.remove(0);
         }
-        let Wrapped { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
+        let Payload { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
             Ok(Some(wrapped)) if !parts.stdin.is_of_command(&wrapped.runs) => wrapped,
             Ok(_) => return self.push(parts, place.through),
             Err(InDoubt(words)) => {

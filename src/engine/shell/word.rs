@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::line::ShellWord;
 use super::quotes::{
-    Unreadable, ansi, end_of_braces, end_of_double_quotes, end_of_escaped, end_of_parentheses,
-    end_of_single_quotes, unreadable, without_backtick_escapes,
+    MissingEnd, ansi, end_of_braces, end_of_double_quotes, end_of_escaped, end_of_parentheses,
+    end_of_single_quotes, missing_end, without_backtick_escapes,
 };
 
 /// Takes the place of what only a run knows, also in a text that a shell is given and that is
@@ -105,17 +105,17 @@ pub(super) struct ReadWord {
 }
 
 /// Reads a word of a command.
-pub(super) fn read(text: &str, constants: Option<&Constants>) -> Result<ReadWord, Unreadable> {
+pub(super) fn read(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
     read_as(text, WordMode::Token, constants, 0)
 }
 
 /// Reads an operand of `[[`, where an expression may have blanks and operators.
-pub(super) fn read_part(text: &str, constants: Option<&Constants>) -> Result<ReadWord, Unreadable> {
+pub(super) fn read_part(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
     read_as(text, WordMode::Part, constants, 0)
 }
 
 /// Reads the body of a here-document that is expanded, or an arithmetic expression.
-pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, Unreadable> {
+pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
     read_as(text, WordMode::Body, constants, 0)
 }
 
@@ -124,7 +124,7 @@ fn read_as(
     mode: WordMode,
     constants: Option<&Constants>,
     depth: usize,
-) -> Result<ReadWord, Unreadable> {
+) -> Result<ReadWord, MissingEnd> {
     let word = Word { written: text.to_string(), ..Word::default() };
     let mut reader = WordReader { text, mode, constants, at: 0, depth, word, scripts: Vec::new() };
     match mode {
@@ -148,7 +148,7 @@ impl WordReader<'_> {
         self.word.may_split |= !is_quoted;
     }
 
-    fn plain(&mut self) -> Result<(), Unreadable> {
+    fn plain(&mut self) -> Result<(), MissingEnd> {
         let mut glob_depth = 0_usize;
         while let Some(c) = self.rest().chars().next() {
             let start = self.at;
@@ -189,7 +189,7 @@ impl WordReader<'_> {
                         ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'
                             if glob_depth == 0 && self.mode == WordMode::Token =>
                         {
-                            return Err(unreadable(self.text, start));
+                            return Err(missing_end(self.text, start));
                         }
                         _ => {}
                     }
@@ -207,7 +207,7 @@ impl WordReader<'_> {
     }
 
     /// What is between double quotes or in a body, up to `end`.
-    fn quoted(&mut self, end: usize, mode: WordMode) -> Result<(), Unreadable> {
+    fn quoted(&mut self, end: usize, mode: WordMode) -> Result<(), MissingEnd> {
         while self.at < end {
             let rest = &self.text[self.at..end];
             match rest.as_bytes() {
@@ -231,7 +231,7 @@ impl WordReader<'_> {
     }
 
     /// What begins with `$` or a backtick.
-    fn substitution(&mut self, is_quoted: bool) -> Result<(), Unreadable> {
+    fn substitution(&mut self, is_quoted: bool) -> Result<(), MissingEnd> {
         let (text, start) = (self.text, self.at);
         let after = start + 2;
         self.at = match &text.as_bytes()[start..] {
@@ -248,7 +248,7 @@ impl WordReader<'_> {
                 end + 1
             }
             [_, b'[', ..] => {
-                let end = text[after..].find(']').ok_or_else(|| unreadable(text, start))? + after;
+                let end = text[after..].find(']').ok_or_else(|| missing_end(text, start))? + after;
                 self.unknown(is_quoted);
                 self.inside(after..end)?;
                 end + 1
@@ -306,7 +306,7 @@ impl WordReader<'_> {
     }
 
     /// `$( … )`: a command substitution, or `$(( … ))`: arithmetic.
-    fn parentheses(&mut self, inner: &str) -> Result<(), Unreadable> {
+    fn parentheses(&mut self, inner: &str) -> Result<(), MissingEnd> {
         let is_arithmetic = inner.starts_with('(')
             && inner.ends_with(')')
             && end_of_parentheses(inner, 1, 0).is_ok_and(|end| end + 1 == inner.len());
@@ -325,16 +325,16 @@ impl WordReader<'_> {
     }
 
     /// Commands in a parameter expansion or an arithmetic one; its value is not known.
-    fn inside(&mut self, range: Range<usize>) -> Result<(), Unreadable> {
+    fn inside(&mut self, range: Range<usize>) -> Result<(), MissingEnd> {
         let inner = &self.text[range];
         if self.depth >= MOST_EXPANSIONS {
-            return Err(unreadable(self.text, self.at));
+            return Err(missing_end(self.text, self.at));
         }
         // Read twice, because quotes count in some of its places and not in others.
         let both = [WordMode::Part, WordMode::Body]
             .map(|mode| read_as(inner, mode, self.constants, self.depth + 1));
         if both.iter().all(Result::is_err) {
-            return Err(unreadable(self.text, self.at));
+            return Err(missing_end(self.text, self.at));
         }
         for script in both.into_iter().flatten().flat_map(|read| read.scripts) {
             if !self.scripts.contains(&script) {

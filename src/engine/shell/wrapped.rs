@@ -5,7 +5,7 @@ use super::word::{UNKNOWN, Word};
 use super::wrappers::{self, Alone, Kind, Wrapper};
 
 /// What a program runs.
-pub(super) struct Wrapped {
+pub(super) struct Payload {
     pub(super) name: String,
     /// Variables that it sets: `env A=b`.
     pub(super) assigns: Vec<Assignment>,
@@ -34,7 +34,7 @@ pub(super) enum Inner {
 pub(super) struct InDoubt(pub(super) String);
 
 /// What the words of a command run, if its program runs others.
-pub(super) fn read(words: &[Word]) -> Result<Option<Wrapped>, InDoubt> {
+pub(super) fn read(words: &[Word]) -> Result<Option<Payload>, InDoubt> {
     let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
     let Some(row) = wrappers::find(name) else { return Ok(None) };
@@ -63,7 +63,7 @@ pub(super) fn read(words: &[Word]) -> Result<Option<Wrapped>, InDoubt> {
             options.runs(row, name)?
         }
     };
-    let wrapped = Wrapped { name: name.to_string(), assigns, runs, is_command };
+    let wrapped = Payload { name: name.to_string(), assigns, runs, is_command };
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
 }
 
