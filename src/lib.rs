@@ -143,7 +143,9 @@ pub use engine::run::{
 };
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
-pub use engine::shell::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
+pub use engine::shell::{
+    Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
+};
 pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
 #[cfg(feature = "lab")]
 pub use lab::audit::{DecisionLog, Journal, Redactor};

@@ -27,7 +27,7 @@ mod wrapped;
 #[cfg(feature = "shell")]
 mod wrappers;
 
-pub use line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
+pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
 /// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt,
 /// and so is every text where hookrun was built without its feature `shell`.

@@ -16,7 +16,7 @@ fn shown(text: &str) -> String {
 }
 
 fn command(command: &ShellCommand) -> String {
-    let through = command.through.iter().map(|name| format!("{name}>"));
+    let through = command.through.iter().map(|one| format!("{}>", one.name));
     let assigns = command
         .assigns
         .iter()

@@ -56,7 +56,7 @@ impl CommandForm {
             let known = one.known.and_then(|known| one.text.get(..known));
             self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
         };
-        is_gate && command.through.iter().any(|wrapper| self.is_about(wrapper))
+        is_gate && command.through.iter().any(|wrapper| self.is_about(&wrapper.name))
             || texts(command, &self.start).into_iter().any(fits)
     }
 
@@ -102,8 +102,9 @@ struct TextWord<'c> {
 fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
     let words: Vec<&ShellWord> = std::iter::once(&command.program).chain(&command.args).collect();
     let assigns = command.assigns.iter().map(TextWord::of_variable);
-    let before: Vec<TextWord> =
-        assigns.chain(command.through.iter().map(|name| TextWord::known(name))).collect();
+    let before: Vec<TextWord> = assigns
+        .chain(command.through.iter().map(|wrapper| TextWord::known(&wrapper.name)))
+        .collect();
     let is_quoted = words.iter().any(|word| word.text.as_ref() != Some(&word.written));
     let mut all = Vec::new();
     for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {

@@ -1,5 +1,7 @@
 //! The nouns: what a command text would run.
 
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -22,11 +24,20 @@ pub struct ShellCommand {
     /// The words after it. One that is not known may become any number of words.
     pub args: Vec<ShellWord>,
     /// The programs that it is run through, the outermost first.
-    pub through: Vec<String>,
+    pub through: Vec<Arc<CommandWrapper>>,
     /// Variables that are set for it.
     pub assigns: Vec<Assignment>,
     /// Files that it reads or writes.
     pub redirects: Vec<CommandRedirect>,
+}
+
+/// A program that runs another one: `sudo -u root` of `sudo -u root rm x`.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct CommandWrapper {
+    /// Its base name.
+    pub name: String,
+    /// All the words after it, those of the inner command too.
+    pub args: Vec<ShellWord>,
 }
 
 /// A word, its quotes taken off.
@@ -81,8 +92,8 @@ impl ShellCommand {
 struct CommandJson<'c> {
     program: Option<&'c str>,
     args: Vec<Option<&'c str>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    through: &'c [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    through: Vec<&'c str>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     assigns: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -114,7 +125,7 @@ impl Serialize for ShellCommand {
         let json = CommandJson {
             program: self.program.text.as_deref(),
             args: self.args.iter().map(|word| word.text.as_deref()).collect(),
-            through: &self.through,
+            through: self.through.iter().map(|wrapper| wrapper.name.as_str()).collect(),
             assigns: self
                 .assigns
                 .iter()

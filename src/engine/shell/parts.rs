@@ -1,6 +1,8 @@
 //! A simple command before it is known what its program runs.
 
-use super::line::{Assignment, CommandRedirect};
+use std::sync::Arc;
+
+use super::line::{Assignment, CommandRedirect, CommandWrapper};
 use super::word::Word;
 use super::wrapped::Inner;
 
@@ -10,7 +12,7 @@ pub(super) struct Place<'p> {
     /// How many commands and texts it is in, at most.
     pub(super) depth: usize,
     /// The programs that it is run through.
-    pub(super) through: &'p [String],
+    pub(super) through: &'p [Arc<CommandWrapper>],
     /// Whether it is surely run, and by the shell that reads the whole text.
     pub(super) is_certain: bool,
 }

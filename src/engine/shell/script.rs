@@ -1,5 +1,7 @@
 //! Walks the grammar of a text and finds the commands in it.
 
+use std::sync::Arc;
+
 use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
@@ -7,13 +9,15 @@ use brush_parser::ast::{
 use brush_parser::{ParserOptions, parse_tokens};
 
 use super::braces;
-use super::line::{Assignment, CommandLine, CommandRedirect, ShellCommand, ShellWord};
+use super::line::{
+    Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
+};
 use super::parts::{Parts, Place, Stdin};
 use super::quotes::MissingEnd;
 use super::tokens;
 use super::variables;
 use super::word::{self, Constants, ReadWord, Word};
-use super::wrapped::{self, InDoubt, Inner, Payload};
+use super::wrapped::{self, InDoubt, Inner, InnerCommands};
 
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
@@ -393,7 +397,7 @@ impl ScriptReader<'_> {
         if parts.words.first().is_some_and(|word| word.value == "--") {
             parts.words.remove(0);
         }
-        let Payload { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
+        let InnerCommands { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
             Ok(Some(wrapped)) if !parts.stdin.is_of_command(&wrapped.runs) => wrapped,
             Ok(_) => return self.push(parts, place.through),
             Err(InDoubt(words)) => {
@@ -405,7 +409,8 @@ impl ScriptReader<'_> {
             self.doubt("programs run through each other, too deep to read");
             return self.push(parts, place.through);
         }
-        let through = [place.through, &[name]].concat();
+        let args = parts.words.iter().skip(1).cloned().map(Word::into_word).collect();
+        let through = [place.through, &[Arc::new(CommandWrapper { name, args })]].concat();
         let inside = Place { through: &through, ..place.uncertain() };
         let stdin = parts.stdin.clone();
         parts.assigns.extend(assigns);
@@ -436,7 +441,7 @@ impl ScriptReader<'_> {
         self.push(outer, place.through);
     }
 
-    fn push(&mut self, parts: Parts, through: &[String]) {
+    fn push(&mut self, parts: Parts, through: &[Arc<CommandWrapper>]) {
         let Parts { words, assigns, redirects, stdin: _ } = parts;
         if words.is_empty() && redirects.is_empty() {
             return;

@@ -5,7 +5,7 @@ use super::word::{UNKNOWN, Word};
 use super::wrappers::{self, Alone, Kind, Wrapper};
 
 /// What a program runs.
-pub(super) struct Payload {
+pub(super) struct InnerCommands {
     pub(super) name: String,
     /// Variables that it sets: `env A=b`.
     pub(super) assigns: Vec<Assignment>,
@@ -34,7 +34,7 @@ pub(super) enum Inner {
 pub(super) struct InDoubt(pub(super) String);
 
 /// What the words of a command run, if its program runs others.
-pub(super) fn read(words: &[Word]) -> Result<Option<Payload>, InDoubt> {
+pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
     let Some(row) = wrappers::find(name) else { return Ok(None) };
@@ -57,19 +57,20 @@ pub(super) fn read(words: &[Word]) -> Result<Option<Payload>, InDoubt> {
         | Kind::Trap
         | Kind::Source => {
             let words = words.to_vec();
-            let reader = OptionReader { row, name, words, at: 1, options: Options::default() };
+            let reader =
+                OptionReader { row, name, words, at: 1, options: WrapperOptions::default() };
             let mut options = reader.read()?;
             assigns = std::mem::take(&mut options.assigns);
             options.runs(row, name)?
         }
     };
-    let wrapped = Payload { name: name.to_string(), assigns, runs, is_command };
+    let wrapped = InnerCommands { name: name.to_string(), assigns, runs, is_command };
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
 }
 
 /// What the options of a wrapper say, and the words after them.
 #[derive(Default)]
-struct Options {
+struct WrapperOptions {
     assigns: Vec<Assignment>,
     /// Values that are texts for a shell.
     texts: Vec<String>,
@@ -88,7 +89,7 @@ struct OptionReader<'r> {
     name: &'r str,
     words: Vec<Word>,
     at: usize,
-    options: Options,
+    options: WrapperOptions,
 }
 
 impl OptionReader<'_> {
@@ -97,9 +98,9 @@ impl OptionReader<'_> {
         InDoubt(format!("{} {shown}", self.name).trim_end().replace(UNKNOWN, "…"))
     }
 
-    /// Reads up to the first word of the command. Options may be before and after the operands
+    /// Reads up to the first word of the command. WrapperOptions may be before and after the operands
     /// that precede it, as `ssh`, `su` and `flock` have it.
-    fn read(mut self) -> Result<Options, InDoubt> {
+    fn read(mut self) -> Result<WrapperOptions, InDoubt> {
         let mut is_open = true;
         let mut operands = 0;
         while let Some(word) = self.words.get(self.at) {
@@ -217,7 +218,7 @@ fn joined(words: &[Word]) -> String {
     words.iter().map(|word| word.value.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-impl Options {
+impl WrapperOptions {
     /// What a wrapper with these options runs.
     fn runs(self, row: &Wrapper, name: &str) -> Result<Vec<Inner>, InDoubt> {
         if self.runs_nothing {
@@ -288,8 +289,12 @@ impl Options {
         let (words, values) = self.rest.split_at(end);
         if !words.is_empty() {
             let text = joined(
-                &Options { rest: words.to_vec(), marks: self.marks, ..Options::default() }
-                    .with_more(),
+                &WrapperOptions {
+                    rest: words.to_vec(),
+                    marks: self.marks,
+                    ..WrapperOptions::default()
+                }
+                .with_more(),
             );
             return vec![Inner::Text(text)];
         }

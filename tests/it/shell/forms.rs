@@ -1,6 +1,8 @@
 //! What is found in each form of a command line.
 
-use super::shown;
+use hookrun::internals::shell;
+
+use super::{shown, word};
 
 /// Checks texts and the commands that are expected in them.
 fn check(cases: &[(&str, &str)]) {
@@ -290,4 +292,21 @@ fn a_variable_that_is_set_once_has_its_value() {
         ("RANDOM=1; a $RANDOM", "a ?"),
         ("A=a B=$A", ""),
     ]);
+}
+
+#[test]
+fn a_wrapper_keeps_its_words() {
+    let line = shell::read("sudo -u root bash -c \"rm $x\" > y");
+    let wrappers: Vec<String> = line.commands[0]
+        .through
+        .iter()
+        .map(|one| {
+            format!("{} {}", one.name, one.args.iter().map(word).collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    assert_eq!(wrappers, ["sudo -u root bash -c ?", "bash -c ?"]);
+    let json = serde_json::to_value(&line.commands[0]).unwrap();
+    assert_eq!(json["through"], serde_json::json!(["sudo", "bash"]));
+    assert_eq!(line.commands[0].args[0].written, "…");
+    assert_eq!(line.commands[0].through[1].args[1].written, "\"rm $x\"");
 }

@@ -139,7 +139,7 @@ impl RunsForm {
 
     fn fit(&self, command: &ShellCommand) -> Fit {
         let is_alone = self.options.is_empty() && self.operands.is_empty();
-        let is_through = command.through.iter().any(|name| self.is_program(name, name));
+        let is_through = command.through.iter().any(|one| self.is_program(&one.name, &one.name));
         if is_alone && is_through {
             return Fit::Yes;
         }
@@ -205,14 +205,18 @@ pub(super) fn written(command: &ShellCommand) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let words: Vec<&str> = words.map(|word| word.written.as_str()).collect();
     let text = words.join(" ").trim().to_string();
-    if text.is_empty() { command.through.last().cloned().unwrap_or_default() } else { text }
+    if text.is_empty() {
+        command.through.last().map(|one| one.name.clone()).unwrap_or_default()
+    } else {
+        text
+    }
 }
 
 fn what_cannot_be_told(command: &ShellCommand) -> String {
     let is_open = |word: &&ShellWord| word.known().is_none();
     if command.program.known().is_none() {
         let name = match command.program.written.as_str() {
-            "" => command.through.last().map_or("it", String::as_str),
+            "" => command.through.last().map_or("it", |one| &one.name),
             written => written,
         };
         return format!("what `{name}` runs");
