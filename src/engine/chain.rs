@@ -71,16 +71,16 @@ pub fn run(
 /// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
 /// event.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
-    let fate = |planned: &PlannedHook| fate_of(&planned.selection, wanted.clone());
+    let fate = |planned: &PlannedHook| fate_of(planned.selection.clone(), wanted.clone());
     plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned))).collect()
 }
 
-fn fate_of(selection: &Selection, wanted: Fate) -> Fate {
+fn fate_of(selection: Selection, wanted: Fate) -> Fate {
     match selection {
         Selection::Wanted => wanted,
-        Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+        Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch),
         Selection::Disabled => Fate::Disabled,
-        Selection::Idle(why) => Fate::Idle(why.clone()),
+        Selection::Idle(why) => Fate::Idle(why),
     }
 }
 
@@ -246,7 +246,7 @@ impl Chain<'_> {
         } else {
             planned.selection
         };
-        fate_of(&selection, Fate::Unreached)
+        fate_of(selection, Fate::Unreached)
     }
 
     /// The event as hooks see it now.

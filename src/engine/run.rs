@@ -2,6 +2,7 @@
 //!
 //! Plain data. An [`Ending`] says how one hook's run ended.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::engine::ending::{
@@ -62,27 +63,31 @@ pub struct HookRun {
     pub hook: String,
     /// Where it was found.
     pub source: HookSource,
-    /// Its matcher in words.
-    pub wants: String,
     /// What a failure of this hook means here: its own setting or the event's.
     pub on_failure: OnFailure,
     /// Whether it is a function rather than a program.
     pub is_function: bool,
     /// What happened to it.
     pub fate: Fate,
+    configured: Arc<Hook>,
 }
 
 impl HookRun {
     /// The result for `hook`, which is bound to `event`.
-    pub fn new(hook: &Hook, event: &Event, fate: Fate) -> HookRun {
+    pub fn new(hook: &Arc<Hook>, event: &Event, fate: Fate) -> HookRun {
         HookRun {
             hook: hook.name.clone(),
             source: hook.source.clone(),
-            wants: hook.matcher.to_string(),
             on_failure: hook.on_failure(event.spec()),
             is_function: hook.handler.is_function(),
             fate,
+            configured: Arc::clone(hook),
         }
+    }
+
+    /// Its matcher in words.
+    pub fn wants(&self) -> String {
+        self.configured.matcher.to_string()
     }
 }
 

@@ -11,6 +11,7 @@ mod patch;
 mod paths;
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -55,6 +56,19 @@ pub struct Action {
     /// mean; empty until the links were followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<String>,
+}
+
+/// A text that a shell may run, though no key says so.
+#[derive(Debug, Clone)]
+pub(crate) struct GuessedCommand {
+    pub(crate) text: String,
+    line: OnceLock<CommandLine>,
+}
+
+impl GuessedCommand {
+    pub(crate) fn line(&self) -> &CommandLine {
+        self.line.get_or_init(|| shell::read(&self.text))
+    }
 }
 
 impl Action {
@@ -250,9 +264,10 @@ impl Action {
     }
 
     /// The other texts of a shell's input that it may run.
-    pub(crate) fn guessed_commands(&self, context: &Context) -> Vec<String> {
+    pub(super) fn guessed_commands(&self, context: &Context) -> Vec<GuessedCommand> {
         let input = context.raw("toolInput").filter(|_| self.kind == ActionKind::Shell);
-        input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)))
+        let texts = input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)));
+        texts.into_iter().map(|text| GuessedCommand { text, line: OnceLock::new() }).collect()
     }
 
     /// The action of an event that changes paths, such as a commit: it writes all of them.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::action::Action;
+use super::action::{Action, GuessedCommand};
 use super::context::{Context, ContextError};
 use super::json::scalar_text;
 use super::spec::{EventSpec, NATIVE};
@@ -47,6 +47,8 @@ struct EventFacts {
     context: Context,
     action: Option<Action>,
     links: Option<Links>,
+    /// Found when the first matcher looks for it.
+    guesses: OnceLock<Vec<GuessedCommand>>,
 }
 
 impl Event {
@@ -84,7 +86,8 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut facts = EventFacts { spec, host, context, action: None, links: None };
+        let mut facts =
+            EventFacts { spec, host, context, action: None, links: None, guesses: OnceLock::new() };
         facts.normalise_action()?;
         Ok(Event { facts: Arc::new(facts) })
     }
@@ -108,6 +111,13 @@ impl Event {
     /// have one.
     pub fn action(&self) -> Option<&Action> {
         self.facts.action.as_ref()
+    }
+
+    /// The texts of a shell's input that it may run, though no key says so.
+    pub(crate) fn guessed_commands(&self) -> &[GuessedCommand] {
+        let find =
+            || self.action().map_or_else(Vec::new, |one| one.guessed_commands(self.context()));
+        self.facts.guesses.get_or_init(find)
     }
 
     /// Where the links in its paths lead; `None` until they were followed.
@@ -149,6 +159,7 @@ impl Event {
 impl EventFacts {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
         self.links = None;
+        self.guesses = OnceLock::new();
         if let Some(given) = self.context.raw("action") {
             let mut action = Action::read(given)?;
             // Several texts in one are read one by one, where they are at hand.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
-use crate::engine::shell::{self, CommandLine, ShellCommand};
+use crate::engine::shell::{CommandLine, ShellCommand};
 use glob::{Glob, tool_glob};
 pub(crate) use path::{PathMatch, decide_paths, tidy};
 pub use path::{check_path, divided};
@@ -275,8 +275,8 @@ impl Matcher {
             found.min_by_key(|found| found.doubt.is_some())
         };
         find(&action.line, is_gate).or_else(|| {
-            let texts = action.guessed_commands(event.context());
-            texts.iter().filter(|_| is_gate).find_map(|text| find(&shell::read(text), false))
+            let guesses = if is_gate { event.guessed_commands() } else { &[] };
+            guesses.iter().find_map(|guess| find(guess.line(), false))
         })
     }
 
@@ -395,6 +395,9 @@ pub fn check_expression(written: &str) -> Result<(), MatcherError> {
 /// The beginning of a value that did not match: a large one is not kept.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN_CHARS: usize = 4096;
+    if text.len() <= LONGEST_SHOWN_CHARS {
+        return text.to_string();
+    }
     match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
@@ -408,9 +411,8 @@ fn fits_command(form: &Regex, text: &str) -> bool {
 
 /// Whether a gate's shell may run such a text too: it is under an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
-    let action = event.action().filter(|_| event.spec().blocks);
-    let others = action.map_or_else(Vec::new, |action| action.guessed_commands(event.context()));
-    others.iter().any(|text| fits_command(form, text))
+    let others = if event.spec().blocks { event.guessed_commands() } else { &[] };
+    others.iter().any(|other| fits_command(form, &other.text))
 }
 
 /// An unknown tool counts as a shell if it is given a command line.

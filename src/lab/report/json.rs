@@ -192,7 +192,7 @@ pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         line: run.source.line,
         layer: run.source.layer.name().into(),
         function: run.is_function,
-        wants: run.wants.clone(),
+        wants: run.wants(),
         on_failure: run.on_failure.name().into(),
         fate: fate.into(),
         why,
