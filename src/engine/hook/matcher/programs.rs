@@ -51,7 +51,7 @@ const PROGRAMS: &[ProgramOptions] = &[
     program("curl", "-X --request -H --header -d --data --data-raw --data-binary -o --output -u --user -F --form -T --upload-file \
          -A --user-agent -e --referer -b --cookie -c --cookie-jar -K --config -m --max-time -x --proxy -w --write-out --url --cacert --cert --key"),
     program("wget", "-O --output-document -o --output-file -P --directory-prefix -U --user-agent --header --post-data --post-file -i --input-file -t --tries -T --timeout"),
-    program("ssh", "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w"),
+    program("ssh mosh", "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w"),
     program("scp rsync", "-c -D -F -i -J -l -o -P -S -X -e --rsh -f --filter --exclude --include --rsync-path -T --temp-dir -B --port"),
     program("sudo", "-C -D -g -h -p -R -r -T -t -U -u --chdir --group --host --prompt --chroot --role --user"),
     program("systemctl service journalctl", "-H --host -M --machine -t --type -p --property -n --lines -u --unit -s --signal"),

@@ -9,7 +9,7 @@
 use super::programs::{self, ProgramOptions};
 use super::row::MatcherError;
 use super::wild;
-use crate::engine::shell::{CommandLine, ShellCommand, ShellWord};
+use crate::engine::shell::{CommandLine, CommandWrapper, ShellCommand, ShellWord};
 
 /// The commands that are meant.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl RunsForm {
         for command in line.commands.iter().filter(|command| !is_left_out(command)) {
             match self.fit(command) {
                 Fit::Yes => {
-                    return Some(RunsMatch { command: Some(written(command)), doubt: None });
+                    return Some(RunsMatch { command: Some(self.words(command)), doubt: None });
                 }
                 Fit::Maybe if doubtful.is_none() => doubtful = Some(command),
                 Fit::Maybe | Fit::No => {}
@@ -138,29 +138,47 @@ impl RunsForm {
     }
 
     fn fit(&self, command: &ShellCommand) -> Fit {
-        let is_alone = self.options.is_empty() && self.operands.is_empty();
-        let is_through = command.through.iter().any(|one| self.is_program(&one.name, &one.name));
-        if is_alone && is_through {
-            return Fit::Yes;
-        }
+        let through = command.through.iter().map(|wrapper| self.fit_wrapper(wrapper));
+        through.max().unwrap_or(Fit::No).max(self.fit_command(command))
+    }
+
+    fn fit_command(&self, command: &ShellCommand) -> Fit {
         let program = match (command.name(), command.program.known()) {
-            (Some(name), Some(whole)) => match self.is_program(name, whole) {
-                true => Fit::Yes,
-                false => return Fit::No,
-            },
+            (Some(name), Some(whole)) if self.is_program(name, whole) => Fit::Yes,
+            (Some(_), Some(_)) => Fit::No,
             _ => self.unknown_program(&command.program),
         };
         if program == Fit::No {
             return Fit::No;
         }
         // What an unknown program is may bring any words with it.
-        if command.program.text.is_none() && known_name(&command.program.written).is_none() {
+        let name = command.name().or_else(|| known_name(&command.program.written));
+        if name.is_none() && command.program.text.is_none() {
             return Fit::Maybe;
         }
-        let given = GivenWords::read(command);
-        let options = self.options.iter().map(|wanted| given.option(wanted)).min();
-        let operands = given.operands(&self.operands);
-        program.min(options.unwrap_or(Fit::Yes)).min(operands)
+        let given = GivenWords::read(name, &command.args);
+        let options = self.options.iter().map(|wanted| given.option(wanted, given.has_open)).min();
+        program.min(options.unwrap_or(Fit::Yes)).min(given.operands(&self.operands))
+    }
+
+    /// As [`RunsForm::fit_command`]. An unknown word of a wrapper is no option of it: the reader
+    /// would not know where its command begins.
+    fn fit_wrapper(&self, wrapper: &CommandWrapper) -> Fit {
+        if !self.is_program(&wrapper.name, &wrapper.name) {
+            return Fit::No;
+        }
+        let given = GivenWords::read(Some(&wrapper.name), &wrapper.args);
+        let options = self.options.iter().map(|wanted| given.option(wanted, false)).min();
+        options.unwrap_or(Fit::Yes).min(given.operands(&self.operands))
+    }
+
+    /// The words that are meant: the command's, or those of a program that it is run through.
+    fn words(&self, command: &ShellCommand) -> String {
+        let mut through = command.through.iter();
+        match through.find(|wrapper| self.fit_wrapper(wrapper) > self.fit_command(command)) {
+            Some(wrapper) => joined(&wrapper.name, &wrapper.args),
+            None => written(command),
+        }
     }
 
     fn is_program(&self, name: &str, whole: &str) -> bool {
@@ -200,16 +218,17 @@ fn known_name(written: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
 }
 
-/// A command as people write it.
+/// A command as it is written; one that nobody can see is what reads it.
 pub(super) fn written(command: &ShellCommand) -> String {
-    let words = std::iter::once(&command.program).chain(&command.args);
-    let words: Vec<&str> = words.map(|word| word.written.as_str()).collect();
-    let text = words.join(" ").trim().to_string();
-    if text.is_empty() {
-        command.through.last().map(|one| one.name.clone()).unwrap_or_default()
-    } else {
-        text
+    match command.through.last() {
+        Some(wrapper) if command.program.written.is_empty() => joined(&wrapper.name, &wrapper.args),
+        Some(_) | None => joined(&command.program.written, &command.args),
     }
+}
+
+fn joined(program: &str, args: &[ShellWord]) -> String {
+    let words = std::iter::once(program).chain(args.iter().map(|word| word.written.as_str()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn what_cannot_be_told(command: &ShellCommand) -> String {
@@ -296,12 +315,11 @@ struct GivenWords<'c> {
 }
 
 impl<'c> GivenWords<'c> {
-    fn read(command: &'c ShellCommand) -> GivenWords<'c> {
-        let name = command.name().or_else(|| known_name(&command.program.written));
+    fn read(name: Option<&str>, args: &'c [ShellWord]) -> GivenWords<'c> {
         let row = name.and_then(programs::find);
         let mut all =
             GivenWords { row, options: Vec::new(), operands: Vec::new(), has_open: false };
-        let words: Vec<Given<'c>> = command.args.iter().map(Given::read).collect();
+        let words: Vec<Given<'c>> = args.iter().map(Given::read).collect();
         let mut at = 0;
         let mut after_unknown_option = false;
         while let Some(given) = words.get(at).copied() {
@@ -352,10 +370,10 @@ impl<'c> GivenWords<'c> {
         valued.is_some_and(|(at, letter)| 1 + at + letter.len_utf8() == word.len())
     }
 
-    /// Whether one of these options is given.
-    fn option(&self, wanted: &[OptionForm]) -> Fit {
-        let given = wanted.iter().map(|form| self.has(form)).max().unwrap_or(Fit::No);
-        if given == Fit::No && self.has_open { Fit::Maybe } else { given }
+    /// Whether one of these options is given. With `is_open`, one that is not seen may be.
+    fn option(&self, wanted: &[OptionForm], is_open: bool) -> Fit {
+        let least = if is_open { Fit::Maybe } else { Fit::No };
+        wanted.iter().map(|form| self.has(form)).max().unwrap_or(Fit::No).max(least)
     }
 
     fn has(&self, form: &OptionForm) -> Fit {
