@@ -138,6 +138,25 @@ impl ConfigLoader<'_> {
         Err(Complaint::with_cure(cause, cure))
     }
 
+    /// The events that `name` means to a hook or a rule. A rule is asked in hookrun's own words, so
+    /// for it a host's name is another word for an event.
+    pub(super) fn meant_by(
+        &self,
+        name: &str,
+        draft: &HookDraft,
+    ) -> Result<Vec<BoundEvent>, Complaint> {
+        let mut meant: Vec<BoundEvent> = Vec::new();
+        if draft.rule.is_some() && self.catalog.find(name).is_err() {
+            for binding in DIALECTS.iter().flat_map(|dialect| dialect.called(name)) {
+                let spec = self.bound(binding).spec;
+                if meant.iter().all(|event| event.spec.name != spec.name) {
+                    meant.push(BoundEvent { spec, binding: None });
+                }
+            }
+        }
+        if meant.is_empty() { self.meant(name, draft.dialect) } else { Ok(meant) }
+    }
+
     pub(super) fn add(&mut self, draft: &HookDraft, event: &BoundEvent) {
         let file = &draft.hook.source.file;
         match draft.matcher() {

@@ -24,7 +24,7 @@ pub(super) fn load(
 pub(super) fn check(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
     let first = loader.problems.len();
     for (name, at) in rejected.events() {
-        match loader.meant(name, rejected.dialect) {
+        match loader.meant_by(name, rejected) {
             Err(complaint) if !loader.is_misdeclared(name) => {
                 loader.complain(complaint, file, Some(*at));
             }
@@ -41,7 +41,7 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &Ho
     let mut bound: Vec<(String, &str)> = Vec::new();
     let mut anchored: Option<HookDraft> = None;
     for (name, at) in table.draft.events() {
-        let meant = match loader.meant(name, table.draft.dialect) {
+        let meant = match loader.meant_by(name, &table.draft) {
             Ok(meant) => meant,
             Err(_) if loader.is_misdeclared(name) => continue,
             Err(complaint) => {

@@ -104,6 +104,14 @@ fn a_file_of_rules_in_the_folder_of_an_event_is_no_program() {
     sandbox.hookrun(&both, context.as_bytes()).exits(1).prints("BLOCKED by sudo");
     let one = ["test", "tool.pre", "--hook", "10-guard.toml:1"];
     sandbox.hookrun(&one, context.as_bytes()).exits(0);
+    // A host's name for an event is as good as ours.
+    let sandbox = Sandbox::new().file("hooks.d/PreToolUse/a.toml", rule).file(
+        "hookrun.toml",
+        "[[rule]]\nevent = 'beforeShellExecution'\nruns = 'reboot'\ndeny = 'no'\n",
+    );
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    sandbox.run_shell("rm -rf x").blocks("use trash");
+    sandbox.run_shell("reboot").blocks("no");
     // One that begins as a script does is one.
     let script = "#!/bin/sh\necho 'a script' >&2; exit 1\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/x.toml", script);
