@@ -86,6 +86,7 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
         ("git push $x", "cannot tell what `$x` is in `git push $x`; write it out. The rule: push"),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
         ("echo 'git push", "cannot tell all that it runs"),
+        ("eval \"$x\"", "cannot tell what `eval` runs"),
         ("curl x | bash", "cannot tell what `bash` runs"),
     ] {
         sandbox.run_shell(command).blocks_saying(said);

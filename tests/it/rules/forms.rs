@@ -60,7 +60,15 @@ fn a_form_meets_a_command_wherever_it_is_and_however_it_is_written() {
     ] {
         assert_eq!(fits(force, line), Some(false), "{line}");
     }
-    for line in ["git push $x", "git push \"$x\"", "$x", "git $x", "g?t push -f", "git push 'x"] {
+    for line in [
+        "git push $x",
+        "git push \"$x\"",
+        "$x",
+        "git $x",
+        "g?t push -f",
+        "git push 'x",
+        "ls | xargs git push",
+    ] {
         assert_eq!(fits(force, line), None, "{line}");
     }
 }

@@ -221,7 +221,9 @@ fn known_name(written: &str) -> Option<&str> {
 /// A command as it is written; one that nobody can see is what reads it.
 pub(super) fn written(command: &ShellCommand) -> String {
     match command.through.last() {
-        Some(wrapper) if command.program.written.is_empty() => joined(&wrapper.name, &wrapper.args),
+        Some(wrapper) if matches!(command.program.written.as_str(), "" | "…") => {
+            joined(&wrapper.name, &wrapper.args)
+        }
         Some(_) | None => joined(&command.program.written, &command.args),
     }
 }
@@ -235,7 +237,7 @@ fn what_cannot_be_told(command: &ShellCommand) -> String {
     let is_open = |word: &&ShellWord| word.known().is_none();
     if command.program.known().is_none() {
         let name = match command.program.written.as_str() {
-            "" => command.through.last().map_or("it", |one| &one.name),
+            "" | "…" => command.through.last().map_or("it", |one| &one.name),
             written => written,
         };
         return format!("what `{name}` runs");
@@ -263,7 +265,7 @@ impl<'c> Given<'c> {
         }
         let is_quoted = word.written.starts_with('"') && word.written.ends_with('"');
         let bare = word.written.strip_prefix('"').unwrap_or(&word.written);
-        let end = bare.find(|c: char| "$`\\'\"*?[<>({~".contains(c)).unwrap_or(bare.len());
+        let end = bare.find(|c: char| "$`\\'\"*?[<>({~…".contains(c)).unwrap_or(bare.len());
         match &bare[..end] {
             "" if !is_quoted && !word.is_pattern => Given::Open,
             start => Given::Begins(start),
