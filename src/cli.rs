@@ -31,7 +31,7 @@ use decide::{git, quick, run, supervise};
 use exit::ExitStatus;
 use host::install;
 use inside::{act, field, send, state, ui};
-use look::{doctor, events, list, replay, show, validate, why};
+use look::{doctor, events, explain, list, replay, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
 use write::{new, test};
 
@@ -128,6 +128,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),
         Command::Show(args) => show::show(args, env, out),
+        Command::Explain(args) => explain::explain(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),
         Command::Events(args) => events::events(args, env, out),
         Command::Schema(args) => events::schema(args, env, out),

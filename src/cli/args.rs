@@ -15,8 +15,8 @@ pub(crate) use inside::{
     ValueFormat,
 };
 pub(crate) use look::{
-    CompletionsArgs, EventsArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
-    ValidateArgs, WhyArgs,
+    CompletionsArgs, EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs,
+    SchemaArgs, ShowArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{ExpectedDecision, SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
@@ -75,6 +75,9 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     /// Show one hook with all its settings
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Show(ShowArgs),
+    /// Show what a command line would run, and which hooks would run for it
+    #[command(after_help = "Exit status: 0 shown, 2 it could not be. Nothing is run.")]
+    Explain(ExplainArgs),
     /// Check all hooks and their configuration
     #[command(
         aliases = ["check", "lint", "verify"],
@@ -150,6 +153,7 @@ impl Command {
             Command::Replay(args) => args.format.into(),
             Command::List(args) => args.format.shape(),
             Command::Show(args) => args.format.shape(),
+            Command::Explain(args) => args.format.shape(),
             Command::Events(args) => args.format.shape(),
             Command::Validate(args) => args.format.into(),
             Command::Doctor(args) => args.format.into(),

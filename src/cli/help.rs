@@ -17,7 +17,7 @@ use crate::cli::write::new::templates;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["new", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
-    ("See what there is", &["list", "show", "validate", "events", "schema"]),
+    ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("See what was decided", &["why"]),
     ("Decide, as hosts, git and CI jobs ask", &["run"]),
     ("Inside a hook", &["field", "ui", "send", "state"]),
@@ -60,6 +60,16 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("hookrun why --decision block -n 5", "explain the last five blocks"),
             ("hookrun why --all --brief --since 2h", "list them, a line each"),
             ("hookrun why --stats --everywhere", "count those of all projects"),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            (
+                "hookrun explain 'cd x && sudo rm -rf \"$y\"'",
+                "see what it runs, and which hooks run",
+            ),
+            ("hookrun explain < deploy.sh", "the same of a script"),
         ],
     ),
     ("replay", &[("hookrun replay events.jsonl", "see what today's hooks decide otherwise")]),
@@ -186,7 +196,6 @@ const WORDS: &[(&str, &str)] = &[
     ("init", "`hookrun new NAME --event EVENT` writes a first hook, and its cases"),
     ("add", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
     ("create", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
-    ("explain", "`hookrun why` explains the last decision"),
     ("history", "`hookrun why --all --brief` lists what was decided"),
     ("stats", "`hookrun why --stats` counts what was decided"),
     ("status", "`hookrun doctor` says what is wrong, `hookrun list` which hooks there are"),

@@ -2,6 +2,7 @@
 
 pub(in crate::cli) mod doctor;
 pub(in crate::cli) mod events;
+pub(in crate::cli) mod explain;
 pub(in crate::cli) mod list;
 pub(in crate::cli) mod replay;
 pub(in crate::cli) mod rules;

@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "test",
     "list",
     "show",
+    "explain",
     "validate",
     "why",
     "replay",

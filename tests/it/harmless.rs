@@ -166,6 +166,7 @@ const OF_FILES: &[Row] = &[
     (&["events"], &["human", "json"]),
     (&["schema", "tool.pre"], &[]),
     (&["show", HOSTILE], &["human", "json"]),
+    (&["explain", "cat \u{1b}[2J\u{202e} > \"no\n::error::x\""], &["human", "json"]),
     (&["show", "no\n::error::x\u{1b}"], &[]),
     (&["install", "claude", "--dry-run"], &[]),
     (&["install", "claude"], &[]),

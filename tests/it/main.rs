@@ -16,6 +16,7 @@ mod corpus;
 mod doctor;
 mod documents;
 mod examples;
+mod explain;
 mod gates;
 mod generated;
 mod git;

@@ -41,6 +41,28 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The command line, between quotes; without it, or with `-`, the one on stdin
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+
+    /// The event whose hooks would run
+    #[arg(long, value_name = "EVENT", default_value = "tool.pre")]
+    pub(crate) event: String,
+
+    /// The tool that is given the command, as the host calls it [default: the host's shell]
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) hooks: HooksArgs,
+
+    /// How to report
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub(crate) hooks: HooksArgs,

@@ -1,0 +1,240 @@
+//! `hookrun explain COMMAND`: what a command line would run, and which hooks would run for it.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::config::Environment;
+use crate::dialects::{self, ToolSort};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Action, Event};
+use crate::engine::hook::{Handler, Hook, PathBase, rule};
+use crate::engine::outcome::Decision;
+use crate::engine::plan::{PlannedHook, Selection};
+use crate::engine::shell::{ShellCommand, ShellWord};
+use crate::lab::report::json::present;
+use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
+use crate::lab::report::{Paths, plain, problems};
+use serde_json::{Value, json};
+
+use crate::cli::args::{ExplainArgs, TextFormat};
+use crate::cli::decide::input::{self, Deadline};
+use crate::cli::decide::request::EventRequest;
+use crate::cli::decide::startup::{choice, runner};
+use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::streams;
+
+pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let command = command_text(args)?;
+    let dialect = dialects::find(&args.hooks.dialect);
+    let request = EventRequest::new(&args.event, &args.hooks.dialect);
+    let config = request.load(&choice(&args.hooks.source, env, &args.hooks.dialect), env);
+    request.check(&config)?;
+    let paths = Paths::from(&env.cwd);
+    for problem in &config.problems {
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
+    }
+    let (mut event, _) = request.sample(&config, &env.cwd)?;
+    if !event.spec().carries("toolInput") {
+        let cause = format!("`{}` is not about a tool, and runs no command", event.spec().name);
+        return Err(Complaint::with_cure(
+            cause,
+            "leave --event out, or name `tool.post` for example",
+        ));
+    }
+    let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
+    let tool = args.tool.as_deref().unwrap_or_else(|| shell.map_or("bash", |tool| tool.name));
+    for (key, value) in [("toolName", json!(tool)), ("toolInput", json!({ "command": command }))] {
+        event.rewrite(key, &value).map_err(Complaint::of)?;
+    }
+    let runner = runner(config, env);
+    let event = runner.follow_links(event);
+    let plan = runner.plan(&event);
+    let place = runner.place(&event);
+    let hooks = plan.hooks().map(|planned| ExplainedHook::new(planned, &event, &place));
+    let hooks: Vec<ExplainedHook> = hooks.collect();
+    match (args.format, event.action()) {
+        (TextFormat::Human, action) => {
+            if let Some(action) = action {
+                runs(action, out)?;
+            }
+            hooks_of(&event.spec().name, &hooks, &paths, out)?;
+        }
+        (TextFormat::Json, action) => {
+            let action = action.map(Action::to_json);
+            let action = action.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let hooks: Vec<Value> = hooks.iter().map(|one| one.json(&paths)).collect();
+            let event = &event.spec().name;
+            let shown = json!({ "version": 1, "event": event, "action": action, "hooks": hooks });
+            writeln!(out, "{shown:#}")?;
+        }
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// The command line that was typed, or the one on stdin.
+fn command_text(args: &ExplainArgs) -> Result<String> {
+    let text = match args.command.as_deref() {
+        Some(text) if text != "-" => text.to_string(),
+        _ => {
+            let bytes = input::read_lines(Deadline::soon(), None)?;
+            String::from_utf8(bytes).map_err(|_| Complaint::new("the command is not UTF-8"))?
+        }
+    };
+    match text.trim_end() {
+        "" => Err(Complaint::with_cure(
+            "there is no command",
+            "write one between quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
+             decision",
+        )),
+        text => Ok(text.to_string()),
+    }
+}
+
+/// The commands as a tree, whose branches are the programs that they run through.
+fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{BOLD}runs{BOLD:#}")?;
+    let mut around: &[String] = &[];
+    for command in &action.line.commands {
+        let shared = around.iter().zip(&command.through).take_while(|(one, other)| one == other);
+        for level in shared.count()..command.through.len() {
+            writeln!(out, "{}{}", indent(level), plain(&command.through[level]))?;
+        }
+        around = &command.through;
+        one_command(command, out)?;
+    }
+    if let Some(doubt) = &action.line.doubt {
+        writeln!(out, "  {DOUBT}uncertain{DOUBT:#}: {}", cut(&plain(doubt)))?;
+    } else if action.line.commands.is_empty() {
+        writeln!(out, "  nothing")?;
+    }
+    if !action.paths.is_empty() {
+        writeln!(out, "\n{BOLD}paths{BOLD:#}")?;
+        for path in &action.paths {
+            writeln!(out, "  {}", cut(&plain(path)))?;
+        }
+    }
+    Ok(())
+}
+
+fn one_command(command: &ShellCommand, out: &mut dyn Write) -> Result<()> {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    let text = words.clone().map(written).collect::<Vec<_>>().join(" ");
+    writeln!(out, "{}{}", indent(command.through.len()), cut(&plain(&text)))?;
+    let mut notes = Vec::new();
+    for assign in &command.assigns {
+        let value = assign.value.as_ref().map(|value| shell_words::quote(value).into_owned());
+        notes.push(format!("sets {}={}", assign.name, value.as_deref().unwrap_or("?")));
+    }
+    for redirect in &command.redirects {
+        notes.push(format!("{} {}", redirect.operator, written(&redirect.target)));
+    }
+    for word in words.chain(command.redirects.iter().map(|redirect| &redirect.target)) {
+        match &word.text {
+            None => notes.push(format!("only a run can tell {}", written(word))),
+            Some(_) if word.is_pattern => {
+                notes.push(format!("{} may become any words that it fits", written(word)));
+            }
+            Some(_) => {}
+        }
+    }
+    for note in notes {
+        let depth = indent(command.through.len() + 1);
+        writeln!(out, "{depth}{DIM}{}{DIM:#}", cut(&plain(&note)))?;
+    }
+    Ok(())
+}
+
+fn indent(level: usize) -> String {
+    "  ".repeat(level + 1)
+}
+
+/// A word as a shell takes it: in quotes where it needs some, as it was written where a run has to
+/// tell.
+fn written(word: &ShellWord) -> String {
+    match word.known() {
+        Some(text) => shell_words::quote(text).into_owned(),
+        None if word.written.is_empty() => "?".to_string(),
+        None => word.written.clone(),
+    }
+}
+
+/// A hook of the event, and whether it would run.
+struct ExplainedHook {
+    hook: Arc<Hook>,
+    runs: bool,
+    /// Why it runs, or why not.
+    why: String,
+    /// What a rule that runs says: its key and the text.
+    says: Option<(&'static str, String)>,
+}
+
+impl ExplainedHook {
+    fn new(planned: &PlannedHook, event: &Event, place: &PathBase) -> ExplainedHook {
+        let PlannedHook { hook, selection } = planned;
+        let runs = *selection == Selection::Wanted;
+        let why = match selection {
+            Selection::Wanted => format!("it wants {}", hook.matcher),
+            Selection::Unwanted(mismatch) => mismatch.to_string(),
+            Selection::Disabled => "disabled: enabled = false".to_string(),
+            Selection::Idle(why) => format!("idle: {why}"),
+        };
+        let says = match &hook.handler {
+            Handler::Rule(decision) if runs => {
+                match rule::verdict(decision, &hook.matcher, event, &hook.place(place)).decision {
+                    Decision::Block { reason } => Some(("deny", reason)),
+                    Decision::Ask { question } => Some(("ask", question)),
+                    Decision::Allow => None,
+                }
+            }
+            _ => None,
+        };
+        ExplainedHook { hook: Arc::clone(hook), runs, why, says }
+    }
+
+    fn human(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+        let line = self.hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let place = format!("{}{line}", paths.show(&self.hook.source.file));
+        let name = plain(&self.hook.name);
+        match place == self.hook.name {
+            true => writeln!(out, "  {name}")?,
+            false => writeln!(out, "  {name}  {DIM}{}{DIM:#}", plain(&place))?,
+        }
+        writeln!(out, "    {}", cut(&plain(&self.why)))?;
+        if let Some((key, text)) = &self.says {
+            let style = if *key == "deny" { BAD } else { DOUBT };
+            writeln!(out, "    {style}{key}{style:#}: {}", cut(&plain(text)))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, paths: &Paths) -> Value {
+        present(json!({
+            "name": self.hook.name,
+            "file": paths.show(&self.hook.source.file),
+            "line": self.hook.source.line,
+            "runs": self.runs,
+            "why": self.why,
+            "says": self.says.as_ref().map(|(key, text)| json!({ *key: text })),
+        }))
+    }
+}
+
+/// The hooks that would run, then those that would not.
+fn hooks_of(
+    event: &str,
+    hooks: &[ExplainedHook],
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let (running, others): (Vec<&ExplainedHook>, Vec<&ExplainedHook>) =
+        hooks.iter().partition(|one| one.runs);
+    writeln!(out, "\n{BOLD}hooks that run at {}{BOLD:#}", plain(event))?;
+    if running.is_empty() {
+        writeln!(out, "  none")?;
+    }
+    running.into_iter().try_for_each(|one| one.human(paths, out))?;
+    if !others.is_empty() {
+        writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
+    }
+    others.into_iter().try_for_each(|one| one.human(paths, out))
+}
