@@ -4,8 +4,7 @@ use serde_json::json;
 
 use crate::sandbox::Sandbox;
 
-const COMMAND: &str =
-    "X=1 cd build && sudo env rm -rf \"$OUT\" *.o > log; bash -c 'ls; cat < .env'; $P x";
+const COMMAND: &str = "X=1 cd build && sudo env rm -rf \"$OUT\" *.o > log; sudo -n df; bash -c 'ls; cat < .env'; $P x";
 
 fn project() -> Sandbox {
     let rules = "[[rule]]\nruns = \"rm -r\"\ndeny = \"no `{command}`\"\n\n\
@@ -36,6 +35,8 @@ runs
         > log
         only a run can tell \"$OUT\"
         *.o may become any words that it fits
+  sudo
+    df
   bash
     ls
     cat

@@ -10,7 +10,7 @@ use crate::engine::event::{Action, Event};
 use crate::engine::hook::{Handler, Hook, PathBase, rule};
 use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
-use crate::engine::shell::{ShellCommand, ShellWord};
+use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
 use crate::lab::report::{Paths, plain, problems};
@@ -93,11 +93,12 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
 /// The commands as a tree, whose branches are the programs that they run through.
 fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{BOLD}runs{BOLD:#}")?;
-    let mut around: &[String] = &[];
+    let mut around: &[Arc<CommandWrapper>] = &[];
     for command in &action.line.commands {
-        let shared = around.iter().zip(&command.through).take_while(|(one, other)| one == other);
-        for level in shared.count()..command.through.len() {
-            writeln!(out, "{}{}", indent(level), plain(&command.through[level]))?;
+        let both = around.iter().zip(&command.through);
+        let shared = both.take_while(|(one, other)| Arc::ptr_eq(one, other)).count();
+        for (level, wrapper) in command.through.iter().enumerate().skip(shared) {
+            writeln!(out, "{}{}", indent(level), plain(&wrapper.name))?;
         }
         around = &command.through;
         one_command(command, out)?;

@@ -1,7 +1,9 @@
 //! The paths that a command line names: the targets of its redirections, and the operands that its
 //! programs write or remove. Pure.
 
-use crate::engine::shell::{CommandLine, ShellWord};
+use std::sync::Arc;
+
+use crate::engine::shell::{CommandLine, CommandWrapper, ShellWord};
 
 /// Which operands of a program it writes or removes. Options are divided by blanks, a short one
 /// without its dash.
@@ -90,6 +92,8 @@ const WRITERS: &[Writer] = &[
     row(&["git restore"], Writes::All, "s --source --conflict"),
     row(&["git checkout"], Writes::AfterDashes, ""),
     Writer { folders: "--directory", ..row(&["git apply"], Writes::Nothing, "C p --exclude --include") },
+    Writer { folders: "D --chdir", ..row(&["sudo"], Writes::Nothing, "g h p u --group --host --prompt --user") },
+    Writer { folders: "C --chdir", ..row(&["env"], Writes::Nothing, "u --unset") },
     // What is before the command of git.
     Writer { folders: "C --work-tree", ..row(&["git"], Writes::Nothing, "c --git-dir --namespace") },
     row(&["cd", "pushd"], Writes::Enters, ""),
@@ -125,7 +129,14 @@ impl LinePaths {
 
     pub(super) fn read(line: &CommandLine) -> LinePaths {
         let mut found = LinePaths::default();
+        let mut around: &[Arc<CommandWrapper>] = &[];
         for command in &line.commands {
+            for wrapper in &command.through {
+                if !around.iter().any(|known| Arc::ptr_eq(known, wrapper)) {
+                    found.command(&wrapper.name, &wrapper.args);
+                }
+            }
+            around = &command.through;
             for redirect in &command.redirects {
                 redirect.target.text.iter().for_each(|target| found.file(target));
             }
@@ -388,6 +399,7 @@ mod tests {
                 &["a", "b", "a/b", "c", "a/b/c", "d", "a/b/c/d"],
             ),
             ("cd", &["~"]),
+            ("sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'", &["a", "c", "a/c"]),
         ] {
             assert_eq!(LinePaths::read(&shell::read(command)).folders, folders, "{command}");
         }
