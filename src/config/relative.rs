@@ -94,9 +94,10 @@ fn joined(base: &Path, word: &str) -> String {
 
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let name = |word: &W| Path::new(word.as_ref()).file_name()?.to_str().map(str::to_string);
-    let is_wrapped = words.first().and_then(name).is_some_and(|name| {
-        RUNNERS.contains(&name.as_str()) || shell::operands_before(&name).is_some()
-    });
+    let is_wrapped = words
+        .first()
+        .and_then(name)
+        .is_some_and(|name| RUNNERS.contains(&name.as_str()) || shell::is_wrapper(&name));
     let is_interpreter = |word: &W| {
         name(word).is_some_and(|name| {
             let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');

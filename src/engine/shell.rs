@@ -41,19 +41,16 @@ pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
     return script::read(texts);
     #[cfg(not(feature = "shell"))]
     CommandLine {
-        commands: Vec::new(),
         doubt: texts
             .iter()
             .any(|text| !text.as_ref().trim().is_empty())
             .then(|| "hookrun was built without its feature `shell`".to_string()),
+        ..CommandLine::default()
     }
 }
 
-/// How many operands a program that runs another one takes before that; `None` for a program that
-/// runs none.
-pub(crate) fn operands_before(program: &str) -> Option<usize> {
-    #[cfg(feature = "shell")]
-    return wrappers::find(program).filter(|row| row.is_wrapper()).map(|row| row.operands);
-    #[cfg(not(feature = "shell"))]
-    None
+/// Whether a program runs the one that its words name.
+#[cfg(feature = "config")]
+pub(crate) fn is_wrapper(program: &str) -> bool {
+    wrappers::find(program).is_some_and(|row| row.is_wrapper())
 }

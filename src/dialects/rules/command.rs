@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regex::Regex;
 
 use crate::engine::hook::matcher::{MatcherError, expression_error};
-use crate::engine::shell::{Assignment, CommandLine, ShellCommand, ShellWord, operands_before};
+use crate::engine::shell::{Assignment, CommandLine, ShellCommand, ShellWord};
 
 /// In a longer row of options nothing looks for the command's own words behind them.
 const MOST_OPTIONS: usize = 64;
@@ -48,7 +48,11 @@ impl CommandForm {
         let is_within = || self.within.as_ref().is_some_and(|form| form.is_match(text));
         self.form.is_match(text.trim())
             || is_gate && (line.doubt.is_some() || is_within())
-            || line.commands.iter().any(|command| self.fits_command(command, is_gate))
+            || line
+                .commands
+                .iter()
+                .chain(&line.wrappers())
+                .any(|one| self.fits_command(one, is_gate))
     }
 
     fn fits_command(&self, command: &ShellCommand, is_gate: bool) -> bool {
@@ -56,8 +60,7 @@ impl CommandForm {
             let known = one.known.and_then(|known| one.text.get(..known));
             self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
         };
-        is_gate && command.through.iter().any(|wrapper| self.is_about(&wrapper.name))
-            || texts(command, &self.start).into_iter().any(fits)
+        texts(command, &self.start).into_iter().any(fits)
     }
 
     /// Whether what a word becomes when the line runs may be what this form wants.
@@ -66,18 +69,6 @@ impl CommandForm {
         self.start.starts_with(known)
             || self.start == known.trim_end()
             || self.is_open && known.starts_with(&self.start)
-    }
-
-    /// Whether it says something of what a wrapper is given itself, which is not kept:
-    /// `ssh host *`, `bash -c *`.
-    fn is_about(&self, wrapper: &str) -> bool {
-        let Some(rest) = self.start.strip_prefix(wrapper).and_then(|it| it.strip_prefix(' '))
-        else {
-            return false;
-        };
-        let first = rest.split(' ').next().unwrap_or_default();
-        let is_operand = operands_before(wrapper).is_some_and(|operands| operands > 0);
-        is_operand || first.is_empty() || first.starts_with('-') || first.contains('=')
     }
 }
 
@@ -96,15 +87,12 @@ struct TextWord<'c> {
     open_at: Option<usize>,
 }
 
-/// A command with and without the folder of its program, the programs that it is run through, the
-/// variables that it is given, and the options before its first operand; its words unquoted, and
-/// as they are written. Those only that may begin with `start`.
+/// A command with and without the folder of its program, the variables that it is given, and the
+/// options before its first operand; its words unquoted, and as they are written. Those only that
+/// may begin with `start`.
 fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
     let words: Vec<&ShellWord> = std::iter::once(&command.program).chain(&command.args).collect();
-    let assigns = command.assigns.iter().map(TextWord::of_variable);
-    let before: Vec<TextWord> = assigns
-        .chain(command.through.iter().map(|wrapper| TextWord::known(&wrapper.name)))
-        .collect();
+    let before: Vec<TextWord> = command.assigns.iter().map(TextWord::of_variable).collect();
     let is_quoted = words.iter().any(|word| word.text.as_ref() != Some(&word.written));
     let mut all = Vec::new();
     for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {
@@ -125,12 +113,14 @@ fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
                 // A form that begins with `*` takes any beginning.
                 break;
             }
-            let wrappers = &before[command.assigns.len()..];
-            (0..=wrappers.len()).for_each(|at| add(&wrappers[at..], args));
+            add(&[], args);
             if start.trim_end().contains(' ') {
                 starts(args).take(MOST_OPTIONS).for_each(|at| add(&[], &args[at..]));
                 let rest = TextWord { text: Cow::Borrowed(""), open_at: Some(0) };
-                starts(args).skip(MOST_OPTIONS).take(1).for_each(|_| add(&[], &[rest.clone()]));
+                starts(args)
+                    .skip(MOST_OPTIONS)
+                    .take(1)
+                    .for_each(|_| add(&[], std::slice::from_ref(&rest)));
             }
         }
     }
@@ -281,7 +271,13 @@ mod tests {
         for (rule, command, wanted) in [
             ("sudo *", "cd x; sudo -u root rm x", true),
             ("sudo rm *", "sudo -n rm x", true),
+            ("sudo rm *", "sudo -u root rm x", true),
+            ("sudo -u root *", "ls; sudo -u root rm x", true),
             ("sudo apt *", "sudo rm x", false),
+            ("ssh prod *", "ls; ssh -p 22 prod ls", true),
+            ("ssh prod *", "ls; ssh test ls", false),
+            ("bash -c *", "ls; bash -c 'ls -l'", true),
+            ("env A=1 *", "ls; env A=1 ls", true),
             ("timeout *", "sudo timeout 5 rm x", true),
             ("/bin/rm *", "ls; sudo /bin/rm x", true),
             ("LANG=C sort *", "ls; LANG=C sort x", true),
@@ -294,11 +290,8 @@ mod tests {
                 assert_eq!(fits(rule, command, is_gate), wanted, "{rule}: {command}");
             }
         }
-        // What a wrapper is given itself is not kept, and a sign of the shell is about the line.
+        // A sign of the shell is about the line.
         for (rule, command) in [
-            ("ssh prod *", "ls; ssh prod ls"),
-            ("bash -c *", "ls; bash -c ls"),
-            ("env A=1 *", "ls; env A=1 ls"),
             ("curl * | sh", "cd x; curl y | sh && ls"),
             ("echo * > /etc/*", "cd x; echo y > /etc/passwd"),
         ] {

@@ -1,5 +1,6 @@
 //! The nouns: what a command text would run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -14,6 +15,27 @@ pub struct CommandLine {
     /// Why it may run something else too; `None` if `commands` is all.
     #[serde(rename = "uncertain", skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
+}
+
+impl CommandLine {
+    /// The programs that commands are run through, each once, as commands of all their words.
+    pub(crate) fn wrappers(&self) -> Vec<ShellCommand> {
+        let mut seen = HashSet::new();
+        let mut all: Vec<&Arc<CommandWrapper>> =
+            self.commands.iter().flat_map(|command| &command.through).collect();
+        all.retain(|wrapper| seen.insert(Arc::as_ptr(wrapper)));
+        let word = |text: &str| ShellWord {
+            text: Some(text.to_string()),
+            written: text.to_string(),
+            is_pattern: false,
+        };
+        let command = |wrapper: &Arc<CommandWrapper>| ShellCommand {
+            program: word(&wrapper.name),
+            args: wrapper.args.clone(),
+            ..ShellCommand::default()
+        };
+        all.into_iter().map(command).collect()
+    }
 }
 
 /// One simple command.
