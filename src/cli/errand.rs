@@ -39,7 +39,6 @@ pub(crate) struct Errand {
     pub(crate) limit: Duration,
 }
 
-/// How an errand ended.
 #[derive(Debug)]
 pub(crate) enum ErrandEnd {
     Exited(Output),
@@ -164,7 +163,6 @@ fn wait(
     }
 }
 
-/// Kills the group that it leads, if it leads one.
 fn kill_group(child: &Child) {
     let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
 }
@@ -183,7 +181,6 @@ fn feed(pipe: Option<ChildStdin>, bytes: Vec<u8>, keeps_open: bool) -> Receiver<
     receiver
 }
 
-/// Reads all of it in a thread.
 fn keep(stream: Option<impl Read + Send + 'static>, most_bytes: u64) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

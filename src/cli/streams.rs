@@ -211,7 +211,6 @@ pub(crate) enum OutputShape {
     People,
     /// Lines of text: TAP, XML, a diff.
     Lines,
-    /// JSON documents.
     Json,
     /// Workflow commands of our own, with escaped data.
     Annotations,

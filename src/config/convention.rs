@@ -17,7 +17,6 @@ use crate::engine::hook::Handler;
 /// Says to a script that is none of git's that hookrun misreads it.
 const MEANT_SO: &str = "# hookrun: dialect=native";
 
-/// A complaint, and the line that it is about.
 type LineComplaint = (Complaint, usize);
 
 /// Settles which host a script was written for that does not say so: a folder with a host's name for

@@ -28,7 +28,6 @@ pub struct Environment {
     pub cwd_problem: Option<String>,
     /// `PATH`.
     pub search: Option<OsString>,
-    /// `$HOME`.
     pub home: Option<PathBuf>,
     /// The value of `HOME` if it names no folder: nothing, or a path that is not absolute.
     pub home_problem: Option<String>,

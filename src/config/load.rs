@@ -174,7 +174,6 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
-/// The reason of a refusal for a mistake that `complaint` tells of.
 pub(super) fn refusal_for(complaint: &str) -> String {
     format!("nothing is allowed while {complaint}")
 }

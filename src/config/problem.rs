@@ -14,7 +14,6 @@ use crate::engine::names::names;
 pub struct Problem {
     /// Whether it keeps gates closed.
     pub severity: Severity,
-    /// The file or folder that it is in.
     pub file: PathBuf,
     /// Where in the file; `None` when it is about the file as a whole.
     pub at: Option<Position>,
@@ -140,25 +139,7 @@ impl fmt::Display for Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{LineIndex, Position, Problem};
-    use crate::engine::complaint::Complaint;
-    use crate::engine::event::catalog;
-
-    #[test]
-    fn a_problem_may_be_of_the_events_that_its_names_mean_in_any_system() {
-        let problem = |names: &[&str]| {
-            let problem = Complaint::with_cure("wrong", "mend it").in_file("hook".as_ref(), None);
-            Problem { events: names.iter().map(|name| (*name).to_string()).collect(), ..problem }
-        };
-        let gate = catalog::find("tool.pre").unwrap();
-        for names in [&["tool.pre"][..], &["tool_call"], &["turn_end", "before-tool-call"]] {
-            assert!(problem(names).may_be_of(gate), "{names:?}");
-        }
-        assert!(!problem(&["turn_end", "tool_result"]).may_be_of(gate));
-        // Nobody knows what is meant.
-        assert!(problem(&[]).may_be_of(gate));
-        assert!(problem(&["turn_end", "tol_call"]).may_be_of(gate));
-    }
+    use super::{LineIndex, Position};
 
     #[test]
     fn lines_and_columns_count_from_one_and_in_characters() {

@@ -40,7 +40,6 @@ pub(crate) struct TreeEntry {
 const MOST_LEVELS: usize = 128;
 
 impl Tree {
-    /// The value that a text of JSON is.
     pub(super) fn of_json(text: &str) -> serde_json::Result<Tree> {
         let raw: &RawValue = serde_json::from_str(text)?;
         Ok(of_raw(raw.get(), text, MOST_LEVELS))
@@ -147,7 +146,6 @@ fn of_value(value: &Spanned<DeValue<'_>>) -> Tree {
     Tree { value, offset }
 }
 
-/// The value that `raw` is, which is a part of `text`.
 fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     let offset_of = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
     let value = match raw.as_bytes().first() {
@@ -214,40 +212,4 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
         }
     }
     bytes.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Tree, without_comments};
-    use toml::de::DeTable;
-
-    #[test]
-    fn every_value_knows_its_place_in_toml_and_in_json() {
-        let text = "[features]\nhooks = false\n[[hooks.Stop]]\nmatcher = \"a\"\n";
-        let (document, errors) = DeTable::parse_recoverable(text);
-        assert!(errors.is_empty());
-        let tree = Tree::of_toml(&document);
-        assert_eq!(tree.at(&["features", "hooks"]).unwrap().describe(), "false");
-        let groups = tree.at(&["hooks", "Stop"]).unwrap().items().unwrap();
-        let matcher = groups[0].at(&["matcher"]).unwrap();
-        assert_eq!((matcher.text(), &text[matcher.offset..][..3]), (Some("a"), "\"a\""));
-
-        let tree = Tree::of_json(" { \"a\" : [1, \"x\\n\"] }").unwrap();
-        let entry = &tree.entries().unwrap()[0];
-        assert_eq!((entry.key.as_str(), entry.at, entry.tree.offset), ("a", 3, 9));
-        let items = entry.tree.items().unwrap();
-        assert_eq!(items.iter().map(|item| item.offset).collect::<Vec<_>>(), [10, 13]);
-        assert_eq!((items[0].describe().as_str(), items[1].text()), ("1", Some("x\n")));
-    }
-
-    #[test]
-    fn comments_become_blanks_and_strings_stay() {
-        let text = "{ // ü\n \"a\": \"// \\\" /* x */\", /* y\n */ \"b\": 1 }";
-        let plain = without_comments(text).unwrap();
-        assert_eq!(plain.len(), text.len());
-        assert_eq!(plain.find("\"b\""), text.find("\"b\""));
-        let value: serde_json::Value = serde_json::from_str(&plain).unwrap();
-        assert_eq!(value["a"], "// \" /* x */");
-        assert_eq!(without_comments("{\"a\": \"http://x\"}"), None);
-    }
 }

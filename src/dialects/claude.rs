@@ -151,7 +151,6 @@ const ROW: DialectEvent = WAITS_LONG;
 
 const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
 
-/// Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
     aliases: &["claude-code"],

@@ -63,7 +63,6 @@ const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
 
 const ROW: DialectEvent = WAITS_LONG;
 
-/// Codex CLI.
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
     aliases: &["codex-cli"],

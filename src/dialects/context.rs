@@ -145,7 +145,6 @@ impl Binding {
         ours
     }
 
-    /// Our key for one of theirs.
     fn ours(self, theirs: &str) -> Option<&'static str> {
         let listed = self.row.keys.iter().find(|(name, _)| *name == theirs);
         if let Some((_, ours)) = listed {
@@ -156,7 +155,6 @@ impl Binding {
         names.find(|name| snake(name) == theirs && !is_taken(name))
     }
 
-    /// Their key for one of ours.
     pub(crate) fn theirs(self, ours: &str) -> String {
         let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
         listed.map_or_else(|| snake(ours), |(theirs, _)| (*theirs).to_string())

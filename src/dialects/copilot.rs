@@ -101,7 +101,6 @@ const ALSO: &[(&str, &str)] = &[
 const ROW: DialectEvent =
     DialectEvent::OBSERVER.keys(KEYS).also(ALSO).text_keys(TEXTS).waits(Wait::seconds(30));
 
-/// Its tools.
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("bash", ToolSort::Shell),

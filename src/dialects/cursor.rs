@@ -112,7 +112,6 @@ const TOOLS: HostTools = HostTools {
     mcp: Mcp::Bare,
 };
 
-/// Cursor.
 pub(super) static CURSOR: Dialect = Dialect {
     name: "cursor",
     summary: "Cursor: exit status 2 blocks, and JSON says why to the user and the agent",

@@ -87,7 +87,6 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
     HostFolders { roots, cwd }
 }
 
-/// The folders of the system with this dialect.
 pub fn of(dialect: &str) -> Option<&'static SystemFolders> {
     FOLDERS.iter().find(|folders| folders.dialect == dialect)
 }

@@ -58,7 +58,6 @@ static AFTER_TOOL: ReplyForm = form(
     READS_ADDED,
 );
 
-/// Its tools.
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("run_shell_command", ToolSort::Shell),
@@ -79,7 +78,6 @@ const TOOLS: HostTools = HostTools {
 /// What it waits: its documents, and measured. Its settings count milliseconds.
 const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 
-/// Gemini CLI.
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
     aliases: &["gemini-cli"],

@@ -130,7 +130,6 @@ impl GitHook {
         Ok(context)
     }
 
-    /// The lines of a hook's stdin, each an object.
     fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
         let mut all = Vec::new();
         for line in stdin.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -219,46 +218,4 @@ fn push_options(variables: &[(String, String)]) -> Vec<Value> {
 /// Bytes as text; what is not UTF-8 is replaced.
 fn readable(text: &OsStr) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_git_gives_becomes_a_context() {
-        let push = find("pre-push").unwrap();
-        let given = GitInput {
-            arguments: vec!["origin".into(), "/srv/a.git".into()],
-            stdin: b":/a fix 11 refs/heads/x 00\n(delete) 00 refs/heads/\xff 22\n".to_vec(),
-            cwd: "/w".into(),
-            variables: vec![
-                ("GIT_DIR".into(), ".git".into()),
-                ("GIT_CONFIG_VALUE_0".into(), "secret".into()),
-                ("GIT_PUSH_OPTION_COUNT".into(), "1".into()),
-                ("GIT_PUSH_OPTION_0".into(), "ci.skip".into()),
-            ],
-            message: None,
-        };
-        let context = Value::Object(push.context(&given).unwrap());
-        let expected = serde_json::json!({
-            "remote": "origin",
-            "url": "/srv/a.git",
-            "refs": [
-                {"localRef": ":/a fix", "newSha": "11", "ref": "refs/heads/x", "oldSha": "00"},
-                {"localRef": "(delete)", "newSha": "00", "ref": "refs/heads/\u{fffd}", "oldSha": "22"},
-            ],
-            "pushOptions": ["ci.skip"],
-            "cwd": "/w",
-            "raw": {
-                "hook": "pre-push",
-                "arguments": ["origin", "/srv/a.git"],
-                "environment": {"GIT_DIR": ".git"},
-            },
-        });
-        assert_eq!(context, expected);
-        let given = GitInput { stdin: b"one two\n".to_vec(), ..GitInput::default() };
-        assert!(push.context(&given).is_err());
-        assert!(find("commit-msg").unwrap().context(&GitInput::default()).is_err());
-    }
 }

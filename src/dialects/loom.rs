@@ -28,7 +28,6 @@ const fn told(name: &'static str) -> DialectEvent {
     TOLD.named(name, name)
 }
 
-/// loom.
 pub(super) static LOOM: Dialect = Dialect {
     name: "loom",
     aliases: &["ownware"],

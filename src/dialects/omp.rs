@@ -46,7 +46,6 @@ const TOOL_KEYS: &[(&str, &str)] =
 /// The tool while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
 
-/// The session that was left.
 const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
 
 /// `action` is ours, for tools.

@@ -73,7 +73,6 @@ const TOOL: &[(&str, &str)] =
 /// A tool call in the source's words.
 const TOOL_OF_SOURCE: &[(&str, &str)] = &[TOOL[1], TOOL[0], TOOL[2]];
 
-/// The session of a subagent is its name here, and its agent the kind.
 const SUBAGENT: &[(&str, &str)] = &[("agentId", "agentType"), ("childSessionKey", "agentId")];
 
 /// Texts for the model, before or after the prompt or the system prompt.
@@ -108,7 +107,6 @@ const TOOL_CALL: DialectEvent = GATE
         key("requireApproval", Question(&[("timeoutBehavior", "deny")])),
     ]);
 
-/// openclaw.
 pub(super) static OPENCLAW: Dialect = Dialect {
     name: "openclaw",
     summary: "openclaw's plugin hooks: in parallel, by priority, mostly not waited for",

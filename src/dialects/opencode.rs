@@ -18,7 +18,6 @@ const fn told(name: &'static str, event: &'static str) -> PluginEvent {
     PluginEvent { name, event, says: &[] }
 }
 
-/// Every event that the plugin can pass on.
 pub const EVENTS: &[PluginEvent] = &[
     told("session.created", "session.start"),
     PluginEvent {

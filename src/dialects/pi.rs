@@ -23,7 +23,6 @@ const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TIMED };
 /// The session, which every event may name: it is in the context of a hook there.
 const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
 
-/// The sessions that an event about sessions names.
 const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
 
 /// The same, and the session that is wanted.
@@ -54,7 +53,6 @@ const TOOL_KEYS: &[(&str, &str)] =
 /// The tool in later extensions, while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
-/// pi.
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
     aliases: &["pi-mono"],

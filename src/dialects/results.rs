@@ -18,12 +18,10 @@ pub enum Results {
     Form(&'static ReplyForm),
 }
 
-/// One key of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReplyKey {
     /// The key; in a [`ReplyForm`] a path of keys with dots.
     pub name: &'static str,
-    /// What its value says.
     pub says: KeyMeaning,
 }
 
@@ -101,7 +99,6 @@ impl KeyMeaning {
         }
     }
 
-    /// The words of an action.
     pub(super) fn words(self) -> &'static [(&'static str, Act)] {
         if let KeyMeaning::Action(words) = self { words } else { &[] }
     }
@@ -187,15 +184,12 @@ impl ReplySlot {
 /// What is put in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyValue {
-    /// This word.
     Word(&'static str),
-    /// This flag.
     Flag(bool),
     /// The host's name for the event.
     Name,
     /// The text: the reason, the question, the context, the output.
     Text,
-    /// The new value.
     Value,
     /// The new value as text: a string without its quotes, everything else as JSON.
     Plain,

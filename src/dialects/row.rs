@@ -105,7 +105,6 @@ pub struct DialectEvent {
     pub name: &'static str,
     /// Other spellings of the name.
     pub aliases: &'static [&'static str],
-    /// The canonical event.
     pub event: &'static str,
     /// The key, and the value in it, that distinguish this event from others of the same name, or
     /// always go with it.
@@ -123,7 +122,6 @@ pub struct DialectEvent {
     pub is_of_servers: bool,
     /// Their keys that hold JSON as a string.
     pub as_text: &'static [&'static str],
-    /// What its results say.
     pub results: Results,
     /// What a hook prints that is no JSON is text for the model.
     pub text_teaches: bool,
@@ -314,7 +312,6 @@ impl Wait {
 /// A variable that a host sets for its hooks.
 #[derive(Debug)]
 pub struct HostVariable {
-    /// Its name.
     pub name: &'static str,
     pub tells: Tells,
 }
@@ -328,7 +325,6 @@ pub enum Tells {
     Folder,
     /// This fact of the context, if it has it.
     Fact(&'static str),
-    /// This word.
     Word(&'static str),
 }
 

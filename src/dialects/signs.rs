@@ -213,7 +213,6 @@ fn has_event(dialect: &Dialect, event: &str) -> bool {
     dialect.events.iter().any(|row| row.is_called(event))
 }
 
-/// Whether any dialect but `dialect` has an event of this name.
 fn is_anothers(dialect: &str, event: &str) -> bool {
     DIALECTS.iter().any(|other| other.name != dialect && has_event(other, event))
 }
@@ -325,65 +324,4 @@ pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
         LIKE.iter().any(|(name, other)| *name == dialect.name && has(other))
     };
     all.iter().filter(|dialect| !is_like(dialect)).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_named_after_the_dialect_that_alone_writes_such_hooks() {
-        for (folder, wanted) in [
-            ("PreToolUse", &["claude"][..]),
-            ("UserPromptSubmit", &["claude"]),
-            ("SessionStart", &["claude"]),
-            ("BeforeTool", &["gemini"]),
-            ("beforeShellExecution", &["cursor"]),
-            ("preToolUse", &["cursor", "copilot"]),
-            ("tool.pre", &[]),
-            ("TOOL.PRE", &[]),
-            ("pre-commit", &[]),
-            ("nobodys", &[]),
-        ] {
-            let found: Vec<&str> = named_after(folder).iter().map(|one| one.name).collect();
-            assert_eq!(found, wanted, "{folder}");
-        }
-    }
-
-    #[test]
-    fn the_words_of_a_script_tell_for_whom_it_was_written() {
-        for (text, foreign, is_ours) in [
-            ("jq -r .tool_input.command", Some(("tool_input", 1, "claude")), false),
-            ("x\nd[\"tool_name\"]", Some(("tool_name", 2, "claude")), false),
-            ("d['toolArgs']", Some(("toolArgs", 1, "copilot")), false),
-            ("# tool_input\njq .toolInput", None, true),
-            ("echo \"$HOOKRUN_ACTION_COMMAND\"", None, true),
-            ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
-            ("my_tool_input=1; exit 1", None, false),
-        ] {
-            let found = written(text);
-            assert_eq!((found.foreign, found.is_ours), (foreign, is_ours), "{text}");
-        }
-        for (_, dialect) in WORDS {
-            assert!(find(dialect).is_some(), "{dialect}");
-        }
-        for (like, other) in LIKE {
-            assert!(find(like).is_some() && find(other).is_some(), "{like}");
-        }
-    }
-
-    #[test]
-    fn the_statuses_by_which_a_script_blocks_are_read() {
-        for (text, wanted) in [
-            ("exit 0", None),
-            ("x || exit 1\nexit 1", Some(1)),
-            ("sys.exit(1)", Some(1)),
-            ("# exit 2\nexit 1", Some(2)),
-            ("exit 1\nexit 2", None),
-            ("exit \"$status\"; exit 1", None),
-            ("echo '{\"permissionDecision\":\"deny\"}'; exit 1", None),
-        ] {
-            assert_eq!(exits_with_one(text), wanted, "{text}");
-        }
-    }
 }

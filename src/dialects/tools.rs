@@ -60,7 +60,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
-/// A call as it came, understood.
 struct UnderstoodCall {
     /// What it may be; the first is meant.
     sorts: Vec<ToolSort>,
@@ -232,7 +231,6 @@ impl Dialect {
     }
 }
 
-/// Whether the tool of `event` is one of an MCP server.
 pub(super) fn is_of_server(event: &Event) -> bool {
     let name = event.context().string("toolName");
     name.is_some_and(|name| !mcp::read(&name, event).is_empty())
@@ -334,7 +332,6 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     }
 }
 
-/// The dialect of the host that sends `event`.
 fn host_of(event: &Event) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name == event.host()).copied()
 }

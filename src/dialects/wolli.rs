@@ -29,7 +29,6 @@ pub(super) const INPUT: DialectEvent =
         key("images", Field("images", Chain)),
     ]);
 
-/// wolli.
 pub(super) static WOLLI: Dialect = Dialect {
     name: "wolli",
     summary: "wolli's eight `before:` hooks: chained patches, fails open",

@@ -31,7 +31,6 @@ const NO_SESSION: &str = "no-session";
 /// A message to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// The text of the message.
     pub text: String,
     /// Absolute paths of attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,12 +58,10 @@ pub fn folder(root: &Path, id: Option<&str>) -> PathBuf {
     root.join("sessions").join(file_name(id))
 }
 
-/// The folder of a hook in the folder of its session.
 pub fn hook_folder(session: &Path, hook: &str) -> PathBuf {
     session.join(file_name(hook))
 }
 
-/// The folder of what all hooks of a session share.
 pub fn shared_folder(session: &Path) -> PathBuf {
     session.join(SHARED)
 }
@@ -116,15 +113,15 @@ pub(crate) fn file_name(text: &str) -> String {
     // A file name is limited to 255 bytes.
     if name.len() > 200 {
         name.truncate(180);
-        name.push_str(&format!("%%{:016x}", checksum(text)));
+        name.push_str(&format!("%%{:016x}", checksum(text.as_bytes())));
     }
     name
 }
 
-/// FNV-1a.
-pub(crate) fn checksum(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+/// FNV-1a, 64 bits.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

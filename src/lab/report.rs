@@ -42,7 +42,6 @@ names! {
 }
 
 impl CheckFormat {
-    /// Writes `report`.
     pub fn write<R: CheckReport + ?Sized>(
         self,
         report: &R,

@@ -2,7 +2,9 @@
 //! what is no refusal is not taken for one.
 
 mod broken;
+mod contract;
 mod crashes;
+mod words;
 
 use std::sync::Arc;
 

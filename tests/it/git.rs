@@ -1,5 +1,6 @@
 //! hookrun as git's hooks: real repositories, and what git is told.
 
+mod contract;
 mod doctor;
 mod install;
 

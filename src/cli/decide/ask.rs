@@ -12,7 +12,6 @@ use crate::engine::ui::{Asker, DialogAnswer, Outer, PATIENCE, Request, Ui, named
 use crate::cli::terminal::Terminal;
 
 pub(crate) enum Person {
-    /// At our terminal.
     Here(Arc<Terminal>),
     /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),

@@ -179,7 +179,6 @@ impl<'a> Site<'a> {
         Ok((text, doubts.collect()))
     }
 
-    /// The text without hookrun; `None` for no file.
     fn text_without(&self, current: &str, kept: Option<&FileBackup>) -> Result<Option<String>> {
         if let Some(kept) = kept.filter(|kept| kept.after == current) {
             return Ok(kept.before.clone());

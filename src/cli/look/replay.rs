@@ -106,7 +106,6 @@ fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     end(&mut report, &parts.totals, &header, &mut out)
 }
 
-/// The end of a report, and the exit status.
 fn end(report: &mut ReplayReport, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
     let ended = totals.ended(header.allow_undecided);
     let is_part = header.partition.is_some();

@@ -90,7 +90,6 @@ enum RuleSource {
     Hook,
     /// The system that it was written for.
     Dialect(&'static str),
-    /// The event, as the host has it.
     Event,
     /// The event, as nothing can block it in this host.
     Ungated,

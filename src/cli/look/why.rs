@@ -144,7 +144,6 @@ struct FoundDecision<'l> {
     brief: Brief<'l>,
 }
 
-/// Searches files from the newest decision back.
 struct DecisionSearch {
     filter: Filter,
     most: usize,

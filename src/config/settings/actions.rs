@@ -154,7 +154,6 @@ impl SettingsReader<'_> {
         found
     }
 
-    /// Whether a value is what its key takes; otherwise that is a problem.
     fn check_value(&mut self, key: &str, takes: EntryValue, tree: &Tree) -> bool {
         let is_taken = match takes {
             EntryValue::Text => tree.text().is_some(),

@@ -1,6 +1,5 @@
 //! What is known of the tools of a host: nouns only.
 
-/// The tools of a host.
 #[derive(Debug)]
 pub struct HostTools {
     /// Those that are known. Of several with one sort the first is meant; of several with one
@@ -11,21 +10,17 @@ pub struct HostTools {
 }
 
 impl HostTools {
-    /// No tools.
     pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
 
-    /// The tool of this sort.
     pub(crate) fn of(&self, sort: ToolSort) -> Option<&'static Tool> {
         self.rows.iter().find(|row| row.sort == sort)
     }
 
-    /// The rows with this name.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &'static Tool> {
         self.rows.iter().filter(move |row| row.name == name)
     }
 }
 
-/// A tool of a host.
 #[derive(Debug)]
 pub struct Tool {
     pub name: &'static str,
@@ -95,7 +90,6 @@ pub enum Mcp {
 }
 
 impl Mcp {
-    /// The name of a tool.
     pub fn write(self, server: &str, tool: &str) -> String {
         match self {
             Mcp::Double => format!("mcp__{server}__{tool}"),

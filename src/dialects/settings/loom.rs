@@ -145,22 +145,3 @@ pub fn summary(event: &str, context: &Context) -> String {
     }
     line.replace(|c: char| c.is_control(), " ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::summary;
-    use crate::engine::event::Context;
-
-    #[test]
-    fn a_summary_tells_names_and_sizes_and_no_content() {
-        let context = Context::parse(
-            r#"{"toolName":"read","turnIndex":2,"isError":false,"toolInput":{"path":"/secret"},"result":"hush\n"}"#,
-        )
-        .unwrap();
-        let line = summary("tool.post", &context);
-        assert_eq!(line, "tool.post tool=read turn=2 error=false resultChars=5");
-        let context = Context::parse(r#"{"model":"m\nx","costUsd":0.01234}"#).unwrap();
-        assert_eq!(summary("model.post", &context), "model.post model=m x cost=$0.0123");
-        assert_eq!(summary("deploy.pre", &context), "deploy.pre");
-    }
-}

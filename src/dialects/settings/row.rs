@@ -53,7 +53,6 @@ pub struct Bucket {
     pub event: &'static str,
 }
 
-/// A key of an entry.
 #[derive(Debug)]
 pub struct EntryKey {
     pub name: &'static str,
@@ -87,7 +86,6 @@ pub struct EntryAction {
     pub does: Does,
     /// The key that it cannot do without.
     pub needs: Option<&'static str>,
-    /// A key that it may have.
     pub may: Option<&'static str>,
     /// The only bucket that can hold it.
     pub only_in: Option<&'static str>,
@@ -103,7 +101,6 @@ pub enum Does {
     Save,
     /// Sends the event to a URL.
     Post,
-    /// Asks a person.
     Ask,
     /// Runs a command line.
     Run,

@@ -63,7 +63,6 @@ pub(crate) fn value_of(raw: &str) -> Value {
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
 }
 
-/// The value of a key. For a duplicate key, the last one.
 pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }

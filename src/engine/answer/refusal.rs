@@ -33,7 +33,6 @@ pub struct RefusalWord {
 /// Which values of a key block or ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusesBy {
-    /// `false`, or `0`.
     False,
     /// `true`, a number other than `0`, a non-empty list or object; or a text, which is the reason.
     True,
@@ -93,7 +92,6 @@ pub enum WrittenValue<'t> {
     Bare(&'t str),
     /// The number 0.
     Zero,
-    /// Any other number.
     Number,
     /// In quotes.
     Text(&'t str),
@@ -153,7 +151,6 @@ fn is_same(known: &str, key: &str) -> bool {
 }
 
 impl RefusesBy {
-    /// The meaning of this kind of key with this value.
     fn fits(self, value: WrittenValue<'_>) -> Meaning {
         use WrittenValue::{Bare, Cut, Many, Number, Text, Zero};
         let is_one = |text: &str, words: &[&str]| words.iter().any(|word| is_word(text, word));
@@ -207,7 +204,6 @@ fn is_word(text: &str, word: &str) -> bool {
     text.trim().eq_ignore_ascii_case(word)
 }
 
-/// Whether `text` can be the beginning of a word.
 fn begins(word: &str, text: &str) -> bool {
     word.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text))
 }
@@ -383,62 +379,5 @@ impl Vocabulary<'_> {
         };
         answer.iter().any(|(key, _)| decides(key))
             || (!answer.is_empty() && answer.iter().all(|(key, _)| is_own(key)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::WrittenValue::{Bare, Cut, Many, Number, Text, Zero};
-    use super::*;
-
-    #[test]
-    fn every_key_stands_once_and_refuses_by_its_own_values_only() {
-        for row in REFUSAL_WORDS {
-            assert_eq!(REFUSAL_WORDS.iter().filter(|other| other.key == row.key).count(), 1);
-            let (plain, slips, passes) = match row.by {
-                RefusesBy::False => (
-                    vec![Bare("false"), Zero],
-                    vec![Text("false"), Bare("False"), Cut("")],
-                    vec![Bare("true"), Number, Many(Some("false"))],
-                ),
-                RefusesBy::True => (
-                    vec![Bare("true"), Number, Many(None)],
-                    vec![Bare("True"), Cut("no pu")],
-                    vec![Bare("false"), Text(""), Zero],
-                ),
-                RefusesBy::Word => (
-                    DENIALS.iter().chain(STOPS).map(|word| Text(word)).collect(),
-                    vec![Bare("deny"), Cut("de"), Text("no")],
-                    vec![Text("allow"), Zero, Many(None)],
-                ),
-                RefusesBy::State => (
-                    DENIALS.iter().map(|word| Many(Some(word))).collect(),
-                    vec![Bare("deny"), Text("false")],
-                    vec![Text("ok"), Zero, Text("stop")],
-                ),
-                RefusesBy::Question => {
-                    (Vec::new(), vec![Bare("true")], vec![Text(" "), Bare("x"), Many(Some("x"))])
-                }
-            };
-            for (values, wanted) in
-                [(plain, Meaning::Refusal), (slips, Meaning::Slip), (passes, Meaning::Nothing)]
-            {
-                for value in values {
-                    assert_eq!(meaning(row.key, value), wanted, "{}: {value:?}", row.key);
-                }
-            }
-            let capitals = row.key.to_uppercase();
-            let denied = match row.by {
-                RefusesBy::False => Bare("false"),
-                RefusesBy::True => Bare("true"),
-                RefusesBy::Word | RefusesBy::State | RefusesBy::Question => Text("deny"),
-            };
-            assert_eq!(meaning(&capitals, denied), Meaning::Slip, "{capitals}");
-        }
-        assert_eq!(meaning("contine", Bare("false")), Meaning::Slip);
-        assert_eq!(meaning("level", Text("block")), Meaning::Nothing);
-        assert_eq!(meaning("confine", Zero), Meaning::Nothing);
-        assert_eq!(meaning("decision", Text("Ask")), Meaning::Question);
-        assert_eq!(meaning("ask", Text("really?")), Meaning::Question);
     }
 }

@@ -115,7 +115,6 @@ impl<'v> RefusalSearch<'v> {
         }
     }
 
-    /// The innermost JSON object around a place.
     fn object_around(&mut self, text: &str, place: usize) -> Option<(usize, usize)> {
         let mut before = place;
         for _ in 0..BRACES {

@@ -191,7 +191,6 @@ impl Child {
         }
     }
 
-    /// Kills the rest of the group of a leader that has exited.
     pub(super) fn kill_rest(&self) {
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
     }

@@ -257,7 +257,6 @@ impl Abort {
         self.shared.wake();
     }
 
-    /// How many times it was raised.
     pub fn times_raised(&self) -> u64 {
         // This is checked before and after every hook, and the flag saves a system call.
         if self.shared.signal.load(Ordering::Relaxed) == 0 {

@@ -344,17 +344,10 @@ impl<'e> RunningStep<'e> {
         self.times_aborted = times;
         let aborted = self.engine.aborted();
         for slot in &mut self.slots {
-            match &mut slot.state {
-                SlotState::Waiting { .. } => {
-                    slot.state = SlotState::Done(Box::new(Trace::not_run(aborted.clone())));
-                }
-                SlotState::Live(live) if times > 1 => live.kill(aborted.clone()),
-                SlotState::Live(live) => live.stop(aborted.clone()),
-                SlotState::Called(begun) => {
-                    let trace = begun.left(aborted.clone(), Instant::now());
-                    slot.state = SlotState::Done(Box::new(trace));
-                }
-                SlotState::Done(_) => {}
+            if let (SlotState::Live(live), true) = (&mut slot.state, times > 1) {
+                live.kill(aborted.clone());
+            } else {
+                slot.end_early(aborted.clone());
             }
         }
     }
@@ -460,26 +453,24 @@ impl<'e> RunningStep<'e> {
             watcher.tell(self.slots[place].job.hook, place, &HookProgress::Ended(&trace));
         }
         self.slots[place].state = SlotState::Done(Box::new(trace));
-        if !settled {
-            return;
-        }
-        for slot in &mut self.slots[place + 1..] {
-            match &mut slot.state {
-                SlotState::Waiting { .. } => {
-                    slot.state = SlotState::Done(Box::new(Trace::not_run(Ending::Voided)));
-                }
-                SlotState::Live(live) => live.stop(Ending::Voided),
-                SlotState::Called(begun) => {
-                    let trace = begun.left(Ending::Voided, Instant::now());
-                    slot.state = SlotState::Done(Box::new(trace));
-                }
-                SlotState::Done(_) => {}
-            }
+        if settled {
+            self.slots[place + 1..].iter_mut().for_each(|slot| slot.end_early(Ending::Voided));
         }
     }
 }
 
 impl StepSlot<'_> {
+    /// Ends it: at once if it does not run, else as soon as it lets itself be ended.
+    fn end_early(&mut self, why: Ending) {
+        let trace = match &mut self.state {
+            SlotState::Waiting { .. } => Trace::not_run(why),
+            SlotState::Called(begun) => begun.left(why, Instant::now()),
+            SlotState::Live(live) => return live.stop(why),
+            SlotState::Done(_) => return,
+        };
+        self.state = SlotState::Done(Box::new(trace));
+    }
+
     fn live(&self) -> Option<&Live> {
         match &self.state {
             SlotState::Live(live) => Some(live),

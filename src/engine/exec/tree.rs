@@ -295,7 +295,6 @@ fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
     all_pids().filter(has).collect()
 }
 
-/// Whether `found` is the mark `mark` or the mark of a part of that run.
 fn is_part_of(found: &str, mark: &str) -> bool {
     let rest = found.strip_prefix(mark);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

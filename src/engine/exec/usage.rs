@@ -100,7 +100,6 @@ pub(super) fn most_counted(limits: &Limits) -> u64 {
         .map_or(COUNTED_PROCESSES, |limit| limit.saturating_add(1).min(COUNTED_PROCESSES))
 }
 
-/// The ending for an exceeded limit.
 pub(super) fn over(limit: &'static str, problem: String) -> Ending {
     Ending::OverLimit { limit, problem }
 }

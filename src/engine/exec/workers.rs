@@ -12,7 +12,6 @@ use std::thread;
 
 use crate::engine::lock::locked;
 
-/// How many idle threads are kept.
 const KEPT_THREADS: usize = 16;
 
 /// How many functions may run at once, including those past their timeouts.

@@ -194,7 +194,7 @@ fn lock_slot(
 }
 
 fn slot(call: &str) -> u64 {
-    let sum = session::checksum(call);
+    let sum = session::checksum(call.as_bytes());
     (sum ^ (sum >> 32)) % SLOTS
 }
 

@@ -64,7 +64,6 @@ impl Store {
         Ok(bytes)
     }
 
-    /// Waits for the lock.
     pub(super) fn lock(&self) -> Result<FileLock, StoreError> {
         self.lock_within(PATIENCE)
     }

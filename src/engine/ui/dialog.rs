@@ -49,35 +49,26 @@ pub enum MessageKind {
 pub enum Request {
     /// [`Ui::select`].
     Select {
-        /// The title of the dialog.
         title: String,
         /// The choices.
         options: Vec<String>,
     },
     /// [`Ui::confirm`].
     Confirm {
-        /// The title of the dialog.
         title: String,
         /// The question; may be empty.
         message: String,
     },
     /// [`Ui::input`].
     Input {
-        /// The title of the dialog.
         title: String,
         /// An example of an answer; may be empty.
         placeholder: String,
     },
     /// [`Ui::editor`].
-    Editor {
-        /// The title of the dialog.
-        title: String,
-        /// The initial text.
-        text: String,
-    },
+    Editor { title: String, text: String },
     /// [`Ui::notify`].
     Notify {
-        /// The message.
         message: String,
         /// How serious it is.
         kind: MessageKind,
@@ -91,7 +82,6 @@ pub enum Request {
     },
     /// [`crate::engine::session::Session::send`].
     Send {
-        /// The text of the message.
         text: String,
         /// Paths of attached files.
         attachments: Vec<String>,
@@ -126,7 +116,6 @@ pub struct Asker<'a> {
     withdrawn_by: Vec<BorrowedFd<'a>>,
 }
 
-/// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitEnd {
     /// Input is available.

@@ -29,7 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{file}`: {problem}", file = file.display())]
 pub struct KeepError {
-    /// The file or folder.
     pub file: PathBuf,
     /// What is wrong with it.
     pub problem: String,
@@ -62,7 +61,6 @@ impl DecisionLog {
         DecisionLog { most_bytes, ..self }
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

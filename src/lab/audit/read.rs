@@ -53,7 +53,6 @@ impl std::fmt::Debug for FileLines {
 }
 
 impl FileLines {
-    /// The lines of `file`.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
         let opened = File::open(file).map_err(ReadError::of_file(file))?;
         Ok(FileLines::of(file, BufReader::with_capacity(BLOCK, opened)))

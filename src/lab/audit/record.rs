@@ -162,7 +162,6 @@ pub struct Brief<'l> {
     pub rewrites: Vec<BriefRewrite>,
     #[serde(default, borrow)]
     pub notices: Vec<BriefNotice<'l>>,
-    /// All hooks of the event.
     #[serde(borrow)]
     pub hooks: Vec<BriefHook<'l>>,
 }
@@ -222,7 +221,6 @@ pub enum RecordError {
 }
 
 impl<'l> DecisionLine<'l> {
-    /// Reads a line.
     pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, RecordError> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => Ok(record),
@@ -244,7 +242,6 @@ impl<'l> DecisionLine<'l> {
         serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))
     }
 
-    /// The whole report.
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;

@@ -72,7 +72,6 @@ fn differences(place: &str, wanted: &Value, found: Option<&Value>, misses: &mut 
     }
 }
 
-/// Why a text is not worded as expected.
 fn wording(words: &TextPattern, text: &str) -> Option<String> {
     let wanted = match words {
         TextPattern::Exactly(wanted) if wanted == text => return None,

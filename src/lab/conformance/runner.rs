@@ -32,7 +32,6 @@ fn known() -> String {
     names.join(", ")
 }
 
-/// The values of the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateValues<'a> {
     pub host: &'a str,
@@ -88,7 +87,6 @@ impl CommandTemplate {
     }
 }
 
-/// Words in braces.
 fn places_in(word: &str) -> impl Iterator<Item = &str> {
     word.match_indices('{').filter_map(|(start, _)| {
         let rest = &word[start..];

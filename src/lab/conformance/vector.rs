@@ -99,10 +99,8 @@ pub struct VectorExpectation {
     pub stderr: TextPattern,
 }
 
-/// What a text must be.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TextPattern {
-    /// Exactly this.
     Exactly(String),
     /// All of these are in it.
     Contain(Vec<String>),
@@ -212,7 +210,6 @@ pub struct VectorError {
 }
 
 impl Vector {
-    /// Reads a vector.
     pub fn parse(text: &str) -> Result<Vector, VectorError> {
         let vector: Vector = serde_json::from_str(text).map_err(|error| {
             let whole = error.to_string();
@@ -292,7 +289,6 @@ impl VectorStep {
 }
 
 impl HookFile {
-    /// The text of the file.
     pub fn text(&self) -> String {
         let settings: Vec<String> =
             self.settings.iter().map(|(key, value)| setting(key, value)).collect();

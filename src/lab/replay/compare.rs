@@ -41,7 +41,6 @@ pub struct ComparedOutcome {
     /// The hook that refused or asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
-    /// The reason, or the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -237,35 +236,6 @@ pub fn is_change(differs: &[&str], is_strict: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    fn of(run: &Value) -> ComparedOutcome {
-        recorded(Ok(serde_json::from_str(&run.to_string()).unwrap()), false).unwrap()
-    }
-
-    fn hook(name: &str, decision: &str, reason: &str) -> Value {
-        json!({"name": name, "fate": "ran", "onFailure": "block",
-               "verdict": {"decision": decision, "rule": "x", "reason": reason}})
-    }
-
-    #[test]
-    fn what_a_person_answered_is_not_what_hooks_said() {
-        let asks = [hook("a", "allow", ""), hook("b", "ask", "sure?"), hook("c", "ask", "really?")];
-        let question = ("ask", Some("b"), Some("sure?\nreally?"));
-        for run in [
-            json!({"decision": "block", "cause": "person", "reason": "no", "hooks": asks}),
-            json!({"decision": "allow", "hooks": asks}),
-        ] {
-            let said = of(&run);
-            let found = (said.decision.as_ref(), said.hook.as_deref(), said.reason.as_deref());
-            assert_eq!(found, question);
-            assert_eq!(said.cause, None);
-        }
-        // An event that cannot be refused was not asked about.
-        let notices = [json!({"hook": "b", "kind": "question", "text": "sure?"})];
-        let said = of(&json!({"decision": "allow", "hooks": asks, "notices": notices}));
-        assert_eq!((said.decision.as_ref(), said.hook), ("allow", None));
-    }
 
     #[test]
     fn long_texts_are_told_by_their_beginning() {

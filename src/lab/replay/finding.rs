@@ -8,7 +8,6 @@ use super::compare::ComparedOutcome;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 pub enum ReplayFinding {
-    /// Another outcome.
     Changed(Box<OutcomeChange>),
     /// The event was not kept whole, so that deciding it again would decide something else.
     Undecided(UndecidedEvent),

@@ -5,13 +5,14 @@
 //! act.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::finding::ReplayError;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::folders::{self, HostFolders};
 use crate::dialects::{self, Binding, Dialect, DialectEvent, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
+use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
@@ -57,7 +58,6 @@ impl Hooks {
         Ok(config.log.redact)
     }
 
-    /// The hooks for the host of this record.
     pub(super) fn of(&self, record: &DecisionLine<'_>) -> Result<Arc<HostHooks>, ReplayError> {
         let told =
             if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
@@ -186,9 +186,4 @@ pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {
         Some(binding) => binding.reply(outcome),
         None => native::encode(outcome),
     }
-}
-
-/// Every change under the lock is a single step, so a panic leaves the value whole.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -95,7 +95,6 @@ impl Recordings {
         }
     }
 
-    /// The next lines, at most so many.
     pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {
         let mut batch = Batch::default();
         while batch.lines.len() < most_lines && batch.bytes.len() < MOST_BYTES {
@@ -148,47 +147,4 @@ impl Recordings {
 fn unreadable(input: usize, error: &ReadError) -> BatchLine {
     let place = LinePlace { input, line: error.line, file: error.file.display().to_string() };
     BatchLine::Unreadable(Unreadable { place, problem: error.problem.clone() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stream(name: &str, text: &str) -> RecordingInput {
-        RecordingInput::Stream(
-            name.to_string(),
-            Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),
-        )
-    }
-
-    #[test]
-    fn lines_of_all_recordings_come_in_order_with_their_places() {
-        let missing = RecordingInput::File("/nonexistent/x".into(), "x".to_string());
-        let mut source = Recordings::new(vec![stream("a", "1\n\n3\n"), missing, stream("b", "1")]);
-        let mut found = Vec::new();
-        while let Some(batch) = source.next(2) {
-            assert_eq!(batch.number as usize, found.len() / 2);
-            for line in &batch.lines {
-                found.push(match line {
-                    BatchLine::Text { input, line, range } => {
-                        let text = String::from_utf8_lossy(&batch.bytes[range.clone()]);
-                        format!("{input}:{line}:{text}")
-                    }
-                    BatchLine::Unreadable(one) => {
-                        format!("{}:{}", one.place.input, one.place.text())
-                    }
-                });
-            }
-        }
-        assert_eq!(found, ["0:1:1", "0:3:3", "1:x", "2:1:1"]);
-    }
-
-    #[test]
-    fn a_batch_is_full_by_its_bytes_too() {
-        let long = format!("{}\n", "x".repeat(MOST_BYTES)).repeat(3);
-        let mut source = Recordings::new(vec![stream("a", &long)]);
-        let sizes: Vec<usize> =
-            std::iter::from_fn(|| source.next(100)).map(|batch| batch.lines.len()).collect();
-        assert_eq!(sizes, [1, 1, 1]);
-    }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use super::finding::{LinePlace, ReplayError};
 use super::source::{Batch, BatchLine, RecordingInput, Recordings};
 use super::totals::Totals;
 use crate::engine::exec::Abort;
+use crate::engine::lock::locked;
 
 /// How long a batch should take.
 const BATCH: Duration = Duration::from_millis(10);
@@ -194,7 +195,7 @@ impl ReplayWorkers {
         lines: usize,
         queue: &SyncSender<Receiver<BatchResult>>,
     ) -> Option<(Batch, SyncSender<BatchResult>)> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = locked(&self.source);
         let batch = source.next(lines)?;
         let (result, taken) = sync_channel(1);
         queue.send(taken).ok()?;

@@ -35,7 +35,6 @@ pub struct CheckList {
 
 #[derive(Debug, Clone, Default)]
 pub struct Check {
-    /// The suite that it is in.
     pub suite: String,
     pub name: String,
     pub place: Option<CheckPlace>,
@@ -86,7 +85,6 @@ pub struct Annotation {
 }
 
 impl CheckState {
-    /// Failed if `is_failed`.
     pub fn failed_if(is_failed: bool) -> CheckState {
         if is_failed { CheckState::Failed } else { CheckState::Passed }
     }

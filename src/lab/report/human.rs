@@ -240,7 +240,6 @@ fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Path by path.
 fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::Result<()> {
     if old == new {
         return Ok(());

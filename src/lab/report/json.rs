@@ -30,7 +30,6 @@ pub type TableWord = Cow<'static, str>;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// [`VERSION`].
     pub version: u32,
     /// The canonical name.
     pub event: String,

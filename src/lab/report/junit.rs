@@ -7,7 +7,6 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::check::{Check, CheckList, CheckState};
 
-/// All checks, in their suites.
 pub fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut report = Report::new(list.name.clone());
     if let Some(took) = list.took {

@@ -12,7 +12,6 @@ use crate::engine::harmless::plain;
 
 const NAME: &str = "hookrun validate";
 
-/// One file that was checked.
 #[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     pub file: PathBuf,

@@ -17,7 +17,6 @@ pub const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
 pub const ADDED: Style = AnsiColor::Green.on_default();
 pub const REMOVED: Style = AnsiColor::Red.on_default();
 
-/// How many characters of a line are shown.
 const LINE_CHARACTERS: usize = 400;
 
 /// What 80 columns leave next to the labels.

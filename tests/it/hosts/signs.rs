@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hookrun::dialects::signs::{Doubt, RecognisedEvent, recognise};
+use hookrun::dialects::signs::{
+    Doubt, RecognisedEvent, exits_with_one, named_after, recognise, written,
+};
 use hookrun::internals::event::Context;
 use hookrun::internals::event::catalog::EVENTS;
 use proptest::prelude::*;
@@ -265,4 +267,54 @@ fn test_takes_the_event_from_the_payload_and_the_host_too() {
     }
     // With nothing on stdin the suite is meant.
     sandbox.hookrun(&["test"], b"").exits(2).says("there are no files of cases");
+}
+
+#[test]
+fn a_folder_is_named_after_the_dialect_that_alone_writes_such_hooks() {
+    for (folder, wanted) in [
+        ("PreToolUse", &["claude"][..]),
+        ("UserPromptSubmit", &["claude"]),
+        ("SessionStart", &["claude"]),
+        ("BeforeTool", &["gemini"]),
+        ("beforeShellExecution", &["cursor"]),
+        ("preToolUse", &["cursor", "copilot"]),
+        ("tool.pre", &[]),
+        ("TOOL.PRE", &[]),
+        ("pre-commit", &[]),
+        ("nobodys", &[]),
+    ] {
+        let found: Vec<&str> = named_after(folder).iter().map(|one| one.name).collect();
+        assert_eq!(found, wanted, "{folder}");
+    }
+}
+
+#[test]
+fn the_words_of_a_script_tell_for_whom_it_was_written() {
+    for (text, foreign, is_ours) in [
+        ("jq -r .tool_input.command", Some(("tool_input", 1, "claude")), false),
+        ("x\nd[\"tool_name\"]", Some(("tool_name", 2, "claude")), false),
+        ("d['toolArgs']", Some(("toolArgs", 1, "copilot")), false),
+        ("# tool_input\njq .toolInput", None, true),
+        ("echo \"$HOOKRUN_ACTION_COMMAND\"", None, true),
+        ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
+        ("my_tool_input=1; exit 1", None, false),
+    ] {
+        let found = written(text);
+        assert_eq!((found.foreign, found.is_ours), (foreign, is_ours), "{text}");
+    }
+}
+
+#[test]
+fn the_statuses_by_which_a_script_blocks_are_read() {
+    for (text, wanted) in [
+        ("exit 0", None),
+        ("x || exit 1\nexit 1", Some(1)),
+        ("sys.exit(1)", Some(1)),
+        ("# exit 2\nexit 1", Some(2)),
+        ("exit 1\nexit 2", None),
+        ("exit \"$status\"; exit 1", None),
+        ("echo '{\"permissionDecision\":\"deny\"}'; exit 1", None),
+    ] {
+        assert_eq!(exits_with_one(text), wanted, "{text}");
+    }
 }

@@ -1,5 +1,7 @@
 //! The tables of hosts and systems hang together: each names what the others have.
 
+use std::time::Duration;
+
 use hookrun::dialects::folders::FOLDERS;
 use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialects::settings::SHAPES;
@@ -135,4 +137,24 @@ fn every_sign_is_of_a_dialect_and_asks_for_something() {
         assert!(is_by_name || !sign.has.is_empty(), "{sign:?}");
         assert!(!sign.has.iter().any(|key| sign.lacks.contains(key)), "{sign:?}");
     }
+}
+
+#[test]
+fn a_budget_leaves_a_margin_and_the_last_word_falls_into_it() {
+    let millis = |limit| {
+        let budget = Wait::budget(Duration::from_millis(limit));
+        (budget.as_millis(), Wait::last_word(budget).as_millis())
+    };
+    assert_eq!(millis(600_000), (595_000, 595_750));
+    assert_eq!(millis(10_000), (5000, 5750));
+    assert_eq!(millis(1500), (750, 1312));
+    assert_eq!(millis(1000), (500, 875));
+}
+
+#[test]
+fn an_event_that_is_not_known_yet_has_the_least_time_of_a_gate() {
+    let shortest = |name: &str| find(name).unwrap().shortest_budget();
+    assert_eq!(shortest("claude"), Some(Duration::from_secs(25)));
+    assert_eq!(shortest("codex"), Some(Duration::from_secs(595)));
+    assert_eq!(shortest("loom"), None);
 }

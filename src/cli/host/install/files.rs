@@ -246,8 +246,5 @@ fn name_for(path: &Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let shown: Vec<char> = text.chars().map(|c| if is_plain(c) { c } else { '%' }).collect();
     let end: String = shown.iter().skip(shown.len().saturating_sub(120)).collect();
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{end}-{sum:016x}")
+    format!("{end}-{:016x}", session::checksum(text.as_bytes()))
 }

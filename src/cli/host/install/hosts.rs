@@ -179,7 +179,6 @@ pub(crate) fn find(name: &str) -> Option<&'static InstallHost> {
 }
 
 impl InstallHost {
-    /// The shape of its settings; `None` where it has a plugin.
     pub(crate) fn settings(&self) -> Option<SettingsShape> {
         match self.form {
             HostForm::Settings(settings) => Some(settings),

@@ -79,7 +79,6 @@ pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool 
     })
 }
 
-/// Whether a command runs hookrun in any way.
 pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     let is_program = |word: &ShellWord| {
         let program = Path::new(word.shown());

@@ -101,7 +101,6 @@ pub(crate) struct HostEventRow {
     pub(crate) name: &'static str,
     /// Ours.
     pub(crate) event: &'static str,
-    /// The only tool that it is about.
     pub(crate) tool: Option<&'static str>,
     pub(crate) refuses: bool,
     pub(crate) is_closed: bool,
@@ -115,7 +114,6 @@ pub(crate) struct HostEventRow {
 pub(crate) struct TrustQuestion<'a> {
     pub(crate) file: &'a Path,
     pub(crate) settings: &'a Value,
-    /// The project, if the file is one of a project.
     pub(crate) project: Option<&'a Path>,
     pub(crate) user: &'a Path,
     pub(crate) is_own: &'a dyn Fn(&str) -> bool,

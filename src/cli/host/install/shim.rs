@@ -14,7 +14,6 @@ pub(crate) struct Plugin {
     pub(crate) events: Vec<String>,
 }
 
-/// The plugin that runs `program` for these events.
 pub(crate) fn write(rows: &[HostEventRow], program: &str) -> String {
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     include_str!("plugin.js")

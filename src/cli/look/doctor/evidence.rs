@@ -67,7 +67,6 @@ impl Evidence {
     }
 }
 
-/// Whether a decision is one of the project.
 fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {
     if record.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project)) {
         return true;

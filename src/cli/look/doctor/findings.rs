@@ -30,7 +30,6 @@ impl Findings {
         self.checks.entry(file.to_path_buf()).or_insert_with(empty)
     }
 
-    /// Adds a problem, once.
     pub(super) fn add(&mut self, problem: Problem) {
         let problems = &mut self.check(&problem.file).problems;
         if !problems.contains(&problem) {

@@ -136,7 +136,6 @@ fn hooks_of_toml(text: &str) -> Result<String, Complaint> {
     Ok(serde_json::json!({ HOOKS: hooks }).to_string())
 }
 
-/// A settings file while it is looked at.
 struct SettingsLook<'a> {
     host: &'a InstallHost,
     shape: SettingsShape,

@@ -13,7 +13,6 @@ use tempfile::NamedTempFile;
 pub(super) struct NewRecording {
     file: PathBuf,
     place: OutputPlace,
-    /// The file that it replaces.
     before: Option<FileSize>,
 }
 

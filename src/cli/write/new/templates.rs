@@ -34,7 +34,6 @@ pub(crate) const LANGUAGES: &[Language] = &[
 
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun field KEY` prints a value of it.";
 
-/// The head of a file of cases.
 const CASES: &str = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
 
 [defaults]

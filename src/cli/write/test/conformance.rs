@@ -15,6 +15,7 @@ use crate::config::Environment;
 use crate::dialects::git;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, tree};
+use crate::engine::lock::locked;
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
 };
@@ -185,12 +186,12 @@ impl VectorTrial<'_> {
     fn try_all(&self, ready: Vec<(ReadVector, TempDir)>, jobs: usize) -> Result<Vec<VectorReport>> {
         let jobs = jobs.min(ready.len());
         let waiting = Mutex::new(ready.into_iter().enumerate());
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || locked(&waiting).next();
         let done = Mutex::new(Vec::new());
         let work = || {
             while let Some((place, (read, folder))) = next().filter(|_| !self.is_over()) {
                 let case = self.try_one(read, &folder);
-                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, case));
+                locked(&done).push((place, case));
             }
         };
         let ended: thread::Result<()> = thread::scope(|scope| {

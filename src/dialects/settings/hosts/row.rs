@@ -66,7 +66,6 @@ pub struct Off {
     pub value: bool,
 }
 
-/// A key of a hook or of a group.
 #[derive(Debug)]
 pub struct HookKey {
     pub name: &'static str,
@@ -122,7 +121,6 @@ pub struct TimeoutUnit {
 }
 
 impl TimeoutUnit {
-    /// Its unit, for people.
     pub fn unit(&self) -> &'static str {
         if self.per_second == 1 { "seconds" } else { "milliseconds" }
     }

@@ -30,7 +30,6 @@ pub(super) fn of_text(text: &str) -> Maybe {
     look(text.as_bytes(), false)
 }
 
-/// For JSON text with its escapes.
 pub(super) fn of_json(text: &str) -> Maybe {
     look(text.as_bytes(), true)
 }

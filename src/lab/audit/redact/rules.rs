@@ -2,7 +2,6 @@
 
 use crate::engine::names::{names, words};
 
-/// A form of secrets.
 #[derive(Debug)]
 pub struct SecretRule {
     /// What is put in its place: `[redacted:KIND]`.
@@ -239,7 +238,6 @@ pub(super) static WORDS: [HintWord; WORD_COUNT] = {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
     Nothing,
-    /// One of [`WORDS`].
     Word,
     /// The value of a name, the host of an address, an option, or an escape.
     Sign,
@@ -277,7 +275,6 @@ const fn with(mut pairs: Pairs, one: u8, other: u8) -> Pairs {
     pairs
 }
 
-/// The first two bytes of [`WORDS`].
 pub(super) static FIRST_TWO: Pairs = {
     let mut pairs = [0; 8];
     let mut at = 0;
@@ -288,7 +285,6 @@ pub(super) static FIRST_TWO: Pairs = {
     pairs
 };
 
-/// The last two bytes of [`NAMES`].
 pub(super) static LAST_TWO: Pairs = {
     let mut pairs = [0; 8];
     let mut at = 0;

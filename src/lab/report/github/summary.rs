@@ -66,7 +66,6 @@ fn table(report: &RunReport) -> String {
     made
 }
 
-/// A text of several lines.
 fn lines(text: &str) -> String {
     let (text, rest) = cut(text, LONGEST_REASON_CHARS);
     let escaped: Vec<String> = text.lines().map(escaped).collect();

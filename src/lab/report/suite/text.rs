@@ -34,7 +34,6 @@ pub(super) fn miss_text(miss: &Miss) -> String {
     format!("{step}{} should be {wanted}, and is {found}", plain(&miss.key))
 }
 
-/// Whose a point is.
 pub(super) fn of(who: &Who, point: &Point) -> String {
     if point.name == "event" { who.event.clone() } else { format!("{} ({})", who.hook, who.event) }
 }

@@ -7,6 +7,7 @@ use std::{io, thread};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
+use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::Runner;
 use crate::lab::scenario::{
@@ -69,7 +70,7 @@ impl SuiteRunner<'_> {
     /// What each thread does: take the next case until there is none. It reports the case itself, so
     /// no other thread has to wake up for that.
     fn work(&self, trials: &[&CaseTrial], board: &Mutex<Board<'_>>) {
-        let lock = || board.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || locked(board);
         let mut spare = None;
         loop {
             let place = {

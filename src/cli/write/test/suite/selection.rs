@@ -93,7 +93,6 @@ fn is_called(name: &str, event: &str) -> bool {
     name.eq_ignore_ascii_case(event) || meant_by(name).contains(&event)
 }
 
-/// What to say of a name that is none of `known`, the hooks of `event`.
 pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
     let help = match meant(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
