@@ -35,6 +35,7 @@ pub mod twice;
 mod wait;
 mod wolli;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
 
@@ -74,6 +75,13 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(is_called).copied()
 }
 
+/// The canonical events that `name` may mean, to hookrun and in any dialect.
+pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
+    let of_dialects = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let own = catalog::find(name).map(|spec| spec.name.as_ref());
+    of_dialects.map(|binding| binding.row.event).chain(own).collect()
+}
+
 impl Dialect {
     /// The events that are meant by `name`: by the system's own name for them, in any case, else
     /// by the canonical one. Several events can have one name, and a key that distinguishes them
@@ -90,6 +98,13 @@ impl Dialect {
     /// The name of an event of this dialect that is nearest to `name`.
     pub fn nearest(&self, name: &str) -> Option<&'static str> {
         spelling::nearest(name, self.events.iter().map(|row| row.name))
+    }
+
+    /// What to say of an event that it does not have.
+    pub(crate) fn unknown_event(&self, name: &str) -> Complaint {
+        let cause = format!("`{name}` is no event of {}", self.name);
+        let all = || format!("its events are {}", self.names().join(", "));
+        Complaint::with_cure(cause, spelling::did_you_mean(self.nearest(name), all))
     }
 
     /// Whether its events have a [`ReplyForm`]: a host reads nothing else on stdout.

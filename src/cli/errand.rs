@@ -31,7 +31,6 @@ pub(crate) struct Errand {
     /// With our environment and working directory, unless the caller changes them.
     pub(crate) command: Command,
     pub(crate) stdin: Vec<u8>,
-    /// Whether stdin stays open when all of it is written.
     pub(crate) keeps_stdin_open: bool,
     /// The rest of each stream is read and dropped.
     pub(crate) kept_bytes: u64,

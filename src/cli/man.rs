@@ -48,10 +48,10 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
     let Some(page) = pages.iter().find(is_wanted) else {
         let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
         let short = names.iter().filter_map(|name| name.strip_prefix("hookrun-"));
-        let help = match spelling::nearest(wanted, names.iter().copied().chain(short)) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("there are {}", names.join(", ")),
-        };
+        let help = spelling::did_you_mean(
+            spelling::nearest(wanted, names.iter().copied().chain(short)),
+            || format!("there are {}", names.join(", ")),
+        );
         return Err(Complaint::with_cure(format!("no manual page `{wanted}`"), help));
     };
     if !std::io::stdout().is_terminal() || !is_read(page, env) {

@@ -130,12 +130,7 @@ impl ConfigLoader<'_> {
         if !bindings.is_empty() {
             return Ok(bindings.into_iter().map(|binding| self.bound(binding)).collect());
         }
-        let cause = format!("`{name}` is no event of {}", dialect.name);
-        let cure = match dialect.nearest(name) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("its events are {}", dialect.names().join(", ")),
-        };
-        Err(Complaint::with_cure(cause, cure))
+        Err(dialect.unknown_event(name))
     }
 
     /// The events that `name` means to a hook or a rule. A rule is asked in hookrun's own words, so

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::dialects::DIALECTS;
+use crate::dialects::events_called;
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{EventSpec, catalog};
+use crate::engine::event::EventSpec;
 use crate::engine::names::names;
 
 /// One thing that is wrong.
@@ -110,9 +110,7 @@ impl Problem {
     /// for any.
     pub fn may_be_of(&self, spec: &EventSpec) -> bool {
         let may_mean = |name: &String| {
-            let rows = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
-            let mut meant: Vec<&str> = rows.map(|binding| binding.row.event).collect();
-            meant.extend(catalog::find(name).map(|known| known.name.as_ref()));
+            let meant = events_called(name);
             meant.is_empty() || meant.contains(&spec.name.as_ref())
         };
         self.events.is_empty() || self.events.iter().any(may_mean)

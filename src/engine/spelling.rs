@@ -2,6 +2,11 @@
 //!
 //! Used for event names, configuration keys and the keys of an answer. Pure.
 
+/// A cure that names the nearest known word, else another one.
+pub fn did_you_mean(nearest: Option<&str>, otherwise: impl FnOnce() -> String) -> String {
+    nearest.map_or_else(otherwise, |nearest| format!("did you mean `{nearest}`?"))
+}
+
 /// The candidate nearest to `word`, if one is near enough to be a slip of the fingers.
 ///
 /// Case, `_`, `-` and `.` are ignored. Words of up to three letters must be spelled with the

@@ -1,6 +1,8 @@
 //! `run --record`, and what the decision log keeps: whole lines, no secrets, and no decision that
 //! depends on them.
 
+mod files;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;

@@ -137,7 +137,6 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
     lines
 }
 
-/// The command that installs hookrun anew where it is.
 fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
     let scope = installed.file.scope.unwrap_or(SettingsScope::Project).name();
     format!("`hookrun install {} --scope {scope}`", host.name)

@@ -28,7 +28,6 @@ use crate::cli::streams;
 use progress::ReplayBar;
 use write::NewRecording;
 
-/// stdin, among the files.
 const STDIN: &str = "-";
 
 /// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.

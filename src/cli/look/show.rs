@@ -9,6 +9,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::registry::Registry;
+use crate::engine::spelling::did_you_mean;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain, problems};
 use serde_json::{Value, json};
@@ -31,10 +32,9 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
     if found.is_empty() {
         let names = hooks.iter().map(|hook| hook.name.as_str());
-        let help = match meant(&args.name, names) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "`hookrun list` shows what is configured".to_string(),
-        };
+        let help = did_you_mean(meant(&args.name, names), || {
+            "`hookrun list` shows what is configured".to_string()
+        });
         return Err(Complaint::with_cure(format!("no hook `{}`", args.name), help));
     }
     for problem in &config.problems {

@@ -148,7 +148,6 @@ struct DecisionSearch {
     filter: Filter,
     most: usize,
     found: usize,
-    /// How many records were read.
     read: u64,
     problems: Vec<ReadError>,
     unnamed: u64,
@@ -229,7 +228,6 @@ impl DecisionSearch {
     }
 }
 
-/// A decision, as `test` shows it.
 fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
     let mut report = record.report().map_err(|problem| Complaint::new(problem.to_string()))?;

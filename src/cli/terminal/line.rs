@@ -13,7 +13,6 @@ pub(crate) enum LineInput {
     Line(String),
     /// Escape, or the end of input on an empty line: no answer.
     Left,
-    /// The question was over first.
     Over,
 }
 
@@ -98,7 +97,6 @@ impl EditedLine {
     }
 }
 
-/// Moves the cursor to a column of its line.
 fn column(column: usize) -> String {
     if column == 0 { "\r".to_string() } else { format!("\r\x1b[{column}C") }
 }

@@ -83,7 +83,6 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// What to say if no event is named.
 fn no_event(name: &str) -> Complaint {
     let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
     let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
@@ -139,7 +138,6 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     Ok(NewFiles { hooks, pages: vec![hook, cases], hints })
 }
 
-/// What to say if a template is for other events.
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
         [] => "without `--template` it gets the hook that such events have".to_string(),
@@ -191,7 +189,6 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_good)
 }
 
-/// What the hook's file is called.
 fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String> {
     let ending = format!(".{}", language.ending);
     let stem = name.strip_suffix(&ending).unwrap_or(name);

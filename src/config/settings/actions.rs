@@ -145,10 +145,9 @@ impl SettingsReader<'_> {
         let found = shape.actions.iter().find(|action| action.name == name);
         if found.is_none() {
             let names = shape.actions.iter().map(|action| action.name);
-            let cure = match spelling::nearest(name, names.clone()) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
-            };
+            let cure = spelling::did_you_mean(spelling::nearest(name, names.clone()), || {
+                format!("known are {}", names.collect::<Vec<_>>().join(", "))
+            });
             self.fault(written.offset, format!("unknown action `{name}`"), cure);
         }
         found

@@ -113,10 +113,10 @@ impl SettingsReader<'_> {
             )
         } else {
             let mut like = dialect.events.iter().map(|row| row.name);
-            match like.find(|own| own.eq_ignore_ascii_case(name)).or(dialect.nearest(name)) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("its events are {}", dialect.names().join(", ")),
-            }
+            let like = like.find(|own| own.eq_ignore_ascii_case(name)).or(dialect.nearest(name));
+            spelling::did_you_mean(like, || {
+                format!("its events are {}", dialect.names().join(", "))
+            })
         };
         self.fault(event.at, cause, cure);
     }
@@ -191,10 +191,9 @@ impl SettingsReader<'_> {
                 Some(row) => keys.push((row, *entry)),
                 None => {
                     let names = known.iter().map(|row| row.name);
-                    let cure = match spelling::nearest(&entry.key, names) {
-                        Some(nearest) => format!("did you mean `{nearest}`?"),
-                        None => "hookrun does not know it; it has no effect here".to_string(),
-                    };
+                    let cure = spelling::did_you_mean(spelling::nearest(&entry.key, names), || {
+                        "hookrun does not know it; it has no effect here".to_string()
+                    });
                     let cause = format!("unknown key `{}`", entry.key);
                     self.warning(entry.at, cause, &cure);
                 }

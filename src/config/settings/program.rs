@@ -53,10 +53,10 @@ impl SettingsReader<'_> {
             None => file.kinds.first().map_or_else(String::new, ToString::to_string),
         };
         if !file.kinds.contains(&kind.as_str()) {
-            let cure = match spelling::nearest(&kind, file.kinds.iter().copied()) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("known are {}", file.kinds.join(", ")),
-            };
+            let cure = spelling::did_you_mean(
+                spelling::nearest(&kind, file.kinds.iter().copied()),
+                || format!("known are {}", file.kinds.join(", ")),
+            );
             self.fault(found.at, format!("`{kind}` is no kind of hook"), cure);
             return None;
         }

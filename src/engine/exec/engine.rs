@@ -20,7 +20,7 @@ use crate::engine::ui::Server;
 
 /// Runs hooks, from several threads at once if needed. Clones share one keeper and one set of
 /// threads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Engine {
     /// How many hooks run at once. The others wait, and their timeouts do not run yet. `None` for
     /// twice the number of processors, at most 16.
@@ -69,20 +69,7 @@ pub(super) struct EngineShared {
 
 impl Engine {
     pub fn new(abort: Option<Abort>, subreaper: Option<Subreaper>) -> Engine {
-        Engine {
-            jobs: None,
-            abort,
-            cancel: None,
-            subreaper: subreaper.map(Arc::new),
-            mark: None,
-            program: None,
-            heartbeat: None,
-            watcher: None,
-            server: None,
-            #[cfg(feature = "tokio")]
-            runtime: None,
-            shared: Arc::default(),
-        }
+        Engine { abort, subreaper: subreaper.map(Arc::new), ..Engine::default() }
     }
 
     /// An engine for hooks that run unattended. It shares the threads of this one, and leaves out

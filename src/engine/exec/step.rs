@@ -41,7 +41,6 @@ const TICK: Duration = Duration::from_millis(5);
 /// time, however late it is by then.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The hooks of one step and their states.
 pub(super) struct RunningStep<'e> {
     engine: &'e Engine,
     slots: Vec<StepSlot<'e>>,
@@ -63,10 +62,12 @@ struct StepSlot<'e> {
 
 enum SlotState {
     /// It starts at `not_before` or later.
-    Waiting { attempt: u32, not_before: Option<Instant> },
+    Waiting {
+        attempt: u32,
+        not_before: Option<Instant>,
+    },
     /// Its process was started.
     Live(Box<Live>),
-    /// Its function was called.
     Called(Box<RunningCall>),
     /// It has ended.
     Done(Box<Trace>),
@@ -241,7 +242,6 @@ impl<'e> RunningStep<'e> {
         (watched, fds)
     }
 
-    /// The time until something is due.
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
         let may_have_keeper = self.may_have_keeper();

@@ -241,7 +241,6 @@ fn hook_of(pid: i32) -> Option<String> {
     variable_of(pid, "HOOKRUN_HOOK=")
 }
 
-/// The mark of the run that started a process.
 fn mark_of(pid: i32) -> Option<String> {
     variable_of(pid, "HOOKRUN_RUN_ID=")
 }

@@ -76,7 +76,6 @@ impl Usage {
         self
     }
 
-    /// The first limit that is exceeded.
     pub(super) fn excess(&self, limits: &Limits) -> Option<Ending> {
         let memory = limits.memory_bytes.filter(|limit| self.memory_bytes > *limit);
         if let Some(limit) = memory {
@@ -171,7 +170,6 @@ fn is_being_started(pid: i32) -> bool {
     is_started().unwrap_or(false)
 }
 
-/// The children of every thread of a process.
 pub(super) fn children_of(pid: i32) -> Vec<i32> {
     let mut pids = Vec::new();
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();

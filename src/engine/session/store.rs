@@ -68,7 +68,6 @@ impl Store {
         self.lock_within(PATIENCE)
     }
 
-    /// Waits for the lock, but no longer than `patience`.
     pub(super) fn lock_within(&self, patience: Duration) -> Result<FileLock, StoreError> {
         let started = Instant::now();
         let locked = self.lock_while(|_| started.elapsed() < patience)?;

@@ -102,7 +102,6 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// The socket, until it is dropped.
 #[derive(Debug)]
 struct OpenSocket {
     address: PathBuf,
@@ -111,7 +110,6 @@ struct OpenSocket {
     _life: PipeWriter,
 }
 
-/// The state that all threads share.
 struct SocketState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,

@@ -260,7 +260,6 @@ fn unreadable(error: &serde_json::Error) -> RecordError {
     if error.is_eof() { RecordError::CutOff } else { no_record(error) }
 }
 
-/// The version of a line that may have any other keys.
 fn version_of(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct Head {

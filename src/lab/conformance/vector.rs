@@ -68,7 +68,6 @@ pub struct HookFile {
 pub struct VectorStep {
     /// Another host than the vector's: some hosts run each other's hooks.
     pub host: Option<String>,
-    /// That host's name for the event.
     pub event: Option<String>,
     /// Arguments of the host, as git gives them.
     #[serde(default)]

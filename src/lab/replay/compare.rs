@@ -137,7 +137,6 @@ fn word(text: &str) -> Cow<'static, str> {
     }
 }
 
-/// What hooks said in `run`.
 pub fn decided(run: &Run) -> ComparedOutcome {
     let outcome = &run.outcome;
     let (cause, hook, reason) = match &outcome.settled {
@@ -227,7 +226,6 @@ pub fn differences(was: &ComparedOutcome, is: &ComparedOutcome) -> Vec<&'static 
     aspects.map(|((name, _), _)| *name).collect()
 }
 
-/// Whether these differences are a change.
 pub fn is_change(differs: &[&str], is_strict: bool) -> bool {
     let counts = |name: &&str| ASPECTS.iter().any(|(aspect, always)| aspect == name && *always);
     if is_strict { !differs.is_empty() } else { differs.iter().any(counts) }

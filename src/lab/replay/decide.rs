@@ -19,13 +19,11 @@ use crate::lab::audit::stats::HookStats;
 use crate::lab::audit::{DecisionLine, Keeps, LogEntry, Redactor};
 use crate::lab::report::{Paths, json};
 
-/// The longest few words about an event.
 const LONGEST_ABOUT: usize = 120;
 
 /// What is decided and compared, and how.
 #[derive(Debug)]
 pub struct Decider {
-    /// Today's hooks.
     pub hooks: Hooks,
     /// Another set to compare with, instead of what was recorded.
     pub against: Option<Hooks>,
@@ -40,7 +38,6 @@ pub struct Decider {
     pub writes: bool,
 }
 
-/// The result of some lines.
 #[derive(Debug, Default)]
 pub struct ReplayedLines {
     /// In the order of the lines.

@@ -25,7 +25,6 @@ pub struct LinePlace {
     pub file: String,
 }
 
-/// An event with another outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeChange {
@@ -68,7 +67,6 @@ pub struct Unreadable {
     pub problem: String,
 }
 
-/// Why a replay ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// With such hooks every gate would be blocked.

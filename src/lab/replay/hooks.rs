@@ -103,7 +103,6 @@ pub(super) fn is_known(host: &str) -> bool {
     host == native::NAME || dialects::find(host).is_some()
 }
 
-/// The folders that the host named when the event was recorded.
 fn told(record: &DecisionLine<'_>) -> HostFolders {
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let came = context.as_ref().and_then(|context| context.raw("raw"));

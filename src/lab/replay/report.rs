@@ -21,7 +21,6 @@ pub use header::{Footer, Header, VERSION};
 
 const NAME: &str = "hookrun replay";
 
-/// Writes a report, finding by finding.
 #[derive(Debug)]
 pub struct ReplayReport {
     format: CheckFormat,

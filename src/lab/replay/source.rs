@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::finding::{LinePlace, Unreadable};
 use crate::lab::audit::read::{FileLines, ReadError};
 
-/// A batch with this many bytes is full.
 const MOST_BYTES: usize = 128 * 1024;
 
 const BLOCK: usize = 64 * 1024;
@@ -74,7 +73,7 @@ pub(super) enum BatchLine {
     Unreadable(Unreadable),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recordings {
     waiting: std::vec::IntoIter<(usize, RecordingInput)>,
     open: Option<(usize, FileLines)>,
@@ -86,13 +85,7 @@ pub(super) struct Recordings {
 impl Recordings {
     pub(super) fn new(inputs: Vec<RecordingInput>) -> Recordings {
         let waiting: Vec<(usize, RecordingInput)> = inputs.into_iter().enumerate().collect();
-        Recordings {
-            waiting: waiting.into_iter(),
-            open: None,
-            buffer: Vec::new(),
-            batches: 0,
-            read_bytes: 0,
-        }
+        Recordings { waiting: waiting.into_iter(), ..Recordings::default() }
     }
 
     pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {

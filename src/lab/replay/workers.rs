@@ -18,7 +18,6 @@ use super::totals::Totals;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 
-/// How long a batch should take.
 const BATCH: Duration = Duration::from_millis(10);
 
 const MOST_LINES: usize = 256;

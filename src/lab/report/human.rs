@@ -45,7 +45,6 @@ pub enum EventOrigin<'a> {
     },
 }
 
-/// Writes everything about a run.
 pub fn run(
     run: &RunReport,
     about: About<'_>,

@@ -15,7 +15,6 @@ const NAME: &str = "hookrun validate";
 #[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     pub file: PathBuf,
-    /// How many hooks it defines.
     pub hooks: usize,
     pub problems: Vec<Problem>,
 }

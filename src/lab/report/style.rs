@@ -101,7 +101,6 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
     }
 }
 
-/// Shows paths as seen from a folder.
 #[derive(Debug, Clone)]
 pub struct Paths {
     cwd: PathBuf,

@@ -3,7 +3,8 @@
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::catalog;
 use hookrun::internals::hook::{Handler, Hook, Permit};
-use hookrun::internals::outcome::{ContractRule, Decision, Verdict};
+use hookrun::internals::outcome::finding::is_about;
+use hookrun::internals::outcome::{ContractRule, Decision, FindingLevel, Verdict};
 use hookrun::internals::run::{CapturedStream, Ending, Exit};
 
 fn captured(bytes: &[u8]) -> CapturedStream {
@@ -183,5 +184,42 @@ proptest::proptest! {
             }));
             proptest::prop_assert!(blocks, "{:?}", ending);
         }
+    }
+}
+
+/// How an answer with these findings, as JSON, ends.
+fn finding(one: &str) -> (Ending, Vec<String>) {
+    let stdout = format!("{{\"findings\":[{one}]}}");
+    judged("tool.pre", true, 0, &captured(stdout.as_bytes()))
+}
+
+#[test]
+fn a_finding_is_a_place_and_a_message() {
+    let whole = r#"{"path":"a.tf","line":3,"level":"warning","message":"open"}"#;
+    let (ending, notes) = finding(whole);
+    let found = &ending.verdict().unwrap().findings;
+    assert_eq!((serde_json::to_string(&found[0]).unwrap().as_str(), found.len()), (whole, 1));
+    assert!(notes.is_empty(), "{notes:?}");
+    let (ending, notes) = finding(r#"{"path":"a","message":"b","line":null,"x":1}"#);
+    let found = &ending.verdict().unwrap().findings[0];
+    assert_eq!((found.line, found.level), (None, FindingLevel::Error));
+    assert_eq!(notes, ["the key `findings.*.x` is not known and was ignored"]);
+    assert!(is_about(&notes[0]));
+}
+
+#[test]
+fn a_finding_that_cannot_be_read_is_named_by_its_place() {
+    for (one, cause) in [
+        (r#""a.rs:3: bad""#, "`findings.0` must be a JSON object"),
+        (r#"{"path":"a"}"#, "`findings.0.message` must be a text"),
+        (r#"{"path":" ","message":"m"}"#, "`findings.0.path` must be a text"),
+        (r#"{"path":"a","message":"m","line":0}"#, "`findings.0.line` must be"),
+        (r#"{"path":"a","message":"m","line":"3"}"#, "`findings.0.line` must be"),
+        (r#"{"path":"a","message":"m","level":"bad"}"#, "`error`, `warning`, `notice`"),
+        (r#"{"path":"a","message":"m","lien":3}"#, "did you mean `line`?"),
+        (r#"{"path":"a","line":1,"line":1}"#, "the key `findings.0.line` appears twice"),
+    ] {
+        let said = problem(&format!("{{\"findings\":[{one}]}}"));
+        assert!(said.contains(cause) && is_about(&said), "{one}: {said}");
     }
 }

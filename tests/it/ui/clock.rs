@@ -1,7 +1,9 @@
 //! A hook's time, while a person is being asked.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use hookrun::internals::ui::PATIENCE;
+use hookrun::internals::ui::clock::Clock;
 use serde_json::json;
 
 use super::screen::{Step, asking, at_terminal, decided};
@@ -35,4 +37,44 @@ fn the_budget_does_not_stand_still() {
     let sandbox = asking("timeout=1500ms", "hookrun ui confirm Sure");
     let ran = at_terminal(&sandbox, &["run", "tool.pre", "--budget", "2500ms"], &[]);
     ran.blocks_saying("the budget of 2s 500ms was used up").says("Sure [y/N] ");
+}
+
+fn at(start: Instant, seconds: u64) -> Instant {
+    start + Duration::from_secs(seconds)
+}
+
+#[test]
+fn the_time_of_questions_counts_once_and_only_while_they_are_open() {
+    let (clock, start) = (Clock::default(), Instant::now());
+    assert_eq!(clock.stood_still(start), Duration::ZERO);
+    clock.begin(at(start, 10));
+    clock.begin(at(start, 12));
+    assert!(clock.stands_still(at(start, 13)));
+    clock.end(at(start, 14));
+    assert_eq!(clock.stood_still(at(start, 15)), Duration::from_secs(5));
+    clock.end(at(start, 16));
+    assert!(!clock.stands_still(at(start, 17)));
+    assert_eq!(clock.stood_still(at(start, 100)), Duration::from_secs(6));
+    assert_eq!(clock.patience(at(start, 100)), PATIENCE - Duration::from_secs(6));
+    clock.end(at(start, 101));
+    assert_eq!(clock.stood_still(at(start, 102)), Duration::from_secs(6));
+}
+
+#[test]
+fn no_hook_gains_more_than_the_patience_however_often_it_asks() {
+    let (clock, start) = (Clock::default(), Instant::now());
+    for turn in 0..10 {
+        clock.begin(at(start, turn * 60));
+        clock.end(at(start, turn * 60 + 50));
+    }
+    assert_eq!(clock.stood_still(at(start, 600)), PATIENCE);
+    assert_eq!(clock.patience(at(start, 600)), Duration::ZERO);
+    clock.begin(at(start, 600));
+    assert!(!clock.stands_still(at(start, 601)));
+    assert_eq!(clock.stood_still(at(start, 9999)), PATIENCE);
+
+    let forever = Clock::default();
+    forever.begin(start);
+    assert!(forever.stands_still(at(start, 119)) && !forever.stands_still(at(start, 120)));
+    assert_eq!(forever.stood_still(at(start, 9999)), PATIENCE);
 }

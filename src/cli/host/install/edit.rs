@@ -154,7 +154,6 @@ fn entry(shape: SettingsShape, row: &HostEventRow, command: &str) -> Vec<(&'stat
     keys
 }
 
-/// A duration as one word, which no shell divides.
 fn plain_time(time: Duration) -> String {
     if time.subsec_millis() == 0 {
         return format!("{}s", time.as_secs());

@@ -186,7 +186,6 @@ impl InstallHost {
         }
     }
 
-    /// The events that hookrun is installed for.
     pub(crate) fn rows(&self) -> Vec<HostEventRow> {
         if let HostForm::Plugin(events) = self.form {
             return events.iter().map(of_plugin).collect();
@@ -195,7 +194,6 @@ impl InstallHost {
         events.iter().filter(|row| !self.but.contains(&row.name)).map(of_dialect).collect()
     }
 
-    /// The event that it calls so.
     pub(crate) fn row(&self, name: &str) -> Option<HostEventRow> {
         self.rows().into_iter().find(|row| row.name == name)
     }

@@ -49,7 +49,6 @@ pub(super) fn command_line(program: &str, host: &InstallHost) -> String {
 pub(crate) struct InstalledCommand {
     pub(crate) program: String,
     pub(crate) budget: Option<Duration>,
-    /// Whether the guard follows it.
     pub(crate) is_guarded: bool,
 }
 

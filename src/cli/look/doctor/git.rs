@@ -149,7 +149,6 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     }
 }
 
-/// Hooks for which there is no shim.
 fn about_missing(folder: &HookFolder, wanted: &HooksByEvent, findings: &mut Findings) {
     for one in folder.hooks.iter().filter(|one| !one.asks()) {
         let Some(bound) = wanted.bound(one.hook.event) else { continue };

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::dialects::{self, DialectEvent, ToolSort};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
+use crate::engine::spelling::did_you_mean;
 use regex::Regex;
 
 use super::findings::warning;
@@ -17,10 +18,9 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
     let dialect = dialects::find(host.name)?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
         let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
-        let cure = match dialect.nearest(&hook.event) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("`hookrun events --host {}` lists them", host.name),
-        };
+        let cure = did_you_mean(dialect.nearest(&hook.event), || {
+            format!("`hookrun events --host {}` lists them", host.name)
+        });
         return Some(warning(file, cause, cure));
     };
     let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;

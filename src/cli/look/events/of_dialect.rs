@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::dialects::{Binding, Dialect, Results, Wait};
-use crate::engine::complaint::Complaint;
 use crate::engine::hook::duration_text;
 use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
@@ -18,12 +17,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
         Some(name) => dialect.called(name),
     };
     if let Some(name) = args.name.as_ref().filter(|_| bindings.is_empty()) {
-        let help = match dialect.nearest(name) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("its events are {}", dialect.names().join(", ")),
-        };
-        let cause = format!("`{name}` is no event of {}", dialect.name);
-        return Err(Complaint::with_cure(cause, help));
+        return Err(dialect.unknown_event(name));
     }
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {

@@ -16,7 +16,6 @@ pub(super) struct NewRecording {
     before: Option<FileSize>,
 }
 
-/// A file, and how much was in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileSize {
     device: u64,

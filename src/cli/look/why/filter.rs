@@ -85,21 +85,18 @@ pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
         let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         return Some(format!("there is no host `{name}`{near}"));
     }
-    let name = args.event.as_deref().filter(|name| known(name).is_empty())?;
+    let name = args.event.as_deref().filter(|name| dialects::events_called(name).is_empty())?;
     catalog::Catalog::default().find(name).err().map(|error| error.to_string())
 }
 
 /// The canonical names of an event; an unknown name may be one that a configuration declares.
 fn events(name: &str) -> Vec<String> {
-    let events = known(name);
-    if events.is_empty() { vec![name.to_string()] } else { events }
-}
-
-fn known(name: &str) -> Vec<String> {
-    let bindings = dialects::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
-    let mut events: Vec<String> = bindings.map(|binding| binding.row.event.to_string()).collect();
-    events.extend(catalog::find(name).map(|spec| spec.name.to_string()));
-    events
+    let events = dialects::events_called(name);
+    if events.is_empty() {
+        vec![name.to_string()]
+    } else {
+        events.into_iter().map(str::to_string).collect()
+    }
 }
 
 fn host(name: &str) -> String {

@@ -12,7 +12,6 @@ use crate::cli::exit::Result;
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 
-/// Columns if stdout is not a terminal.
 const COLUMNS: usize = 80;
 
 /// Columns of a hook's figures, and of those that a narrow terminal leaves out.

@@ -68,7 +68,6 @@ pub(super) struct CaseDraft {
     pub(super) secret: Option<String>,
 }
 
-/// The file of cases with the decision in `line`.
 pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
     let bad = |error| {
         let help = "`hookrun why` shows what is kept; name another file with --file";
@@ -172,7 +171,6 @@ fn has_asked(hook: &HookReport) -> bool {
     verdict.is_some_and(|verdict| verdict.decision == "ask")
 }
 
-/// The questions of all hooks that asked, as one text.
 fn questions(report: &RunReport) -> Option<String> {
     let asking = report.hooks.iter().filter(|hook| has_asked(hook));
     let question = |hook: &HookReport| {

@@ -50,7 +50,6 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
     maybe
 }
 
-/// Marks the rules of a word that begins at `at`.
 fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     let here = &bytes[at..];
     let is_like = matches!(here, [one, two, ..] if may_have(&FIRST_TWO, *one, *two));
@@ -62,7 +61,6 @@ fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     }
 }
 
-/// Marks the rules of what is around a sign.
 fn sign(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     match bytes[at] {
         b'=' => assigned(bytes, at, maybe),

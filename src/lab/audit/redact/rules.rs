@@ -75,11 +75,9 @@ impl SecretRule {
 /// What a text must contain before a rule is tried: cheap, and never too narrow.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Hint {
-    /// One of these at the beginning of a word.
     Words(&'static [&'static str]),
     /// `=` or `:` after a name in [`NAMES`].
     Assigned,
-    /// `@` in the first part of an address.
     Address,
     /// One of these, in any case, somewhere after a `-`.
     Option(&'static [&'static str]),
@@ -115,7 +113,6 @@ impl SecretRule {
     }
 }
 
-/// The prefixes of services' tokens.
 const SERVICES: Hint = Hint::Words(words!(
     "hvs." "hvb." "hvr." "pypi-Ag" "gsk_" "xai-" "pplx-" "r8_" "nvapi-" "dop_v1_" "doo_v1_"
     "dor_v1_" "shpat_" "shpss_" "shpca_" "shppa_" "lin_api_" "figd_" "glsa_" "glc_" "dckr_pat_"

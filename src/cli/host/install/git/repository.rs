@@ -66,7 +66,6 @@ pub(super) fn own_folder(env: &Environment) -> Option<PathBuf> {
     env.config_home.as_ref().map(|home| home.join(OWN_FOLDER))
 }
 
-/// hookrun's own folder of hooks for all repositories.
 pub(super) fn own_hooks(env: &Environment) -> Option<PathBuf> {
     own_folder(env).map(|own| own.join("git-hooks"))
 }

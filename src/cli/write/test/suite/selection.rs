@@ -1,8 +1,7 @@
 //! Which cases and hooks the command line asks for, and what to say if there are none.
 
-use crate::dialects::DIALECTS;
+use crate::dialects::{DIALECTS, events_called};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog;
 use crate::engine::spelling;
 
 use super::trial::{CaseTrial, LoadedSuite};
@@ -21,7 +20,7 @@ pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t Ca
 
 fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
     let is_called = |name: &String| {
-        let meant = meant_by(name);
+        let meant = events_called(name);
         let steps = trial.case.steps.iter().zip(&trial.asks);
         steps.into_iter().any(|(step, asks)| {
             step.event.value.eq_ignore_ascii_case(name)
@@ -32,20 +31,13 @@ fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
     events.is_empty() || events.iter().any(is_called)
 }
 
-/// The canonical names of what an event may be called: by us, or by any host.
-fn meant_by(name: &str) -> Vec<&'static str> {
-    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
-    let own = catalog::find(name).map(|spec| spec.name.as_ref());
-    of_hosts.map(|binding| binding.row.event).chain(own).collect()
-}
-
 /// A name after `--event` that no event has, and so no case: with a second name given, its missing
 /// cases would go unnoticed.
 pub(super) fn unknown_event(loaded: &LoadedSuite, args: &TestArgs) -> Option<Complaint> {
     let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
     let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
     let is_known = |name: &str| {
-        own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !meant_by(name).is_empty()
+        own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !events_called(name).is_empty()
     };
     let name = args.suite.events.iter().find(|name| !is_known(name))?;
     let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.events.iter().map(|row| row.name));
@@ -90,7 +82,7 @@ pub(super) fn is_chosen(who: &Who, is_whole_event: bool, args: &TestArgs) -> boo
 }
 
 fn is_called(name: &str, event: &str) -> bool {
-    name.eq_ignore_ascii_case(event) || meant_by(name).contains(&event)
+    name.eq_ignore_ascii_case(event) || events_called(name).contains(&event)
 }
 
 pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
