@@ -269,7 +269,7 @@ fn the_two_commands_of_a_checkout_are_in_the_readme_and_work() {
     assert_eq!(lines[1..], ["cargo test"]);
     let sandbox = with_our_files();
     let printed = shell(lines[0], &sandbox, sandbox.path());
-    assert!(printed.contains("\nBLOCK   10-guard-destructive.sh\n"), "{printed}");
+    assert!(printed.contains("\nBLOCK   11-guard-deletions.py\n"), "{printed}");
     assert!(read(".ci/run").contains("tool.pre.rm-rf.json"), "the gate runs it too");
 }
 
@@ -638,12 +638,12 @@ fn shipped_hooks() -> String {
     table(["hook", "event", "what it does"], rows)
 }
 
-/// The first sentence of a script's leading comment.
+/// The first sentence of the leading comment of a script or a file of rules.
 fn first_sentence(script: &Path) -> String {
     let text = fs::read_to_string(script).unwrap();
     let comment: Vec<&str> = text
         .lines()
-        .skip(1)
+        .skip_while(|line| line.starts_with("#!"))
         .map_while(|line| line.strip_prefix('#'))
         .map(str::trim)
         .take_while(|line| !line.is_empty())

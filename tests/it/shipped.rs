@@ -71,7 +71,10 @@ pub(crate) fn asked_by(suites: &Path) -> BTreeSet<(String, String)> {
     let asked = |step: &Value| {
         let event = step["event"].as_str().unwrap().to_string();
         let ran = step["hooks"].as_array().unwrap().iter().filter(|hook| hook["fate"] == "ran");
-        let names = ran.map(|hook| hook["name"].as_str().unwrap().to_string());
+        let names = ran.map(|hook| match hook["file"].as_str().unwrap() {
+            rules if rules.ends_with(".toml") => rules.rsplit('/').next().unwrap().to_string(),
+            _ => hook["name"].as_str().unwrap().to_string(),
+        });
         names.map(|name| (event.clone(), name)).collect::<Vec<_>>()
     };
     steps.flat_map(asked).collect()

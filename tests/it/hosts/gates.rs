@@ -100,12 +100,17 @@ fn a_broken_configuration_closes_gates_and_holds_up_nothing_else() {
 
 #[test]
 fn one_guard_refuses_rm_rf_in_every_host() {
-    let guard = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let guard = fs::read_to_string(guard.join("hooks.d/tool.pre/10-guard-destructive.sh")).unwrap();
-    let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-guard-destructive.sh", &guard);
+    let shipped =
+        |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let [rules, script] = ["10-guard-destructive.toml", "11-guard-deletions.py"]
+        .map(|name| format!("hooks.d/tool.pre/{name}"));
+    let sandbox = Sandbox::new().file(&rules, &shipped(&rules)).script(&script, &shipped(&script));
     for host in HOSTS {
         let ran = sandbox.host(host.name, &host.before("rm -rf build"));
         ran.says("`rm -rf build` deletes for good");
+        host.is_refused(&ran, ran.stderr.trim_end());
+        let ran = sandbox.host(host.name, &host.before("cd x; git push -uf"));
+        ran.says("`git push -uf` overwrites or deletes what others have pushed");
         host.is_refused(&ran, ran.stderr.trim_end());
         sandbox.host(host.name, &host.before("ls build")).allows();
     }
