@@ -9,7 +9,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
-use crate::lab::report::schema::schema_of;
+use crate::lab::report::schema::{ActionKey, action_keys, schema_of};
 use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
@@ -127,6 +127,14 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
         let about = format!("{}{}", key.about, if is_required { " (required)" } else { "" });
         writeln!(out, "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}", key.name, key.kind.name(), about)?;
     }
+    if spec.has_action() {
+        writeln!(out, "\n{BOLD}action{BOLD:#}, which hookrun adds")?;
+        let keys = action_keys();
+        let widest = keys.iter().map(|key| key.path.len()).max().unwrap_or(0);
+        for ActionKey { path, kind, about } in keys {
+            writeln!(out, "  {path:<widest$}  {DIM}{kind:<7}{DIM:#}  {about}")?;
+        }
+    }
     writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
     writeln!(out, "  {}", spec.sample())?;
     Ok(())
@@ -165,6 +173,9 @@ fn event_json(spec: &EventSpec) -> Value {
             row
         })
         .collect();
+    let key = |key: ActionKey| json!({ "name": key.path, "type": key.kind, "about": key.about });
+    let keys = || action_keys().into_iter().map(key).collect::<Vec<Value>>();
+    let action = spec.has_action().then(keys);
     let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
     present(json!({
         "name": spec.name,
@@ -177,6 +188,7 @@ fn event_json(spec: &EventSpec) -> Value {
         "schedule": spec.schedule.name(),
         "rewrites": rewrites,
         "context": context,
+        "action": action,
         "sample": sample,
     }))
 }

@@ -31,20 +31,71 @@ fn context(spec: &EventSpec) -> Map<String, Value> {
         properties.insert(key.name.to_string(), Value::Object(property));
     }
     if spec.has_action() {
-        let kinds: Vec<&str> = TOOLS.iter().map(|class| class.kind).map(ActionKind::word).collect();
-        let action = json!({
-            "type": "object",
-            "description": "what is about to be done, the same in every host",
-            "properties": {
-                "kind": { "enum": kinds },
-                "command": { "type": "string" },
-                "paths": { "type": "array", "items": { "type": "string" } },
-                "resolved": { "type": "array", "items": { "type": "string" } },
-            },
-        });
-        properties.insert("action".to_string(), action);
+        properties.insert("action".to_string(), action());
     }
     properties
+}
+
+fn action() -> Value {
+    let kinds: Vec<&str> = TOOLS.iter().map(|class| class.kind).map(ActionKind::word).collect();
+    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
+    let target =
+        json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
+    let command = json!({
+        "program": { "type": ["string", "null"], "description": "null where only a run can tell" },
+        "args": {
+            "type": "array", "items": { "type": ["string", "null"] },
+            "description": "the words after it, without quotes",
+        },
+        "through": texts("the programs that run it: sudo, env"),
+        "assigns": { "type": "object", "description": "the variables that are set for it" },
+        "redirects": {
+            "type": "array", "items": { "type": "object", "properties": target },
+            "description": "its redirections: operator, target",
+        },
+        "unknown": texts("the keys with a word not known yet"),
+    });
+    json!({
+        "type": "object",
+        "description": "what is about to be done, the same in every host",
+        "properties": {
+            "kind": { "type": "string", "enum": kinds, "description": "the sort of tool" },
+            "command": { "type": "string", "description": "the command line" },
+            "commands": {
+                "type": "array", "items": { "type": "object", "properties": command },
+                "description": "every command that it runs",
+            },
+            "uncertain": { "type": "string", "description": "why it may run something else too" },
+            "paths": texts("what it names, writes or removes"),
+            "resolved": texts("the same, absolute and with links followed"),
+        },
+    })
+}
+
+/// A key of `action`.
+pub struct ActionKey {
+    /// From `action` on; `N` is the number of a command.
+    pub path: String,
+    pub kind: String,
+    pub about: String,
+}
+
+/// The keys of `action`, as its schema has them.
+pub fn action_keys() -> Vec<ActionKey> {
+    let mut found = Vec::new();
+    add_keys("action", &action(), &mut found);
+    found
+}
+
+fn add_keys(place: &str, schema: &Value, found: &mut Vec<ActionKey>) {
+    for (name, key) in schema["properties"].as_object().into_iter().flatten() {
+        let Some(about) = key["description"].as_str() else { continue };
+        let path = format!("{place}.{name}");
+        let kind = key["type"].as_str().or_else(|| key["type"][0].as_str()).unwrap_or_default();
+        let items = format!("{path}.N");
+        found.push(ActionKey { path, kind: kind.to_string(), about: about.to_string() });
+        add_keys(&items, &key["items"], found);
+    }
 }
 
 fn result(spec: &EventSpec) -> Value {

@@ -54,7 +54,9 @@ fn one_event_is_shown_in_full_under_any_of_its_names() {
         .prints("  on failure  block\n")
         .prints("  schedule    sequential\n")
         .prints("  rewritable  toolInput (chain)\n")
-        .prints("  toolName        string   the tool, as the host calls it (required)\n");
+        .prints("  toolName        string   the tool, as the host calls it (required)\n")
+        .prints("  action.commands              array    every command that it runs\n")
+        .prints("  action.commands.N.program    string   null where only a run can tell\n");
     for name in ["PreToolUse", "BeforeTool", "TOOL.PRE", "pretooluse"] {
         let ran = sandbox.hookrun(&["events", name], b"");
         assert_eq!(ran.stdout, canonical.stdout, "{name}");

@@ -9,7 +9,12 @@ fn misses(schema: &Value, value: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (word, rule) in schema.as_object().unwrap() {
         let fits = match word.as_str() {
+            "type" if rule.is_array() => {
+                let one = |rule: &Value| misses(&json!({ "type": rule }), value, path).is_empty();
+                rule.as_array().unwrap().iter().any(one)
+            }
             "type" => match rule.as_str().unwrap() {
+                "null" => value.is_null(),
                 "string" => value.is_string(),
                 "integer" => value.is_i64() || value.is_u64(),
                 "number" => value.is_number(),
@@ -58,6 +63,24 @@ fn misses(schema: &Value, value: &Value, path: &str) -> Vec<String> {
 
 fn schema(sandbox: &Sandbox, event: &str) -> Value {
     sandbox.json(&["schema", event])
+}
+
+#[test]
+fn what_a_hook_is_told_about_a_command_conforms_to_the_schema() {
+    let sandbox = Sandbox::new().hook("see", "cat > seen");
+    sandbox.run_shell("X=1 $Y | sudo rm \"$x\" *.o > log").allows();
+    let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
+    let schema = schema(&sandbox, "tool.pre");
+    assert_eq!(misses(&schema, &seen, "tool.pre"), Vec::<String>::new());
+    let known = &schema["properties"]["action"]["properties"];
+    let command = &known["commands"]["items"]["properties"];
+    let are_known = |value: &Value, known: &Value| {
+        value.as_object().unwrap().keys().all(|key| known.get(key).is_some())
+    };
+    assert!(are_known(&seen["action"], known), "{seen}");
+    assert!(
+        seen["action"]["commands"].as_array().unwrap().iter().all(|one| are_known(one, command))
+    );
 }
 
 #[test]
