@@ -247,10 +247,10 @@ impl Binding {
 }
 
 /// A key of ours as `tool_name`.
-fn snake(key: &str) -> String {
+pub(crate) fn snake(key: &str) -> String {
     let mut name = String::with_capacity(key.len() + 4);
     for c in key.chars() {
-        if c.is_ascii_uppercase() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
             name.push('_');
         }
         name.push(c.to_ascii_lowercase());

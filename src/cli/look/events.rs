@@ -166,11 +166,11 @@ fn event_json(spec: &EventSpec) -> Value {
         .context
         .iter()
         .map(|key| {
-            let mut row = json!({ "name": key.name, "type": key.kind.name(), "about": key.about });
-            if spec.required.contains(&key.name) {
-                row["required"] = true.into();
-            }
-            row
+            let is_required = spec.required.contains(&key.name).then_some(true);
+            let (kind, about) = (key.kind.name(), &key.about);
+            present(
+                json!({ "name": key.name, "type": kind, "about": about, "required": is_required }),
+            )
         })
         .collect();
     let key = |key: ActionKey| json!({ "name": key.path, "type": key.kind, "about": key.about });

@@ -104,15 +104,13 @@ pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
 }
 
 fn problem_json(problem: &Problem) -> Value {
-    let mut value = json!({ "severity": problem.severity.name(), "cause": problem.cause });
-    if let Some(at) = problem.at {
-        value["line"] = at.line.into();
-        value["column"] = at.column.into();
-    }
-    if let Some(cure) = &problem.cure {
-        value["cure"] = cure.as_str().into();
-    }
-    value
+    super::json::present(json!({
+        "severity": problem.severity.name(),
+        "cause": problem.cause,
+        "line": problem.at.map(|at| at.line),
+        "column": problem.at.map(|at| at.column),
+        "cure": problem.cure,
+    }))
 }
 
 fn annotation(problem: &Problem, paths: &Paths) -> Annotation {

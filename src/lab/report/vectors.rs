@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::check::{Check, CheckList, CheckReport, CheckState};
@@ -21,29 +20,19 @@ pub struct VectorReport {
     pub took: Duration,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct VectorJson<'v> {
-    name: &'v str,
-    about: &'v str,
-    ok: bool,
-    misses: &'v [String],
-    took_ms: u64,
-}
-
 impl VectorReport {
     pub fn passes(&self) -> bool {
         self.misses.is_empty()
     }
 
-    fn json(&self) -> VectorJson<'_> {
-        VectorJson {
-            name: &self.name,
-            about: &self.about,
-            ok: self.passes(),
-            misses: &self.misses,
-            took_ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
-        }
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "about": self.about,
+            "ok": self.passes(),
+            "misses": self.misses,
+            "tookMs": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+        })
     }
 
     fn check(&self) -> Check {

@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::files::read_value;
 use super::row::{Distrust, HOOKS, TrustQuestion};
+use crate::dialects::snake;
+use crate::lab::report::json::present;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
 
@@ -73,34 +75,19 @@ fn own_hooks<'a>(question: &'a TrustQuestion<'_>) -> Vec<(&'a str, String, &'a V
     own
 }
 
-/// `PreToolUse` as `pre_tool_use`.
-fn snake(event: &str) -> String {
-    let mut text = String::new();
-    for letter in event.chars() {
-        if letter.is_uppercase() && !text.is_empty() {
-            text.push('_');
-        }
-        text.push(letter.to_ascii_lowercase());
-    }
-    text
-}
-
 /// The sum by which Codex knows a hook again: of compact JSON with its keys in order, and without
 /// the path of the file.
 fn codex_sum(event: &str, group: &Value, hook: &Value) -> String {
-    let mut inner = Map::new();
-    inner.insert("async".to_string(), Value::from(hook["async"] == true));
-    inner.insert("command".to_string(), hook["command"].clone());
-    if hook["statusMessage"].is_string() {
-        inner.insert("statusMessage".to_string(), hook["statusMessage"].clone());
-    }
-    let timeout = hook["timeout"].as_u64().unwrap_or(600).max(1);
-    inner.insert("timeout".to_string(), Value::from(timeout));
-    inner.insert("type".to_string(), Value::from("command"));
-    let mut identity = json!({ "event_name": snake(event), "hooks": [inner] });
-    if group["matcher"].is_string() {
-        identity["matcher"] = group["matcher"].clone();
-    }
+    let hook = present(json!({
+        "async": hook["async"] == true,
+        "command": hook["command"],
+        "statusMessage": hook["statusMessage"].as_str(),
+        "timeout": hook["timeout"].as_u64().unwrap_or(600).max(1),
+        "type": "command",
+    }));
+    let matcher = group["matcher"].as_str();
+    let identity =
+        present(json!({ "event_name": snake(event), "hooks": [hook], "matcher": matcher }));
     let sum = Sha256::digest(identity.to_string());
     let digits: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{}", digits.concat())

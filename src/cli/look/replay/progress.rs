@@ -14,14 +14,14 @@ const SPINNER: &str = "{spinner} {msg}  {elapsed}";
 
 #[derive(Debug)]
 pub(super) struct ReplayBar {
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
 }
 
 impl ReplayBar {
     /// Shows nothing unless stderr is a terminal.
     pub(super) fn of(files: &[PathBuf], env: &Environment) -> ReplayBar {
         if env.is_ci || !std::io::stderr().is_terminal() {
-            return ReplayBar { bar: None };
+            return ReplayBar { bar: ProgressBar::hidden() };
         }
         let size = |file: &PathBuf| {
             env.cwd.join(file).metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
@@ -32,11 +32,11 @@ impl ReplayBar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        ReplayBar { bar: Some(bar) }
+        ReplayBar { bar }
     }
 
     pub(super) fn tell(&self, so_far: &ReplayProgress) {
-        let Some(bar) = &self.bar else { return };
+        let bar = &self.bar;
         let lines = so_far.lines.load(Ordering::Relaxed);
         let seconds = bar.elapsed().as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
@@ -47,15 +47,10 @@ impl ReplayBar {
 
     /// Hides the bar while `write` may write to the same terminal.
     pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+        self.bar.suspend(write)
     }
 
     pub(super) fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::model::{CoverageReport, Excuse, Gap, Whole};
 use crate::lab::report::Paths;
-use crate::lab::report::json::{VERSION, milliseconds, refusal_report, run_report};
+use crate::lab::report::json::{VERSION, milliseconds, present, refusal_report, run_report};
 use crate::lab::scenario::coverage::{CoveragePart, Point, PointState};
 use crate::lab::scenario::mutation::MutantTrial;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
@@ -64,17 +64,14 @@ fn case(played: &CaseResult, paths: &Paths) -> Value {
 }
 
 fn miss(miss: &Miss) -> Value {
-    let mut value = json!({
+    present(json!({
         "key": miss.key,
         "line": miss.at.line,
         "column": miss.at.column,
         "wanted": miss.wanted,
         "found": miss.found,
-    });
-    if let Some(step) = miss.step {
-        value["step"] = step.into();
-    }
-    value
+        "step": miss.step,
+    }))
 }
 
 fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
