@@ -246,6 +246,7 @@ fn the_pages_about_hooks_show_what_hookrun_prints() {
         "layers",
         "limits",
         "replay",
+        "rules",
     ] {
         walk_in_a_project(&format!("docs/{page}.md"));
     }

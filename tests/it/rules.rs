@@ -1,6 +1,7 @@
 //! Rules: hooks without a program.
 
 mod forms;
+mod page;
 
 use serde_json::{Value, json};
 
@@ -180,6 +181,19 @@ expect = { decision = "allow" }
     ran.prints("match.runs");
     sandbox.run_shell("git push -f").blocks("no");
     sandbox.hookrun(&["why"], b"").prints("no-force");
+}
+
+#[test]
+fn many_rules_that_an_event_is_not_for_are_named_together() {
+    let rules: String = ["a", "b", "c", "d", "e"]
+        .map(|name| format!("[[rule]]\nname = '{name}'\nruns = '{name}'\ndeny = 'not {name}'\n"))
+        .concat();
+    let sandbox = Sandbox::new().file("hookrun.toml", &rules);
+    let context = json!({"toolName": "bash", "toolInput": {"command": "e"}}).to_string();
+    let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
+    ran.exits(1).prints("skip    4 hooks").prints("names    a, b, c, d\n").prints("BLOCK   e");
+    let one = ["test", "tool.pre", "--hook", "a"];
+    sandbox.hookrun(&one, context.as_bytes()).exits(0).prints("it wants a run of `a`");
 }
 
 #[test]

@@ -19,6 +19,9 @@ use crate::engine::run::{Level, signal_name};
 
 const STREAM_LINES: usize = 20;
 
+/// From so many hooks of one file that an event is not for, they are named and no more.
+const FEWEST_TOGETHER: usize = 4;
+
 /// What the first lines say about an event.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
@@ -55,8 +58,13 @@ pub fn run(
     if run.hooks.is_empty() && run.decision == "allow" {
         writeln!(out, "No hook is bound to this event.\n")?;
     }
-    for hook in &run.hooks {
-        hook_run(hook, run, paths, out)?;
+    for alike in run.hooks.chunk_by(are_skipped_together) {
+        match alike {
+            [first, .., _] if alike.len() >= FEWEST_TOGETHER => {
+                skipped_together(first, alike, paths, out)?;
+            }
+            _ => alike.iter().try_for_each(|hook| hook_run(hook, run, paths, out))?,
+        }
     }
     rewrites(&run.rewrites, out)?;
     conclusion(run, paths, out)?;
@@ -106,6 +114,27 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if paths.is_empty() { Ok(()) } else { text(out, "paths", &paths.join("\n")) }
+}
+
+/// Whether both are in one file, and the event is for neither.
+fn are_skipped_together(one: &HookReport, next: &HookReport) -> bool {
+    one.fate == "unwanted" && next.fate == "unwanted" && one.file == next.file
+}
+
+fn skipped_together(
+    first: &HookReport,
+    alike: &[HookReport],
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let count = alike.len();
+    writeln!(out, "{DIM}skip  {DIM:#}  {BOLD}{count} hooks{BOLD:#}")?;
+    let file = plain(&paths.show(Path::new(&first.file)));
+    label(out, "file", &format!("{file} ({} layer)", first.layer))?;
+    let names: Vec<&str> = alike.iter().map(|hook| hook.name.as_str()).collect();
+    prose(out, "names", &names.join(", "))?;
+    label(out, "why", "they want other events; `--hook NAME` says what one wants")?;
+    writeln!(out)
 }
 
 fn hook_run(

@@ -101,6 +101,9 @@ impl fmt::Display for Mismatch {
                 write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
             }
             Mismatch::Excepted { by } => write!(f, "its exception takes this event: {by}"),
+            Mismatch::Runs { wanted, found: None } => {
+                write!(f, "it wants a run of `{wanted}`; this event has no command")
+            }
             Mismatch::Runs { wanted, found } => {
                 write!(f, "it wants a run of `{wanted}`; this event's command {}", or_none(found))
             }
