@@ -152,3 +152,19 @@ fn a_path_of_a_command_is_matched_as_that_of_any_tool() {
     noted.hookrun(&["run", "tool.post"], shell("rm 'x").to_string().as_bytes()).exits(0);
     noted.has_no_file("ran");
 }
+
+#[test]
+fn what_is_recorded_has_no_commands_and_is_decided_with_them_again() {
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", "[[rule]]\nruns = \"rm -r\"\ndeny = \"no\"\n")
+        .hook("see", "true");
+    // In the line a rule finds the secret after its option, in a list of words none would.
+    let context = shell("mysql --password topsecret1; sudo rm -rf x").to_string();
+    sandbox.hookrun(&["run", "tool.pre", "--record", "record"], context.as_bytes()).blocks("no");
+    let record = sandbox.read("record");
+    let line: Value = serde_json::from_str(&record).unwrap();
+    assert!(!record.contains("topsecret1"), "{record}");
+    assert_eq!(line["context"]["action"]["kind"], "shell");
+    assert_eq!(line["context"]["action"].get("commands"), None);
+    sandbox.hookrun(&["replay", "record", "--allow-undecided"], b"").exits(0);
+}

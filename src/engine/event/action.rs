@@ -130,12 +130,16 @@ impl Action {
             ("paths", json_text(&self.paths), self.paths.is_empty()),
             ("resolved", json_text(&self.resolved), self.resolved.is_empty()),
         ];
-        let given = raw_entries(raw).into_iter();
-        let given = given.filter(|(key, _)| found.iter().all(|(own, ..)| key_text(key) != *own));
-        let given = given.map(|(key, value)| format!("{}:{}", key.get(), value.get()));
+        let given = entries_but(raw, &found.each_ref().map(|(key, ..)| *key));
         let found = found.iter().filter(|(.., is_empty)| !is_empty);
         let found = found.map(|(key, value, _)| format!("\"{key}\":{value}"));
-        format!("{{{}}}", given.chain(found).collect::<Vec<_>>().join(","))
+        format!("{{{}}}", given.into_iter().chain(found).collect::<Vec<_>>().join(","))
+    }
+
+    /// The JSON text of an action without its commands, which are read again from its command line.
+    /// Among their words no rule can tell a secret by what is before it.
+    pub(crate) fn without_commands(raw: &str) -> String {
+        format!("{{{}}}", entries_but(raw, &["commands"]).join(","))
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -301,6 +305,13 @@ fn distinct(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));
     paths
+}
+
+/// The entries of a JSON object without these, as text.
+fn entries_but(raw: &str, keys: &[&str]) -> Vec<String> {
+    let entries = raw_entries(raw).into_iter();
+    let kept = entries.filter(|(key, _)| !keys.contains(&key_text(key).as_ref()));
+    kept.map(|(key, value)| format!("{}:{}", key.get(), value.get())).collect()
 }
 
 fn json_text(value: &impl Serialize) -> String {

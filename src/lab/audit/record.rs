@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use super::cut::Cutter;
 use super::redact::Redactor;
-use crate::engine::event::Context;
+use crate::engine::event::{Action, Context};
 use crate::engine::outcome::Question;
 use crate::lab::report::json::RunReport;
 
@@ -56,7 +56,9 @@ impl LogEntry<'_> {
         line.push_str(&format!("{{\"hookrun\":{VERSION},\"time\":\"{time}\""));
         line.push_str(&format!(",\"event\":{}", text(&self.run.event)));
         line.push_str(&format!(",\"host\":{}", text(&self.run.host)));
-        let session = self.context.and_then(|context| context.string("sessionId"));
+        let context = self.context.map(without_commands);
+        let context = context.as_deref();
+        let session = context.and_then(|context| context.string("sessionId"));
         if let Some(session) = session.filter(|session| session.len() <= 1024) {
             line.push_str(&format!(",\"session\":{}", text(&session)));
         }
@@ -65,7 +67,7 @@ impl LogEntry<'_> {
         }
         let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
         let mut truncated = Vec::new();
-        if let Some(context) = self.context {
+        if let Some(context) = context {
             line.push_str(",\"context\":");
             match keeps {
                 Keeps::Explanation if length_of(context) > LOGGED_BYTES => {
@@ -93,6 +95,15 @@ impl LogEntry<'_> {
         clean.push('\n');
         clean
     }
+}
+
+fn without_commands(context: &Context) -> Cow<'_, Context> {
+    let Some(action) = context.raw("action").filter(|raw| raw.contains("\"commands\"")) else {
+        return Cow::Borrowed(context);
+    };
+    let mut kept = context.clone();
+    kept.set_raw("action", Action::without_commands(action));
+    Cow::Owned(kept)
 }
 
 fn length_of(context: &Context) -> usize {

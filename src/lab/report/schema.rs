@@ -73,6 +73,7 @@ fn action() -> Value {
 }
 
 /// A key of `action`.
+#[derive(Debug)]
 pub struct ActionKey {
     /// From `action` on; `N` is the number of a command.
     pub path: String,
