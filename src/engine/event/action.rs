@@ -11,7 +11,6 @@ mod patch;
 mod paths;
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -62,13 +61,7 @@ pub struct Action {
 #[derive(Debug, Clone)]
 pub(crate) struct GuessedCommand {
     pub(crate) text: String,
-    line: OnceLock<CommandLine>,
-}
-
-impl GuessedCommand {
-    pub(crate) fn line(&self) -> &CommandLine {
-        self.line.get_or_init(|| shell::read(&self.text))
-    }
+    pub(crate) line: CommandLine,
 }
 
 impl Action {
@@ -271,7 +264,8 @@ impl Action {
     pub(super) fn guessed_commands(&self, context: &Context) -> Vec<GuessedCommand> {
         let input = context.raw("toolInput").filter(|_| self.kind == ActionKind::Shell);
         let texts = input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)));
-        texts.into_iter().map(|text| GuessedCommand { text, line: OnceLock::new() }).collect()
+        let guess = |text: String| GuessedCommand { line: shell::read(&text), text };
+        texts.into_iter().map(guess).collect()
     }
 
     /// The action of an event that changes paths, such as a commit: it writes all of them.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::action::{Action, GuessedCommand};
 use super::context::{Context, ContextError};
@@ -47,8 +47,7 @@ struct EventFacts {
     context: Context,
     action: Option<Action>,
     links: Option<Links>,
-    /// Found when the first matcher looks for it.
-    guesses: OnceLock<Vec<GuessedCommand>>,
+    guesses: Vec<GuessedCommand>,
 }
 
 impl Event {
@@ -87,7 +86,7 @@ impl Event {
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
         let mut facts =
-            EventFacts { spec, host, context, action: None, links: None, guesses: OnceLock::new() };
+            EventFacts { spec, host, context, action: None, links: None, guesses: Vec::new() };
         facts.normalise_action()?;
         Ok(Event { facts: Arc::new(facts) })
     }
@@ -113,11 +112,9 @@ impl Event {
         self.facts.action.as_ref()
     }
 
-    /// The texts of a shell's input that it may run, though no key says so.
+    /// On a gate, the texts of a shell's input that it may run, though no key says so.
     pub(crate) fn guessed_commands(&self) -> &[GuessedCommand] {
-        let find =
-            || self.action().map_or_else(Vec::new, |one| one.guessed_commands(self.context()));
-        self.facts.guesses.get_or_init(find)
+        &self.facts.guesses
     }
 
     /// Where the links in its paths lead; `None` until they were followed.
@@ -159,7 +156,13 @@ impl Event {
 impl EventFacts {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
         self.links = None;
-        self.guesses = OnceLock::new();
+        self.find_action()?;
+        let action = self.action.as_ref().filter(|_| self.spec.blocks);
+        self.guesses = action.map_or_else(Vec::new, |one| one.guessed_commands(&self.context));
+        Ok(())
+    }
+
+    fn find_action(&mut self) -> Result<(), ContextError> {
         if let Some(given) = self.context.raw("action") {
             let mut action = Action::read(given)?;
             // Several texts in one are read one by one, where they are at hand.

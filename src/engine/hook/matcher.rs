@@ -274,10 +274,8 @@ impl Matcher {
             let found = self.runs.iter().filter_map(|form| form.find(line, in_doubt, &is_left_out));
             found.min_by_key(|found| found.doubt.is_some())
         };
-        find(&action.line, is_gate).or_else(|| {
-            let guesses = if is_gate { event.guessed_commands() } else { &[] };
-            guesses.iter().find_map(|guess| find(guess.line(), false))
-        })
+        find(&action.line, is_gate)
+            .or_else(|| event.guessed_commands().iter().find_map(|guess| find(&guess.line, false)))
     }
 
     /// Whether `except` lifts all that this matcher takes of `event`.
@@ -411,8 +409,7 @@ fn fits_command(form: &Regex, text: &str) -> bool {
 
 /// Whether a gate's shell may run such a text too: it is under an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
-    let others = if event.spec().blocks { event.guessed_commands() } else { &[] };
-    others.iter().any(|other| fits_command(form, &other.text))
+    event.guessed_commands().iter().any(|other| fits_command(form, &other.text))
 }
 
 /// An unknown tool counts as a shell if it is given a command line.
