@@ -3,6 +3,7 @@
 mod bash;
 mod bombs;
 mod forms;
+mod lines;
 
 use hookrun::internals::shell::{self, ShellCommand, ShellWord};
 

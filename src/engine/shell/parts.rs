@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::line::{Assignment, CommandRedirect, CommandWrapper};
+use super::tokens::Substitutions;
 use super::word::Word;
 use super::wrapped::Inner;
 
@@ -15,6 +16,8 @@ pub(super) struct Place<'p> {
     pub(super) through: &'p [Arc<CommandWrapper>],
     /// Whether it is surely run, and by the shell that reads the whole text.
     pub(super) is_certain: bool,
+    /// What was taken out of the text that it is in.
+    pub(super) substitutions: &'p Substitutions,
 }
 
 impl Place<'_> {

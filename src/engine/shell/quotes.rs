@@ -23,8 +23,13 @@ pub(super) fn after_unit(text: &str, at: usize, depth: usize) -> Result<usize, M
         [b'"', ..] => end_of_double_quotes(text, at + 1, depth)?,
         [b'`', ..] => end_of_escaped(text, at + 1, b'`')?,
         [b'$', b'\'', ..] => end_of_escaped(text, at + 2, b'\'')?,
-        [b'$', b'(', ..] => end_of_parentheses(text, at + 2, depth + 1)?,
+        [b'$' | b'<' | b'>', b'(', ..] => end_of_parentheses(text, at + 2, depth + 1)?,
         [b'$', b'{', ..] => end_of_braces(text, at + 2, depth + 1)?,
+        // The old way to write `$(( ))`.
+        [b'$', b'[', ..] => {
+            let end = text[at..].find(']').map(|end| at + end);
+            end.ok_or_else(|| missing_end(text, at))?
+        }
         [b'$', b'$' | b'!' | b'#' | b'?' | b'-' | b'@' | b'*', ..] => at + 1,
         _ => at,
     };
@@ -69,6 +74,9 @@ pub(super) fn end_of_double_quotes(
 }
 
 pub(super) fn end_of_braces(text: &str, start: usize, depth: usize) -> Result<usize, MissingEnd> {
+    if depth > DEEPEST {
+        return Err(missing_end(text, start));
+    }
     let mut at = start;
     while let Some(byte) = text.as_bytes().get(at) {
         if *byte == b'}' {
@@ -92,12 +100,16 @@ pub(super) fn end_of_parentheses(
     let mut open = 0_usize;
     let mut at = start;
     let mut is_start_of_word = true;
+    let mut begins_command = true;
+    let mut cases = 0_usize;
     let mut waiting = Vec::new();
     while let Some(byte) = bytes.get(at) {
         let was_start = is_start_of_word;
-        is_start_of_word = b" \t\n;&|()".contains(byte);
+        is_start_of_word = BOUNDARIES.contains(byte);
         match byte {
-            b')' if open == 0 => return Ok(at),
+            b')' if open == 0 && cases == 0 => return Ok(at),
+            // The end of a pattern.
+            b')' if open == 0 => {}
             b')' => open -= 1,
             b'(' => open += 1,
             b'#' if was_start => {
@@ -115,27 +127,52 @@ pub(super) fn end_of_parentheses(
                 for document in waiting.drain(..) {
                     at = document.after(text, at).ok_or_else(|| missing_end(text, start))?;
                 }
+                begins_command = true;
                 continue;
             }
             _ => {
+                let word = if was_start { first_word(&text[at..]) } else { "" };
+                match word {
+                    "case" if begins_command => cases += 1,
+                    "esac" if begins_command => cases = cases.saturating_sub(1),
+                    _ => {}
+                }
+                if was_start && !is_start_of_word {
+                    begins_command &= BEFORE_COMMANDS.contains(&word);
+                    begins_command |= cases > 0 && word == "in";
+                }
                 at = after_unit(text, at, depth)?;
+                begins_command |= b";&|\n".contains(byte);
                 continue;
             }
         }
+        begins_command |= b"()".contains(byte);
         at += 1;
     }
     Err(missing_end(text, start))
 }
 
+/// Bytes that end a word.
+const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
+
+/// Words after which a command may begin.
+pub(super) const BEFORE_COMMANDS: &[&str] =
+    &["then", "do", "else", "elif", "{", "if", "while", "until", "!", "time"];
+
+fn first_word(text: &str) -> &str {
+    let end = text.bytes().position(|byte| BOUNDARIES.contains(&byte)).unwrap_or(text.len());
+    &text[..end]
+}
+
 /// A here-document whose body has not begun.
-struct HereDocument {
+pub(super) struct HereDocument {
     tag: String,
     strips_tabs: bool,
 }
 
 impl HereDocument {
     /// Reads what follows `<<`, and tells where that ends.
-    fn read(text: &str, start: usize) -> (HereDocument, usize) {
+    pub(super) fn read(text: &str, start: usize) -> (HereDocument, usize) {
         let strips_tabs = text[start..].starts_with('-');
         let start = start + usize::from(strips_tabs);
         let start = text.len() - text[start..].trim_start_matches([' ', '\t']).len();
@@ -145,7 +182,7 @@ impl HereDocument {
     }
 
     /// The line break at the end of the closing tag; `at` is the one before the body.
-    fn after(&self, text: &str, mut at: usize) -> Option<usize> {
+    pub(super) fn after(&self, text: &str, mut at: usize) -> Option<usize> {
         loop {
             let line = text.get(at + 1..)?;
             let end = line.find('\n').unwrap_or(line.len());

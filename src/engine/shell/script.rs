@@ -14,7 +14,7 @@ use super::line::{
 };
 use super::parts::{Parts, Place, Stdin};
 use super::quotes::MissingEnd;
-use super::tokens;
+use super::tokens::{self, MOST_TOKENS, Substitutions};
 use super::variables;
 use super::word::{self, Constants, ReadWord, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands};
@@ -23,27 +23,36 @@ use super::wrapped::{self, InDoubt, Inner, InnerCommands};
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
 const MOST_WORDS_OF_BRACES: usize = 1_000;
-const MOST_WRAPPERS: usize = 16;
+const MOST_WRAPPERS: usize = 10;
+/// Words of a command, times the programs that it is run through.
+const MOST_WRAPPED_WORDS: usize = 20_000;
 /// All texts in one text together.
 const MOST_BYTES_READ: usize = 4 << 20;
+const MOST_BYTES_SOUGHT: usize = 1 << 20;
 
 /// Reads a text and all texts in it.
 struct ScriptReader<'t> {
     text: &'t str,
     line: CommandLine,
     bytes_left: usize,
+    tokens_left: usize,
+    /// Assignments that may still be looked at: each is sought in the whole text.
+    assignments_left: usize,
     constants: Constants,
 }
 
 /// Reads command texts, each on its own.
 pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
     let mut line = CommandLine::default();
-    let mut bytes_left = MOST_BYTES_READ;
+    let (mut bytes_left, mut tokens_left) = (MOST_BYTES_READ, MOST_TOKENS);
     for text in texts.iter().map(AsRef::as_ref) {
-        let constants = Constants::new();
-        let mut reader = ScriptReader { text, line, bytes_left, constants };
-        reader.script(text, Place { depth: 0, through: &[], is_certain: true });
-        (line, bytes_left) = (reader.line, reader.bytes_left);
+        let (constants, assignments_left) =
+            (Constants::new(), MOST_BYTES_SOUGHT / text.len().max(1));
+        let mut reader =
+            ScriptReader { text, line, bytes_left, tokens_left, assignments_left, constants };
+        let substitutions = &Substitutions::default();
+        reader.script(text, Place { depth: 0, through: &[], is_certain: true, substitutions });
+        (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
     }
     line
 }
@@ -62,10 +71,11 @@ impl ScriptReader<'_> {
         };
         self.bytes_left = left;
         let options = ParserOptions::default();
-        let tokens = match tokens::read(text, &options) {
+        let tokens = match tokens::read(text, self.tokens_left, &options) {
             Ok(tokens) => tokens,
             Err(why) => return self.doubt(why),
         };
+        self.tokens_left = self.tokens_left.saturating_sub(tokens.list.len());
         let depth = place.depth + 1 + tokens.depth;
         if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
@@ -73,7 +83,8 @@ impl ScriptReader<'_> {
         match parse_tokens(&tokens.list, &options) {
             Ok(program) => {
                 for list in &program.complete_commands {
-                    self.list(list, Place { depth, ..place });
+                    let substitutions = &tokens.substitutions;
+                    self.list(list, Place { depth, substitutions, ..place });
                 }
             }
             Err(error) => self.doubt(format!("it cannot be read: {error}")),
@@ -211,17 +222,22 @@ impl ScriptReader<'_> {
             self.doubt("it cannot be read at an index");
         }
         if parts.words.is_empty() && place.is_certain {
-            for Assignment { name, value } in &parts.assigns {
-                if let Some(value) =
-                    value.as_ref().filter(|_| variables::is_constant(self.text, name))
-                {
-                    self.constants.insert(name.clone(), value.clone());
-                }
-            }
+            self.note_constants(&parts.assigns);
         }
         let printed = parts.printed().map_or(Stdin::Pipe, Stdin::Text);
         self.run(parts, place);
         printed
+    }
+
+    /// Keeps the values of variables that are set once.
+    fn note_constants(&mut self, assigns: &[Assignment]) {
+        for Assignment { name, value } in assigns.iter().take(self.assignments_left) {
+            self.assignments_left -= 1;
+            if let Some(value) = value.as_ref().filter(|_| variables::is_constant(self.text, name))
+            {
+                self.constants.insert(name.clone(), value.clone());
+            }
+        }
     }
 
     fn item(&mut self, item: &Item, is_prefix: bool, parts: &mut Parts, place: Place) {
@@ -355,19 +371,19 @@ impl ScriptReader<'_> {
     }
 
     fn word(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read(text, self.constants(place));
+        let read = word::read(&place.substitutions.put_back(text), self.constants(place));
         self.take(read, place)
     }
 
     /// An operand of `[[`.
     fn operand(&mut self, text: &str, place: Place) {
-        let read = word::read_part(text, self.constants(place));
+        let read = word::read_part(&place.substitutions.put_back(text), self.constants(place));
         self.take(read, place);
     }
 
     /// A here-document or an arithmetic expression.
     fn body(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read_body(text, self.constants(place));
+        let read = word::read_body(&place.substitutions.put_back(text), self.constants(place));
         self.take(read, place)
     }
 
@@ -405,7 +421,8 @@ impl ScriptReader<'_> {
                 return self.push(parts, place.through);
             }
         };
-        if place.through.len() >= MOST_WRAPPERS {
+        let wrapped_words = place.through.len() * parts.words.len();
+        if place.through.len() >= MOST_WRAPPERS || wrapped_words > MOST_WRAPPED_WORDS {
             self.doubt("programs run through each other, too deep to read");
             return self.push(parts, place.through);
         }

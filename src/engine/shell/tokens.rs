@@ -3,46 +3,152 @@
 
 use brush_parser::{ParserOptions, Token, uncached_tokenize_str, unquote_str};
 
+use super::quotes::{BEFORE_COMMANDS, HereDocument, MissingEnd, after_unit, end_of_parentheses};
+
 /// Longer texts are not read: a tool that is given more can hardly be told what it does.
 const LONGEST_BYTES: usize = 1 << 20;
-/// The parser takes 3 µs a token.
-const MOST_TOKENS: usize = 20_000;
-/// The tokenizer recurses for substitutions that hold more than a plain name or words.
-const MOST_SUBSTITUTIONS: usize = 100;
+/// Of all texts in one text together; the parser takes 3 µs for each.
+pub(super) const MOST_TOKENS: usize = 20_000;
 const MOST_HERE_DOCUMENTS: usize = 200;
+const MOST_INDICES: usize = 64;
+/// Groups that begin like a sum, `((a); b)`.
+const MOST_GROUPS: usize = 64;
 
 /// What the parser is given.
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
     /// How deep commands nest; the parser recurses for each.
     pub(super) depth: usize,
+    pub(super) substitutions: Substitutions,
 }
 
-/// Reads the tokens of a text, or says why it cannot be read.
-pub(super) fn read(text: &str, options: &ParserOptions) -> Result<Tokens, String> {
+/// Substitutions are taken out of a text before it is divided, because the tokenizer recurses for
+/// each, loses some of them in the line of a here-document, and knows no `case` in them. A number
+/// between two of these stands for one.
+const MARK: char = '\u{10fffc}';
+
+/// What the marks stand for.
+#[derive(Debug, Default)]
+pub(super) struct Substitutions(Vec<String>);
+
+impl Substitutions {
+    /// A part of the divided text as it was written.
+    pub(super) fn put_back(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        for (number, part) in text.split(MARK).enumerate() {
+            let taken = if number % 2 == 1 { part.parse().ok() } else { None };
+            written.push_str(taken.and_then(|at: usize| self.0.get(at)).map_or(part, |it| it));
+        }
+        written
+    }
+
+    /// Takes the substitutions out of a text.
+    fn take_out(&mut self, text: &str) -> Result<String, MissingEnd> {
+        let bytes = text.as_bytes();
+        let mut flat = String::with_capacity(text.len());
+        let (mut at, mut end_of_sum, mut is_quoted, mut is_start) = (0, 0, false, true);
+        let mut groups = 0;
+        let mut waiting = Vec::new();
+        while at < text.len() {
+            let start = at;
+            let was_start = is_start && !is_quoted;
+            is_start = b" \t\n;&|()".contains(&bytes[at]);
+            match &bytes[at..] {
+                [b'$', b'(' | b'{' | b'[', ..] | [b'`', ..] => at = after_unit(text, at, 0)?,
+                [b'<' | b'>', b'(', ..] if !is_quoted && at >= end_of_sum => {
+                    at = after_unit(text, at, 0)?
+                }
+                [b'"', ..] => {
+                    is_quoted = !is_quoted;
+                    at += 1;
+                }
+                [b'$', b'\'', ..] | [b'\'', ..] if !is_quoted => at = after_unit(text, at, 0)?,
+                [b'\\', ..] | [b'$', b'$', ..] => at = after_unit(text, at, 0)?,
+                [b'#', ..] if was_start => at += text[at..].find('\n').unwrap_or(text.len() - at),
+                [b'(', b'(', ..] if was_start && at >= end_of_sum => {
+                    let end = end_of_parentheses(text, at + 2, 0)?;
+                    let is_sum = bytes.get(end + 1) == Some(&b')');
+                    end_of_sum = if is_sum { end } else { 0 };
+                    groups += usize::from(!is_sum);
+                    // Each looks for its end.
+                    if groups > MOST_GROUPS {
+                        return Err(MissingEnd("((".to_string()));
+                    }
+                    at += 2;
+                }
+                [b'<', b'<', b'<', ..] if !is_quoted => at += 3,
+                [b'<', b'<', ..] if !is_quoted && at >= end_of_sum => {
+                    let (document, after) = HereDocument::read(text, at + 2);
+                    waiting.push(document);
+                    at = after;
+                }
+                [b'\n', ..] if !is_quoted && !waiting.is_empty() => {
+                    for document in waiting.drain(..) {
+                        let missing = || MissingEnd("<<".to_string());
+                        at = document.after(text, at).ok_or_else(missing)?;
+                    }
+                    at = (at + 1).min(text.len());
+                }
+                _ => at += 1,
+            }
+            // A step of one byte may be in the middle of a character.
+            at = (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
+            match bytes[start] {
+                b'$' | b'<' | b'>'
+                    if at > start + 2
+                        && bytes[start + 1] != b'\''
+                        && b"({[".contains(&bytes[start + 1]) =>
+                {
+                    self.mark(&text[start..at], &mut flat);
+                }
+                b'`' => self.mark(&text[start..at], &mut flat),
+                _ => flat.push_str(&text[start..at]),
+            }
+        }
+        Ok(flat)
+    }
+
+    fn mark(&mut self, taken: &str, flat: &mut String) {
+        flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
+        self.0.push(taken.to_string());
+    }
+}
+
+/// Reads the tokens of a text, or says why it cannot be read. There may be `most` of them.
+pub(super) fn read(text: &str, most: usize, options: &ParserOptions) -> Result<Tokens, String> {
     if text.len() > LONGEST_BYTES {
         return Err("it is too long to read".to_string());
     }
-    if text.contains('\0') {
-        return Err("it has a zero byte".to_string());
+    if text.contains(['\0', MARK]) {
+        return Err("it has a character that no text has".to_string());
     }
     if text.matches("<<").count() > MOST_HERE_DOCUMENTS {
         return Err("it has too many here-documents to read".to_string());
     }
-    if substitutions_that_may_nest(text) > MOST_SUBSTITUTIONS {
-        return Err("it has too many substitutions in each other to read".to_string());
-    }
-    if least_tokens(text) > MOST_TOKENS {
+    let mut substitutions = Substitutions::default();
+    let flat = substitutions
+        .take_out(text)
+        .map_err(|MissingEnd(part)| format!("it cannot be read at `{part}`"))?;
+    if least_tokens(&flat) > most {
         return Err("it has too many words to read".to_string());
     }
-    let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
+    let tokens = uncached_tokenize_str(&flat, &options.tokenizer_options())
         .map_err(|error| format!("it cannot be read: {error}"))?;
     if !has_whole_here_documents(&tokens) {
         return Err("its here-documents cannot be read".to_string());
     }
-    let list = as_the_parser_takes_them(tokens, text);
+    if tokens.iter().any(|token| indices(token.to_str()) > MOST_INDICES) {
+        return Err("it has too many indices in each other to read".to_string());
+    }
+    let list = as_the_parser_takes_them(tokens);
     let depth = depth(&list);
-    Ok(Tokens { list, depth })
+    Ok(Tokens { list, depth, substitutions })
+}
+
+/// How deep the indices of `a[b[c]]` may nest; the parser recurses for each.
+fn indices(word: &str) -> usize {
+    let name = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
+    if word[name..].starts_with('[') { word.matches('[').count() } else { 0 }
 }
 
 /// Tokens that a text has in any case: operators, and words between blanks.
@@ -94,20 +200,14 @@ fn is_contiguous(left: &Token, right: &Token) -> bool {
 }
 
 /// bash takes some things that the parser does not: `|&` after any command, `!` after `|`,
-/// `select`, a name before the group of `coproc`, `{name}>file`, and `<( )` for any word.
-fn as_the_parser_takes_them(tokens: Vec<Token>, text: &str) -> Vec<Token> {
+/// `select`, a name before the group of `coproc`, `{name}>file`, and `case` in parentheses.
+fn as_the_parser_takes_them(tokens: Vec<Token>) -> Vec<Token> {
     let mut taken: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut is_after_pipe = false;
     let mut begins = true;
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let next = tokens.get(at + 1).map(Token::to_str);
-        if let Some((word, end)) = process_substitution(&tokens, at, text) {
-            taken.push(word);
-            begins = false;
-            at = end;
-            continue;
-        }
         at += 1;
         let begun = begins;
         begins = begins_command(token, begun);
@@ -130,6 +230,11 @@ fn as_the_parser_takes_them(tokens: Vec<Token>, text: &str) -> Vec<Token> {
                     && text.len() > 2
                     && next.is_some_and(|next| next.starts_with(['<', '>']))
                     && is_contiguous(token, &tokens[at]) => {}
+            // The parser would take `esac )` for another pattern.
+            Token::Word(text, place) if begun && text == "esac" && next == Some(")") => {
+                taken.push(token.clone());
+                taken.push(Token::Operator(";".to_string(), place.clone()));
+            }
             token => taken.push(token.clone()),
         }
         is_after_pipe =
@@ -144,69 +249,10 @@ const OPENINGS: &[&str] =
 
 /// Whether a command may begin after a token.
 fn begins_command(token: &Token, begun: bool) -> bool {
-    const BEFORE: &[&str] =
-        &["then", "do", "else", "elif", "{", "if", "while", "until", "!", "time"];
     match token {
         Token::Operator(text, _) => !text.starts_with(['<', '>']) && text != "&>" && text != "&>>",
-        Token::Word(text, _) => begun && BEFORE.contains(&text.as_str()),
+        Token::Word(text, _) => begun && BEFORE_COMMANDS.contains(&text.as_str()),
     }
-}
-
-/// A process substitution that begins here, as one word, and where it ends.
-fn process_substitution(tokens: &[Token], start: usize, text: &str) -> Option<(Token, usize)> {
-    let (Token::Operator(sign, place), open) = (&tokens[start], tokens.get(start + 1)?) else {
-        return None;
-    };
-    let is_one = matches!(sign.as_str(), "<" | ">") && open.to_str() == "(";
-    if !is_one || !is_contiguous(&tokens[start], open) {
-        return None;
-    }
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(start + 1) {
-        let Token::Operator(operator, end) = token else { continue };
-        match operator.as_str() {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            "<<" | "<<-" => return None,
-            _ => {}
-        }
-        if depth == 0 {
-            let (start, end_index) = (place.start.index, end.end.index);
-            let written: String = match text.is_ascii() {
-                true => text.get(start..end_index)?.to_string(),
-                false => text.chars().skip(start).take(end_index - start).collect(),
-            };
-            let is_whole = written.starts_with(sign.as_str()) && written.ends_with(')');
-            let location =
-                brush_parser::SourceSpan { start: place.start.clone(), end: end.end.clone() };
-            return is_whole.then(|| (Token::Word(written, location), at + 1));
-        }
-    }
-    None
-}
-
-/// How many substitutions may have others in them: all but those that end before anything that
-/// could begin one or hide their end.
-fn substitutions_that_may_nest(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let opens = |at: &usize| {
-        let before = at.checked_sub(1).map(|before| bytes[before]);
-        b"({[".contains(&bytes[*at])
-            && before
-                .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"$<>@!?*+=(_[".contains(&byte))
-    };
-    let may_nest = |at: &usize| {
-        let close = match bytes[*at] {
-            b'(' => b')',
-            b'{' => b'}',
-            _ => b']',
-        };
-        let end = bytes[at + 1..]
-            .iter()
-            .find(|byte| **byte == close || b"$`'\"\\#\n({[<>".contains(byte));
-        end != Some(&close)
-    };
-    (0..bytes.len()).filter(opens).filter(may_nest).take(MOST_SUBSTITUTIONS + 1).count()
 }
 
 /// How deep commands may nest. Only an end that is where a command begins counts as one, so that

@@ -58,7 +58,7 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         | Kind::Source => {
             let words = words.to_vec();
             let reader =
-                OptionReader { row, name, words, at: 1, options: WrapperOptions::default() };
+                WrapperReader { row, name, words, at: 1, options: WrapperOptions::default() };
             let mut options = reader.read()?;
             assigns = std::mem::take(&mut options.assigns);
             options.runs(row, name)?
@@ -84,7 +84,7 @@ struct WrapperOptions {
 }
 
 /// Reads the options of a wrapper.
-struct OptionReader<'r> {
+struct WrapperReader<'r> {
     row: &'r Wrapper,
     name: &'r str,
     words: Vec<Word>,
@@ -92,7 +92,7 @@ struct OptionReader<'r> {
     options: WrapperOptions,
 }
 
-impl OptionReader<'_> {
+impl WrapperReader<'_> {
     fn doubt(&self) -> InDoubt {
         let shown = self.words.get(self.at).map_or("", |word| &word.value);
         InDoubt(format!("{} {shown}", self.name).trim_end().replace(UNKNOWN, "…"))

@@ -1,1 +1,161 @@
-//! Placeholder.
+//! Whatever is nested or repeated: commands or a doubt, on a small stack.
+
+use hookrun::internals::shell;
+
+/// What is before, in and after the middle, each as often as the others.
+const NESTS: &[(&str, &str, &str)] = &[
+    ("{ ", "a", "; }"),
+    ("( ", "a", " )"),
+    ("(", "a", ")"),
+    ("if ", "a", "; then b; fi"),
+    ("while ", "a", "; do b; done"),
+    ("case x in x) ", "a", ";; esac"),
+    ("for i in a; do ", "a", "; done"),
+    ("f() ", "{ a; }", ""),
+    ("function f { ", "a", "; }"),
+    ("[[ ( ", "a", " ) ]]"),
+    ("[[ ! ", "a", " ]]"),
+    ("if a; then b; elif ", "c", "; then d; fi"),
+    ("a() { ", "b", "; }"),
+    ("! ", "a", ""),
+    ("time ", "a", ""),
+    ("coproc ", "a", ""),
+    ("coproc { ", "a", "; }"),
+    ("$(", "a", ")"),
+    ("\"$(", "a", ")\""),
+    ("$(case a in a) ", "b", ";; esac)"),
+    ("${x:-", "a", "}"),
+    ("\"${x:-", "a", "}\""),
+    ("${x:-'", "a", "'}"),
+    ("$((", "1", "))"),
+    ("((", "1", "))"),
+    ("((a); ", "b", ")"),
+    ("$[", "1", "]"),
+    ("x[", "1", "]=2"),
+    ("`", "a", "`"),
+    ("<(", "a", ")"),
+    ("a=(", "b", ")"),
+    ("@(", "a", ")"),
+    ("{a,", "b", "}"),
+    ("sudo ", "a", ""),
+    ("env ", "a", ""),
+    ("env -S 'A=b' ", "a", ""),
+    ("eval ", "a", ""),
+    ("xargs ", "a", ""),
+    ("ssh a ", "b", ""),
+    ("parallel ", "a", ""),
+    ("find . -exec ", "a", " \\;"),
+    ("bash -c '", "a", "'"),
+    ("bash -c ", "a", ""),
+    ("git -c alias.a=!", "b", ""),
+    ("a <<E\n", "x", "\nE\n"),
+    ("a <<E ", "\nx\n", "E\n"),
+];
+
+/// What is only repeated.
+const ROWS: &[&str] = &[
+    "{a,b}",
+    "{1..99999999}",
+    "a; ",
+    "a && ",
+    "a || ",
+    "a | ",
+    "a & ",
+    "a\n",
+    "\\\n",
+    "'a'",
+    "\"a\"",
+    "$a",
+    "> a ",
+    "a=b ",
+    "$'\\x41'",
+    "else ",
+    ") ",
+    "} ",
+    ";; ",
+    "#",
+    "é",
+    "\u{0}",
+    "\u{10fffc}",
+    "\u{10fffd}",
+    "<",
+    ">",
+    "&",
+    "|",
+    "\"",
+    "'",
+    "$(",
+    "${",
+    "((",
+    "(",
+    "{",
+    "if ",
+    "case x in ",
+    "<<E ",
+    "<<E\n",
+    "[[ ",
+    "function ",
+    "for ",
+    "a <(b) ",
+    "$(a) ",
+    "`a` ",
+    "${a} ",
+    "\\",
+    "$",
+    " ",
+    "\t",
+    "a b ",
+    "-",
+    "*",
+    "[",
+    "esac ",
+    "case ",
+    "$((1)) ",
+    "A=a; $A; ",
+];
+
+/// A text is read to commands or a doubt; an overflow of the stack would end the tests.
+fn read(text: String, small_stack: bool) {
+    let read = move || {
+        let line = shell::read(&text);
+        assert!(line.commands.len() <= 10_000);
+        assert!(line.doubt.as_ref().is_none_or(|doubt| !doubt.trim().is_empty()));
+    };
+    if small_stack {
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).unwrap();
+        thread.join().unwrap();
+    } else {
+        read();
+    }
+}
+
+#[test]
+fn whatever_is_nested_or_repeated_is_read_or_in_doubt() {
+    let rows = ROWS.iter().map(|row| (*row, "", ""));
+    for (open, middle, close) in NESTS.iter().copied().chain(rows) {
+        for times in [1, 10, 20, 30, 40, 100, 1_000, 10_000, 100_000, 1_000_000] {
+            if (open.len() + close.len()) * times <= 3 << 20 {
+                let text = format!("{}{middle}{}", open.repeat(times), close.repeat(times));
+                let start = std::time::Instant::now();
+                read(text, true);
+                if std::env::var_os("HOOKRUN_SHOW_TIMES").is_some() {
+                    println!("{:>9} µs {open:?} * {times}", start.elapsed().as_micros());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_in_texts_are_read_or_in_doubt() {
+    let mut text = "a".to_string();
+    for (number, (open, _, close)) in NESTS.iter().cycle().enumerate().take(200) {
+        text = format!("{}{text}{}", open.repeat(number % 8), close.repeat(number % 8));
+        read(text.clone(), true);
+        let quoted = format!("bash -c {}", shell_words::quote(&text));
+        read(quoted.clone(), true);
+        if number % 4 == 0 && text.len() < 100_000 {
+            text = quoted;
+        }
+    }
+}

@@ -60,6 +60,10 @@ fn a_command_is_found_wherever_it_is() {
         ("bash -c 'bash -c \"a; \\$x\"'", "bash> bash> a\nbash> bash> ?"),
         ("bash <<E\na $x\nE", "bash> a ?"),
         ("bash -s <<< 'a; b'", "bash> a\nbash> b"),
+        ("cat <<E > o; tee $(a) ${x:-`b`} $((1<<2))\ntext\nE\nc", "cat >o\na\nb\ntee ? ? ?\nc"),
+        ("x=$(case $y in a) b;; (c) d;; esac); e \"$(case a in esac; f)\"", "b\nd\nf\ne ?"),
+        ("x=$(echo case; a); cat <(cat <<E\n)\nE\n)", "echo case\na\ncat\ncat ?"),
+        ("(case a in b) c;; (d) e;; esac)", "c\ne"),
         ("a # ; b\nc", "a\nc"),
         ("echo $(ls # '\n) ; rm x #')", "ls\necho ?\nrm x"),
     ]);
