@@ -5,6 +5,8 @@ pub(crate) mod answer;
 pub(crate) mod event;
 pub(crate) mod json;
 pub(crate) mod manifest;
+mod mutations;
+pub(crate) mod shell;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,4 +48,18 @@ fn every_manifest_of_the_corpus_is_loaded_or_complained_about() {
 #[test]
 fn every_event_of_the_corpus_is_read_as_the_grammar_says() {
     walk("event", event::check);
+}
+
+#[test]
+fn every_command_line_of_the_corpus_is_read_or_in_doubt() {
+    walk("shell", shell::check);
+}
+
+/// `HOOKRUN_MUTATIONS=10000000 cargo test --release --test it corpus::mutations -- --nocapture`
+/// tries that many texts that are made of the corpus.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how many texts are tried is told by it")]
+fn mutations_of_the_command_lines_are_read_or_in_doubt() {
+    let count = std::env::var("HOOKRUN_MUTATIONS").ok().and_then(|text| text.parse().ok());
+    mutations::run(count.unwrap_or(2_000));
 }

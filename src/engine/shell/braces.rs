@@ -2,6 +2,8 @@
 
 use super::quotes::after_unit;
 
+/// Of all words that one becomes.
+const MOST_BYTES: usize = 1 << 20;
 /// Each group looks for its end.
 const MOST_GROUPS: usize = 64;
 
@@ -14,7 +16,10 @@ pub(super) fn expand(word: &str, most: usize) -> Option<Vec<String>> {
     let mut waiting = vec![word.to_string()];
     while let Some(word) = waiting.pop() {
         match first_group(&word) {
-            Some(group) if done.len() + waiting.len() + group.members.len() <= most => {
+            Some(group)
+                if done.len() + waiting.len() + group.members.len() <= most
+                    && (group.members.len() + waiting.len()) * word.len() <= MOST_BYTES =>
+            {
                 let (before, after) = (&word[..group.start], &word[group.end..]);
                 let made = group.members.iter().rev();
                 waiting.extend(made.map(|member| format!("{before}{member}{after}")));

@@ -29,6 +29,8 @@ const MOST_WRAPPED_WORDS: usize = 20_000;
 /// All texts in one text together.
 const MOST_BYTES_READ: usize = 4 << 20;
 const MOST_BYTES_SOUGHT: usize = 1 << 20;
+/// Words that braces and all else make, in all texts of a line.
+const MOST_WORDS: usize = 40_000;
 
 /// Reads a text and all texts in it.
 struct ScriptReader<'t> {
@@ -36,6 +38,7 @@ struct ScriptReader<'t> {
     line: CommandLine,
     bytes_left: usize,
     tokens_left: usize,
+    words_left: usize,
     /// Assignments that may still be looked at: each is sought in the whole text.
     assignments_left: usize,
     constants: Constants,
@@ -48,8 +51,15 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
     for text in texts.iter().map(AsRef::as_ref) {
         let (constants, assignments_left) =
             (Constants::new(), MOST_BYTES_SOUGHT / text.len().max(1));
-        let mut reader =
-            ScriptReader { text, line, bytes_left, tokens_left, assignments_left, constants };
+        let mut reader = ScriptReader {
+            text,
+            line,
+            bytes_left,
+            tokens_left,
+            words_left: MOST_WORDS,
+            assignments_left,
+            constants,
+        };
         let substitutions = &Substitutions::default();
         reader.script(text, Place { depth: 0, through: &[], is_certain: true, substitutions });
         (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
@@ -360,9 +370,11 @@ impl ScriptReader<'_> {
             true => braces::expand(text, MOST_WORDS_OF_BRACES),
             false => Some(vec![text.to_string()]),
         };
+        let made = made.filter(|made| made.len() <= self.words_left);
         let Some(made) = made else {
-            return self.doubt("its braces make too many words");
+            return self.doubt("it has too many words to read");
         };
+        self.words_left -= made.len();
         // Braces make no words of nothing.
         for text in made.iter().filter(|text| !text.is_empty()) {
             let word = self.word(text, place);

@@ -123,9 +123,6 @@ fn hold(text: &str, bin: &Path, folder: &Path, tally: &Tally) {
             return;
         }
         tally.uncertain.fetch_add(1, Ordering::Relaxed);
-        if std::env::var_os("HOOKRUN_SHOW_DOUBTS").is_some() {
-            println!("{:?}\n{text}\n", line.doubt);
-        }
         return;
     }
     let calls = calls(text, bin, folder);

@@ -115,32 +115,24 @@ const ROWS: &[&str] = &[
 ];
 
 /// A text is read to commands or a doubt; an overflow of the stack would end the tests.
-fn read(text: String, small_stack: bool) {
+fn read(text: String) {
     let read = move || {
         let line = shell::read(&text);
         assert!(line.commands.len() <= 10_000);
         assert!(line.doubt.as_ref().is_none_or(|doubt| !doubt.trim().is_empty()));
     };
-    if small_stack {
-        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).unwrap();
-        thread.join().unwrap();
-    } else {
-        read();
-    }
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).unwrap();
+    thread.join().unwrap();
 }
 
 #[test]
 fn whatever_is_nested_or_repeated_is_read_or_in_doubt() {
     let rows = ROWS.iter().map(|row| (*row, "", ""));
     for (open, middle, close) in NESTS.iter().copied().chain(rows) {
-        for times in [1, 10, 20, 30, 40, 100, 1_000, 10_000, 100_000, 1_000_000] {
+        for times in [10, 30, 100, 1_000, 10_000, 100_000, 1_000_000] {
             if (open.len() + close.len()) * times <= 3 << 20 {
                 let text = format!("{}{middle}{}", open.repeat(times), close.repeat(times));
-                let start = std::time::Instant::now();
-                read(text, true);
-                if std::env::var_os("HOOKRUN_SHOW_TIMES").is_some() {
-                    println!("{:>9} µs {open:?} * {times}", start.elapsed().as_micros());
-                }
+                read(text);
             }
         }
     }
@@ -149,11 +141,11 @@ fn whatever_is_nested_or_repeated_is_read_or_in_doubt() {
 #[test]
 fn texts_in_texts_are_read_or_in_doubt() {
     let mut text = "a".to_string();
-    for (number, (open, _, close)) in NESTS.iter().cycle().enumerate().take(200) {
+    for (number, (open, _, close)) in NESTS.iter().cycle().enumerate().take(60) {
         text = format!("{}{text}{}", open.repeat(number % 8), close.repeat(number % 8));
-        read(text.clone(), true);
+        read(text.clone());
         let quoted = format!("bash -c {}", shell_words::quote(&text));
-        read(quoted.clone(), true);
+        read(quoted.clone());
         if number % 4 == 0 && text.len() < 100_000 {
             text = quoted;
         }
