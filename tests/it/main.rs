@@ -25,6 +25,7 @@ mod hosts;
 mod install;
 mod library;
 mod loom;
+mod matchers;
 mod nasty;
 mod record;
 mod replay;

@@ -6,10 +6,6 @@ mod path;
 mod programs;
 mod row;
 mod runs;
-#[cfg(test)]
-mod shapes;
-#[cfg(test)]
-mod tests;
 mod wild;
 
 use std::fmt;

@@ -18,7 +18,11 @@ fn the_house_keeps_its_measures() {
     let arrows = arrows(&sources);
     let knots = knots(&arrows);
     let circles = circles_of_siblings(&arrows);
+    // The reader of command lines is a feature of its own; its nouns are the engine's.
+    let is_optional =
+        |path: &str| path.starts_with("engine/shell/") && path != "engine/shell/line.rs";
     let engine = sources.iter().filter(|source| source.path.starts_with("engine"));
+    let engine = engine.filter(|source| !is_optional(&source.path));
     let lines = |source: &Source| source.text.lines().count();
     let (longest_function, its_file) = longest_function(&sources);
     let longest_file = sources.iter().max_by_key(|source| lines(source)).unwrap();

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Matcher, PathBase};
-use crate::engine::event::{Context, Event, catalog::Catalog};
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::hook::{Matcher, PathBase};
+use hookrun::{Context, Event};
 
 fn wants(matcher: &Matcher, tool: &str, input: &Value) -> bool {
     let spec = Catalog::default().find("tool.pre").unwrap();
