@@ -289,9 +289,9 @@ impl CaseWords {
             }
         };
         kept.retain(|key, _| !is_local(key));
-        // Its links led elsewhere at that time.
+        // Its links led elsewhere at that time, and no host need say its commands.
         if let Some(action) = kept.get_mut("action").and_then(Value::as_object_mut) {
-            action.remove("resolved");
+            action.retain(|key, _| !matches!(key.as_str(), "resolved" | "commands"));
         }
         // An action is made again from the tool, or from what changes, unless the host sent another.
         let made = [Action::derive(&read), Action::of_changes(&read)];
@@ -299,7 +299,9 @@ impl CaseWords {
             .iter()
             .flatten()
             .flatten()
-            .filter_map(|made| serde_json::from_str(&made.to_json()).ok())
+            .filter_map(|made| {
+                serde_json::from_str(&Action::without_commands(&made.to_json())).ok()
+            })
             .collect();
         let is_made = |action: &Value| made.contains(action);
         if kept.get("action").is_some_and(is_made) {

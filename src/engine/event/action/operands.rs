@@ -150,7 +150,7 @@ impl LinePaths {
     fn command(&mut self, name: &str, args: &[ShellWord]) {
         let is_it = |writer: &&Writer| writer.names.contains(&name);
         let Some(writer) = WRITERS.iter().find(is_it) else { return };
-        let words = OptionReader::read(writer, args);
+        let words = OperandReader::read(writer, args);
         self.add(writer, &words);
         if let Some(at) = words.first_operand.filter(|_| name == "git")
             && let Some(command) = args[at].known()
@@ -159,7 +159,7 @@ impl LinePaths {
         }
     }
 
-    fn add(&mut self, writer: &Writer, words: &OptionReader<'_>) {
+    fn add(&mut self, writer: &Writer, words: &OperandReader<'_>) {
         words.values_of(writer.folders).for_each(|folder| self.folder(folder));
         words.values_of(writer.files).for_each(|file| self.file(file));
         if !writer.only_with.is_empty() && !words.has(writer.only_with) {
@@ -250,7 +250,7 @@ impl LinePaths {
 /// The words after a program, divided as its row says. What only a run can tell counts as an
 /// operand.
 #[derive(Debug, Default)]
-struct OptionReader<'c> {
+struct OperandReader<'c> {
     /// Each with its value, if it takes one that is known; a short one without its dash.
     options: Vec<(&'c str, Option<&'c str>)>,
     operands: Vec<Option<&'c str>>,
@@ -260,9 +260,9 @@ struct OptionReader<'c> {
     before_dashes: Option<usize>,
 }
 
-impl<'c> OptionReader<'c> {
-    fn read(writer: &Writer, args: &'c [ShellWord]) -> OptionReader<'c> {
-        let mut read = OptionReader::default();
+impl<'c> OperandReader<'c> {
+    fn read(writer: &Writer, args: &'c [ShellWord]) -> OperandReader<'c> {
+        let mut read = OperandReader::default();
         let takes_value = |option: &str| {
             let lists = [writer.valued, writer.files, writer.into, writer.folders];
             lists.into_iter().any(|list| lists_option(list, option))
