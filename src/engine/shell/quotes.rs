@@ -181,6 +181,16 @@ impl HereDocument {
         (HereDocument { tag: text[start..end].replace(['\'', '"', '\\'], ""), strips_tabs }, end)
     }
 
+    /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
+    pub(super) fn is_plain(&self, written: &str) -> bool {
+        let written = written.trim_start_matches(['-', ' ', '\t']);
+        let forms = ["", "'", "\""].map(|quote| format!("{quote}{}{quote}", self.tag));
+        let is_name = !self.tag.is_empty()
+            && self.tag.chars().all(|c| c.is_alphanumeric() || "_-.+:!%@=/".contains(c));
+        is_name
+            && (forms.iter().any(|form| form == written) || written == format!("\\{}", self.tag))
+    }
+
     /// The line break at the end of the closing tag; `at` is the one before the body.
     pub(super) fn after(&self, text: &str, mut at: usize) -> Option<usize> {
         loop {
@@ -189,8 +199,7 @@ impl HereDocument {
             let line = &line[..end];
             let bare = if self.strips_tabs { line.trim_start_matches('\t') } else { line };
             at += 1 + end;
-            // The closing parenthesis may be in the same line.
-            if bare.strip_prefix(self.tag.as_str()).is_some_and(|rest| rest.trim().is_empty()) {
+            if bare == self.tag {
                 return Some(at);
             }
             if at >= text.len() {

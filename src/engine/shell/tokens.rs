@@ -48,11 +48,12 @@ impl Substitutions {
         let mut flat = String::with_capacity(text.len());
         let (mut at, mut end_of_sum, mut is_quoted, mut is_start) = (0, 0, false, true);
         let mut groups = 0;
+        let (mut has_documents, mut has_signs) = (false, false);
         let mut waiting = Vec::new();
         while at < text.len() {
             let start = at;
             let was_start = is_start && !is_quoted;
-            is_start = b" \t\n;&|()".contains(&bytes[at]);
+            is_start = b" \t\n;&|()<>".contains(&bytes[at]);
             match &bytes[at..] {
                 [b'$', b'(' | b'{' | b'[', ..] | [b'`', ..] => at = after_unit(text, at, 0)?,
                 [b'<' | b'>', b'(', ..] if !is_quoted && at >= end_of_sum => {
@@ -63,6 +64,13 @@ impl Substitutions {
                     at += 1;
                 }
                 [b'$', b'\'', ..] | [b'\'', ..] if !is_quoted => at = after_unit(text, at, 0)?,
+                // The tokenizer takes these for the beginning of something else.
+                [b'$', b'$', b'(' | b'{' | b'[' | b'\'', ..] | [b'\\', b'$', b'\'', ..]
+                    if !is_quoted =>
+                {
+                    return Err(MissingEnd("$".to_string()));
+                }
+                [b'$', b'$', b'(' | b'{' | b'[', ..] => return Err(MissingEnd("$".to_string())),
                 [b'\\', ..] | [b'$', b'$', ..] => at = after_unit(text, at, 0)?,
                 [b'#', ..] if was_start => at += text[at..].find('\n').unwrap_or(text.len() - at),
                 [b'(', b'(', ..] if was_start && at >= end_of_sum => {
@@ -79,7 +87,11 @@ impl Substitutions {
                 [b'<', b'<', b'<', ..] if !is_quoted => at += 3,
                 [b'<', b'<', ..] if !is_quoted && at >= end_of_sum => {
                     let (document, after) = HereDocument::read(text, at + 2);
+                    if !document.is_plain(&text[at + 2..after]) {
+                        return Err(MissingEnd("<<".to_string()));
+                    }
                     waiting.push(document);
+                    has_documents = true;
                     at = after;
                 }
                 [b'\n', ..] if !is_quoted && !waiting.is_empty() => {
@@ -102,8 +114,16 @@ impl Substitutions {
                     self.mark(&text[start..at], &mut flat);
                 }
                 b'`' => self.mark(&text[start..at], &mut flat),
-                _ => flat.push_str(&text[start..at]),
+                first => {
+                    let part = &text[start..at];
+                    has_signs |= first != b'\n' && part.contains(['$', '`']) && part.len() > 2;
+                    flat.push_str(part);
+                }
             }
+        }
+        // In such a line the tokenizer may never end.
+        if has_documents && has_signs || !waiting.is_empty() {
+            return Err(MissingEnd("<<".to_string()));
         }
         Ok(flat)
     }
