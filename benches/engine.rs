@@ -21,6 +21,7 @@ use hookrun::internals::plan::Plan;
 use hookrun::internals::registry::Registry;
 use hookrun::internals::run::{CapturedStream, Exit};
 use hookrun::internals::runner::Runner;
+use hookrun::internals::shell;
 
 const PROGRAM: &str = "/bin/true";
 
@@ -219,4 +220,17 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
     let (nothing, permit) =
         (CapturedStream::default(), Permit { spec: &spec, hook: &hook, given: None, about: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
+}
+
+const LINES: &[(&str, &str)] = &[
+    ("typical", "cd src && cargo test --workspace 2>&1 | tail -5"),
+    ("wrapped", "sudo -n env A=1 timeout 5 bash -c 'rm -rf \"$dir\"; git push --force'"),
+];
+
+/// What a command line runs, as it is found for each event of a shell tool.
+#[divan::bench(args = ["typical", "wrapped", "1000 commands"])]
+fn read_a_command_line(bencher: Bencher<'_, '_>, name: &str) {
+    let known = LINES.iter().find(|(known, _)| *known == name).map(|(_, line)| line.to_string());
+    let line = known.unwrap_or_else(|| "echo \"$(git status)\" > a.txt; ".repeat(1000));
+    bencher.bench_local(|| shell::read(&line));
 }

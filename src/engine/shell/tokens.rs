@@ -48,7 +48,6 @@ impl Substitutions {
         let mut flat = String::with_capacity(text.len());
         let (mut at, mut end_of_sum, mut is_quoted, mut is_start) = (0, 0, false, true);
         let mut groups = 0;
-        let (mut has_documents, mut has_signs) = (false, false);
         let mut waiting = Vec::new();
         while at < text.len() {
             let start = at;
@@ -91,7 +90,6 @@ impl Substitutions {
                         return Err(MissingEnd("<<".to_string()));
                     }
                     waiting.push(document);
-                    has_documents = true;
                     at = after;
                 }
                 [b'\n', ..] if !is_quoted && !waiting.is_empty() => {
@@ -114,15 +112,10 @@ impl Substitutions {
                     self.mark(&text[start..at], &mut flat);
                 }
                 b'`' => self.mark(&text[start..at], &mut flat),
-                first => {
-                    let part = &text[start..at];
-                    has_signs |= first != b'\n' && part.contains(['$', '`']) && part.len() > 2;
-                    flat.push_str(part);
-                }
+                _ => flat.push_str(&text[start..at]),
             }
         }
-        // In such a line the tokenizer may never end.
-        if has_documents && has_signs || !waiting.is_empty() {
+        if !waiting.is_empty() {
             return Err(MissingEnd("<<".to_string()));
         }
         Ok(flat)
