@@ -1,5 +1,7 @@
 //! `action`: what hooks are told about a command line.
 
+mod tools;
+
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

@@ -314,78 +314,9 @@ fn json_text(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-
-    fn derive(tool: &str, input: &Value) -> Action {
-        let context = json!({ "toolName": tool, "toolInput": input }).to_string();
-        Action::derive(&Context::parse(context).unwrap()).unwrap().unwrap()
-    }
-
-    fn of_text(context: &str) -> Result<Option<Action>, ContextError> {
-        Action::derive(&Context::parse(context).unwrap())
-    }
-
-    #[test]
-    fn no_shell_command_is_invisible() {
-        let words = json!(["rm", "-rf", "a b"]);
-        for (tool, input, command) in [
-            ("Bash", json!("rm x"), "rm x"),
-            ("Shell", json!({"command": "rm x"}), "rm x"),
-            ("run_shell_command", json!({"line": "rm x"}), "rm x"),
-            ("exec_command", json!({"command": "", "cmd": "rm x"}), "rm x"),
-            ("bash", json!({"command": "ls", "cmd": "rm x"}), "ls\nrm x"),
-            ("shell", json!({"command": ["bash", "-lc", "rm x"]}), "rm x"),
-            ("shell", json!({ "command": words }), "rm -rf 'a b'"),
-            ("shell", json!({"command": [], "x": words}), "\nrm -rf 'a b'"),
-            ("write_bash", json!({"sessionId": "1", "input": "rm x{enter}"}), "rm x{enter}"),
-        ] {
-            let action = derive(tool, &input);
-            let command = Some(command.to_string());
-            assert_eq!((action.kind, action.command), (ActionKind::Shell, command), "{input}");
-        }
-        let half = r#"{"toolName":"bash","toolInput":{"\ud800":1,"command":"rm\u0020x"}}"#;
-        assert_eq!(of_text(half).unwrap().unwrap().command.as_deref(), Some("rm x"));
-        let twice = r#"{"toolName":"bash","toolInput":{"command":"rm x","command":"ls"}}"#;
-        let error = of_text(twice).unwrap_err();
-        assert_eq!(error, ContextError::Duplicate("toolInput.command".into()));
-        assert_eq!(ActionKind::of_tool("mcp__github__push"), ActionKind::Mcp);
-        assert_eq!(ActionKind::of_tool("my_tool"), ActionKind::Other);
-    }
-
-    #[test]
-    fn a_path_is_seen_under_every_key_at_every_depth() {
-        let shapes = [
-            r#"{"KEY":VALUE}"#,
-            r#"{"x":{"y":{"KEY":VALUE}}}"#,
-            r#"{"files":[{"n":1,"KEY":VALUE}]}"#,
-            r#"{"a\"b":"\\","\udc00":1,"list":[[{"KEY":[VALUE]}]],"content":"x"}"#,
-        ];
-        let values =
-            [r#"".env""#, r#""\u002eenv""#, r#""file:///.env""#, r#""file://localhost/%2Eenv""#];
-        for key in ["path", "file_path", "filePath", "AbsolutePath", "notebook-path", "uri", "to"] {
-            for (shape, value) in shapes.iter().flat_map(|one| values.map(|value| (one, value))) {
-                for tool in ["Write", "edit", "mcp__fs__copy", "frobnicate"] {
-                    let input = shape.replace("KEY", key).replace("VALUE", value);
-                    let context = format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#);
-                    let paths = of_text(&context).unwrap().unwrap().paths;
-                    let is_found = paths.iter().any(|path| path.trim_start_matches('/') == ".env");
-                    assert!(is_found, "{tool} {input}: {paths:?}");
-                }
-            }
-        }
-        for (tool, input, kind) in [
-            ("multiedit", json!({"edits": [{"filePath": ".env"}]}), ActionKind::Edit),
-            ("EditNotebook", json!({"target_notebook": ".env"}), ActionKind::Edit),
-            ("Glob", json!({"target_directory": ".env"}), ActionKind::Search),
-            ("read_many_files", json!({"include": [".env"]}), ActionKind::Read),
-        ] {
-            let action = derive(tool, &input);
-            assert_eq!((action.kind, action.paths), (kind, vec![".env".into()]), "{tool}: {input}");
-        }
-        assert_eq!(derive("grep", &json!({"path": "a", "include": "*.ts"})).paths, ["a"]);
-    }
 
     #[test]
     fn every_text_may_be_a_path_where_no_key_names_one() {
@@ -401,95 +332,10 @@ mod tests {
             for tool in ["Write", "mcp__a__b", "frobnicate"] {
                 let context = json!({ "toolName": tool, "toolInput": input }).to_string();
                 let context = Context::parse(context).unwrap();
-                let action = derive(tool, &input);
+                let action = Action::derive(&context).unwrap().unwrap();
                 assert_eq!(action.paths, paths, "{tool} {input}");
                 assert_eq!(action.guessed_paths(&context).texts, guessed, "{tool} {input}");
             }
-            assert!(derive("Bash", &input).paths.iter().all(|path| path == "a"), "{input}");
-        }
-    }
-
-    #[test]
-    fn the_paths_of_every_patch_are_seen_in_every_input() {
-        let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: .env\n+x\n*** End Patch";
-        let diff = "--- a/.env\t2026\n+++ b/.env\n@@\n-x\n+y";
-        let renamed = "diff --git a/x b/.env\nrename from x\nrename to .env";
-        for patch in [codex, diff, renamed] {
-            for command in [
-                format!("apply_patch <<'EOF'\n{patch}\nEOF"),
-                format!("cd sub && git apply << EOF\n{patch}\nEOF\nls"),
-                format!("apply_patch \"\n{patch}\""),
-            ] {
-                for input in [json!({ "command": command }), json!({"cmd": ["sh", "-c", command]})]
-                {
-                    let action = derive("Bash", &input);
-                    assert_eq!(action.command.as_deref(), Some(command.as_str()));
-                    assert!(action.paths.contains(&".env".to_string()), "{command}: {action:?}");
-                    assert_eq!(action.paths, action.patched());
-                }
-            }
-            for (tool, key) in [
-                ("apply_patch", "input"),
-                ("apply_patch", "patchText"),
-                ("mcp__fs__patch", "diff"),
-                ("ApplyPatch", "patch"),
-            ] {
-                let action = derive(tool, &json!({ key: patch }));
-                assert!(action.paths.contains(&".env".to_string()), "{tool} {patch}");
-                assert!(action.kind != ActionKind::Edit || action.command.is_none(), "{tool}");
-            }
-        }
-        assert_eq!(derive("ApplyPatch", &json!(codex)).paths, ["a", ".env"]);
-        let escaped = json!({"command": "printf '*** Add File: .env\\n+x' | apply_patch"});
-        assert_eq!(derive("Bash", &escaped).paths, [".env"]);
-        for command in ["cat <<x\n+*** Add File: .env\nx", "ls --- a\n+++", "git diff"] {
-            assert!(derive("Bash", &json!({ "command": command })).paths.is_empty(), "{command}");
-        }
-    }
-
-    #[test]
-    fn a_batch_is_what_the_gravest_of_its_calls_is() {
-        let batch = |calls: Value| derive("batch", &json!({ "tool_calls": calls }));
-        let action = batch(json!([
-            {"tool": "read", "parameters": {"filePath": "a"}},
-            {"tool": "bash", "parameters": {"command": "rm x"}},
-            {"tool": "bash", "parameters": {"command": "ls"}},
-            {"tool": "edit", "parameters": {"filePath": ".env"}},
-        ]));
-        assert_eq!(action.kind, ActionKind::Shell);
-        assert_eq!(action.command.as_deref(), Some("rm x\nls"));
-        assert_eq!(action.paths, ["a", "x", ".env"]);
-        assert_eq!(batch(json!([{"tool": "read"}, {"tool": "write"}])).kind, ActionKind::Write);
-        let twice = r#"{"toolName":"batch","toolInput":{"tool_calls":[
-            {"tool":"bash","parameters":{"command":"ls","command":"rm x"}}]}}"#;
-        assert!(of_text(twice).is_err());
-    }
-
-    #[test]
-    fn no_name_is_in_two_rows() {
-        let mut seen = HashSet::new();
-        for class in TOOLS {
-            for name in class.names.iter().chain([&class.word]) {
-                assert!(seen.insert(name.to_ascii_lowercase()), "{name} appears twice");
-            }
-        }
-    }
-
-    #[test]
-    fn what_changes_paths_writes_them() {
-        let of = |json: &str| Action::of_changes(&Context::parse(json).unwrap());
-        let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#).unwrap().unwrap();
-        let paths = vec![".env".into(), "a".into()];
-        assert_eq!((action.kind, action.paths), (ActionKind::Write, paths));
-        assert_eq!(of("{}").unwrap(), None);
-        assert!(of(r#"{"changes":".env"}"#).is_err() && of(r#"{"changes":[{}]}"#).is_err());
-    }
-
-    #[test]
-    fn a_given_action_must_have_its_shape() {
-        assert!(Action::read(r#"{"kind":"shell","command":"ls","paths":["a"]}"#).is_ok());
-        for wrong in ["7", "{}", r#"{"kind":"shall"}"#, r#"{"kind":"read","paths":"a"}"#] {
-            assert!(Action::read(wrong).is_err(), "{wrong}");
         }
     }
 }
