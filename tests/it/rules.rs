@@ -28,7 +28,7 @@ except = { runs = "kubectl --dry-run" }
 name = "urls"
 tool = "fetch"
 where = { "toolInput.url" = "^http:" }
-deny = "{toolInput.url} is not https; {{braces}} stay"
+deny = "{toolInput.url} is not https; {{braces}} stay {"
 "#;
 
 fn sandbox() -> Sandbox {
@@ -49,7 +49,7 @@ fn a_rule_blocks_the_commands_that_it_names_and_no_others() {
     sandbox.run_shell("git commit -m 'git push --force'").allows();
     sandbox.run_shell("kubectl delete pod x").blocks("kubectl takes down what runs");
     for (name, input, said) in [
-        ("WebFetch", json!({"url": "http://a"}), "http://a is not https; {braces} stay"),
+        ("WebFetch", json!({"url": "http://a"}), "http://a is not https; {braces} stay {"),
         ("mcp__x__run", json!({"command": "git push -f"}), "push to a branch of your own"),
     ] {
         tool(&sandbox, name, &input).blocks_saying(said);

@@ -90,23 +90,3 @@ fn filled(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
     done.push_str(rest);
     done
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{filled, placeholders};
-
-    #[test]
-    fn placeholders_are_filled_and_braces_stay() {
-        let value = |name: &str| (name == "path").then(|| ".env".to_string());
-        for (text, wanted) in [
-            ("change {path}?", "change .env?"),
-            ("{{path}} {other}", "{path} {other}"),
-            ("a { b } {path", "a { b } {path"),
-            ("}}{", "}{"),
-        ] {
-            assert_eq!(filled(text, value), wanted);
-        }
-        assert_eq!(placeholders("{path} {toolInput.url}").unwrap(), ["path", "toolInput.url"]);
-        assert_eq!(placeholders("{a b}").unwrap_err(), "a b");
-    }
-}
