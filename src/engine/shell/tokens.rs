@@ -93,11 +93,7 @@ impl Substitutions {
                     at = after;
                 }
                 [b'\n', ..] if !is_quoted && !waiting.is_empty() => {
-                    for document in waiting.drain(..) {
-                        let missing = || MissingEnd("<<".to_string());
-                        at = document.after(text, at).ok_or_else(missing)?;
-                    }
-                    at = (at + 1).min(text.len());
+                    at = after_documents(text, at, &mut waiting)?;
                 }
                 _ => at += 1,
             }
@@ -125,6 +121,18 @@ impl Substitutions {
         flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
         self.0.push(taken.to_string());
     }
+}
+
+/// What follows the here-documents that begin after the line break at `at`.
+fn after_documents(
+    text: &str,
+    mut at: usize,
+    waiting: &mut Vec<HereDocument>,
+) -> Result<usize, MissingEnd> {
+    for document in waiting.drain(..) {
+        at = document.after(text, at).ok_or_else(|| MissingEnd("<<".to_string()))?;
+    }
+    Ok((at + 1).min(text.len()))
 }
 
 /// Reads the tokens of a text, or says why it cannot be read. There may be `most` of them.
