@@ -99,16 +99,12 @@ impl Substitutions {
             }
             // A step of one byte may be in the middle of a character.
             at = (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
-            match bytes[start] {
-                b'$' | b'<' | b'>'
-                    if at > start + 2
-                        && bytes[start + 1] != b'\''
-                        && b"({[".contains(&bytes[start + 1]) =>
-                {
-                    self.mark(&text[start..at], &mut flat);
-                }
-                b'`' => self.mark(&text[start..at], &mut flat),
-                _ => flat.push_str(&text[start..at]),
+            let (first, second) = (bytes[start], bytes.get(start + 1));
+            let opens = second.is_some_and(|second| b"({[".contains(second));
+            if at >= start + 2 && (first == b'`' || opens && b"$<>".contains(&first)) {
+                self.mark(&text[start..at], &mut flat);
+            } else {
+                flat.push_str(&text[start..at]);
             }
         }
         if !waiting.is_empty() {
