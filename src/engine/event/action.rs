@@ -311,31 +311,3 @@ fn entries_but(raw: &str, keys: &[&str]) -> Vec<String> {
 fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn every_text_may_be_a_path_where_no_key_names_one() {
-        for (input, paths, guessed) in [
-            (json!(".env"), &[".env"][..], &[".env"][..]),
-            (json!({"where": ".env", "x": "two words"}), &[".env"], &[".env", "two words"]),
-            (json!({"a": [{"b": "src/x.rs"}, 7]}), &["src/x.rs"], &["src/x.rs"]),
-            (json!({"a": "Makefile"}), &[], &["Makefile"]),
-            (json!({"a": "https://x.y/z"}), &[], &["https://x.y/z"]),
-            (json!({"a": "line\nline/x"}), &[], &[]),
-            (json!({"path": "a", "b": "c/d"}), &["a"], &["c/d"]),
-        ] {
-            for tool in ["Write", "mcp__a__b", "frobnicate"] {
-                let context = json!({ "toolName": tool, "toolInput": input }).to_string();
-                let context = Context::parse(context).unwrap();
-                let action = Action::derive(&context).unwrap().unwrap();
-                assert_eq!(action.paths, paths, "{tool} {input}");
-                assert_eq!(action.guessed_paths(&context).texts, guessed, "{tool} {input}");
-            }
-        }
-    }
-}

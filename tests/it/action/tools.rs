@@ -201,3 +201,20 @@ fn what_a_program_writes_or_removes_is_a_path() {
         assert_eq!(action.paths, files, "{command}");
     }
 }
+
+#[test]
+fn a_text_that_looks_like_a_path_is_one_where_no_key_names_any() {
+    for (input, paths) in [
+        (json!(".env"), &[".env"][..]),
+        (json!({"where": ".env", "x": "two words"}), &[".env"]),
+        (json!({"a": [{"b": "src/x.rs"}, 7]}), &["src/x.rs"]),
+        (json!({"a": "Makefile"}), &[]),
+        (json!({"a": "https://x.y/z"}), &[]),
+        (json!({"a": "line\nline/x"}), &[]),
+        (json!({"path": "a", "b": "c/d"}), &["a"]),
+    ] {
+        for tool in ["Write", "mcp__a__b", "frobnicate"] {
+            assert_eq!(derive(tool, &input).paths, paths, "{tool} {input}");
+        }
+    }
+}

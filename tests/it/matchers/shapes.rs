@@ -111,6 +111,7 @@ fn what_a_tool_may_touch_is_seen_in_every_shape() {
         json!({"path": "a", "x": "my dir/.env"}),
         json!({"directory": "/p", "name": ".env"}),
         json!({"output_file": ".env"}),
+        json!({"path": "a", "b": "c", "d": ".env"}),
         json!({"pad": many, "where": ".env"}),
         json!({"where": dots}),
         json!({"where": long}),
