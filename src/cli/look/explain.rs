@@ -179,16 +179,15 @@ impl ExplainedHook {
             Selection::Disabled => "disabled: enabled = false".to_string(),
             Selection::Idle(why) => format!("idle: {why}"),
         };
-        let says = match &hook.handler {
-            Handler::Rule(decision) if runs => {
-                match rule::verdict(decision, &hook.matcher, event, &hook.place(place)).decision {
-                    Decision::Block { reason } => Some(("deny", reason)),
-                    Decision::Ask { question } => Some(("ask", question)),
-                    Decision::Allow => None,
-                }
-            }
-            _ => None,
-        };
+        let mut says = None;
+        if let (Handler::Rule(decision), true) = (&hook.handler, runs) {
+            let verdict = rule::verdict(decision, &hook.matcher, event, &hook.place(place));
+            says = match verdict.decision {
+                Decision::Block { reason } => Some(("deny", reason)),
+                Decision::Ask { question } => Some(("ask", question)),
+                Decision::Allow => None,
+            };
+        }
         ExplainedHook { hook: Arc::clone(hook), runs, why, says }
     }
 

@@ -166,10 +166,8 @@ impl Action {
         let tool_input = ToolInput::read(kind, input, place)?;
         let mut commands = commands::find_commands(&tool_input);
         let named = NamedPaths::read(kind, input);
-        let patched = match kind {
-            ActionKind::Shell => Vec::new(),
-            _ => patch::in_input(&tool_input),
-        };
+        let is_shell = kind == ActionKind::Shell;
+        let patched = if is_shell { Vec::new() } else { patch::in_input(&tool_input) };
         if kind == ActionKind::Edit && !patched.is_empty() {
             commands.clear();
         }

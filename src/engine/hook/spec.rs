@@ -234,10 +234,11 @@ impl Handler {
 
     /// The key and the text of what a rule says; `None` if it is no rule.
     pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
-        match self {
-            Handler::Rule(Decision::Block { reason }) => Some(("deny", reason)),
-            Handler::Rule(Decision::Ask { question }) => Some(("ask", question)),
-            _ => None,
+        let Handler::Rule(decision) = self else { return None };
+        match decision {
+            Decision::Block { reason } => Some(("deny", reason)),
+            Decision::Ask { question } => Some(("ask", question)),
+            Decision::Allow => None,
         }
     }
 }

@@ -137,10 +137,8 @@ impl ScriptReader<'_> {
     }
 
     fn compound(&mut self, compound: &CompoundCommand, place: Place) {
-        let place = match compound {
-            CompoundCommand::BraceGroup(_) => place,
-            _ => place.uncertain(),
-        };
+        let is_group = matches!(compound, CompoundCommand::BraceGroup(_));
+        let place = if is_group { place } else { place.uncertain() };
         match compound {
             CompoundCommand::Arithmetic(command) => {
                 self.body(&command.expr.value, place);

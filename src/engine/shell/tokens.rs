@@ -63,13 +63,9 @@ impl Substitutions {
                     at += 1;
                 }
                 [b'$', b'\'', ..] | [b'\'', ..] if !is_quoted => at = after_unit(text, at, 0)?,
-                // The tokenizer takes these for the beginning of something else.
-                [b'$', b'$', b'(' | b'{' | b'[' | b'\'', ..] | [b'\\', b'$', b'\'', ..]
-                    if !is_quoted =>
-                {
+                rest if misleads_the_tokenizer(rest, is_quoted) => {
                     return Err(MissingEnd("$".to_string()));
                 }
-                [b'$', b'$', b'(' | b'{' | b'[', ..] => return Err(MissingEnd("$".to_string())),
                 [b'\\', ..] | [b'$', b'$', ..] => at = after_unit(text, at, 0)?,
                 [b'#', ..] if was_start => at += text[at..].find('\n').unwrap_or(text.len() - at),
                 [b'(', b'(', ..] if was_start && at >= end_of_sum => {
@@ -99,9 +95,7 @@ impl Substitutions {
             }
             // A step of one byte may be in the middle of a character.
             at = (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
-            let (first, second) = (bytes[start], bytes.get(start + 1));
-            let opens = second.is_some_and(|second| b"({[".contains(second));
-            if at >= start + 2 && (first == b'`' || opens && b"$<>".contains(&first)) {
+            if is_substitution(&bytes[start..at]) {
                 self.mark(&text[start..at], &mut flat);
             } else {
                 flat.push_str(&text[start..at]);
@@ -216,6 +210,24 @@ fn is_contiguous(left: &Token, right: &Token) -> bool {
     left.location().end.index == right.location().start.index
 }
 
+/// Whether the tokenizer takes this for the beginning of something else.
+fn misleads_the_tokenizer(rest: &[u8], is_quoted: bool) -> bool {
+    match rest {
+        [b'$', b'$', b'(' | b'{' | b'[', ..] => true,
+        [b'$', b'$', b'\'', ..] | [b'\\', b'$', b'\'', ..] => !is_quoted,
+        _ => false,
+    }
+}
+
+/// Whether a piece of a text is a substitution.
+fn is_substitution(piece: &[u8]) -> bool {
+    match piece {
+        [b'`', _, ..] => true,
+        [first, second, ..] => b"({[".contains(second) && b"$<>".contains(first),
+        _ => false,
+    }
+}
+
 /// bash takes some things that the parser does not: `|&` after any command, `!` after `|`,
 /// `select`, a name before the group of `coproc`, `{name}>file`, and `case` in parentheses.
 fn as_the_parser_takes_them(tokens: Vec<Token>) -> Vec<Token> {
@@ -252,7 +264,7 @@ fn as_the_parser_takes_them(tokens: Vec<Token>) -> Vec<Token> {
                 taken.push(token.clone());
                 taken.push(Token::Operator(";".to_string(), place.clone()));
             }
-            token => taken.push(token.clone()),
+            Token::Word(..) | Token::Operator(..) => taken.push(token.clone()),
         }
         is_after_pipe =
             matches!(token.to_str(), "|" | "|&") || is_after_pipe && token.to_str() == "\n";

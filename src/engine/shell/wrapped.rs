@@ -113,7 +113,8 @@ impl WrapperReader<'_> {
             } else if is_open && text == "-" && self.row.marks("-").is_some() {
                 // Another way to write `--login` or `--ignore-environment`.
             } else if is_open && self.is_option(text) {
-                self.option(&text.to_string())?;
+                let text = text.to_string();
+                self.option(&text)?;
                 continue;
             } else if let Some((name, value)) = assignment(word).filter(|_| self.row.assigns) {
                 let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
@@ -245,8 +246,14 @@ impl WrapperOptions {
                     _ => Inner::Words(self.rest),
                 })
             }
-            _ if self.starts_shell => Some(Inner::Stdin),
-            _ => match row.alone {
+            Kind::Words
+            | Kind::Text
+            | Kind::Login
+            | Kind::After(_)
+            | Kind::Git
+            | Kind::Alias
+            | Kind::Interpreter => match row.alone {
+                _ if self.starts_shell => Some(Inner::Stdin),
                 Alone::Shell => Some(Inner::Stdin),
                 Alone::RemoteShell => Some(Inner::WrittenStdin),
                 Alone::Command => None,

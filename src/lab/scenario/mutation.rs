@@ -75,10 +75,8 @@ pub fn mutants(hook: &Hook, spec: &EventSpec) -> impl Iterator<Item = &'static M
 }
 
 fn decides_everything(rule: &Hook, _: &EventSpec) -> Result<Verdict, String> {
-    match &rule.handler {
-        Handler::Rule(decision) => Ok(Verdict::new(decision.clone(), ContractRule::Ruled)),
-        _ => Err("it is no rule".to_string()),
-    }
+    let Handler::Rule(decision) = &rule.handler else { return Err("it is no rule".to_string()) };
+    Ok(Verdict::new(decision.clone(), ContractRule::Ruled))
 }
 
 fn has_allowed(trace: &Trace) -> bool {

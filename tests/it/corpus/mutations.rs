@@ -1,6 +1,7 @@
 //! Command lines made of those in the corpus: cut, joined, repeated, nested and changed.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -133,18 +134,12 @@ pub(super) fn run(count: usize) {
                     }
                     let seed = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                     let text = Random(seed | 1).mutated(&texts);
-                    let before = Instant::now();
                     shell::check(&text);
-                    if before.elapsed().as_secs() > 2 {
-                        println!(
-                            "slow: {:?}: {:?}",
-                            before.elapsed(),
-                            String::from_utf8_lossy(&text)
-                        );
-                    }
                 }
             });
         }
     });
-    println!("{count} texts in {:.0?}: each is read or in doubt", start.elapsed());
+    let said = format!("{count} texts in {:.0?}: each is read or in doubt\n", start.elapsed());
+    // Past the capture of the test runner: this line is for people.
+    std::io::stderr().write_all(said.as_bytes()).unwrap();
 }

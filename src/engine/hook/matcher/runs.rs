@@ -283,13 +283,19 @@ impl<'c> Given<'c> {
         }
     }
 
-    /// Whether it may be an option.
-    fn may_be_option(self) -> bool {
+    /// What is known of it, if it is an option.
+    fn option(self) -> Option<&'c str> {
         match self {
-            Given::Known(text) => text.len() > 1 && text.starts_with('-'),
-            Given::Begins(start) => start.is_empty() || start.starts_with('-'),
-            Given::Open => true,
+            Given::Known(text) | Given::Begins(text) => {
+                Some(text).filter(|text| text.len() > 1 && text.starts_with('-'))
+            }
+            Given::Open => None,
         }
+    }
+
+    /// Whether it may be an option that is not known.
+    fn may_be_option(self) -> bool {
+        matches!(self, Given::Open | Given::Begins("" | "-"))
     }
 }
 
@@ -326,24 +332,16 @@ impl<'c> GivenWords<'c> {
         let mut after_unknown_option = false;
         while let Some(given) = words.get(at).copied() {
             at += 1;
-            let text = match given {
-                Given::Known("--") => {
-                    let rest = words[at..].iter();
-                    all.operands
-                        .extend(rest.map(|&given| GivenOperand { given, may_be_value: false }));
-                    break;
-                }
-                Given::Known(text) | Given::Begins(text)
-                    if text.len() > 1 && text.starts_with('-') =>
-                {
-                    text
-                }
-                given => {
-                    all.has_open |= given.may_be_option() && !matches!(given, Given::Known(_));
-                    let may_be_value = std::mem::take(&mut after_unknown_option);
-                    all.operands.push(GivenOperand { given, may_be_value });
-                    continue;
-                }
+            if matches!(given, Given::Known("--")) {
+                let rest = words[at..].iter();
+                all.operands.extend(rest.map(|&given| GivenOperand { given, may_be_value: false }));
+                break;
+            }
+            let Some(text) = given.option() else {
+                all.has_open |= given.may_be_option();
+                let may_be_value = std::mem::take(&mut after_unknown_option);
+                all.operands.push(GivenOperand { given, may_be_value });
+                continue;
             };
             let next = words.get(at).copied();
             let (word, attached) = match text.split_once('=') {
