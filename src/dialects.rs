@@ -39,6 +39,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
 
+#[cfg(feature = "cli")]
 pub(crate) use context::snake;
 pub use results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
