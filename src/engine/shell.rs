@@ -1,8 +1,8 @@
 //! What a shell would run: every simple command of a command text, wherever it is.
 //!
-//! brush-parser reads the grammar from [`tokens`]; [`word`] takes quotes off and finds
-//! substitutions, [`braces`] makes several words of one, [`wrapped`] tells from a table of
-//! [`wrappers`] what a program runs, and [`script`] walks through all of it. Nothing is run, and
+//! brush-parser reads the grammar from `tokens`; `word` takes quotes off and finds
+//! substitutions, `braces` makes several words of one, `wrapped` tells from a table of
+//! `wrappers` what a program runs, and `script` walks through all of it. Nothing is run, and
 //! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
