@@ -47,7 +47,7 @@ impl Substitutions {
         let bytes = text.as_bytes();
         let mut flat = String::with_capacity(text.len());
         let (mut at, mut end_of_sum, mut is_quoted, mut is_start) = (0, 0, false, true);
-        let mut groups = 0;
+        let (mut groups, mut between) = (0, "");
         let mut waiting = Vec::new();
         while at < text.len() {
             let start = at;
@@ -68,16 +68,20 @@ impl Substitutions {
                 }
                 [b'\\', ..] | [b'$', b'$', ..] => at = after_unit(text, at, 0)?,
                 [b'#', ..] if was_start => at += text[at..].find('\n').unwrap_or(text.len() - at),
-                [b'(', b'(', ..] if was_start && at >= end_of_sum => {
-                    let end = end_of_parentheses(text, at + 2, 0)?;
-                    let is_sum = bytes.get(end + 1) == Some(&b')');
-                    end_of_sum = if is_sum { end } else { 0 };
-                    groups += usize::from(!is_sum);
+                [b'(', ..] if was_start && at >= end_of_sum => {
+                    groups += usize::from(bytes.get(at + 1) == Some(&b'('));
                     // Each looks for its end.
                     if groups > MOST_GROUPS {
                         return Err(MissingEnd("((".to_string()));
                     }
-                    at += 2;
+                    between = opening(text, at, &mut end_of_sum)?;
+                    at += if end_of_sum > at { 2 } else { 1 };
+                }
+                // In the line of a here-document the parser takes `1 >a` for `1>a`.
+                [b' ' | b'\t', ..] if !waiting.is_empty() && flat.ends_with(is_descriptor) => {
+                    at += 1;
+                    let is_before = text[at..].trim_start().starts_with(['<', '>']);
+                    flat.push_str(if is_before { "''" } else { "" });
                 }
                 [b'<', b'<', b'<', ..] if !is_quoted => at += 3,
                 [b'<', b'<', ..] if !is_quoted && at >= end_of_sum => {
@@ -99,6 +103,7 @@ impl Substitutions {
                 self.mark(&text[start..at], &mut flat);
             } else {
                 flat.push_str(&text[start..at]);
+                flat.push_str(std::mem::take(&mut between));
             }
         }
         if !waiting.is_empty() {
@@ -111,6 +116,27 @@ impl Substitutions {
         flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
         self.0.push(taken.to_string());
     }
+}
+
+/// Whether what ends with it may be the number of a redirection.
+fn is_descriptor(c: char) -> bool {
+    c.is_ascii_digit() || c == '}'
+}
+
+/// Looks whether a parenthesis begins a sum, and notes its end. The parser takes two parentheses
+/// for a sum also with blanks between them, and where the shell finds two groups: what is returned
+/// is put between those, and changes nothing.
+fn opening(text: &str, at: usize, end_of_sum: &mut usize) -> Result<&'static str, MissingEnd> {
+    let inner = &text[at + 1..];
+    if inner.starts_with('(') {
+        let end = end_of_parentheses(text, at + 2, 0)?;
+        if text.as_bytes().get(end + 1) == Some(&b')') {
+            *end_of_sum = end;
+            return Ok("");
+        }
+    }
+    let opens = inner.trim_start_matches([' ', '\t']).starts_with(['(', '\\']);
+    Ok(if opens { " ! ! " } else { "" })
 }
 
 /// What follows the here-documents that begin after the line break at `at`.

@@ -64,6 +64,13 @@ fn a_command_is_found_wherever_it_is() {
         ("x=$(case $y in a) b;; (c) d;; esac); e \"$(case a in esac; f)\"", "b\nd\nf\ne ?"),
         ("x=$(echo case; a); cat <(cat <<E\n)\nE\n)", "echo case\na\ncat\ncat ?"),
         ("(case a in b) c;; (d) e;; esac)", "c\ne"),
+        (
+            "( ( a ) ); ( \\\n ( b; ( c ) ) ); ((d) ); (((e)) ); f && ( (g) | (h))",
+            "a\nb\nc\nd\nf\ng\nh",
+        ),
+        ("((a) <<E; rm x\nb\nE\n)", "a\nrm x"),
+        ("cat <<E; ( ( a 1 >b ) ); ((c) )\nx\nE", "cat\na 1 >b\nc"),
+        ("[[ ( ( -n $(a) ) ) ]]; (( ( (1) + 2 ) )); b", "a\nb"),
         ("a # ; b\nc", "a\nc"),
         ("echo $(ls # '\n) ; rm x #')", "ls\necho ?\nrm x"),
     ]);
@@ -98,7 +105,6 @@ fn what_cannot_be_read_is_in_doubt() {
         "cat <<E\na",
         "\u{0}",
         "echo $(a",
-        "((a) <<E; rm x\nb\nE\n)",
         "a[1 + 2]=3 rm x",
         "\\$'a\\'; rm x #'",
         "echo $$'a\\'; rm x #'",
