@@ -99,12 +99,8 @@ impl Substitutions {
             }
             // A step of one byte may be in the middle of a character.
             at = (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
-            if is_substitution(&bytes[start..at]) {
-                self.mark(&text[start..at], &mut flat);
-            } else {
-                flat.push_str(&text[start..at]);
-                flat.push_str(std::mem::take(&mut between));
-            }
+            self.push(&text[start..at], &mut flat);
+            flat.push_str(std::mem::take(&mut between));
         }
         if !waiting.is_empty() {
             return Err(MissingEnd("<<".to_string()));
@@ -112,9 +108,14 @@ impl Substitutions {
         Ok(flat)
     }
 
-    fn mark(&mut self, taken: &str, flat: &mut String) {
-        flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
-        self.0.push(taken.to_string());
+    /// Adds a piece of a text, or the mark of a substitution.
+    fn push(&mut self, piece: &str, flat: &mut String) {
+        if is_substitution(piece.as_bytes()) {
+            flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
+            self.0.push(piece.to_string());
+        } else {
+            flat.push_str(piece);
+        }
     }
 }
 
