@@ -32,7 +32,7 @@ pub(super) enum Kind {
 /// What a program does without a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alone {
-    /// Something of its own, or nothing.
+    /// What that program does by itself, or nothing.
     Command,
     /// It starts a shell.
     Shell,
