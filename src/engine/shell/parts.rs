@@ -16,6 +16,8 @@ pub(super) struct Place<'p> {
     pub(super) through: &'p [Arc<CommandWrapper>],
     /// Whether it is surely run, and by the shell that reads the whole text.
     pub(super) is_certain: bool,
+    /// Whether it is in the text of a substitution.
+    pub(super) is_substituted: bool,
     /// What was taken out of the text that it is in.
     pub(super) substitutions: &'p Substitutions,
 }

@@ -61,7 +61,9 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
             constants,
         };
         let substitutions = &Substitutions::default();
-        reader.script(text, Place { depth: 0, through: &[], is_certain: true, substitutions });
+        let (is_certain, is_substituted) = (true, false);
+        let place = Place { depth: 0, through: &[], is_certain, is_substituted, substitutions };
+        reader.script(text, place);
         (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
     }
     line
@@ -86,6 +88,9 @@ impl ScriptReader<'_> {
             Err(why) => return self.doubt(why),
         };
         self.tokens_left = self.tokens_left.saturating_sub(tokens.list.len());
+        if place.is_substituted && tokens.substitutions.may_lose_separators(text) {
+            self.doubt("cannot tell how the shell divides what follows a here-document in `$( )`");
+        }
         let depth = place.depth + 1 + tokens.depth;
         if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
@@ -406,7 +411,7 @@ impl ScriptReader<'_> {
         match read {
             Ok(read) => {
                 for script in &read.scripts {
-                    self.script(script, place.uncertain());
+                    self.script(script, Place { is_substituted: true, ..place.uncertain() });
                 }
                 read.word
             }
@@ -438,7 +443,7 @@ impl ScriptReader<'_> {
         }
         let args = parts.words.iter().skip(1).cloned().map(Word::into_word).collect();
         let through = [place.through, &[Arc::new(CommandWrapper { name, args })]].concat();
-        let inside = Place { through: &through, ..place.uncertain() };
+        let inside = Place { through: &through, is_substituted: false, ..place.uncertain() };
         let stdin = parts.stdin.clone();
         parts.assigns.extend(assigns);
         let mut outer =

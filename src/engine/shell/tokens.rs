@@ -29,7 +29,11 @@ const MARK: char = '\u{10fffc}';
 
 /// What the marks stand for.
 #[derive(Debug, Default)]
-pub(super) struct Substitutions(Vec<String>);
+pub(super) struct Substitutions {
+    taken: Vec<String>,
+    /// Where the first here-documents of the text end.
+    documents_end: Option<usize>,
+}
 
 impl Substitutions {
     /// A part of the divided text as it was written.
@@ -37,9 +41,16 @@ impl Substitutions {
         let mut written = String::with_capacity(text.len());
         for (number, part) in text.split(MARK).enumerate() {
             let taken = if number % 2 == 1 { part.parse().ok() } else { None };
-            written.push_str(taken.and_then(|at: usize| self.0.get(at)).map_or(part, |it| it));
+            written.push_str(taken.and_then(|at: usize| self.taken.get(at)).map_or(part, |it| it));
         }
         written
+    }
+
+    /// Whether several commands follow a here-document of `text`. bash writes anew what is in
+    /// `$( )`, and may lose what is between them (5.2.15: `$({ cat; } <<E`, then `a; b`).
+    pub(super) fn may_lose_separators(&self, text: &str) -> bool {
+        let rest = self.documents_end.and_then(|end| text.get(end..));
+        rest.is_some_and(|rest| rest.trim().contains([';', '&', '|', '\n']))
     }
 
     /// Takes the substitutions out of a text.
@@ -94,6 +105,7 @@ impl Substitutions {
                 }
                 [b'\n', ..] if !is_quoted && !waiting.is_empty() => {
                     at = after_documents(text, at, &mut waiting)?;
+                    self.documents_end.get_or_insert(at);
                 }
                 _ => at += 1,
             }
@@ -111,8 +123,8 @@ impl Substitutions {
     /// Adds a piece of a text, or the mark of a substitution.
     fn push(&mut self, piece: &str, flat: &mut String) {
         if is_substitution(piece.as_bytes()) {
-            flat.push_str(&format!("{MARK}{}{MARK}", self.0.len()));
-            self.0.push(piece.to_string());
+            flat.push_str(&format!("{MARK}{}{MARK}", self.taken.len()));
+            self.taken.push(piece.to_string());
         } else {
             flat.push_str(piece);
         }

@@ -114,9 +114,12 @@ fn what_cannot_be_read_is_in_doubt() {
         "env -y rm",
         "bash $x y",
         "xargs --foo rm",
+        "echo $({ cat; } <<E\n1\nE\na; b)",
+        "echo $(cat <<E <<F\n1\nE\n2\nF\na\nb)",
     ] {
         assert!(shown(text).contains("doubt: "), "{text}: {}", shown(text));
     }
+    assert_eq!(shown("$(cat <<E\n1\nE\na\n)"), "cat\na\n?");
     assert_eq!(shown("sudo --foo rm"), "sudo --foo rm\ndoubt: cannot tell what `sudo --foo` runs");
 }
 
