@@ -97,19 +97,3 @@ impl SystemFolders {
         self.modules.iter().any(|ending| name.ends_with(ending))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_open_is_told_apart_from_where_a_command_runs() {
-        let json = r#"{"cwd":"/c","workspace_roots":["/a","",7,"/b"]}"#;
-        let context = Context::parse(json).unwrap();
-        let cwd = Some(PathBuf::from("/c"));
-        let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
-        assert_eq!(told("cursor", &context), HostFolders { roots, cwd: cwd.clone() });
-        assert_eq!(told("claude", &context), HostFolders { roots: Vec::new(), cwd });
-        assert_eq!(told("pi", &context), HostFolders::default());
-    }
-}

@@ -1,6 +1,7 @@
 //! `run --record`, and what the decision log keeps: whole lines, no secrets, and no decision that
 //! depends on them.
 
+mod cut;
 mod files;
 
 use std::fs;

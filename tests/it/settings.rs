@@ -1,6 +1,7 @@
 //! Settings files of hosts, by `--settings`: here the `hooks` of a profile, below those of agent
 //! hosts.
 
+mod conditions;
 mod everywhere;
 mod mistakes;
 mod rules;

@@ -128,15 +128,3 @@ fn change(path: &[u8], status: &str) -> Value {
     }
     Value::Object(change)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::find;
-    use serde_json::json;
-
-    #[test]
-    fn what_is_no_commit_never_becomes_an_option() {
-        let context = json!({"refs": [{"oldSha": "00", "newSha": "--output=x", "ref": "r"}]});
-        assert!(find("pre-push").unwrap().listings(context.as_object().unwrap()).is_err());
-    }
-}

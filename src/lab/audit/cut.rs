@@ -1,9 +1,11 @@
 //! Large values are cut for the decision log: a JSON text in, a shorter one of the same shape out.
 //!
-//! Nothing is parsed into memory: of a file of 50 MB that a tool will write, two kilobytes are read
-//! and the rest is skipped.
+//! No value is parsed into memory: of a file of 50 MB that a tool will write, two kilobytes are
+//! decoded and the rest is skipped.
 
-use super::redact::{Redactor, string_end};
+use serde_json::value::RawValue;
+
+use super::redact::Redactor;
 use crate::engine::event::json;
 
 /// Strings up to here are kept whole.
@@ -43,8 +45,7 @@ impl<'r> Cutter<'r> {
     /// Appends the JSON text `raw` of the value `name`, with its large values cut.
     pub(super) fn value(&mut self, name: &str, raw: &str, out: &mut String) {
         self.path.push(name.to_string());
-        let mut rest = raw.trim_start();
-        self.any(&mut rest, out);
+        self.any(raw.trim(), out);
         self.path.pop();
     }
 
@@ -79,57 +80,47 @@ impl<'r> Cutter<'r> {
         out.push_str(text);
     }
 
-    /// Moves one value from `rest` to `out`.
-    fn any(&mut self, rest: &mut &str, out: &mut String) {
-        match rest.as_bytes().first() {
-            Some(b'"') => {
-                let token = take(rest, string_end(rest));
-                self.string(token, out);
+    /// Appends one value, without blanks around it.
+    fn any(&mut self, raw: &str, out: &mut String) {
+        match raw.as_bytes().first() {
+            Some(b'"') => self.string(raw, out),
+            Some(b'{') => {
+                let entries = json::raw_entries(raw).into_iter();
+                self.elements(["{", "}"], entries.map(|(key, value)| (Some(key), value)), out);
             }
-            Some(b'{') => self.elements(rest, '}', out),
-            Some(b'[') => self.elements(rest, ']', out),
-            _ => {
-                let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
-                let token = take(rest, end).trim_end();
-                self.put(token, out);
+            Some(b'[') => {
+                let items = json::elements(raw).unwrap_or_default().into_iter();
+                self.elements(["[", "]"], items.map(|value| (None, value)), out);
             }
+            _ => self.put(raw, out),
         }
-        *rest = rest.trim_start();
     }
 
-    fn elements(&mut self, rest: &mut &str, close: char, out: &mut String) {
-        self.put(take(rest, 1), out);
-        let mut index = 0;
-        loop {
-            *rest = rest.trim_start_matches([',', ' ', '\t', '\n', '\r']);
-            if rest.is_empty() || rest.starts_with(close) {
-                break;
-            }
-            let key = (close == '}').then(|| {
-                let key = take(rest, string_end(rest));
-                *rest = rest.trim_start_matches([':', ' ', '\t', '\n', '\r']);
-                key
-            });
+    fn elements<'v>(
+        &mut self,
+        [open, close]: [&str; 2],
+        values: impl Iterator<Item = (Option<&'v RawValue>, &'v RawValue)>,
+        out: &mut String,
+    ) {
+        self.put(open, out);
+        for (index, (key, value)) in values.enumerate() {
             if index >= MOST_ELEMENTS || !self.has_room() {
                 self.note();
-                pass(rest);
-                continue;
+                break;
             }
             if index > 0 {
                 self.put(",", out);
             }
-            let name = key.map_or_else(|| index.to_string(), key_name);
+            let key = key.map(RawValue::get);
+            self.path.push(key.map_or_else(|| index.to_string(), key_name));
             if let Some(key) = key {
                 self.string(key, out);
                 self.put(":", out);
             }
-            self.path.push(name);
-            self.any(rest, out);
+            self.any(value.get(), out);
             self.path.pop();
-            index += 1;
         }
-        let closed = take(rest, rest.len().min(1));
-        self.put(closed, out);
+        self.put(close, out);
     }
 
     fn string(&mut self, token: &str, out: &mut String) {
@@ -155,39 +146,6 @@ fn key_name(token: &str) -> String {
     name
 }
 
-fn take<'t>(rest: &mut &'t str, end: usize) -> &'t str {
-    let (taken, after) = rest.split_at(end);
-    *rest = after;
-    taken
-}
-
-/// Skips one value.
-fn pass(rest: &mut &str) {
-    let mut depth = 0_usize;
-    loop {
-        let step = rest.find(['"', '{', '[', '}', ']', ',']).unwrap_or(rest.len());
-        *rest = &rest[step..];
-        match rest.as_bytes().first() {
-            None => return,
-            Some(b'"') => *rest = &rest[string_end(rest)..],
-            Some(b'{' | b'[') => {
-                depth += 1;
-                *rest = &rest[1..];
-            }
-            // The end of the list or object around it.
-            Some(b'}' | b']' | b',') if depth == 0 => return,
-            Some(b',') => *rest = &rest[1..],
-            Some(_) => {
-                depth -= 1;
-                *rest = &rest[1..];
-            }
-        }
-        if depth == 0 {
-            return;
-        }
-    }
-}
-
 /// The longest beginning of a JSON string of at most `most` bytes that ends with no half of an
 /// escape or of a character.
 fn whole_escapes(token: &str, most: usize) -> usize {
@@ -205,56 +163,4 @@ fn whole_escapes(token: &str, most: usize) -> usize {
         at += step;
     }
     token.floor_char_boundary(at)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn cut(value: &Value, most: usize) -> (Value, Vec<String>) {
-        let redactor = Redactor::default();
-        let mut cutter = Cutter::new(&redactor, most);
-        let mut out = String::new();
-        cutter.value("top", &format!("{value:#}"), &mut out);
-        (serde_json::from_str(&out).unwrap(), cutter.into_truncated())
-    }
-
-    #[test]
-    fn what_is_short_stays_and_only_its_blanks_go() {
-        let value =
-            json!({"a": [1, -2.5e3, true, null, "x\n\u{e9}"], "b": {}, "c": [], "d": {"e": "f"}});
-        assert_eq!(cut(&value, 1000), (value, Vec::new()));
-    }
-
-    #[test]
-    fn long_strings_and_lists_are_cut_and_named() {
-        let long = "é".repeat(10_000);
-        let many: Vec<u32> = (0..1000).collect();
-        let (short, truncated) =
-            cut(&json!({"a": {"b": long, "c": 1}, "many": many, "z": 2}), 60_000);
-        let text = short["a"]["b"].as_str().unwrap();
-        assert!(text.starts_with("éé") && text.ends_with(" bytes left out …]"), "{text}");
-        assert_eq!(short["many"].as_array().unwrap().len(), MOST_ELEMENTS);
-        assert_eq!((&short["a"]["c"], &short["z"]), (&json!(1), &json!(2)));
-        assert_eq!(truncated, ["top.a.b", "top.many"]);
-    }
-
-    #[test]
-    fn a_bound_is_kept_whatever_the_shape() {
-        let nested: Vec<Vec<String>> = vec![vec!["text {\"[,".repeat(10); 150]; 150];
-        let (short, truncated) = cut(&json!({ "nested": nested, "last": 1 }), 5000);
-        assert!(short.to_string().len() < 6000, "{}", short.to_string().len());
-        assert!(truncated.contains(&"top.nested".to_string()), "{truncated:?}");
-    }
-
-    #[test]
-    fn a_secret_on_the_edge_is_not_kept_in_half() {
-        for before in HEAD - 30..HEAD + 10 {
-            let secret = format!("ghp_{}", "a1".repeat(18));
-            let text = format!("{} {secret} {}", "x".repeat(before), "y".repeat(9000));
-            let (short, _) = cut(&json!(text), 60_000);
-            assert!(!short.as_str().unwrap().contains("ghp_a1"), "{before}");
-        }
-    }
 }

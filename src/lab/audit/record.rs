@@ -278,14 +278,3 @@ fn version_of(line: &[u8]) -> Option<u64> {
     }
     serde_json::from_slice::<Head>(line).ok().map(|head| head.hookrun)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_reader_does_not_know_does_not_disturb_it() {
-        let line = br#"{"hookrun":1,"new":{"a":[1]},"time":"t","event":"e","host":"h","run":{}}"#;
-        assert!(DecisionLine::parse(line).is_ok());
-    }
-}

@@ -208,7 +208,7 @@ fn without_number(key: &str, between: &str, out: &mut String) {
 }
 
 /// Where the JSON string at the beginning of `text` ends; the end of the text if it does not.
-pub(super) fn string_end(text: &str) -> usize {
+fn string_end(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
         match byte {

@@ -230,18 +230,3 @@ pub fn is_change(differs: &[&str], is_strict: bool) -> bool {
     let counts = |name: &&str| ASPECTS.iter().any(|(aspect, always)| aspect == name && *always);
     if is_strict { !differs.is_empty() } else { differs.iter().any(counts) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_are_told_by_their_beginning() {
-        let long = ComparedOutcome {
-            reason: Some("é".repeat(LONGEST_TOLD)),
-            ..ComparedOutcome::default()
-        };
-        let short = long.shortened().reason.unwrap();
-        assert!(short.len() < LONGEST_TOLD + 50 && short.ends_with("bytes left out …]"));
-    }
-}

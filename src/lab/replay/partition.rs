@@ -58,24 +58,3 @@ impl fmt::Display for Partition {
         write!(f, "{}/{}", self.number, self.of)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_is_the_one_that_is_promised() {
-        // From the page of its authors.
-        assert_eq!(checksum(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(checksum(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(checksum(b"foobar"), 0x8594_4171_f739_67e8);
-    }
-
-    #[test]
-    fn a_part_is_written_as_it_is_read() {
-        assert_eq!("3/8".parse::<Partition>().unwrap().to_string(), "3/8");
-        for wrong in ["", "3", "0/8", "9/8", "0/0", "a/b", "-1/2", "1/2/3"] {
-            assert!(wrong.parse::<Partition>().is_err(), "{wrong}");
-        }
-    }
-}

@@ -369,24 +369,3 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn only_what_differs_is_shown() {
-        let mut out = Vec::new();
-        let old = json!({"command": "rm -rf x", "cwd": "/", "list": [1, 2]});
-        let new = json!({"command": "rm -ri x", "cwd": "/", "list": [1]});
-        difference("toolInput", &old, &new, &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        let lines = [
-            format!("  {REMOVED}- toolInput.command: \"rm -rf x\"{REMOVED:#}\n"),
-            format!("  {ADDED}+ toolInput.command: \"rm -ri x\"{ADDED:#}\n"),
-            format!("  {REMOVED}- toolInput.list.1: 2{REMOVED:#}\n"),
-        ];
-        assert_eq!(text, lines.concat());
-    }
-}

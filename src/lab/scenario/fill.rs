@@ -88,22 +88,3 @@ pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
     }
     found
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn folders() -> CaseFolders {
-        CaseFolders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() }
-    }
-
-    #[test]
-    fn folders_stand_in_texts_and_mean_themselves_in_patterns() {
-        assert_eq!(folders().fill("{case.folder}/x {case.home}"), "/t/a.b/x /t/home");
-        assert_eq!(folders().fill_pattern("^{case.folder}$"), "^/t/a\\.b$");
-        assert_eq!(folders().unfill("/t/a.b/x: /t/home"), "{case.folder}/x: {case.home}");
-        let value = json!({ "{suite.folder}": ["{case.home}", 1] });
-        assert_eq!(folders().fill_value(&value), json!({ "/s": ["/t/home", 1] }));
-    }
-}

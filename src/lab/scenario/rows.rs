@@ -124,28 +124,3 @@ fn word(tree: &Tree) -> Option<String> {
         TreeValue::List(_) | TreeValue::Table(_) | TreeValue::Other(_) => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn written_with(text: &str) -> (Option<String>, Placeholders) {
-        let row = vec![
-            ("x".to_string(), Tree { value: TreeValue::Text("a b".to_string()), offset: 0 }),
-            ("list".to_string(), Tree { value: TreeValue::List(Vec::new()), offset: 0 }),
-        ];
-        let mut found = Placeholders::default();
-        (written(text, &row, 0, &mut found), found)
-    }
-
-    #[test]
-    fn values_are_written_where_their_names_stand() {
-        assert_eq!(
-            written_with("{x}, {{x}}, ${x}, {2,}, {X}, {").0.unwrap(),
-            "a b, {x}, ${x}, {2,}, {X}, {"
-        );
-        assert_eq!(written_with("no brace").0, None);
-        assert_eq!(written_with("{y} and {x}").1.missing, [("y".to_string(), 0)]);
-        assert_eq!(written_with("a {list}").1.unwritable, [("list".to_string(), 0)]);
-    }
-}

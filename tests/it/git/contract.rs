@@ -1,6 +1,7 @@
 //! Scripts that take what git itself gives to its hooks, which hookrun gives in another way.
 
 use hookrun::dialects::git::find;
+use serde_json::json;
 
 fn taken(hook: &str, text: &str) -> Option<(&'static str, usize)> {
     find(hook).unwrap().taken_by(text, hook).map(|taken| (taken.what, taken.line))
@@ -50,4 +51,10 @@ fn a_script_that_takes_something_else_is_none_of_gits() {
     ] {
         assert_eq!(taken(hook, text), None, "{hook}: {text}");
     }
+}
+
+#[test]
+fn what_is_no_commit_never_becomes_an_option_of_git() {
+    let context = json!({"refs": [{"oldSha": "00", "newSha": "--output=x", "ref": "r"}]});
+    assert!(find("pre-push").unwrap().listings(context.as_object().unwrap()).is_err());
 }

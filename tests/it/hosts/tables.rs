@@ -1,8 +1,10 @@
 //! The tables of hosts and systems hang together: each names what the others have.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use hookrun::dialects::folders::FOLDERS;
+use hookrun::Context;
+use hookrun::dialects::folders::{FOLDERS, HostFolders, told};
 use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialects::settings::SHAPES;
 use hookrun::dialects::settings::hosts::{HOST_FILES, MatcherSubject};
@@ -157,4 +159,15 @@ fn an_event_that_is_not_known_yet_has_the_least_time_of_a_gate() {
     assert_eq!(shortest("claude"), Some(Duration::from_secs(25)));
     assert_eq!(shortest("codex"), Some(Duration::from_secs(595)));
     assert_eq!(shortest("loom"), None);
+}
+
+#[test]
+fn what_is_open_is_told_apart_from_where_a_command_runs() {
+    let json = r#"{"cwd":"/c","workspace_roots":["/a","",7,"/b"]}"#;
+    let context = Context::parse(json).unwrap();
+    let cwd = Some(PathBuf::from("/c"));
+    let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
+    assert_eq!(told("cursor", &context), HostFolders { roots, cwd: cwd.clone() });
+    assert_eq!(told("claude", &context), HostFolders { roots: Vec::new(), cwd });
+    assert_eq!(told("pi", &context), HostFolders::default());
 }

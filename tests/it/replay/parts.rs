@@ -1,5 +1,7 @@
 //! `replay --partition` and `--merge`: the work of many jobs is that of one.
 
+use hookrun::internals::replay::Partition;
+use hookrun::internals::replay::compare::ComparedOutcome;
 use serde_json::{Value, json};
 
 use super::{GUARD, OTHER_GUARD, lines, recorded, replay, totals};
@@ -134,4 +136,32 @@ fn one_report_of_the_whole_can_be_shown_in_another_format() {
         .exits(1)
         .prints("not ok 1 - events.jsonl:2");
     assert_eq!(totals(&sandbox, &["--merge", "report.json"])["changed"], 1);
+}
+
+#[test]
+fn a_part_is_that_of_the_hash_that_is_promised() {
+    for wrong in ["", "3", "0/8", "9/8", "0/0", "a/b", "-1/2", "1/2/3"] {
+        assert!(wrong.parse::<Partition>().is_err(), "{wrong}");
+    }
+    // From the page of the authors of FNV-1a.
+    for (text, hash) in [
+        ("", 0xcbf2_9ce4_8422_2325_u64),
+        ("a", 0xaf63_dc4c_8601_ec8c),
+        ("foobar", 0x8594_4171_f739_67e8),
+    ] {
+        for of in [1_000_003, u64::MAX] {
+            let part = format!("{}/{of}", hash % of + 1);
+            let partition: Partition = part.parse().unwrap();
+            assert!(partition.takes(text.as_bytes()), "{text}: {part}");
+            assert_eq!(partition.to_string(), part);
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_told_by_their_beginning() {
+    let reason = Some("é".repeat(2048));
+    let short = ComparedOutcome { reason, ..ComparedOutcome::default() }.shortened();
+    let short = short.reason.unwrap();
+    assert!(short.len() < 2100 && short.ends_with("bytes left out …]"), "{}", short.len());
 }

@@ -1,5 +1,9 @@
 //! `--coverage`: what no case has shown.
 
+use hookrun::internals::config::keys::HOOK_KEYS;
+use hookrun::internals::scenario::coverage::{
+    Coverage, CoveragePart, NOT_COUNTED, POINTS, Point, PointState, Who,
+};
 use serde_json::Value;
 
 use super::{GUARD, HEAD, case, guarded, report, suite};
@@ -202,4 +206,28 @@ fn only_the_hooks_and_events_that_are_chosen_count() {
 fn a_hook_that_is_disabled_has_no_points() {
     let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
     suite(&sandbox, &["--coverage-min", "100", "--mutate"]).exits(0).prints("4 of 4 points");
+}
+
+#[test]
+fn every_setting_of_a_hook_is_counted_or_says_why_not() {
+    for row in HOOK_KEYS {
+        let is_counted = POINTS.iter().any(|point| point.name == row.name);
+        let is_not = NOT_COUNTED.iter().any(|(name, _)| *name == row.name);
+        assert!(is_counted != is_not || (row.name == "event" && is_not), "{}", row.name);
+    }
+}
+
+#[test]
+fn only_what_is_whole_is_a_hundred_percent() {
+    let point = |state| Point { name: String::new(), lacks: String::new(), state };
+    let mut states = vec![PointState::Covered; 2999];
+    states.extend([PointState::Missing, PointState::Never("it is so".into())]);
+    let who = Who { event: String::new(), hook: String::new(), file: "".into(), line: None };
+    let points = states.into_iter().map(point).collect();
+    let part = CoveragePart { who, is_event: false, points };
+    let coverage = Coverage { parts: vec![part], untrue: Vec::new() };
+    assert_eq!((coverage.counts(), coverage.permille()), ((2999, 3000), 999));
+    assert_eq!((coverage.reaches(99), coverage.reaches(100)), (true, false));
+    let nothing = Coverage::default();
+    assert_eq!((nothing.permille(), nothing.reaches(100)), (1000, true));
 }

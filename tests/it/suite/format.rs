@@ -1,5 +1,8 @@
 //! Each key of a file of cases.
 
+use hookrun::internals::scenario::CaseFolders;
+use serde_json::json;
+
 use super::{HEAD, outcome, outcome_in, report, suite};
 use crate::sandbox::Sandbox;
 
@@ -288,4 +291,21 @@ fn defaults_are_what_every_case_has() {
     let sandbox =
         Sandbox::new().hook("hook", "echo $A $B $(cat f)").file("hooks.d/tests/x.toml", rest);
     suite(&sandbox, &[]).exits(0);
+}
+
+#[test]
+fn values_are_written_where_their_names_stand() {
+    let hook = r#"[ "$HOOKRUN_ACTION_COMMAND" = 'a b, {x}, ${x}, {2,}, {X}, {' ]"#;
+    let input = "{ toolName = 'bash', toolInput.command = '{x}, {{x}}, ${x}, {2,}, {X}, {' }";
+    meets(hook, &format!("context = {input}\nexpect.decision = 'allow'\nwith = [{{ x = 'a b' }}]"));
+}
+
+#[test]
+fn folders_stand_in_texts_and_mean_themselves_in_patterns() {
+    let folders = CaseFolders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() };
+    assert_eq!(folders.fill("{case.folder}/x {case.home}"), "/t/a.b/x /t/home");
+    assert_eq!(folders.fill_pattern("^{case.folder}$"), "^/t/a\\.b$");
+    assert_eq!(folders.unfill("/t/a.b/x: /t/home"), "{case.folder}/x: {case.home}");
+    let value = json!({ "{suite.folder}": ["{case.home}", 1] });
+    assert_eq!(folders.fill_value(&value), json!({ "/s": ["/t/home", 1] }));
 }

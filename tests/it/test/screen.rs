@@ -157,12 +157,14 @@ fn a_rewrite_is_shown_as_a_difference() {
     let sandbox = Sandbox::new().hook(
         "safe.sh",
         "# hookrun: rewrite\n\
-         echo '{\"update\":{\"toolInput\":{\"command\":\"rm -ri /\",\"timeout\":9}}}'",
+         echo '{\"update\":{\"toolInput\":{\"command\":\"rm -ri /\",\"cwd\":\"/\",\"list\":[1],\"timeout\":9}}}'",
     );
-    sandbox.hookrun(&["test", "tool.pre"], RM).exits(0).prints(
+    let came = br#"{"toolName":"Bash","toolInput":{"command":"rm -rf /","cwd":"/","list":[1,2]}}"#;
+    sandbox.hookrun(&["test", "tool.pre"], came).exits(0).prints(
         "\nrewrite of toolInput by safe.sh\n\
          \x20 - toolInput.command: \"rm -rf /\"\n\
          \x20 + toolInput.command: \"rm -ri /\"\n\
+         \x20 - toolInput.list.1: 2\n\
          \x20 + toolInput.timeout: 9\n",
     );
     // The head is the event as it came.
