@@ -24,82 +24,43 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("More", &[]),
 ];
 
-/// Lines to copy, by command.
-const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
-    (
-        "hookrun",
-        &[
-            ("hookrun new guard --event tool.pre", "write a first hook, with its cases"),
-            ("hookrun test tool.pre", "decide a sample event, and show everything"),
-            ("hookrun test", "play the project's suite"),
-            ("hookrun install claude", "make Claude Code ask hookrun"),
-            ("hookrun why", "explain the last decision here"),
-        ],
-    ),
-    (
-        "run",
-        &[
-            ("hookrun run tool.pre < event.json", "decide an event"),
-            ("hookrun run --host claude", "decide in the words of a host"),
-            ("hookrun run plan.pre --hooks gates --format github < plan.json", "gate a CI job"),
-        ],
-    ),
-    (
-        "test",
-        &[
-            ("hookrun test", "play the project's suite"),
-            ("hookrun test tool.pre < event.json", "decide an event, and show everything"),
-            ("hookrun test --coverage --mutate", "see what the suite does not show"),
-            ("hookrun test --watch", "play it again at every change"),
-        ],
-    ),
-    (
-        "why",
-        &[
-            ("hookrun why", "explain the last decision here"),
-            ("hookrun why --decision block -n 5", "explain the last five blocks"),
-            ("hookrun why --all --brief --since 2h", "list them, a line each"),
-            ("hookrun why --stats --everywhere", "count those of all projects"),
-        ],
-    ),
+/// Lines to copy: the command that they are for, the line, and what it does.
+const EXAMPLES: &[(&str, &str, &str)] = &[
+    ("hookrun", "hookrun new guard --event tool.pre", "write a first hook, with its cases"),
+    ("hookrun", "hookrun test tool.pre", "decide a sample event, and show everything"),
+    ("hookrun", "hookrun test", "play the project's suite"),
+    ("hookrun", "hookrun install claude", "make Claude Code ask hookrun"),
+    ("hookrun", "hookrun why", "explain the last decision here"),
+    ("run", "hookrun run tool.pre < event.json", "decide an event"),
+    ("run", "hookrun run --host claude", "decide in the words of a host"),
+    ("run", "hookrun run plan.pre --hooks gates --format github < plan.json", "gate a CI job"),
+    ("test", "hookrun test", "play the project's suite"),
+    ("test", "hookrun test tool.pre < event.json", "decide an event, and show everything"),
+    ("test", "hookrun test --coverage --mutate", "see what the suite does not show"),
+    ("test", "hookrun test --watch", "play it again at every change"),
+    ("why", "hookrun why", "explain the last decision here"),
+    ("why", "hookrun why --decision block -n 5", "explain the last five blocks"),
+    ("why", "hookrun why --all --brief --since 2h", "list them, a line each"),
+    ("why", "hookrun why --stats --everywhere", "count those of all projects"),
     (
         "explain",
-        &[
-            (
-                "hookrun explain 'cd x && sudo rm -rf \"$y\"'",
-                "see what it runs, and which hooks run",
-            ),
-            ("hookrun explain < deploy.sh", "the same of a script"),
-        ],
+        "hookrun explain 'cd x && sudo rm -rf \"$y\"'",
+        "see what it runs, and which hooks run",
     ),
-    ("replay", &[("hookrun replay events.jsonl", "see what today's hooks decide otherwise")]),
-    (
-        "new",
-        &[
-            ("hookrun new guard --event tool.pre", "guard commands and files"),
-            ("hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
-            ("hookrun new wip --event commit.msg --lang python", "check messages of commits"),
-            ("hookrun new last --from-last", "make a case of the last decision"),
-        ],
-    ),
-    (
-        "completions",
-        &[
-            ("source <(hookrun completions bash)", "in ~/.bashrc"),
-            ("source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
-            ("hookrun completions fish | source", "in ~/.config/fish/config.fish"),
-            ("eval (hookrun completions elvish | slurp)", "in ~/.config/elvish/rc.elv"),
-            ("hookrun completions powershell | Out-String | iex", "in $PROFILE"),
-        ],
-    ),
-    (
-        "install",
-        &[
-            ("hookrun install claude", "make Claude Code ask hookrun"),
-            ("hookrun install git", "guard commits and pushes"),
-            ("hookrun install codex --dry-run", "see what would be written"),
-        ],
-    ),
+    ("explain", "hookrun explain < deploy.sh", "the same of a script"),
+    ("replay", "hookrun replay events.jsonl", "see what today's hooks decide otherwise"),
+    ("new", "hookrun new guard --event tool.pre", "guard commands and files"),
+    ("new", "hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
+    ("new", "hookrun new wip --event commit.msg --lang python", "check messages of commits"),
+    ("new", "hookrun new last --from-last", "make a case of the last decision"),
+    ("completions", "source <(hookrun completions bash)", "in ~/.bashrc"),
+    ("completions", "source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
+    ("completions", "hookrun completions fish | source", "in ~/.config/fish/config.fish"),
+    ("completions", "eval (hookrun completions elvish | slurp)", "in ~/.config/elvish/rc.elv"),
+    ("completions", "hookrun completions powershell | Out-String | iex", "in $PROFILE"),
+    ("install", "hookrun install claude", "make Claude Code ask hookrun"),
+    ("install", "hookrun install git", "guard commits and pushes"),
+    ("install", "hookrun install codex --dry-run", "see what would be written"),
 ];
 
 /// An argument whose values are the names in a table that the arguments must not know.
@@ -142,14 +103,19 @@ pub(crate) fn command_line() -> Command {
 /// The command line with groups and examples in its help.
 pub(crate) fn command() -> Command {
     let mut root = command_line();
-    for (name, lines) in EXAMPLES {
-        let of_root = *name == "hookrun";
-        let examples = examples(lines);
+    for examples in EXAMPLES.chunk_by(|one, next| one.0 == next.0) {
+        let name = examples[0].0;
+        let lines: String =
+            examples.iter().map(|(_, line, about)| format!("\n  {line}\n      {about}")).collect();
         let add = |command: Command| {
             let before = command.get_after_help().map(|text| format!("{text}\n\n"));
-            command.after_help(format!("{}{examples}", before.unwrap_or_default()))
+            command.after_help(format!(
+                "{}{}{lines}",
+                before.unwrap_or_default(),
+                heading("Examples")
+            ))
         };
-        root = if of_root { add(root) } else { root.mut_subcommand(name, add) };
+        root = if name == "hookrun" { add(root) } else { root.mut_subcommand(name, add) };
     }
     let groups = groups(&root);
     root.help_template(format!(
@@ -158,16 +124,10 @@ pub(crate) fn command() -> Command {
     ))
 }
 
-pub(crate) fn examples_of(name: &str) -> &'static [(&'static str, &'static str)] {
-    EXAMPLES.iter().find(|(known, _)| *known == name).map_or(&[], |(_, lines)| lines)
-}
-
-fn examples(lines: &[(&str, &str)]) -> String {
-    let mut text = heading("Examples");
-    for (line, about) in lines {
-        let _ = write!(text, "\n  {line}\n      {about}");
-    }
-    text
+/// The examples of a command: a line, and what it does.
+pub(crate) fn examples_of(name: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_command = EXAMPLES.iter().filter(move |(command, ..)| *command == name);
+    of_command.map(|(_, line, about)| (*line, *about))
 }
 
 fn groups(root: &Command) -> String {

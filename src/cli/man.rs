@@ -130,9 +130,8 @@ fn with_synopsis(text: &str, usage: &str) -> String {
 }
 
 fn examples(name: &str) -> String {
-    let lines = help::examples_of(name);
-    let line = |(line, about): &(&str, &str)| format!(".TP\n.B {}\n{about}\n", escaped(line));
-    let lines: String = lines.iter().map(line).collect();
+    let line = |(line, about)| format!(".TP\n.B {}\n{about}\n", escaped(line));
+    let lines: String = help::examples_of(name).map(line).collect();
     if lines.is_empty() { lines } else { format!(".SH EXAMPLES\n{lines}") }
 }
 

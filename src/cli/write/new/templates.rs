@@ -28,7 +28,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
         ending: "py",
         shebang: "#!/usr/bin/env python3",
         reading: "The event is on stdin as JSON; the most common values are also in the\n# environment (HOOKRUN_*).",
-        runs: &["python"],
+        runs: &["py"],
     },
 ];
 

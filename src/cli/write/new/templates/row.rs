@@ -9,7 +9,7 @@ pub(crate) struct Language {
     pub(crate) shebang: &'static str,
     /// How values are read in it, apart from the environment.
     pub(super) reading: &'static str,
-    /// The languages whose bodies it can run, the best first.
+    /// The endings of the bodies that it can run, the best first.
     pub(super) runs: &'static [&'static str],
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct TemplateSort {
     pub(super) directive: &'static str,
     /// What the comment above the directive says about it.
     pub(super) about: &'static str,
-    /// The hook below its comment, by language. None in a language that would need too much for it.
+    /// The hook below its comment, by its ending. None in a language that would need too much for it.
     pub(super) bodies: &'static [(&'static str, &'static str)],
     pub(super) cases: &'static str,
     /// It never blocks, which its cases say if it could.
