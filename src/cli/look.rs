@@ -3,6 +3,7 @@
 pub(in crate::cli) mod doctor;
 pub(in crate::cli) mod events;
 pub(in crate::cli) mod explain;
+mod findings;
 pub(in crate::cli) mod list;
 pub(in crate::cli) mod replay;
 pub(in crate::cli) mod rules;

@@ -4,15 +4,16 @@
 //! file name contains one. Reports make each text plain as they write it, so that it keeps its place
 //! on the line; [`Sink`] guards the rest for all of them.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::config::Environment;
+use crate::config::{Environment, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::harmless;
-use crate::lab::report::CheckFormat;
+use crate::lab::report::problems::problem_text;
+use crate::lab::report::{CheckFormat, Paths};
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
@@ -118,6 +119,13 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
 /// A remark of ours on stderr. It may quote other people's text.
 pub(crate) fn remark(text: &str) {
     stderr(&lines(text));
+}
+
+/// Problems in full, each as a remark.
+pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>, paths: &Paths) {
+    for problem in problems {
+        remark(&format!("{}\n", problem_text(problem.borrow(), paths)));
+    }
 }
 
 /// Progress for a person. What stderr does not take at once is dropped.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::{self, DROP_INS};
-use crate::config::{Choice, Config, Environment, Problem, Severity};
+use crate::config::{Choice, Config, Environment, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::registry::Registry;
@@ -72,7 +72,7 @@ impl SearchedPlaces<'_> {
                 "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
             let cause = format!("no hooks were found; looked in {}", self.listed());
             let place = self.places().into_iter().next().unwrap_or_default();
-            problems.push(warning(&place, cause, cure.to_string()));
+            problems.push(Complaint::with_cure(cause, cure).warning(&place, None));
         }
         problems.extend(self.near_misses());
         problems
@@ -119,18 +119,7 @@ fn near_misses(place: &Path) -> Vec<Problem> {
     found.sort();
     let problem = |path: PathBuf| {
         let cause = format!("nothing in it runs: hooks are looked for in {DROP_INS}");
-        warning(&path, cause, format!("rename it to {DROP_INS}"))
+        Complaint::with_cure(cause, format!("rename it to {DROP_INS}")).warning(&path, None)
     };
     found.into_iter().map(problem).collect()
-}
-
-fn warning(file: &Path, cause: String, cure: String) -> Problem {
-    Problem {
-        severity: Severity::Warning,
-        file: file.to_path_buf(),
-        at: None,
-        cause,
-        cure: Some(cure),
-        events: Vec::new(),
-    }
 }

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::complaint::Complaint;
-use crate::lab::report::{Paths, problems};
+use crate::lab::report::Paths;
 use similar::TextDiff;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
@@ -52,9 +52,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
     let site = Site::find(&args.place, &config, env)?;
-    for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &site.paths)));
-    }
+    streams::problems(&config.problems, &site.paths);
     let wanted = HooksByEvent::of(&config.hooks);
     // Other projects of the user have other hooks.
     let is_for_all = args.all_events || site.scope == SettingsScope::User;

@@ -1,7 +1,6 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
 mod evidence;
-mod findings;
 mod git;
 mod look;
 mod never;
@@ -16,18 +15,16 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
-use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
-use crate::cli::decide::printed::paths;
 use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::Result;
 use crate::cli::host::install::hosts::{self, HOSTS};
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
+use crate::cli::look::findings::{Findings, error, warning};
 use crate::cli::look::validate::problems_of;
 use evidence::Evidence;
-use findings::{Findings, error, warning};
 use look::{HostLook, InstalledEntries};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
@@ -64,15 +61,12 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
     }
-    let paths = paths(args.format.name(), env);
     if args.format == CheckFormat::Human {
         for line in lines {
             writeln!(out, "{line}")?;
         }
     }
-    let checks = findings.into_checks();
-    args.format.write(checks.as_slice(), &paths, out)?;
-    Ok(if checks.iter().all(CheckedFile::passes) { ExitStatus::Yes } else { ExitStatus::No })
+    findings.report(args.format, env, out)
 }
 
 /// Hooks that cannot be read or started, that never run, and that match nothing.

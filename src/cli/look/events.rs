@@ -10,7 +10,7 @@ use crate::dialects;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
 use crate::lab::report::schema::{ActionKey, action_keys, schema_of};
-use crate::lab::report::style::{BOLD, DIM};
+use crate::lab::report::style::{BOLD, DIM, row};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};
@@ -94,9 +94,6 @@ fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result
 
 fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}  runs when {}", spec.name, spec.summary)?;
-    let row = |out: &mut dyn Write, name: &str, text: &str| {
-        writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
-    };
     if !spec.aliases.is_empty() {
         let mut name = "also called";
         for line in lines_of(spec.aliases, 64) {

@@ -13,7 +13,7 @@ use crate::engine::plan::{PlannedHook, Selection};
 use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
-use crate::lab::report::{Paths, plain, problems};
+use crate::lab::report::{Paths, plain};
 use serde_json::{Value, json};
 
 use crate::cli::args::{ExplainArgs, TextFormat};
@@ -30,9 +30,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     let config = request.load(&choice(&args.hooks.source, env, &args.hooks.dialect), env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
-    for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
-    }
+    streams::problems(&config.problems, &paths);
     let (mut event, _) = request.sample(&config, &env.cwd)?;
     if !event.spec().carries("toolInput") {
         let cause = format!("`{}` is not about a tool, and runs no command", event.spec().name);
@@ -192,8 +190,7 @@ impl ExplainedHook {
     }
 
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-        let line = self.hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let place = format!("{}{line}", paths.show(&self.hook.source.file));
+        let place = paths.show_line(&self.hook.source.file, self.hook.source.line);
         let name = plain(&self.hook.name);
         match place == self.hook.name {
             true => writeln!(out, "  {name}")?,

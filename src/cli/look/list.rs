@@ -11,7 +11,7 @@ use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM};
-use crate::lab::report::{Paths, plain, problems};
+use crate::lab::report::{Paths, plain};
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};
@@ -36,14 +36,10 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
         request.check(&config)?;
     }
     let paths = Paths::from(&env.cwd);
-    for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
-    }
+    streams::problems(&config.problems, &paths);
     let searched = SearchedPlaces { choice: &choice, env };
     let unbound = searched.near_misses();
-    for problem in config.hooks.iter().flat_map(tool_problems).chain(unbound) {
-        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
-    }
+    streams::problems(config.hooks.iter().flat_map(tool_problems).chain(unbound), &paths);
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
         TextFormat::Human => {
@@ -129,8 +125,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     for (number, step) in (1..).zip(&plan.steps) {
         for planned in &step.hooks {
             let hook = &planned.hook;
-            let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let file = plain(&paths.show(&hook.source.file));
+            let place = plain(&paths.show_line(&hook.source.file, hook.source.line));
             let width = widest.min(40);
             write!(
                 out,
@@ -147,7 +142,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             let why =
                 if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
             writeln!(out, "{}", why.unwrap_or_default())?;
-            writeln!(out, "      {DIM}{file}{line} ({} layer){DIM:#}", hook.source.layer.name())?;
+            writeln!(out, "      {DIM}{place} ({} layer){DIM:#}", hook.source.layer.name())?;
         }
     }
     writeln!(out)?;

@@ -91,9 +91,8 @@ fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
 fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
     let cannot = |error: ReadError| {
-        let file = Paths::from(&env.cwd).show(&error.file);
-        let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
-        Complaint::new(format!("cannot merge {file}{line}: {}", error.problem))
+        let place = Paths::from(&env.cwd).show_line(&error.file, error.line);
+        Complaint::new(format!("cannot merge {place}: {}", error.problem))
     };
     let mut parts = PartialReports::open(&files).map_err(cannot)?;
     let header = parts.header.clone();

@@ -10,8 +10,8 @@ use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
-use crate::lab::report::style::{BOLD, DIM};
-use crate::lab::report::{Paths, plain, problems};
+use crate::lab::report::style::{BOLD, row};
+use crate::lab::report::{Paths, plain};
 use serde_json::{Value, json};
 
 use crate::cli::args::{ShowArgs, TextFormat};
@@ -37,9 +37,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         });
         return Err(Complaint::with_cure(format!("no hook `{}`", args.name), help));
     }
-    for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
-    }
+    streams::problems(&config.problems, &paths);
     match args.format {
         TextFormat::Human => {
             for hook in found {
@@ -73,7 +71,7 @@ fn human(
     paths: &Paths,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let place = paths.show_line(&hook.source.file, hook.source.line);
     let runs = match &hook.handler {
         Handler::File(file) => paths.show(file),
         Handler::Words { words, .. } => shell_words::join(words),
@@ -93,10 +91,7 @@ fn human(
     let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
     let rows: [(&str, String); 17] = [
         ("event", hook.event.clone()),
-        (
-            "from",
-            format!("{}{line} ({} layer)", paths.show(&hook.source.file), hook.source.layer.name()),
-        ),
+        ("from", format!("{place} ({} layer)", hook.source.layer.name())),
         ("runs", runs),
         ("program", program),
         ("wants", hook.matcher.to_string()),
@@ -121,7 +116,7 @@ fn human(
     let rows = rows.into_iter().filter(|(name, _)| rule.is_none() || of_rules.contains(name));
     let said = rule.map(|(key, text)| (key, text.to_string()));
     for (name, value) in rows.chain(said).chain(idle).chain(description) {
-        writeln!(out, "  {DIM}{name:<11}{DIM:#} {}", plain(&value))?;
+        row(out, name, &plain(&value))?;
     }
     writeln!(out)?;
     Ok(())

@@ -1,6 +1,5 @@
 //! `hookrun validate`: every problem at once, each with file, line, cause and cure.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,14 +13,13 @@ use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::spelling;
-use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
-use crate::cli::decide::printed::paths;
 use crate::cli::decide::startup::choice;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::errand::Errand;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::Result;
+use crate::cli::look::findings::Findings;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -54,43 +52,19 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
     let config = Config::load(&choice, env, ConfigScope::All);
     let config = config.for_host(dialects::find(&args.hooks.dialect));
-    let mut checks: BTreeMap<PathBuf, CheckedFile> = BTreeMap::new();
-    for layer in &config.layers {
-        for file in layer.manifests.iter().chain(&layer.settings) {
-            check(&mut checks, file);
-        }
+    let mut findings = Findings::default();
+    for file in config.layers.iter().flat_map(|layer| layer.manifests.iter().chain(&layer.settings))
+    {
+        findings.check(file);
     }
     for hook in &config.hooks {
-        let found = problems_of(hook, env);
-        let entry = check(&mut checks, &hook.source.file);
-        entry.hooks += 1;
-        entry.problems.extend(found);
+        findings.check(&hook.source.file).hooks += 1;
+        findings.extend(problems_of(hook, env));
     }
     let unbound = SearchedPlaces { choice: &choice, env }.problems(&config);
-    for problem in config.problems.iter().chain(&unbound) {
-        check(&mut checks, &problem.file).problems.push(problem.clone());
-    }
-    let checks: Vec<CheckedFile> = checks.into_values().map(tidied).collect();
-    args.format.write(checks.as_slice(), &paths(args.format.name(), env), out)?;
-    Ok(if checks.iter().all(CheckedFile::passes) { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-fn check<'c>(checks: &'c mut BTreeMap<PathBuf, CheckedFile>, file: &Path) -> &'c mut CheckedFile {
-    checks.entry(file.to_path_buf()).or_insert_with(|| CheckedFile::new(file.to_path_buf()))
-}
-
-/// Problems in the order of their lines, each once: a hook of two events has them twice.
-fn tidied(mut check: CheckedFile) -> CheckedFile {
-    check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
-    check.problems.dedup_by(|later, first| {
-        let is_same = (later.severity, &later.cause, &later.cure, later.at)
-            == (first.severity, &first.cause, &first.cure, first.at);
-        if is_same {
-            first.events.append(&mut later.events);
-        }
-        is_same
-    });
-    check
+    findings.extend(config.problems.into_iter().chain(unbound));
+    findings.tidy();
+    findings.report(args.format, env, out)
 }
 
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.

@@ -219,8 +219,8 @@ impl DecisionSearch {
     /// Names the lines that were skipped.
     fn tell(&self, paths: &Paths) {
         for ReadError { file, line, problem } in &self.problems {
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            streams::remark(&format!("skipped {}{line}: {problem}\n", paths.show(file)));
+            let place = paths.show_line(file, *line);
+            streams::remark(&format!("skipped {place}: {problem}\n"));
         }
         if self.unnamed > 0 {
             streams::remark(&format!("skipped {} more lines like these\n", self.unnamed));

@@ -9,12 +9,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use crate::config::{Choice, Config, ConfigScope, Environment, Severity, commands};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{self, command};
 use crate::engine::hook::LayerKind;
-use crate::lab::report::{Paths, plain, problems};
+use crate::lab::report::{Paths, plain};
 
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
@@ -54,9 +54,8 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     };
     if args.hooks.is_none() {
         let config = Config::load(&choice, env, ConfigScope::All);
-        for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
-            streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
-        }
+        let is_error = |one: &&Problem| one.severity == Severity::Error;
+        streams::problems(config.problems.iter().filter(is_error), &paths);
     }
     if args.dry_run {
         for page in &plan.pages {

@@ -15,7 +15,7 @@ use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::lab::report::human::{About, EventOrigin};
-use crate::lab::report::{CheckFormat, Paths, human, json, plain, problems};
+use crate::lab::report::{CheckFormat, Paths, human, json, plain};
 use regex::Regex;
 
 use crate::cli::args::TestArgs;
@@ -121,7 +121,7 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
         config.hooks = vec![command_hook(command, args.shell, event, env)?];
         config.problems.clear();
     }
-    show_problems(config, &Paths::from(&env.cwd));
+    streams::problems(&config.problems, &Paths::from(&env.cwd));
     pick(config, &args.hook, event)?;
     if !args.hook.is_empty() {
         // To try one hook, other files need no correction: their problems have been shown.
@@ -179,12 +179,6 @@ fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
             error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
         )
     })
-}
-
-fn show_problems(config: &Config, paths: &Paths) {
-    for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, paths)));
-    }
 }
 
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {

@@ -101,6 +101,11 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
     }
 }
 
+/// A row of what is known of one thing: its name, and the text.
+pub fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
+}
+
 #[derive(Debug, Clone)]
 pub struct Paths {
     cwd: PathBuf,
@@ -117,5 +122,11 @@ impl Paths {
             Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
             _ => path.display().to_string(),
         }
+    }
+
+    /// A line of `path`, or the whole of it.
+    pub fn show_line(&self, path: &Path, line: Option<impl Display>) -> String {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}", self.show(path))
     }
 }

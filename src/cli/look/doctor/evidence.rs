@@ -12,7 +12,7 @@ use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 
-use super::findings::{note, warning};
+use crate::cli::look::findings::{note, warning};
 
 /// Which hosts ran hookrun in a project, and when last.
 #[derive(Debug)]

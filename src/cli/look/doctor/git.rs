@@ -8,12 +8,12 @@ use crate::engine::exec::command;
 use crate::engine::hook::{Handler, LayerKind};
 
 use super::evidence::Evidence;
-use super::findings::{Findings, error, warning};
 use super::programs;
 use crate::cli::exit::Result;
 use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
 use crate::cli::host::install::row::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
+use crate::cli::look::findings::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 

@@ -9,7 +9,6 @@ use crate::config::{Config, Environment, Problem};
 use crate::engine::complaint::Complaint;
 use toml::de::DeTable;
 
-use super::findings::{error, warning};
 use super::own::OwnHook;
 use super::{never, own};
 use crate::cli::args::SettingsScope;
@@ -19,6 +18,7 @@ use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
 use crate::cli::host::install::shim;
+use crate::cli::look::findings::{error, warning};
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;

@@ -8,9 +8,9 @@ use crate::engine::event::catalog;
 use crate::engine::spelling::did_you_mean;
 use regex::Regex;
 
-use super::findings::warning;
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::look::findings::warning;
 use crate::config::Problem;
 
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.

@@ -9,10 +9,10 @@ use crate::dialects::Wait;
 use crate::engine::hook::duration_text;
 use serde_json::Value;
 
-use super::findings::{error, warning};
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
 use crate::cli::host::install::row::{HostEventRow, InstallHost, SettingsShape};
+use crate::cli::look::findings::{error, warning};
 
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,

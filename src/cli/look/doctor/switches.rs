@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::findings::{Findings, error};
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
 use crate::cli::host::install::program::is_own;
 use crate::cli::host::install::row::{NAME, TrustQuestion};
+use crate::cli::look::findings::{Findings, error};
 
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let HostLook { host, config, env } = look;

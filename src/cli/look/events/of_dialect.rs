@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::dialects::{Binding, Dialect, Results, Wait};
 use crate::engine::hook::duration_text;
-use crate::lab::report::style::{BOLD, DIM};
+use crate::lab::report::style::{BOLD, DIM, row as line};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
@@ -56,9 +56,6 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
 
 fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     let row = binding.row;
-    let line = |out: &mut dyn Write, name: &str, text: &str| {
-        writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
-    };
     writeln!(out, "{BOLD}{}{BOLD:#}  {}'s {}", row.full_name(), binding.dialect.name, row.event)?;
     if !row.aliases.is_empty() {
         line(out, "also called", &row.aliases.join(", "))?;

@@ -8,7 +8,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::report::suite::{CoverageReport, Excuse, Gap};
-use crate::lab::report::{plain, problems, suite as report};
+use crate::lab::report::{plain, suite as report};
 use crate::lab::scenario::coverage::{self, CoveragePart, Witness, can_run};
 use crate::lab::scenario::{CaseResult, CaseStep, End, StepResult};
 
@@ -55,9 +55,7 @@ pub(super) fn round(
     if trials.is_empty() {
         return Err(no_cases(loaded, args));
     }
-    for problem in trials.iter().filter_map(|trial| doubt(trial)) {
-        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
-    }
+    streams::problems(trials.iter().filter_map(|trial| doubt(trial)), &paths);
     let folder = SuiteFolder::make(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.vectors.jobs.unwrap_or(processors);

@@ -1,11 +1,16 @@
-//! What `doctor` finds, file by file.
+//! What `doctor` and `validate` find, file by file.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Problem, Severity};
+use crate::config::{Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
+use crate::lab::report::CheckFormat;
 use crate::lab::report::problems::CheckedFile;
+
+use crate::cli::decide::printed::paths;
+use crate::cli::exit::{ExitStatus, Result};
 
 #[derive(Debug, Default)]
 pub(super) struct Findings {
@@ -41,11 +46,30 @@ impl Findings {
         problems.into_iter().for_each(|problem| self.add(problem));
     }
 
+    /// Puts problems in the order of their lines, each once: a hook of two events has them twice.
+    pub(super) fn tidy(&mut self) {
+        for check in self.checks.values_mut() {
+            check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
+            check.problems.dedup_by(|later, first| {
+                later.events.clone_from(&first.events);
+                later == first
+            });
+        }
+    }
+
     pub(super) fn has_error(&self) -> bool {
         self.checks.values().any(|check| !check.passes())
     }
 
-    pub(super) fn into_checks(self) -> Vec<CheckedFile> {
-        self.checks.into_values().collect()
+    /// Reports on every file: 0 without errors, else 1.
+    pub(super) fn report(
+        &self,
+        format: CheckFormat,
+        env: &Environment,
+        out: &mut dyn Write,
+    ) -> Result {
+        let checks: Vec<CheckedFile> = self.checks.values().cloned().collect();
+        format.write(checks.as_slice(), &paths(format.name(), env), out)?;
+        Ok(if self.has_error() { ExitStatus::No } else { ExitStatus::Yes })
     }
 }
