@@ -9,7 +9,7 @@ mod write;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
+pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{
     ActArgs, Dialog, FieldArgs, HiddenCommand, SendArgs, StateAction, StateArgs, UiArgs,
     ValueFormat,
@@ -18,7 +18,7 @@ pub(crate) use look::{
     CompletionsArgs, EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs,
     SchemaArgs, ShowArgs, ValidateArgs, WhyArgs,
 };
-pub(crate) use options::{ExpectedDecision, SourceArgs, TextFormat, duration, jobs};
+pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use write::{NewArgs, TestArgs};
 
@@ -121,7 +121,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     Install(InstallArgs),
     /// Remove hookrun from a host's settings
     #[command(after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done.")]
-    Uninstall(UninstallArgs),
+    Uninstall(PlaceArgs),
     /// Check that hosts reach hookrun, and events their hooks
     #[command(
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
@@ -159,7 +159,7 @@ impl Command {
             Command::Doctor(args) => args.format.into(),
             Command::New(args) if args.dry_run => OutputShape::Lines,
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
-            Command::Uninstall(args) if args.place.dry_run => OutputShape::Lines,
+            Command::Uninstall(args) if args.dry_run => OutputShape::Lines,
             Command::New(_) | Command::Install(_) | Command::Uninstall(_) => OutputShape::People,
             Command::Schema(_) => OutputShape::Json,
             Command::Run(_)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::options::{SourceArgs, duration};
+use crate::engine::complaint::Complaint;
 use crate::lab::report::CheckFormat;
 
 #[derive(Debug, Args)]
@@ -41,12 +42,6 @@ impl GitArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct UninstallArgs {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// The host
     pub(crate) host: String,
@@ -80,16 +75,17 @@ impl GivenScope {
         }
     }
 
-    pub(crate) fn is_of_git(self) -> bool {
-        matches!(self, GivenScope::Repo | GivenScope::Global)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            GivenScope::Project | GivenScope::User => self.settings().name(),
-            GivenScope::Repo => "repo",
-            GivenScope::Global => "global",
-        }
+    /// The scope that is meant where there is no git.
+    pub(crate) fn of_host(self, host: &str) -> Result<SettingsScope, Complaint> {
+        let (typed, meant) = match self {
+            GivenScope::Project | GivenScope::User => return Ok(self.settings()),
+            GivenScope::Repo => ("repo", "project"),
+            GivenScope::Global => ("global", "user"),
+        };
+        Err(Complaint::with_cure(
+            format!("`--scope {typed}` is a scope of git, and {host} has none"),
+            format!("did you mean `--scope {meant}`?"),
+        ))
     }
 }
 

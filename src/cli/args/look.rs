@@ -8,9 +8,7 @@ use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
 use clap::Args;
 
-use super::options::{
-    ExpectedDecision, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs,
-};
+use super::options::{DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -227,8 +225,8 @@ pub(crate) struct FilterArgs {
     pub(crate) event: Option<String>,
 
     /// Those with this outcome
-    #[arg(long, value_enum, value_name = "DECISION")]
-    pub(crate) decision: Option<ExpectedDecision>,
+    #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
+    pub(crate) decision: Option<String>,
 
     /// Those for events of this host
     #[arg(long, value_name = "HOST")]

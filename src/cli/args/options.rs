@@ -43,22 +43,8 @@ pub(crate) struct HooksArgs {
     pub(crate) source: SourceArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExpectedDecision {
-    Allow,
-    Block,
-    Ask,
-}
-
-impl ExpectedDecision {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            ExpectedDecision::Allow => "allow",
-            ExpectedDecision::Block => "block",
-            ExpectedDecision::Ask => "ask",
-        }
-    }
-}
+/// What can be decided.
+pub(super) const DECISIONS: [&str; 3] = ["allow", "block", "ask"];
 
 /// The formats of most commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

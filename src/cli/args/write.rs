@@ -9,7 +9,7 @@ use crate::lab::report::CheckFormat;
 use clap::{ArgGroup, Args};
 use regex::Regex;
 
-use super::options::{ExpectedDecision, SourceArgs, dialect_name, duration, jobs};
+use super::options::{DECISIONS, SourceArgs, dialect_name, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -45,8 +45,8 @@ pub(crate) struct TestArgs {
     pub(crate) shell: bool,
 
     /// The expected decision; the exit status then says whether it is so
-    #[arg(long, value_enum, value_name = "DECISION")]
-    pub(crate) expect: Option<ExpectedDecision>,
+    #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
+    pub(crate) expect: Option<String>,
 
     /// A regular expression that the reason or the question must match
     #[arg(long, value_name = "REGEX")]

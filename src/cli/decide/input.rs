@@ -21,32 +21,10 @@ const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
 /// A large event is read in larger and larger pieces.
 const FIRST_READ_BYTES: usize = 64 * 1024;
 
-/// What was found on stdin.
 #[derive(Debug)]
-pub(crate) enum StdinInput {
-    Event {
-        context: Context,
-        bytes: usize,
-    },
-    /// A terminal, or an empty file.
-    Nothing,
-}
-
-impl StdinInput {
-    pub(crate) fn context(&self) -> Option<&Context> {
-        match self {
-            StdinInput::Event { context, .. } => Some(context),
-            StdinInput::Nothing => None,
-        }
-    }
-
-    /// The context of a command that needs one.
-    pub(crate) fn or_fail(self, cause: &str, cure: &str) -> Result<Context> {
-        match self {
-            StdinInput::Event { context, .. } => Ok(context),
-            StdinInput::Nothing => Err(Complaint::with_cure(cause, cure)),
-        }
-    }
+pub(crate) struct StdinEvent {
+    pub(crate) context: Context,
+    pub(crate) bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,10 +45,22 @@ impl Deadline {
     }
 }
 
-pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInput> {
+/// Reads the context for a command that needs one.
+pub(crate) fn needed(
+    deadline: Deadline,
+    abort: Option<&Abort>,
+    cause: &str,
+    cure: &str,
+) -> Result<Context> {
+    let event = read(deadline, abort)?;
+    event.map(|event| event.context).ok_or_else(|| Complaint::with_cure(cause, cure))
+}
+
+/// Reads the event; a terminal and an empty file have none.
+pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<StdinEvent>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Ok(StdinInput::Nothing);
+        return Ok(None);
     }
     let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
     let mut scanner = Scanner::default();
@@ -87,8 +77,8 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInp
     };
     let length = bytes.len();
     match Context::from_scanned(bytes, framed) {
-        Ok(context) => Ok(StdinInput::Event { context, bytes: length }),
-        Err(ContextError::Empty) => Ok(StdinInput::Nothing),
+        Ok(context) => Ok(Some(StdinEvent { context, bytes: length })),
+        Err(ContextError::Empty) => Ok(None),
         Err(error) => Err(no_event(&error.to_string())),
     }
 }

@@ -126,7 +126,7 @@ impl RunRequest<'_> {
 
     fn read_event(&self, (abort, _): &Ground) -> Result<Context> {
         let cure = "pipe in its context as one JSON object, `{}` at the least";
-        input::read(self.time.stdin, Some(abort))?.or_fail("no event on stdin", cure)
+        input::needed(self.time.stdin, Some(abort), "no event on stdin", cure)
     }
 
     /// Decides; a failure of hookrun itself blocks. `context` is `None` if it is not read yet.

@@ -59,8 +59,8 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     // Out of the host's session, so that its terminal and its end do not reach the hooks.
     let _ = rustix::process::setsid();
     let (abort, subreaper) = start_up()?;
-    let context = input::read(Deadline::soon(), Some(&abort))?;
-    let context = context.or_fail("no event on stdin", "it is for `hookrun run` only")?;
+    let cure = "it is for `hookrun run` only";
+    let context = input::needed(Deadline::soon(), Some(&abort), "no event on stdin", cure)?;
     let request = EventRequest::new(&args.event, &args.dialect);
     let choice = choice(&args.source, env, &args.dialect).told_in(&args.dialect, Some(&context));
     let config = request.load(&choice, env);

@@ -22,7 +22,7 @@ use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
 use similar::TextDiff;
 
-use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
+use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use document::{Document, EditError};
@@ -97,12 +97,12 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 }
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
-pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.place.host == dialects::git::NAME {
+pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if args.host == dialects::git::NAME {
         return git::uninstall(args, env, out);
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
-    let site = Site::find(&args.place, &config, env)?;
+    let site = Site::find(args, &config, env)?;
     let Some(current) = site.target.text.clone() else {
         site.record.forget();
         site.report("is not there; nothing was changed", out)?;
@@ -110,7 +110,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     };
     let kept = site.record.kept();
     let text = site.text_without(&current, kept.as_ref())?;
-    if args.place.dry_run {
+    if args.dry_run {
         site.diff(text.as_deref(), out)?;
         return Ok(ExitStatus::Yes);
     }
@@ -144,7 +144,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
 impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
         let host = hosts::find(&args.host).ok_or_else(|| Complaint::new("no such host"))?;
-        let scope = scope_of(host, args)?;
+        let scope = args.scope.of_host(host.title)?;
         let path = host.path(scope, config.nearest_folder(), env).ok_or_else(|| {
             Complaint::with_cure(
                 env.why_no_home(),
@@ -276,17 +276,4 @@ impl<'a> Site<'a> {
         write!(out, "{}", diff.unified_diff().header(&name(old), &name(new)))?;
         Ok(())
     }
-}
-
-/// Whose settings are meant; git's words for it are refused.
-fn scope_of(host: &InstallHost, args: &PlaceArgs) -> Result<SettingsScope> {
-    let scope = args.scope.settings();
-    if args.scope.is_of_git() {
-        let (typed, meant) = (args.scope.name(), scope.name());
-        return Err(Complaint::with_cure(
-            format!("`--scope {typed}` is a scope of git, and {} has none", host.title),
-            format!("did you mean `--scope {meant}`?"),
-        ));
-    }
-    Ok(scope)
 }

@@ -23,8 +23,8 @@ use crate::cli::streams;
 const LOG: &str = "actions.log";
 
 pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let input = input::read(Deadline::soon(), None)?;
-    let context = input.or_fail("no event on stdin", "it is a hook: hookrun starts it")?;
+    let cure = "it is a hook: hookrun starts it";
+    let context = input::needed(Deadline::soon(), None, "no event on stdin", cure)?;
     match &args.action {
         HiddenCommand::Log { level } => {
             let line = log_line(level, &args.profile, &context);

@@ -15,8 +15,8 @@ const MOST_KEYS: usize = 12;
 
 /// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
 pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
-    let input = input::read(Deadline::soon(), None)?;
-    let context = input.or_fail("nothing on stdin", "pipe in a JSON object")?;
+    let cure = "pipe in a JSON object";
+    let context = input::needed(Deadline::soon(), None, "nothing on stdin", cure)?;
     let found = match args.format {
         ValueFormat::Text => context.text(&args.path),
         ValueFormat::Json => json(&context, &args.path),

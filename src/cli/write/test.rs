@@ -20,7 +20,7 @@ use regex::Regex;
 
 use crate::cli::args::TestArgs;
 use crate::cli::decide::ask::Person;
-use crate::cli::decide::input::{self, Deadline, StdinInput};
+use crate::cli::decide::input::{self, Deadline, StdinEvent};
 use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::run::with_complaint;
 use crate::cli::decide::startup::{choice, runner, start_up};
@@ -60,7 +60,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         Some(name) => (name.clone(), args.host(), None),
         None => {
             let input = read()?;
-            let (name, host) = named_on_stdin(&input, args)?;
+            let (name, host) = named_on_stdin(input.as_ref(), args)?;
             (name, host, Some(input))
         }
     };
@@ -70,17 +70,17 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         None if folders::are_told(host) => Some(read()?),
         early => early,
     };
-    let context = early.as_ref().and_then(StdinInput::context);
+    let context = early.iter().flatten().map(|event| &event.context).next();
     let choice = choice(&args.source, env, host).told_in(host, context);
     let mut config = asked.load(&choice, env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = early.map_or_else(read, Ok)?;
     let ((event, host), origin) = match input {
-        StdinInput::Event { context, bytes } => {
+        Some(StdinEvent { context, bytes }) => {
             (asked.event(&config, context)?, EventOrigin::Stdin { bytes })
         }
-        StdinInput::Nothing => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
+        None => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
     let name = &event.spec().name;
     narrow(&mut config, args, env, name)?;
@@ -131,10 +131,10 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
 }
 
 /// The event that the context on stdin names, and its host.
-fn named_on_stdin(input: &StdinInput, args: &TestArgs) -> Result<(String, &'static str)> {
+fn named_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<(String, &'static str)> {
     match input {
-        StdinInput::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
-        StdinInput::Nothing => Err(Complaint::with_cure(
+        Some(event) => named_in(&event.context, args.dialect.as_deref(), "test"),
+        None => Err(Complaint::with_cure(
             "no event is named, and none is on stdin",
             "name it, and a sample of it is decided: `hookrun test EVENT`",
         )),
@@ -152,8 +152,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         return Ok(if outcome.is_allowed() { ExitStatus::Yes } else { ExitStatus::No });
     }
     let mut misses = Vec::new();
-    if let Some(expected) = args.expect {
-        let expected = expected.word();
+    if let Some(expected) = &args.expect {
         let found = outcome.settled.word();
         if expected != found {
             misses.push(format!("expected {expected}, but the decision is {found}"));

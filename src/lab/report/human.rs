@@ -172,8 +172,7 @@ fn hook_run(
 }
 
 fn place(hook: &HookReport, paths: &Paths) -> String {
-    let line = hook.line.map(|line| format!(":{line}")).unwrap_or_default();
-    plain(&format!("{}{line}", paths.show(Path::new(&hook.file))))
+    plain(&paths.show_line(Path::new(&hook.file), hook.line))
 }
 
 pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {

@@ -19,7 +19,7 @@ use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 
 use super::program;
-use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
+use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, SourceArgs};
 use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 use change::{
@@ -72,17 +72,17 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     Ok(ExitStatus::Yes)
 }
 
-pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope.settings(), env, false)?;
+pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let place = find_place(args.scope.settings(), env, false)?;
     let mut changes = passed_over(&place)?;
     for hook in GIT_HOOKS {
         changes.extend(plan_removal(&place.hooks, hook)?);
     }
-    carry_out(&changes, args.place.dry_run, out)?;
+    carry_out(&changes, args.dry_run, out)?;
     if place.is_ours && !place.is_new {
         let what = "core.hooksPath for all repositories";
-        say(out, args.place.dry_run, ShimVerb("unset", "unset"), what)?;
-        if !args.place.dry_run {
+        say(out, args.dry_run, ShimVerb("unset", "unset"), what)?;
+        if !args.dry_run {
             configure(&["config", "--global", "--unset", "core.hooksPath"], None)?;
             // It stays if other files are in it.
             let _ = fs::remove_dir(&place.hooks);

@@ -7,7 +7,7 @@ use crate::engine::event::catalog;
 use crate::engine::spelling;
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 
-use crate::cli::args::{ExpectedDecision, FilterArgs};
+use crate::cli::args::FilterArgs;
 
 #[derive(Debug)]
 pub(super) struct Filter {
@@ -17,7 +17,7 @@ pub(super) struct Filter {
     hook: Option<String>,
     /// The canonical names of the given one.
     events: Vec<String>,
-    decision: Option<&'static str>,
+    decision: Option<String>,
     host: Option<String>,
     since: Option<String>,
     until: Option<String>,
@@ -33,7 +33,7 @@ impl Filter {
             session: args.session.clone(),
             hook: args.hook.clone(),
             events: args.event.as_deref().map(events).unwrap_or_default(),
-            decision: args.decision.map(ExpectedDecision::word),
+            decision: args.decision.clone(),
             host: args.host.as_deref().map(host),
             since: args.since.map(text),
             until: args.until.map(text),
@@ -65,7 +65,7 @@ impl Filter {
             brief.cause.as_deref() == Some("failure")
                 || brief.hooks.iter().any(|hook| hook.failure.is_some())
         };
-        let is_meant = self.decision.is_none_or(|wanted| wanted == brief.decision)
+        let is_meant = self.decision.as_ref().is_none_or(|wanted| *wanted == brief.decision)
             && self.hook.as_ref().is_none_or(ran)
             && (!self.failed || has_failed());
         Ok(is_meant.then_some(brief))

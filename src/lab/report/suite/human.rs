@@ -278,8 +278,7 @@ fn mutation(mutated: &MutationReport, paths: &Paths, out: &mut dyn Write) -> io:
     }
     for tried in &mutated.tried {
         let Some((what, cure)) = tried.survived() else { continue };
-        let line = tried.who.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let place = format!("{}{line}", plain(&paths.show(&tried.who.file)));
+        let place = plain(&paths.show_line(&tried.who.file, tried.who.line));
         writeln!(out, "\n{BAD}SURVIVED{BAD:#} {BOLD}{}{BOLD:#}", plain(&what))?;
         label(out, "hook", &place)?;
         label(out, "write", &plain(&cure))?;
