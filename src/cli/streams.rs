@@ -16,6 +16,7 @@ use crate::lab::report::problems::problem_text;
 use crate::lab::report::{CheckFormat, Paths};
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -188,6 +189,18 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| LogStream);
     let ready = subscriber.with_ansi(false).try_init();
     ready.map_err(failed("cannot log"))
+}
+
+/// A bar that shows how far something is; nothing where stderr is no terminal.
+pub(crate) fn bar(length: Option<u64>, template: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
 }
 
 /// From now on a stderr that nobody reads holds nothing up: the text is dropped.

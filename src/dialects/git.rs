@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::native;
 use super::row::Reply;
+use crate::engine::event::catalog;
 use crate::engine::names::words;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use Argument::{Flag, MessageFile, Rest, Text};
@@ -91,6 +92,11 @@ pub fn find(name: &str) -> Option<&'static GitHook> {
 }
 
 impl GitHook {
+    /// Whether a hook can block what git does.
+    pub fn is_gate(&self) -> bool {
+        catalog::find(self.event).is_none_or(|spec| spec.blocks)
+    }
+
     /// The file of the commit message that the hook may edit.
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
         let place = self.arguments.iter().position(|one| *one == Argument::MessageFile)?;

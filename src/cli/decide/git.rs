@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GitHook, GitInput, read_changes};
 use crate::dialects::{LATEST, native};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, Event, EventSpec, catalog};
+use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let name = args.event.as_deref();
     let hook = name.and_then(git::find);
     let refusal = match hook {
-        Some(hook) => hook.refuse(watchdog::REASON, can_refuse(hook)),
+        Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),
         None => native::refuse(watchdog::REASON),
     };
     let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     };
     let request = GitRequest { hook, args, env, time: &time };
     let decided = ground.and_then(|ground| request.decide(ground)).unwrap_or_else(|failure| {
-        let reply = hook.refuse(&failure.to_string(), can_refuse(hook));
+        let reply = hook.refuse(&failure.to_string(), hook.is_gate());
         let report = json::refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
         RunDecision::refused(reply, report)
     });
@@ -94,10 +94,6 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let decided = RunDecision { is_needed: false, ..decided };
     let is_allowed = decided.give(args, env, &time, abort.as_ref());
     Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-fn can_refuse(hook: &GitHook) -> bool {
-    catalog::find(hook.event).is_none_or(|spec| spec.blocks)
 }
 
 impl GitRequest<'_> {

@@ -25,7 +25,6 @@ use crate::cli::args::ReplayArgs;
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
-use progress::ReplayBar;
 use write::NewRecording;
 
 const STDIN: &str = "-";
@@ -44,7 +43,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let decider = decider(args, env, first, state.path())?;
     let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;
-    let progress = ReplayBar::of(&args.files, env);
+    let bar = progress::bar(&args.files, env);
     let mut out = BufWriter::new(out);
     let mut report = ReplayReport::begin(args.format, args.most, &header, &mut out)?;
     let mut unused = args.allow_change.clone();
@@ -60,16 +59,16 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             done.findings.iter().try_for_each(|finding| report.finding(finding, &mut out))?;
             out.flush()
         };
-        progress.aside(tell).map_err(|error| ReplayError::Write {
+        bar.suspend(tell).map_err(|error| ReplayError::Write {
             what: "the report".to_string(),
             problem: error.to_string(),
         })
     };
     let ended =
         workers::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
-            progress.tell(so_far)
+            progress::tell(&bar, so_far)
         });
-    progress.clear();
+    bar.finish_and_clear();
     let totals = match ended {
         Ok(totals) => totals,
         Err(error) => return early(&error, &abort, &header, &mut report, &mut out),

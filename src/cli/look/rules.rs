@@ -47,7 +47,7 @@ pub(crate) fn rules_json(hook: &Hook, rules: &HostRules) -> Value {
         "event": rules.name,
         "blocks": rules.spec.blocks,
         "onFailure": failure.on_failure.name(),
-        "onFailureFrom": failure.from.name(),
+        "onFailureFrom": failure.from,
         "timeoutMs": u64::try_from(timeout).unwrap_or(u64::MAX),
         "schedule": rules.spec.schedule.name(),
     })
@@ -70,7 +70,7 @@ fn joined(rules: &[HostRules], value: impl Fn(&HostRules) -> String) -> String {
 pub(crate) fn failure_text(hook: &Hook, rules: &[HostRules]) -> String {
     joined(rules, |rules| {
         let failure = FailureRule::of(hook, &rules.spec);
-        format!("{} ({})", failure.on_failure.name(), failure.from.about())
+        format!("{} ({})", failure.on_failure.name(), failure.about)
     })
 }
 
@@ -78,51 +78,24 @@ pub(crate) fn timeout_text(hook: &Hook, rules: &[HostRules]) -> String {
     joined(rules, |rules| duration_text(hook.timeout(&rules.spec)))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a failure of a hook does, and whose rule that is.
 pub(crate) struct FailureRule {
     pub(crate) on_failure: OnFailure,
-    from: RuleSource,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RuleSource {
-    /// Its own settings.
-    Hook,
-    /// The system that it was written for.
-    Dialect(&'static str),
-    Event,
-    /// The event, as nothing can block it in this host.
-    Ungated,
+    from: &'static str,
+    about: String,
 }
 
 impl FailureRule {
     pub(crate) fn of(hook: &Hook, spec: &EventSpec) -> FailureRule {
-        let from = match (hook.on_failure, &hook.convention) {
-            _ if !spec.blocks => RuleSource::Ungated,
-            (Some(_), _) => RuleSource::Hook,
-            (None, Some(convention)) => RuleSource::Dialect(convention.system()),
-            (None, None) => RuleSource::Event,
+        let (from, about) = match (hook.on_failure, &hook.convention) {
+            _ if !spec.blocks => ("event", "nothing can block this event".to_string()),
+            (Some(_), _) => ("hook", "its own setting".to_string()),
+            (None, Some(system)) => {
+                ("dialect", format!("the rule of its dialect, {}", system.system()))
+            }
+            (None, None) => ("event", "the event's".to_string()),
         };
         let on_failure = if spec.blocks { hook.on_failure(spec) } else { OnFailure::Allow };
-        FailureRule { on_failure, from }
-    }
-}
-
-impl RuleSource {
-    fn name(self) -> &'static str {
-        match self {
-            RuleSource::Hook => "hook",
-            RuleSource::Dialect(_) => "dialect",
-            RuleSource::Event | RuleSource::Ungated => "event",
-        }
-    }
-
-    fn about(self) -> String {
-        match self {
-            RuleSource::Hook => "its own setting".to_string(),
-            RuleSource::Dialect(name) => format!("the rule of its dialect, {name}"),
-            RuleSource::Event => "the event's".to_string(),
-            RuleSource::Ungated => "nothing can block this event".to_string(),
-        }
+        FailureRule { on_failure, from, about }
     }
 }

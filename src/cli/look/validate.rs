@@ -9,6 +9,7 @@ use crate::config::{
     Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
 };
 use crate::dialects;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
@@ -101,14 +102,9 @@ fn problem(
     cause: String,
     cure: impl Into<String>,
 ) -> Problem {
-    Problem {
-        severity,
-        file: hook.source.file.clone(),
-        at: line.map(|line| Position { line, column: 1 }),
-        cause,
-        cure: Some(cure.into()),
-        events: vec![hook.event.clone()],
-    }
+    let at = line.map(|line| Position { line, column: 1 });
+    let complaint = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
+    Problem { severity, events: vec![hook.event.clone()], ..complaint }
 }
 
 const COMMIT: &str = "commit.pre";

@@ -39,10 +39,8 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for hook in GIT_HOOKS {
         let is_plain = hook.presence == Presence::Plain;
         let asks = registry.has(hook.event) || (is_plain && args.all_events);
-        let is_gate =
-            crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks);
         let before = if place.is_ours { FirstHook::OfRepository } else { FirstHook::Kept };
-        let shim = Shim { hook, is_gate, program: &program, options: &options, asks, before };
+        let shim = Shim { hook, program: &program, options: &options, asks, before };
         // A folder for all repositories must still run the hooks of each repository.
         let is_needed = asks || (place.is_ours && hook.presence != Presence::Replaces);
         changes.extend(if is_needed {

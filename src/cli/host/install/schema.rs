@@ -13,7 +13,8 @@ struct SchemaRule {
     /// Where, as keys with dots; `*` is every key of an object or element of a list.
     at: &'static str,
     is: SchemaType,
-    need: Need,
+    /// The values of `type` next to it with which it must be there; with none, always.
+    needed_by: Option<&'static [&'static str]>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -28,24 +29,16 @@ enum SchemaType {
     Word(&'static [&'static str]),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Need {
-    May,
-    Must,
-    /// If `type` next to it is one of these.
-    MustFor(&'static [&'static str]),
-}
-
 const fn may(at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, need: Need::May }
+    SchemaRule { at, is, needed_by: None }
 }
 
 const fn must(at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, need: Need::Must }
+    SchemaRule { at, is, needed_by: Some(&[]) }
 }
 
 const fn must_for(types: &'static [&'static str], at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, need: Need::MustFor(types) }
+    SchemaRule { at, is, needed_by: Some(types) }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +143,10 @@ fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &
     };
     let inner =
         |key: &str| if place.is_empty() { key.to_string() } else { format!("{place}.{key}") };
+    let is_needed = || {
+        let is_type = |word: &&str| value["type"] == **word;
+        rule.needed_by.is_some_and(|types| types.is_empty() || types.iter().any(is_type))
+    };
     match (*key, value) {
         ("*", Value::Array(all)) => {
             for (at, one) in all.iter().enumerate() {
@@ -163,7 +160,7 @@ fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &
         }
         (key, Value::Object(all)) => match all.get(key) {
             Some(one) => walk(rule, below, one, inner(key), found),
-            None if below.is_empty() && rule.need.is_for(value) => {
+            None if below.is_empty() && is_needed() => {
                 found.push(format!("`{}` is missing", inner(key)));
             }
             None => {}
@@ -173,15 +170,5 @@ fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &
             _,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_),
         ) => {}
-    }
-}
-
-impl Need {
-    fn is_for(self, object: &Value) -> bool {
-        match self {
-            Need::May => false,
-            Need::Must => true,
-            Need::MustFor(types) => types.iter().any(|word| object["type"] == *word),
-        }
     }
 }

@@ -13,6 +13,7 @@ use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 
 use crate::cli::look::findings::{note, warning};
+use crate::cli::look::why::filter::is_of_project;
 
 /// Which hosts ran hookrun in a project, and when last.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Evidence {
 }
 
 fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {
-    if record.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project)) {
+    if is_of_project(record, project) {
         return true;
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());

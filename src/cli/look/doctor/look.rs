@@ -93,14 +93,13 @@ impl HostLook<'_> {
 
     /// Reads a file. Nothing is installed where it is missing or cannot be read.
     pub(super) fn read(self, file: SearchedFile) -> (Option<InstalledEntries>, Vec<Problem>) {
-        let HostLook { host, env, .. } = self;
         let text = match text_of(&file) {
             Ok(Some(text)) => text,
             Ok(None) => return (None, Vec::new()),
             Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
         };
-        if let Some(shape) = host.settings() {
-            return SettingsLook { host, shape, file, env }.read(&text);
+        if let Some(shape) = self.host.settings() {
+            return self.read_settings(shape, file, &text);
         }
         let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
         let events = plugin.events.into_iter();
@@ -136,27 +135,22 @@ fn hooks_of_toml(text: &str) -> Result<String, Complaint> {
     Ok(serde_json::json!({ HOOKS: hooks }).to_string())
 }
 
-struct SettingsLook<'a> {
-    host: &'a InstallHost,
-    shape: SettingsShape,
-    file: SearchedFile,
-    env: &'a Environment,
-}
-
-impl SettingsLook<'_> {
-    fn read(self, text: &str) -> (Option<InstalledEntries>, Vec<Problem>) {
-        let document = match Document::read(text, self.shape) {
+impl HostLook<'_> {
+    fn read_settings(
+        self,
+        shape: SettingsShape,
+        file: SearchedFile,
+        text: &str,
+    ) -> (Option<InstalledEntries>, Vec<Problem>) {
+        let path = file.path.as_path();
+        let document = match Document::read(text, shape) {
             Ok(document) => document,
-            Err(wrong) => {
-                let problem = wrong.complaint.in_file(&self.file.path, wrong.at);
-                return (None, vec![problem]);
-            }
+            Err(wrong) => return (None, vec![wrong.complaint.in_file(path, wrong.at)]),
         };
-        let mut problems = self.unread(&document);
+        let mut problems = self.unread(path, &document);
         let hooks = document.hooks();
-        let path = self.file.path.clone();
-        problems.extend(hooks.iter().filter_map(|hook| self.unit_mistake(hook)));
-        let idle = hooks.iter().filter_map(|hook| never::fires(hook, self.host, &path));
+        problems.extend(hooks.iter().filter_map(|hook| self.unit_mistake(shape, path, hook)));
+        let idle = hooks.iter().filter_map(|hook| never::fires(hook, self.host, path));
         problems.extend(idle);
         let command = |hook: &&SettingsEntry| hook.command.clone().unwrap_or_default();
         let (own, others): (Vec<_>, Vec<_>) =
@@ -164,7 +158,7 @@ impl SettingsLook<'_> {
         let others: Vec<&SettingsEntry> =
             others.into_iter().filter(|hook| runs_hookrun(&command(hook), self.env)).collect();
         let is_asked = !(own.is_empty() && others.is_empty());
-        problems.extend(others.into_iter().map(|hook| self.other(hook)));
+        problems.extend(others.into_iter().map(|hook| self.other(path, hook)));
         if !is_asked {
             return (None, problems);
         }
@@ -174,25 +168,25 @@ impl SettingsLook<'_> {
             .collect();
         for (hook, call) in &calls {
             let Some(row) = self.host.row(&hook.event) else { continue };
-            let own = OwnHook { hook, call, row, host: self.host, shape: self.shape, path: &path };
+            let own = OwnHook { hook, call, row, host: self.host, shape, path };
             problems.extend(own.problems());
         }
         let event = |hook: &&SettingsEntry| InstalledEvent {
             name: hook.event.clone(),
-            limit: own::limit(hook, self.shape),
+            limit: own::limit(hook, shape),
         };
         let installed = InstalledEntries {
             events: own.iter().map(event).collect(),
             programs: calls.into_iter().map(|(_, call)| call.program).collect(),
             search: document.search(),
-            file: self.file,
+            file,
         };
         (Some(installed), problems)
     }
 
     /// What the host may not take.
-    fn unread(&self, document: &Document) -> Vec<Problem> {
-        let (path, title) = (self.file.path.as_path(), self.host.title);
+    fn unread(self, path: &Path, document: &Document) -> Vec<Problem> {
+        let title = self.host.title;
         let dropped = document.dropped().into_iter().map(|wrong| {
             let mut problem = wrong.complaint.in_file(path, wrong.at);
             problem.cause.push_str(&format!(": {title} reads nothing of the file"));
@@ -207,7 +201,7 @@ impl SettingsLook<'_> {
     }
 
     /// A hook that runs hookrun, and that `install` never wrote.
-    fn other(&self, hook: &SettingsEntry) -> Problem {
+    fn other(self, path: &Path, hook: &SettingsEntry) -> Problem {
         let is_closed = self.host.row(&hook.event).is_some_and(|row| row.is_closed);
         let problem = if is_closed { error } else { warning };
         let cause = format!(
@@ -217,15 +211,20 @@ impl SettingsLook<'_> {
             hook.event
         );
         let cure = format!("take it out, then `hookrun install {}`", self.host.name);
-        problem(&self.file.path, cause, cure)
+        problem(path, cause, cure)
     }
 
     /// A time that was hardly meant in the unit of the host.
-    fn unit_mistake(&self, hook: &SettingsEntry) -> Option<Problem> {
-        let (key, title, path) = (self.shape.timeout(), self.host.title, &self.file.path);
+    fn unit_mistake(
+        self,
+        shape: SettingsShape,
+        path: &Path,
+        hook: &SettingsEntry,
+    ) -> Option<Problem> {
+        let (key, title) = (shape.timeout(), self.host.title);
         let written = hook.keys.get(key)?.as_f64()?;
         let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
-        match self.shape.file.time.per_second {
+        match shape.file.time.per_second {
             1000 if written > 0.0 && written < 1000.0 => {
                 let cause =
                     format!("{place}, and {title} counts milliseconds: it is ended at once");

@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::lab::replay::ReplayError;
 use rustix::fs::OFlags;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 pub(super) struct NewRecording {
     file: PathBuf,
-    place: OutputPlace,
+    out: BufWriter<File>,
+    /// The temporary file that replaces `file` at the end; none for a pipe or a device, which cannot
+    /// be replaced.
+    beside: Option<TempPath>,
     before: Option<FileSize>,
 }
 
@@ -30,56 +33,39 @@ impl FileSize {
     }
 }
 
-enum OutputPlace {
-    /// A temporary file that replaces the file at the end.
-    Beside(BufWriter<NamedTempFile>),
-    /// A pipe or a device, which cannot be replaced.
-    There(BufWriter<File>),
-}
-
 impl NewRecording {
     pub(super) fn begin(file: &Path) -> Result<NewRecording, ReplayError> {
         // A link stays, and what it leads to is replaced.
         let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         let is_other = file.metadata().is_ok_and(|meta| !meta.is_file());
-        let place = if is_other {
-            open_other(&file).map(|file| OutputPlace::There(BufWriter::new(file)))
+        let opened = if is_other {
+            open_other(&file).map(|file| (file, None))
         } else {
             let folder = file.parent().unwrap_or(Path::new("/"));
             let beside = tempfile::Builder::new().prefix(".hookrun-replay").tempfile_in(folder);
-            beside.map(|beside| OutputPlace::Beside(BufWriter::new(beside)))
+            beside.map(NamedTempFile::into_parts).map(|(file, path)| (file, Some(path)))
         };
-        match place {
-            Ok(place) => Ok(NewRecording { before: FileSize::at(&file), file, place }),
-            Err(error) => Err(fails(&file, &error)),
-        }
+        let (out, beside) = opened.map_err(|error| fails(&file, &error))?;
+        Ok(NewRecording { before: FileSize::at(&file), file, out: BufWriter::new(out), beside })
     }
 
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), ReplayError> {
-        let written = match &mut self.place {
-            OutputPlace::Beside(beside) => beside.write_all(lines),
-            OutputPlace::There(there) => there.write_all(lines),
-        };
-        written.map_err(|error| fails(&self.file, &error))
+        self.out.write_all(lines).map_err(|error| fails(&self.file, &error))
     }
 
     /// Moves the new file into its place, unless another program has written there since.
     pub(super) fn finish(self) -> Result<(), ReplayError> {
-        let NewRecording { file, place, before } = self;
-        if matches!(place, OutputPlace::Beside(_)) && FileSize::at(&file) != before {
+        let NewRecording { file, mut out, beside, before } = self;
+        if beside.is_some() && FileSize::at(&file) != before {
             let problem = "another program has written to it meanwhile; it is left as it is, and \
                            nothing is written: replay it again";
             return Err(fails(&file, &io::Error::other(problem)));
         }
-        let finished = match place {
-            OutputPlace::There(mut there) => there.flush(),
-            OutputPlace::Beside(beside) => {
-                beside.into_inner().map_err(io::IntoInnerError::into_error).and_then(|beside| {
-                    beside.as_file().sync_all()?;
-                    beside.persist(&file).map(drop).map_err(|error| error.error)
-                })
-            }
-        };
+        let finished = out.flush().and_then(|()| {
+            let Some(beside) = beside else { return Ok(()) };
+            out.get_ref().sync_all()?;
+            beside.persist(&file).map_err(|error| error.error)
+        });
         finished.map_err(|error| fails(&file, &error))
     }
 }

@@ -14,8 +14,6 @@ pub(super) const KEPT_ENDING: &str = ".before-hookrun";
 #[derive(Debug)]
 pub(super) struct Shim<'a> {
     pub(super) hook: &'static GitHook,
-    /// Whether the hook can refuse what git does.
-    pub(super) is_gate: bool,
     /// The program, and the options of every run. Words of a shell.
     pub(super) program: &'a str,
     pub(super) options: &'a str,
@@ -100,7 +98,7 @@ impl Shim<'_> {
     fn find_program(&self) -> String {
         let name = self.hook.name;
         let cure = "install hookrun again, or remove this hook";
-        let otherwise = if self.is_gate {
+        let otherwise = if self.hook.is_gate() {
             format!(
                 "  echo \"hookrun: {name} blocked: there is no hookrun at $hookrun or in PATH; {cure}: $0\" >&2\n  exit 1\n"
             )
@@ -134,7 +132,7 @@ impl Shim<'_> {
         // Trailing line ends would be cut off.
         let keep = if reads { "  lines=$(cat; echo .)\n  lines=${lines%.}\n" } else { "" };
         let test = "if [ -f \"$before\" ] && [ -x \"$before\" ]; then\n";
-        match (self.asks, self.is_gate) {
+        match (self.asks, self.hook.is_gate()) {
             (false, _) => {
                 let plain = match &self.before {
                     FirstHook::Kept | FirstHook::OfRepository => {

@@ -192,24 +192,9 @@ impl SuiteLoader<'_> {
             bench: Arc::clone(&bench),
         })
     }
-}
 
-fn named(step: &CaseStep) -> Vec<(&str, Position)> {
-    let mut names: Vec<(&str, Position)> =
-        step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
-    let expect = &step.expect;
-    let lists = [expect.by.as_ref(), expect.asked.as_ref(), Some(&expect.failed)];
-    for list in lists.into_iter().flatten() {
-        names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
-    }
-    // hookrun itself can fail as well.
-    names.retain(|(name, _)| *name != "hookrun");
-    names
-}
-
-impl SuiteLoader<'_> {
     /// Files that a case copies or sends must be there.
-    pub(super) fn check_sources(&mut self, file: &Path, case: &Case) {
+    fn check_sources(&mut self, file: &Path, case: &Case) {
         let folder = file.parent().unwrap_or(file);
         for (path, at) in trial::sources(case) {
             let cause = match folder.join(path).metadata() {
@@ -227,13 +212,7 @@ impl SuiteLoader<'_> {
 
     /// A context must be one. If it should be allowed, its keys must be those of the event, or clearly
     /// others: a case that a slip blocks is worth something, that it is allowed proves nothing.
-    pub(super) fn check_context(
-        &mut self,
-        file: &Path,
-        step: &CaseStep,
-        events: &[String],
-        config: &Config,
-    ) {
+    fn check_context(&mut self, file: &Path, step: &CaseStep, events: &[String], config: &Config) {
         let (context, at) = match &step.input {
             StepInput::Nothing | StepInput::Text(_) => return,
             StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
@@ -273,4 +252,17 @@ impl SuiteLoader<'_> {
             }
         }
     }
+}
+
+fn named(step: &CaseStep) -> Vec<(&str, Position)> {
+    let mut names: Vec<(&str, Position)> =
+        step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
+    let expect = &step.expect;
+    let lists = [expect.by.as_ref(), expect.asked.as_ref(), Some(&expect.failed)];
+    for list in lists.into_iter().flatten() {
+        names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
+    }
+    // hookrun itself can fail as well.
+    names.retain(|(name, _)| *name != "hookrun");
+    names
 }

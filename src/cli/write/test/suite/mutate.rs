@@ -40,10 +40,10 @@ pub(super) fn mutate(
                 asking.iter().map(|place| changed(trials[*place], who, row)).collect();
             let round = suite.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
             if suite.abort.times_raised() > 0 {
-                progress.clear();
+                progress.bar.finish_and_clear();
                 return None;
             }
-            progress.step();
+            progress.bar.inc(1);
             let is_notice = |one: &&CaseResult| one.end.is_bad() && trouble(one).is_none();
             let noticed = round.iter().find(is_notice).map(|one| one.name.clone());
             if noticed.is_none() {
@@ -52,7 +52,7 @@ pub(super) fn mutate(
             mutated.tried.push(MutantTrial { who: who.clone(), row, cases: asking.len(), noticed });
         }
     }
-    progress.clear();
+    progress.bar.finish_and_clear();
     mutated.took = started.elapsed();
     Some(mutated)
 }

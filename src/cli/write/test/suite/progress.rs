@@ -1,27 +1,20 @@
 //! How far a suite is, for the person at the terminal; gone when it is done.
 
-use std::io::IsTerminal;
-
 use crate::lab::report::plain;
 use crate::lab::scenario::CaseResult;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::cli::streams;
 
 #[derive(Debug)]
 pub(super) struct SuiteProgress {
-    bar: ProgressBar,
+    pub(super) bar: ProgressBar,
     bad: usize,
 }
 
 impl SuiteProgress {
     pub(super) fn of(cases: usize) -> SuiteProgress {
-        if !std::io::stderr().is_terminal() {
-            return SuiteProgress { bar: ProgressBar::hidden(), bad: 0 };
-        }
-        let target = ProgressDrawTarget::stderr();
-        let bar = ProgressBar::with_draw_target(Some(cases as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
+        let bar = streams::bar(Some(cases as u64), "{bar:30} {pos}/{len} {msg}");
         SuiteProgress { bar, bad: 0 }
     }
 
@@ -32,14 +25,5 @@ impl SuiteProgress {
             self.bar.set_message(format!("{} failed", self.bad));
         }
         self.bar.inc(1);
-    }
-
-    /// One more mutant has been tried.
-    pub(super) fn step(&self) {
-        self.bar.inc(1);
-    }
-
-    pub(super) fn clear(&self) {
-        self.bar.finish_and_clear();
     }
 }

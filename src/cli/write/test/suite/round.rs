@@ -64,7 +64,7 @@ pub(super) fn round(
     let mut progress = SuiteProgress::of(trials.len());
     let suite = SuiteRunner { runner, folder: &folder, abort, jobs, fail_fast };
     let played = suite.play_all(trials, &mut |one| progress.tell(one));
-    progress.clear();
+    progress.bar.finish_and_clear();
     let took = started.elapsed();
     let mut exit = judge(&played, fail_fast);
     let (mut coverage, mut mutation) = (None, None);
