@@ -22,7 +22,8 @@ use crate::engine::ui::{Asker, MessageKind, Ui};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;
-use status::{cut, width};
+use status::cut;
+use unicode_width::UnicodeWidthStr;
 
 /// How much of one text is shown.
 const LONGEST_TEXT: usize = 1000;
@@ -74,7 +75,7 @@ impl Terminal {
         let prompt = format!("hook {} asks: {} [y/N] ", plain(asker.hook()), lines(question));
         self.write(&prompt);
         let (columns, _) = self.size();
-        let start = width(prompt.rsplit('\n').next().unwrap_or_default()) % columns;
+        let start = prompt.rsplit('\n').next().unwrap_or_default().width() % columns;
         let answer = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
         drop(raw);
         self.write("\n");
@@ -148,7 +149,7 @@ impl Ui for Terminal {
         };
         self.write(&prompt);
         let (columns, _) = self.size();
-        let start = width(&prompt) % columns;
+        let start = prompt.width() % columns;
         let read = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
         drop(raw);
         self.write("\n");

@@ -121,6 +121,30 @@ fn decisions_are_found_by_what_is_known_of_them() {
 }
 
 #[test]
+fn a_moment_is_a_date_a_time_or_so_long_ago() {
+    let sandbox = guarded();
+    decide(&sandbox, "s", "ls");
+    let mut line = sandbox.read_json(LOG);
+    line["time"] = "2026-01-31T09:30:00.000Z".into();
+    fs::write(sandbox.at("kept.jsonl"), format!("{line}\n")).unwrap();
+    for (since, status) in [
+        ("2026-01-31", 0),
+        ("2026-02-01", 1),
+        ("2026-01-31T09:30:00", 0),
+        ("2026-01-31 09:30:00", 0),
+        ("2026-01-31 09:30:01", 1),
+        ("2026-01-31T09:30:00Z", 0),
+        ("2026-01-31T09:30:00.5Z", 1),
+        ("2h", 1),
+        ("500000h", 2),
+        ("99999999999999h", 2),
+    ] {
+        let ran = why(&sandbox, &["--file", "kept.jsonl", "--since", since]);
+        assert_eq!(ran.status, status, "{since}: {ran:?}");
+    }
+}
+
+#[test]
 fn several_decisions_stand_on_a_line_each() {
     let sandbox = guarded();
     decide(&sandbox, "s", "ls");

@@ -134,37 +134,12 @@ fn escape(bytes: &[u8], is_all: bool) -> Option<(KeyPress, usize)> {
 mod tests {
     use super::*;
 
-    fn keys(mut bytes: &[u8]) -> Vec<KeyPress> {
-        let mut keys = Vec::new();
-        while let Some((key, used)) = decode(bytes, false).or_else(|| decode(bytes, true)) {
-            keys.push(key);
-            bytes = &bytes[used..];
-        }
-        keys
-    }
-
-    #[test]
-    fn keys_are_told_apart() {
-        assert_eq!(
-            keys("aé日\r".as_bytes()),
-            [KeyPress::Char('a'), KeyPress::Char('é'), KeyPress::Char('日'), KeyPress::Enter]
-        );
-        assert_eq!(
-            keys(b"\x1b[A\x1bOB\x1b[3~\x1b[1;5C\x1b[5~"),
-            [KeyPress::Up, KeyPress::Down, KeyPress::Delete, KeyPress::Right, KeyPress::Other]
-        );
-        assert_eq!(
-            keys(b"\x15\x7f\x1b"),
-            [KeyPress::Control('u'), KeyPress::Backspace, KeyPress::Escape]
-        );
-        assert_eq!(keys(b"\x1bx\xff"), [KeyPress::Escape, KeyPress::Char('x'), KeyPress::Other]);
-    }
-
     #[test]
     fn half_a_key_waits_for_its_rest() {
         for half in [&b"\x1b"[..], b"\x1b[", b"\x1b[3", b"\xe6\x97"] {
             assert_eq!(decode(half, false), None, "{half:?}");
             assert!(decode(half, true).is_some(), "{half:?}");
         }
+        assert_eq!(decode(b"\xff", false), Some((KeyPress::Other, 1)));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::keys::{KeyEffect, KeyPress, Keyboard};
-use super::status::width;
+use unicode_width::UnicodeWidthStr;
 
 /// In characters.
 const LONGEST: usize = 4096;
@@ -82,7 +82,7 @@ impl EditedLine {
     /// Draws as much as there is room for, with the cursor in its place.
     fn drawn(&self, start: usize, columns: usize) -> String {
         let room = columns.saturating_sub(start + 1).max(1);
-        let measure = |text: &[char]| width(&text.iter().collect::<String>());
+        let measure = |text: &[char]| text.iter().collect::<String>().width();
         let mut from = 0;
         while from < self.at && measure(&self.text[from..self.at]) > room {
             from += 1;
@@ -112,7 +112,7 @@ mod tests {
             let drawn = EditedLine { text: text.clone(), at }.drawn(2, 10);
             let shown = drawn.strip_prefix("\r\x1b[2C").unwrap();
             let (shown, cursor) = shown.split_once("\x1b[K\r\x1b[").unwrap();
-            assert!(width(shown) <= 7, "{at}: {shown}");
+            assert!(shown.width() <= 7, "{at}: {shown}");
             let cursor: usize = cursor.strip_suffix('C').unwrap().parse().unwrap();
             assert!((2..10).contains(&cursor), "{at}: {cursor}");
         }

@@ -9,10 +9,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::engine::harmless::is_hidden;
 
-/// The end of a line that was cut.
 const CUT: &str = "…";
 
-/// Texts by key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StatusLine {
     texts: BTreeMap<String, String>,
@@ -75,54 +73,4 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
         kept.push_str(CUT);
     }
     kept
-}
-
-/// How many columns of a terminal a text takes.
-pub(crate) fn width(text: &str) -> usize {
-    text.width()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(texts: &[(&str, Option<&str>)], columns: usize) -> String {
-        let mut status = StatusLine::default();
-        for (key, text) in texts {
-            status.set(key, *text);
-        }
-        status.line(columns)
-    }
-
-    #[test]
-    fn texts_are_sorted_by_key_made_plain_and_joined() {
-        let texts = [
-            ("b", Some("two\r\n\tlines")),
-            ("a", Some("  \u{1b}[31mred\u{1b}[0m   and \u{7}more ")),
-            ("c", Some("\n")),
-            ("d", Some("gone")),
-            ("d", None),
-        ];
-        assert_eq!(line(&texts, 80), "red and more two lines");
-        assert_eq!(line(&[], 80), "");
-        assert_eq!(
-            line(&[("a", Some("x\u{1b}")), ("b", Some("\u{1b}[")), ("c", Some("z"))], 80),
-            "x z"
-        );
-    }
-
-    #[test]
-    fn a_line_is_cut_by_columns_and_not_by_bytes() {
-        let texts = [("a", Some("naïve 日本語"))];
-        assert_eq!(line(&texts, 12), "naïve 日本語");
-        assert_eq!(line(&texts, 11), "naïve 日本…");
-        assert_eq!(line(&texts, 10), "naïve 日…");
-        assert_eq!(line(&texts, 1), "…");
-        assert_eq!(line(&texts, 0), "");
-    }
-
-    #[test]
-    fn no_text_turns_the_line_around() {
-        assert_eq!(squeezed("rm \u{202e}txt.hs\u{2066} a\u{feff}b"), "rm txt.hs ab");
-    }
 }

@@ -162,3 +162,33 @@ fn a_status_line_is_kept_for_whoever_shows_it() {
     sandbox.hookrun(&["ui", "status", "a", "--session", "s/1"], b"").exits(0);
     assert_eq!(line(&["--session", "s/1"]), "two lines -x\n");
 }
+
+#[test]
+fn a_status_line_is_plain_and_cut_by_columns() {
+    let red = "  \u{1b}[31mred\u{1b}[0m   and \u{7}more ";
+    let turned = "rm \u{202e}txt.hs\u{2066} a\u{feff}b";
+    let sandbox = Sandbox::new();
+    for (session, (texts, width, line)) in [
+        (&["two\r\n\tlines", red, "\n"][..], "80", "two lines red and more\n"),
+        (&["x\u{1b}", "\u{1b}[", "z"], "80", "x z\n"),
+        (&[turned], "80", "rm txt.hs ab\n"),
+        (&["naïve 日本語"], "12", "naïve 日本語\n"),
+        (&["naïve 日本語"], "11", "naïve 日本…\n"),
+        (&["naïve 日本語"], "10", "naïve 日…\n"),
+        (&["naïve 日本語"], "1", "…\n"),
+        (&["naïve 日本語"], "0", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let session = session.to_string();
+        let status = |arguments: &[&str]| {
+            let all = [&["ui", "status", "--session", session.as_str()], arguments].concat();
+            sandbox.hookrun(&all, b"")
+        };
+        for (key, text) in ["a", "b", "c"].iter().zip(texts) {
+            status(&[key, text]).exits(0);
+        }
+        assert_eq!(status(&["--width", width]).stdout, line, "{texts:?}");
+    }
+}

@@ -23,6 +23,7 @@ fn a_choice_is_made_with_arrows_letters_and_digits() {
     for (keys, output) in [
         ("\r", "0 <alpha>"),
         ("\u{1b}[B\r", "0 <beta two>"),
+        ("\u{1b}OB\r", "0 <beta two>"),
         ("jj\r", "0 <gamma>"),
         ("jjk\r", "0 <beta two>"),
         ("\u{1b}[A\r", "0 <gamma>"),
@@ -32,6 +33,7 @@ fn a_choice_is_made_with_arrows_letters_and_digits() {
         ("3", "0 <gamma>"),
         ("7x\r", "0 <alpha>"),
         ("\u{1b}", "1 <>"),
+        ("\u{1b}x", "1 <>"),
     ] {
         says(SELECT, "3. gamma", keys, output);
     }
@@ -44,6 +46,7 @@ fn a_line_is_typed_and_edited() {
         ("\r", "0 <>"),
         ("naïvf\u{7f}e 日本\r", "0 <naïve 日本>"),
         ("bc\u{1b}[D\u{1b}[Da\r", "0 <abc>"),
+        ("ab\u{1b}[D\u{1b}[1;5Cc\u{1b}[5~d\r", "0 <abcd>"),
         ("one two\u{17}three\r", "0 <one three>"),
         ("gone\u{15}there\r", "0 <there>"),
         ("abc\u{1b}[D\u{15}\r", "0 <c>"),

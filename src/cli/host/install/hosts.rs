@@ -51,7 +51,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
-        beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
+        beside: &[Beside { file: "settings.local.json", is_of_user: false }],
         ..PLAIN
     },
     InstallHost {
@@ -82,7 +82,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
-        beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
+        beside: &[Beside { file: "config.toml", is_of_user: true }],
         ..PLAIN
     },
     InstallHost {

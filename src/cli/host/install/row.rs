@@ -50,7 +50,6 @@ pub(crate) struct Beside {
     pub(crate) file: &'static str,
     /// Whether a user's settings have one too, and not only a project's.
     pub(crate) is_of_user: bool,
-    pub(crate) is_toml: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -31,7 +31,6 @@ pub(super) struct SearchedFile {
     pub(super) place: String,
     /// `None` for a file that `install` never writes.
     pub(super) scope: Option<SettingsScope>,
-    is_toml: bool,
 }
 
 #[derive(Debug)]
@@ -78,10 +77,9 @@ impl HostLook<'_> {
             path: path.with_file_name(one.file),
             place: format!("`{}` of {} scope", one.file, scope.name()),
             scope: None,
-            is_toml: one.is_toml,
         });
         let place = format!("{} scope", scope.name());
-        let own = SearchedFile { path: path.clone(), place, scope: Some(scope), is_toml: false };
+        let own = SearchedFile { path: path.clone(), place, scope: Some(scope) };
         std::iter::once(own).chain(beside).collect()
     }
 
@@ -116,7 +114,9 @@ fn text_of(file: &SearchedFile) -> Result<Option<String>, Complaint> {
         Complaint::with_cure(cause, cure)
     })?;
     match target.text {
-        Some(text) if file.is_toml => hooks_of_toml(&text).map(Some),
+        Some(text) if file.path.extension().is_some_and(|ending| ending == "toml") => {
+            hooks_of_toml(&text).map(Some)
+        }
         text => Ok(text),
     }
 }
