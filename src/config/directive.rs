@@ -383,35 +383,3 @@ fn value_of(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn problems(script: &str) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("hook");
-        std::fs::write(&file, script).unwrap();
-        let found = read(&file, &mut HookDraft::default()).unwrap();
-        found
-            .problems
-            .iter()
-            .map(|problem| format!("{}: {}", problem.at.unwrap().line, problem.cause))
-            .collect()
-    }
-
-    #[test]
-    fn a_directive_is_read_whole_or_not_at_all() {
-        let comment = "# A licence, and what it says.\n";
-        let above = comment.repeat(HEAD_BYTES / comment.len() - 1);
-        let directive = format!("# hookrun: path=src/{}", "x".repeat(HEAD_BYTES));
-        let (whole, cut) = directive.split_at(HEAD_BYTES - above.len());
-        for end in ["", "\n", "\nexit 0\n"] {
-            assert_eq!(problems(&format!("{above}{whole}{end}")), Vec::<String>::new());
-        }
-        let found = problems(&format!("{above}{whole}{cut}\n"));
-        let line = HEAD_BYTES / comment.len();
-        let wanted = "this directive does not end in the first 16 KiB of the file";
-        assert_eq!(found, [format!("{line}: {wanted}")]);
-    }
-}

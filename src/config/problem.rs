@@ -134,16 +134,3 @@ impl fmt::Display for Problem {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{LineIndex, Position};
-
-    #[test]
-    fn lines_and_columns_count_from_one_and_in_characters() {
-        let text = "a\nüb c\n";
-        assert_eq!(LineIndex::of(text).position(0), Position { line: 1, column: 1 });
-        assert_eq!(LineIndex::of(text).position(5), Position { line: 2, column: 3 });
-        assert_eq!(LineIndex::of(text).position(99), Position { line: 3, column: 1 });
-    }
-}

@@ -51,32 +51,3 @@ fn shell_syntax(command: &str) -> Option<char> {
     }
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::split;
-
-    #[test]
-    fn a_command_is_split_as_a_shell_splits_words() {
-        assert_eq!(
-            split("./a.sh --x 'b c' d\\ e \"f g\"").unwrap(),
-            ["./a.sh", "--x", "b c", "d e", "f g"]
-        );
-        assert_eq!(split("grep 'a|b' '$HOME' \\*").unwrap(), ["grep", "a|b", "$HOME", "*"]);
-    }
-
-    #[test]
-    fn what_needs_a_shell_says_so() {
-        for command in
-            ["a | b", "a && b", "echo $HOME", "echo \"$HOME\"", "ls *", "a > b", "~/x", "a; b"]
-        {
-            assert!(
-                split(command).unwrap_err().cure.unwrap().contains("shell = true"),
-                "{command}"
-            );
-        }
-        assert!(split("FOO=1 ./x").unwrap_err().cause.contains("variable"));
-        assert!(split("  ").unwrap_err().cause.contains("empty"));
-        assert!(split("'a").unwrap_err().cause.contains("not closed"));
-    }
-}

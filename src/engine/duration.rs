@@ -26,18 +26,3 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_read_and_written_as_people_do() {
-        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(parse_duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration_text(Duration::from_millis(200)), "200ms");
-        for wrong in ["10", "", "0s", "fast", "-1s"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
-        }
-    }
-}

@@ -287,36 +287,3 @@ impl CapturedStream {
         Some(String::from_utf16_lossy(&units))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn utf_16_is_read_as_such() {
-        let with = |mark: [u8; 2], bytes: [fn(u16) -> [u8; 2]; 1]| {
-            let units = "nö\u{1f980}".encode_utf16().flat_map(bytes[0]);
-            let head: Vec<u8> = mark.into_iter().chain(units).collect();
-            CapturedStream { total_bytes: head.len() as u64, head, tail: Vec::new() }.text()
-        };
-        assert_eq!(with([0xff, 0xfe], [u16::to_le_bytes]), "nö\u{1f980}");
-        assert_eq!(with([0xfe, 0xff], [u16::to_be_bytes]), "nö\u{1f980}");
-    }
-
-    #[test]
-    fn every_failure_has_one_row() {
-        let rows: Vec<Ending> = FAILURES.iter().map(|row| (row.example)()).collect();
-        assert!(rows.iter().all(|ending| ending.failure().is_some()));
-        let names: HashSet<&str> = rows.iter().map(Ending::name).collect();
-        assert_eq!((names.len(), rows.len()), (11, 11), "all but `answered` and `voided`");
-    }
-
-    #[test]
-    fn a_cut_stream_says_how_much_is_missing() {
-        let captured =
-            CapturedStream { head: b"abc".to_vec(), tail: b"xyz".to_vec(), total_bytes: 10 };
-        assert_eq!(captured.text(), "abc\n[… 4 bytes left out …]\nxyz");
-    }
-}

@@ -4,10 +4,11 @@
 //! version 0.3.0), which models were instructed with.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::lock::locked;
 use crate::engine::names::names;
 use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
@@ -99,7 +100,7 @@ impl Reminders {
             return;
         }
         let new = reminders(outcome);
-        let mut collected = self.lock();
+        let mut collected = locked(&self.shared);
         let wanted = new.into_iter().filter(|one| !collected.suppressed.contains(&one.kind));
         let wanted: Vec<Reminder> = wanted.collect();
         collected.waiting.extend(wanted);
@@ -107,7 +108,7 @@ impl Reminders {
 
     /// Takes all that was collected since the last time, in order.
     pub fn drain(&self) -> Vec<Reminder> {
-        std::mem::take(&mut self.lock().waiting)
+        std::mem::take(&mut locked(&self.shared).waiting)
     }
 
     /// Collects no more reminders with this id, which is `reminders.hook.success` or
@@ -119,13 +120,8 @@ impl Reminders {
         let kinds = [ReminderKind::Output, ReminderKind::Context];
         let kind = kinds.into_iter().find(|kind| kind.id() == Some(id));
         let kind = kind.ok_or_else(|| NotSuppressible { id: id.to_string() })?;
-        self.lock().suppressed.insert(kind);
+        locked(&self.shared).suppressed.insert(kind);
         Ok(())
-    }
-
-    // Nothing in here panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, CollectedTexts> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -174,76 +170,4 @@ fn blocked(hook: &str, reason: &str) -> Reminder {
 fn reminder(kind: ReminderKind, hook: &str, body: &str) -> Reminder {
     let text = format!("<system-reminder>\n{}\n</system-reminder>", body.trim());
     Reminder { kind, hook: hook.to_string(), text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::outcome::{Cause, HookText, Question, Refusal};
-
-    fn refused(hook: &str) -> Outcome {
-        let refusal =
-            Refusal { hook: Some(hook.into()), reason: "no".into(), cause: Cause::Policy };
-        Outcome { settled: Settled::Refused(refusal), ..Outcome::default() }
-    }
-
-    fn said(hook: &str, output: &str, context: &str) -> Outcome {
-        let (output, additional_context) = (Some(output.to_string()), Some(context.to_string()));
-        let said = vec![HookText { hook: hook.into(), output, additional_context }];
-        Outcome { said, ..Outcome::default() }
-    }
-
-    fn drained(reminders: &Reminders) -> Vec<String> {
-        let inner = |one: Reminder| {
-            let text = one.text.strip_prefix("<system-reminder>\n").unwrap().to_string();
-            text.strip_suffix("\n</system-reminder>").unwrap().to_string()
-        };
-        reminders.drain().into_iter().map(inner).collect()
-    }
-
-    #[test]
-    fn reminders_of_several_runs_are_drained_once_in_order() {
-        let reminders = Reminders::default();
-        reminders.collect(&said("a", " ran \n", "\n  ctx "));
-        reminders.collect(&said("b", "", "  "));
-        reminders.clone().collect(&refused("c"));
-        reminders.collect(&Outcome::default());
-        assert_eq!(
-            drained(&reminders),
-            [
-                "Hook \"a\" completed.\n\nran",
-                "Additional context from hook \"a\":\n\nctx",
-                "Hook \"b\" completed.",
-                "Hook \"c\" blocked the action: no. Adjust your approach; do not retry the exact same \
-                 call.",
-            ]
-        );
-        assert!(reminders.drain().is_empty());
-    }
-
-    #[test]
-    fn what_may_be_suppressed_is_and_a_block_never() {
-        let reminders = Reminders::default();
-        reminders.suppress("reminders.hook.success").unwrap();
-        reminders.collect(&said("a", "", "ctx"));
-        assert!(drained(&reminders)[0].starts_with("Additional context"));
-        reminders.suppress("reminders.hook.context").unwrap();
-        assert!(reminders.suppress("reminders.hook.blocked").is_err());
-        reminders.collect(&said("a", "", "ctx"));
-        reminders.collect(&refused("b"));
-        assert!(drained(&reminders)[0].starts_with("Hook \"b\" blocked"));
-    }
-
-    #[test]
-    fn an_outcome_that_still_asks_reminds_of_nothing_until_it_is_answered() {
-        let reminders = Reminders::default();
-        let questions = vec![Question { hook: "q".into(), question: "ok?".into() }];
-        let asked = Outcome { settled: Settled::Asked { questions }, ..said("a", "", "ctx") };
-        reminders.collect(&asked);
-        assert!(reminders.drain().is_empty());
-        reminders.collect(&asked.clone().answered(false, ""));
-        assert!(drained(&reminders)[0].starts_with("Hook \"q\" blocked"));
-        reminders.collect(&asked.answered(true, ""));
-        assert_eq!(reminders.drain().len(), 2);
-    }
 }

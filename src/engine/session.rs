@@ -6,9 +6,9 @@
 
 pub mod entries;
 pub mod outbox;
-pub mod refusals;
 mod store;
 
+use std::borrow::Cow;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -96,6 +96,17 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// A file in a folder below `root`, which is made private first.
+pub(crate) fn private_store(
+    root: &Path,
+    folder: &Path,
+    name: impl Into<Cow<'static, str>>,
+) -> Result<Store, StoreError> {
+    make_private(root, folder)
+        .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;
+    Ok(Store::new(folder, name))
+}
+
 /// A different file name for every text: letters, digits, `-`, `_` and inner dots stay, and every
 /// other byte becomes `%` and two digits.
 pub(crate) fn file_name(text: &str) -> String {
@@ -123,33 +134,4 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn no_session_id_escapes_its_folder() {
-        assert_eq!(file_name("10-guard.sh"), "10-guard.sh");
-        assert_eq!(file_name("../../etc"), "%2E.%2F..%2Fetc");
-        assert_eq!(file_name(".."), "%2E.");
-        assert_eq!(file_name(""), "%");
-        assert!(file_name(&"x".repeat(1000)).len() < 255);
-        assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
-        assert_ne!(file_name(SHARED), SHARED);
-        assert_ne!(file_name(OWN), OWN);
-        assert_eq!(folder(Path::new("/r"), Some("")), folder(Path::new("/r"), None));
-    }
-
-    #[test]
-    fn a_folder_that_others_can_look_into_is_not_used() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("a/b");
-        make_private(root.path(), &folder).unwrap();
-        assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
-        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
-        assert!(make_private(root.path(), &folder).is_err());
-    }
 }

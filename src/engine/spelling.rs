@@ -57,25 +57,3 @@ fn allowed_edits(candidate: &str) -> usize {
         length => (length / 3).min(4),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn a_slip_finds_the_word_that_was_meant() {
-        let keys = ["continue", "reason", "ask", "additionalContext"];
-        assert_eq!(nearest("contine", keys), Some("continue"));
-        assert_eq!(nearest("additional_context", keys), Some("additionalContext"));
-        assert_eq!(nearest("Reason", keys), Some("reason"));
-        assert_eq!(nearest("resaon", keys), Some("reason"));
-    }
-
-    #[test]
-    fn another_word_is_not_a_slip() {
-        let keys = ["continue", "reason", "ask", "output"];
-        assert_eq!(nearest("task", keys), None);
-        assert_eq!(nearest("version", keys), None);
-        assert_eq!(nearest("", keys), None);
-    }
-}

@@ -1,5 +1,6 @@
 //! Where hooks come from, in which order they run, and what is said about mistakes.
 
+mod anchored;
 mod conventions;
 mod directives;
 mod drop_ins;

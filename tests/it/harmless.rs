@@ -4,7 +4,9 @@
 use std::fs;
 use std::process::Command;
 
-use hookrun::internals::harmless::is_hidden;
+use hookrun::internals::harmless::{
+    is_hidden, json as harmless_json, lines, plain, without_commands, without_groups,
+};
 use serde_json::json;
 
 use crate::sandbox::{Ran, Sandbox};
@@ -257,5 +259,89 @@ fn commands_of_a_log_take_no_effect_in_teamcity_and_beside_a_report() {
         }
         assert!(!ran.stderr.lines().any(|line| line.starts_with("::")), "{arguments:?}: {ran:?}");
         assert!(ran.stderr.contains("buildStop"), "{arguments:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn everything_in_a_plain_text_can_be_seen() {
+    for (text, made) in [
+        ("a\u{1b}[31mb\tc", "a\\u{1b}[31mb\tc"),
+        ("a\nb\r\u{7f}\u{9b}2J", "a\\nb\\r\\u{7f}\\u{9b}2J"),
+        ("rm \u{202e}txt.hs\u{2066}", "rm \\u{202e}txt.hs\\u{2066}"),
+        ("a\u{200b}b\u{feff}\u{2028}\u{e0041}", "a\\u{200b}b\\u{feff}\\u{2028}\\u{e0041}"),
+        ("naïve 日本語 ⚠\u{fe0f}", "naïve 日本語 ⚠\u{fe0f}"),
+    ] {
+        assert_eq!(plain(text), made, "{text:?}");
+    }
+}
+
+#[test]
+fn lines_stay_lines() {
+    for (text, made) in [
+        ("a\nb\r\nc\rd\u{1b}[2J\n", "a\nb\r\nc\\rd\\u{1b}[2J\n"),
+        ("a\n \u{200b}::error::x\n", "a\n \\u{200b}::error::x\n"),
+        ("section_start:1:a\r\u{1b}[0K", "section_start:1:a\\r\\u{1b}[0K"),
+    ] {
+        assert_eq!(lines(text), made);
+    }
+}
+
+#[test]
+fn no_line_is_a_command() {
+    for (text, made) in [
+        ("::add-mask::x\n", ": :add-mask::x\n"),
+        ("no\n::error::x\n \t::error::x", "no\n: :error::x\n \t: :error::x"),
+        ("no\r::error::x\r\n\u{feff}::error::x", "no\r: :error::x\r\n\u{feff}: :error::x"),
+        ("no ##[add-mask]x ###[a]", "no ## [add-mask]x ### [a]"),
+        ("##vso[task]x ##teamcity[a] ##-x[", "## vso[task]x ## teamcity[a] ## -x["),
+        (":::::", ": ::::"),
+        ("std::fs and a::b\n:\n## Title [1]\n##", "std::fs and a::b\n:\n## Title [1]\n##"),
+    ] {
+        assert_eq!(without_commands(text), made, "{text:?}");
+    }
+}
+
+#[test]
+fn no_line_is_a_group_of_buildkite() {
+    for (text, made) in [
+        ("--- tests\n+++ open\r\n~~~ quiet\n---", "- -- tests\n+ ++ open\r\n~ ~~ quiet\n- --"),
+        ("no\r^^^ +++\n", "no\r^ ^^ +++\n"),
+        ("---\tx", "- --\tx"),
+        ("---- a\n--x\n --- b\nc --- d\n+++b", "---- a\n--x\n --- b\nc --- d\n+++b"),
+    ] {
+        assert_eq!(without_groups(text), made, "{text:?}");
+        assert_eq!(without_groups(made), made, "once is enough");
+    }
+}
+
+#[test]
+fn json_keeps_its_meaning() {
+    for value in ["\u{9b}2J \u{202e} \u{e0041} \u{7f}", "##[error]x ###vso[y] ##", "plain"] {
+        let written = json!({ "a": value, "b": [value] });
+        for text in [written.to_string(), format!("{written:#}")] {
+            let made = harmless_json(&text);
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&made).unwrap(), written);
+            assert!(!made.contains(|c| c != '\n' && is_hidden(c)), "{made}");
+            assert_eq!(without_commands(&made), made);
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_is_written_is_harmless(
+        text in "[ \\t\\r\\n:#\\[\\]av\u{a0}\u{2028}\u{feff}\u{1b}\u{9b}\u{202e}]{0,40}"
+    ) {
+        let made = without_commands(&text).into_owned();
+        // What .NET trims, and the mark at the beginning of a stream.
+        let begins = |line: &str| line.trim_start_matches('\u{feff}').trim_start().starts_with("::");
+        proptest::prop_assert!(!made.split(['\n', '\r']).any(begins), "{:?}", made);
+        proptest::prop_assert!(!made.contains("##["), "{:?}", made);
+        proptest::prop_assert!(!made.contains("##vso["), "{:?}", made);
+        proptest::prop_assert_eq!(without_commands(&made), made.clone(), "once is enough");
+        let shown = lines(&text).into_owned();
+        let is_seen = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_hidden(c);
+        proptest::prop_assert!(shown.chars().all(is_seen), "{:?}", shown);
+        proptest::prop_assert_eq!(lines(&shown), shown.clone(), "once is enough");
     }
 }

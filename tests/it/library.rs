@@ -1,5 +1,7 @@
 //! The library as a program embeds it: function hooks, sharing, stopping.
 
+mod parts;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};

@@ -353,6 +353,28 @@ fn a_webhook_goes_only_where_the_operator_lets_it() {
 }
 
 #[test]
+#[rustfmt::skip]
+fn https_goes_anywhere_and_http_stays_on_this_machine() {
+    let good = [
+        "https://ops.example.com/audit?x=1#y", "HTTPS://u:p@ops.example.com:8443",
+        "http://localhost:8080/hook", "http://127.0.0.1", "http://[::1]:9/x",
+    ];
+    let wrong = [
+        "", "not a url", "ops.example.com/audit", "https://", "https:///path",
+        "https://host:port/", "https://a b/", "https://evil\\@localhost/",
+        "http://example.com/x", "http://localhost@example.com/x",
+        "http://localhost.example.com/", "http://[::1]x/", "http://[::1/",
+        "ftp://localhost/x", "file:///etc/passwd",
+    ];
+    let faults = |urls: &[&str]| {
+        let actions = urls.iter().map(|url| json!({ "action": "webhook", "url": url }));
+        let found = problems(&profile(&json!({ "onStart": actions.collect::<Vec<_>>() })));
+        found.iter().filter(|one| one.contains("write `https://HOST/…`")).count()
+    };
+    assert_eq!((faults(&good), faults(&wrong)), (0, wrong.len()));
+}
+
+#[test]
 fn every_mistake_is_found_at_once_with_its_place() {
     let sandbox = written(
         r#"{

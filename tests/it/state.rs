@@ -1,8 +1,12 @@
 //! `hookrun state` and `hookrun send`: what outlives a hook.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
 use std::thread;
+
+use hookrun::internals::session::entries::SessionEntries;
+use hookrun::internals::session::{folder, hook_folder, make_private, own_folder, shared_folder};
 
 use crate::sandbox::{Ran, Sandbox};
 
@@ -207,4 +211,54 @@ fn a_message_that_nobody_would_get_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.hookrun(&["send", "hi"], b"").exits(2).says("there is no session").says("--session ID");
     sandbox.hookrun(&["send", "hi", "--session", "s"], b"").exits(0);
+}
+
+#[test]
+fn no_name_of_a_session_or_a_hook_escapes_its_folder() {
+    let root = Path::new("/r");
+    let name = |text: &str| hook_folder(root, text).to_str().unwrap()["/r/".len()..].to_string();
+    for (text, wanted) in [
+        ("10-guard.sh", "10-guard.sh"),
+        ("../../etc", "%2E.%2F..%2Fetc"),
+        ("..", "%2E."),
+        ("", "%"),
+    ] {
+        assert_eq!(name(text), wanted);
+    }
+    let long = |letters: usize| name(&"x".repeat(letters));
+    assert!(long(1000).len() < 255 && long(1000) != long(1001));
+    for own in [shared_folder(root), own_folder(root)] {
+        assert_ne!(hook_folder(root, own.file_name().unwrap().to_str().unwrap()), own);
+    }
+    assert_eq!(folder(root, Some("")), folder(root, None));
+}
+
+#[test]
+fn a_folder_that_others_can_look_into_is_not_used() {
+    let sandbox = Sandbox::new();
+    let (root, folder) = (sandbox.at("root"), sandbox.at("root/a/b"));
+    make_private(&root, &folder).unwrap();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(make_private(&root, &folder).is_err());
+}
+
+#[test]
+fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_refused() {
+    for ending in ["", ".new", ".lock"] {
+        let sandbox = Sandbox::new().file("victim", "{}").file("state/s/hook/x", "");
+        let link = sandbox.at(&format!("state/s/hook/.entries.json{ending}"));
+        symlink(sandbox.at("victim"), link).unwrap();
+        let ran = in_hook(&sandbox, &["state", "set", "a", "b"]);
+        assert_eq!(ran.status, if ending == ".new" { 0 } else { 2 }, "{ending}: {ran:?}");
+        assert_eq!(sandbox.read("victim"), "{}", "{ending}");
+    }
+    let sandbox = Sandbox::new();
+    let entries = SessionEntries::in_folder(sandbox.path());
+    entries.set("a", "text").unwrap();
+    assert!(entries.set("b", &"x".repeat(4 << 20)).is_err());
+    assert_eq!(
+        (entries.get("a").unwrap(), entries.get("b").unwrap()),
+        (vec!["text".into()], vec![])
+    );
 }

@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("event", &["names", "shell", "spelling"]),
     ("outcome", &["names", "event"]),
-    ("reminder", &["names", "outcome"]),
+    ("reminder", &["lock", "names", "outcome"]),
     ("ending", &["duration", "outcome"]),
     ("hook", &["names", "duration", "ending", "outcome", "event", "shell"]),
     ("answer", &["names", "hook", "ending", "outcome", "event", "spelling"]),

@@ -20,7 +20,7 @@ const BUFFERS_A_TURN: usize = 16;
 #[derive(Debug)]
 pub(super) struct Capture {
     fd: Option<OwnedFd>,
-    kept: CapturedStream,
+    pub(super) kept: CapturedStream,
     head_limit: usize,
     tail_limit: usize,
 }
@@ -33,14 +33,6 @@ impl Capture {
 
     pub(super) fn fd(&self) -> Option<&OwnedFd> {
         self.fd.as_ref()
-    }
-
-    pub(super) fn total_bytes(&self) -> u64 {
-        self.kept.total_bytes
-    }
-
-    pub(super) fn head(&self) -> &[u8] {
-        &self.kept.head
     }
 
     /// Whether the hook and all its children have closed the stream.
@@ -103,31 +95,5 @@ impl Capture {
         self.close();
         self.cut_tail();
         std::mem::take(&mut self.kept)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn the_head_and_the_tail_of_a_flood_are_kept_and_the_rest_is_counted() {
-        let (reader, mut writer) = std::io::pipe().unwrap();
-        let feeder = std::thread::spawn(move || {
-            for number in 0..100_000 {
-                writeln!(writer, "{number}").unwrap();
-            }
-        });
-        let mut capture = Capture::new(reader.into(), 10, 12);
-        let mut buffer = Vec::with_capacity(4096);
-        while !capture.is_closed() {
-            capture.read(&mut buffer, true);
-        }
-        feeder.join().unwrap();
-        let kept = capture.take();
-        assert_eq!(kept.head, b"0\n1\n2\n3\n4\n");
-        assert_eq!(kept.tail, b"99998\n99999\n");
-        assert_eq!(kept.total_bytes, 588_890);
     }
 }

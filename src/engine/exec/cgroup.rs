@@ -11,7 +11,7 @@ use super::child::GIVE_UP;
 /// A control group made for a hook. Dropping it kills its processes and removes it.
 #[derive(Debug)]
 pub(super) struct Cgroup {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     is_over: bool,
 }
 
@@ -38,10 +38,6 @@ impl Cgroup {
             let _ = fs::write(group.path.join("pids.max"), most.to_string());
         }
         Ok(group)
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Kills its processes and removes it. Returns whether nothing is left.

@@ -3,10 +3,8 @@
 //! The thread that reaps is the thread that signals. Until a child is reaped, the system does not
 //! reuse its pid or its group, so a signal never reaches a stranger.
 
-use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -20,23 +18,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::signals::Abort;
-use super::spawn::{Inherited, Start, Variables};
+use super::spawn::{Spawn, words_of};
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
-
-#[derive(Debug)]
-pub(super) struct Spawn<'a> {
-    pub(super) program: &'a Program,
-    /// The environment it starts from, and the signals it does not ignore.
-    pub(super) inherited: Inherited,
-    /// Variables to set in addition to that environment.
-    pub(super) variables: &'a [(String, String)],
-    /// Inherited variables to leave out.
-    pub(super) without: &'a [&'a str],
-    /// `None` for hookrun's own working directory.
-    pub(super) cwd: Option<&'a Path>,
-    pub(super) payload: &'a Arc<Payload>,
-}
 
 /// How long a killed process may take to die. One in an uninterruptible sleep never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
@@ -50,7 +34,7 @@ const LOWEST: i32 = 19;
 /// A started hook: the leader of a session and process group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
-    pid: Pid,
+    pub(super) pid: Pid,
     /// Readable once the leader has exited; `None` where the system has no pidfd.
     pidfd: Option<OwnedFd>,
     stdin: Option<Feed>,
@@ -78,48 +62,19 @@ struct Feed {
     written: usize,
 }
 
-impl Spawn<'_> {
-    /// The names and lengths of the variables that the program gets.
-    pub(super) fn sizes(&self) -> Vec<(String, usize)> {
-        let own = self.variables.iter().map(|(name, value)| {
-            let bytes = name.len() + value.len() + "=\0".len();
-            (name.clone(), bytes)
-        });
-        let is_passed_on = |(name, _): &(String, usize)| {
-            !self.without.contains(&name.as_str())
-                && self.variables.iter().all(|(own, _)| own != name)
-        };
-        self.inherited.variables.sizes().filter(is_passed_on).chain(own).collect()
-    }
-
-    fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Start> {
-        let text = |text: &OsStr| CString::new(text.as_bytes());
-        let words = std::iter::once(&self.program.name).chain(&self.program.arguments);
-        Ok(Start {
-            program: text(self.program.path.as_os_str())?,
-            words: words.map(|word| text(word)).collect::<Result<_, _>>()?,
-            inherited: self.inherited.clone(),
-            without: self.without.iter().map(|name| (*name).to_string()).collect(),
-            own: Variables::of(self.variables)?,
-            cwd: self.cwd.map(|cwd| text(cwd.as_os_str())).transpose()?,
-            streams,
-        })
-    }
-}
-
 impl Child {
     /// Starts a hook in a new session, by posix_spawn. It first writes what fits into the pipe of
     /// the hook's stdin, so that most hooks need no further feeding.
-    pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
+    pub(super) fn start(spawn: &Spawn<'_>, payload: &Arc<Payload>) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
         let (stderr_reader, stderr_writer) = io::pipe()?;
-        let feed = Feed::begin(stdin_writer.into(), spawn.payload)?;
+        let feed = Feed::begin(stdin_writer.into(), payload)?;
         rustix::io::ioctl_fionbio(&stdout_reader, true)?;
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-        let pid = spawn.start(streams)?.spawn()?;
+        let pid = spawn.start(streams)?;
         Ok(Child {
             pid,
             pidfd: open_pidfd(pid),
@@ -127,10 +82,6 @@ impl Child {
             stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
             stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
         })
-    }
-
-    pub(super) fn pid(&self) -> Pid {
-        self.pid
     }
 
     /// Readable once the leader has exited.
@@ -272,13 +223,9 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
 /// It calls execve directly: `Command::exec` hands a file that the system cannot run to a shell,
 /// and an empty file would then exit 0, which allows.
 pub(super) fn become_program(program: &Program) -> io::Error {
-    let text = |text: &OsStr| CString::new(text.as_bytes());
-    let name = std::iter::once(&program.name);
-    let words = name.chain(&program.arguments).map(|word| text(word));
-    let (Ok(path), Ok(words)) =
-        (text(program.path.as_os_str()), words.collect::<Result<Vec<_>, _>>())
-    else {
-        return io::ErrorKind::InvalidInput.into();
+    let (path, words) = match words_of(program) {
+        Ok(words) => words,
+        Err(error) => return error,
     };
     // Rust ignores SIGPIPE, and exec would pass that on.
     super::signals::take_as_usual(libc::SIGPIPE);

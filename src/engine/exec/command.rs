@@ -297,30 +297,3 @@ pub fn interpreter_of(path: &Path) -> Option<String> {
     let line = start.split(|byte| *byte == b'\n').next()?.strip_prefix(b"#!")?;
     Some(String::from_utf8_lossy(line).into_owned())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    fn file(folder: &Path, name: &str, mode: u32) -> PathBuf {
-        let path = folder.join(name);
-        fs::write(&path, "#!/bin/sh\n").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        path
-    }
-
-    #[test]
-    fn what_nobody_else_can_reach_nobody_else_can_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        // Others can reach this folder.
-        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
-        // Others cannot write what they cannot reach.
-        let inner = root.join("inner");
-        fs::create_dir(&inner).unwrap();
-        let open = file(&inner, "open", 0o757);
-        fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(resolve(&Handler::File(open), None).is_ok());
-    }
-}

@@ -97,7 +97,7 @@ impl Engine {
         let bounds = ProcessBounds {
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             files: job.hook.limits.files,
-            cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),
+            cgroup: entry.cgroup.as_ref().map(|group| group.path.clone()),
             has_namespace: entry.level == Level::Namespace,
             rules,
         };

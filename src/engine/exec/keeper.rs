@@ -35,7 +35,7 @@ pub struct OwnProgram {
 
 #[derive(Debug)]
 pub(super) struct Keeper {
-    pid: Pid,
+    pub(super) pid: Pid,
     pipe: OwnedFd,
 }
 
@@ -49,10 +49,6 @@ impl Keeper {
                 None
             }
         }
-    }
-
-    pub(super) fn pid(&self) -> Pid {
-        self.pid
     }
 
     /// Tells the keeper about a running group, or a control group that holds a hook.

@@ -187,8 +187,8 @@ impl Live {
     /// Tells the keeper what to kill if hookrun is killed.
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
-        keeper.watch(self.child.pid().as_raw_nonzero());
-        self.cgroup.iter().for_each(|group| keeper.watch(group.path().display()));
+        keeper.watch(self.child.pid.as_raw_nonzero());
+        self.cgroup.iter().for_each(|group| keeper.watch(group.path.display()));
     }
 
     /// Measures what it uses, if that is due, and kills it if that is too much. `strays` are its
@@ -214,7 +214,7 @@ impl Live {
 
     /// What it uses, including `strays`.
     fn usage(&self, mut strays: Vec<i32>, limits: &Limits) -> Usage {
-        let leader = self.child.pid().as_raw_nonzero().get();
+        let leader = self.child.pid.as_raw_nonzero().get();
         match self.level {
             Level::Namespace => Usage::in_namespace(leader, limits),
             Level::Group | Level::Sweep | Level::Cgroup => {
@@ -227,7 +227,7 @@ impl Live {
     /// The ending for output beyond its limit, if it has written that much.
     fn output_excess(&self, limits: &Limits) -> Option<Ending> {
         let limit = limits.output_bytes?;
-        let written = self.child.stdout.total_bytes() + self.child.stderr.total_bytes();
+        let written = self.child.stdout.kept.total_bytes + self.child.stderr.kept.total_bytes;
         let problem = || format!("it wrote {} of {}", size_text(written), size_text(limit));
         (written > limit).then(|| usage::over("output", problem()))
     }

@@ -280,18 +280,3 @@ impl AsFd for Abort {
         self.shared.reader.as_fd()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_abort_stays_raised_and_counts() {
-        let abort = Abort::new().unwrap();
-        assert_eq!(abort.times_raised(), 0);
-        abort.clone().raise();
-        abort.raise();
-        assert_eq!(abort.times_raised(), 2);
-        assert_eq!(abort.signal(), None);
-    }
-}

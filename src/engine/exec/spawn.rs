@@ -10,11 +10,14 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 
+use nix::sys::signal::SigSet;
 use rustix::process::Pid;
 
+use super::command::Program;
 use super::signals::{HELD_OUT, is_ignored};
 
 /// The lowest descriptor after the standard streams.
@@ -24,12 +27,13 @@ const FIRST_FREE: RawFd = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Inherited {
     pub(super) variables: Variables,
-    pub(super) signals: Signals,
+    /// The signals that a started program does not ignore.
+    signals: SigSet,
 }
 
 impl Inherited {
     pub(super) fn of_this_process() -> Inherited {
-        Inherited { variables: Variables::own(), signals: Signals::of_this_process() }
+        Inherited { variables: Variables::own(), signals: reset_signals() }
     }
 }
 
@@ -39,29 +43,16 @@ impl Inherited {
 /// signals in this set. Listing all signals that we do not ignore saves half of its 128 system
 /// calls, about 10 µs a hook. Elsewhere the set needs only the signals that we ignore, such as
 /// SIGPIPE, which Rust ignores.
-#[derive(Clone, Copy)]
-pub(super) struct Signals(libc::sigset_t);
-
-impl Signals {
-    fn of_this_process() -> Signals {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the pointer has room for a set, which this call initialises.
-        unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        let is_own = |signal| signal == libc::SIGPIPE || HELD_OUT.contains(&signal);
-        let is_reset = |signal| is_own(signal) || (ASKS_FOR_EACH && !is_ignored(signal));
-        for signal in (1..=LAST_SIGNAL).filter(|signal| is_reset(*signal)) {
-            // SAFETY: the set is initialised. A number that is not a signal gives an error.
-            unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
-        }
-        // SAFETY: it is initialised.
-        Signals(unsafe { set.assume_init() })
+fn reset_signals() -> SigSet {
+    let mut set = *SigSet::empty().as_ref();
+    let is_own = |signal| signal == libc::SIGPIPE || HELD_OUT.contains(&signal);
+    let is_reset = |signal| is_own(signal) || (ASKS_FOR_EACH && !is_ignored(signal));
+    for signal in (1..=LAST_SIGNAL).filter(|signal| is_reset(*signal)) {
+        // SAFETY: the set is initialised. A number that is not a signal gives an error.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
     }
-}
-
-impl std::fmt::Debug for Signals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Signals")
-    }
+    // SAFETY: it is initialised.
+    unsafe { SigSet::from_sigset_t_unchecked(set) }
 }
 
 /// Whether the C library queries signals as glibc does.
@@ -96,15 +87,6 @@ impl Variables {
         Variables(
             all.filter_map(|(name, value)| EnvironmentEntry::new(name, &value).ok()).collect(),
         )
-    }
-
-    /// Their names and lengths.
-    pub(super) fn sizes(&self) -> impl Iterator<Item = (String, usize)> {
-        self.0.iter().map(|variable| {
-            let line = variable.line.as_bytes_with_nul();
-            let name = String::from_utf8_lossy(&line[..variable.name_bytes]);
-            (name.into_owned(), line.len())
-        })
     }
 
     /// Exactly these variables. If a name occurs twice, the last one counts.
@@ -145,46 +127,38 @@ impl EnvironmentEntry {
 
 /// A program to start in a new session: it leads a process group and has no controlling terminal.
 #[derive(Debug)]
-pub(super) struct Start {
-    pub(super) program: CString,
-    /// Its `argv`: its name and its arguments.
-    pub(super) words: Vec<CString>,
+pub(super) struct Spawn<'a> {
+    pub(super) program: &'a Program,
     /// The environment it starts from, and the signals it does not ignore.
     pub(super) inherited: Inherited,
     /// Names of inherited variables to leave out.
-    pub(super) without: Vec<String>,
+    pub(super) without: &'a [&'a str],
     /// Additional variables, which replace inherited ones of the same name.
-    pub(super) own: Variables,
+    pub(super) variables: &'a [(String, String)],
     /// `None` for the working directory of this process.
-    pub(super) cwd: Option<CString>,
-    pub(super) streams: [OwnedFd; 3],
+    pub(super) cwd: Option<&'a Path>,
 }
 
-impl Start {
+impl Spawn<'_> {
     /// Starts it, and closes our copies of its streams, so that we see the end of its output.
     ///
     /// # Errors
     /// Why the system did not start it, including a missing folder or program.
-    pub(super) fn spawn(self) -> io::Result<Pid> {
+    pub(super) fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Pid> {
+        let (program, words) = words_of(self.program)?;
+        let own = Variables::of(self.variables)?;
         // An action on a descriptor below 3 could overwrite another one before its turn.
-        let streams = self.streams.map(above_standard_streams);
+        let streams = streams.map(above_standard_streams);
         let mut actions = Actions::new()?;
         for (stream, target) in streams.into_iter().zip(0..) {
             actions.duplicate(stream?, target)?;
         }
-        if let Some(cwd) = &self.cwd {
-            actions.change_folder(cwd)?;
+        if let Some(cwd) = self.cwd {
+            actions.change_folder(&CString::new(cwd.as_os_str().as_bytes())?)?;
         }
         let attributes = Attributes::new(&self.inherited.signals)?;
-        let words = pointers(self.words.iter());
-        let is_inherited = |variable: &&EnvironmentEntry| {
-            let name = variable.name();
-            let is_left_out = self.without.iter().any(|without| without.as_bytes() == name);
-            !is_left_out && self.own.0.iter().all(|own| own.name() != name)
-        };
-        let inherited = self.inherited.variables.0.iter().filter(is_inherited);
-        let variables = inherited.chain(self.own.0.iter());
-        let environment = pointers(variables.map(|variable| &variable.line));
+        let words = pointers(words.iter());
+        let environment = pointers(self.environment(&own).map(|variable| &variable.line));
         let mut pid = 0;
         // SAFETY: all pointers are to values that live until the end of this function: strings that
         // end in NUL, lists of them that end in null, and initialised actions and attributes. The
@@ -192,7 +166,7 @@ impl Start {
         let error = unsafe {
             libc::posix_spawn(
                 &raw mut pid,
-                self.program.as_ptr(),
+                program.as_ptr(),
                 actions.list.as_ptr(),
                 attributes.0.as_ptr(),
                 words.as_ptr(),
@@ -202,6 +176,33 @@ impl Start {
         checked(error)?;
         Pid::from_raw(pid).ok_or_else(|| io::Error::other("the system gave no process number"))
     }
+
+    /// The names and lengths of the variables that the program gets.
+    pub(super) fn sizes(&self) -> Vec<(String, usize)> {
+        let own = Variables::of(self.variables).unwrap_or_default();
+        let size = |variable: &EnvironmentEntry| {
+            let name = String::from_utf8_lossy(variable.name()).into_owned();
+            (name, variable.line.as_bytes_with_nul().len())
+        };
+        self.environment(&own).map(size).collect()
+    }
+
+    fn environment<'v>(&'v self, own: &'v Variables) -> impl Iterator<Item = &'v EnvironmentEntry> {
+        let is_inherited = |variable: &&EnvironmentEntry| {
+            let name = variable.name();
+            let is_left_out = self.without.iter().any(|without| without.as_bytes() == name);
+            !is_left_out && own.0.iter().all(|own| own.name() != name)
+        };
+        self.inherited.variables.0.iter().filter(is_inherited).chain(own.0.iter())
+    }
+}
+
+/// The path of a program and its `argv`, as the system takes them.
+pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)> {
+    let text = |text: &OsStr| CString::new(text.as_bytes());
+    let words = std::iter::once(&program.name).chain(&program.arguments);
+    let words = words.map(|word| text(word)).collect::<Result<_, _>>()?;
+    Ok((text(program.path.as_os_str())?, words))
 }
 
 struct Actions {
@@ -251,19 +252,19 @@ impl Drop for Actions {
 struct Attributes(MaybeUninit<libc::posix_spawnattr_t>);
 
 impl Attributes {
-    fn new(signals: &Signals) -> io::Result<Attributes> {
+    fn new(signals: &SigSet) -> io::Result<Attributes> {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: the pointer has room for attributes, which this call initialises.
         checked(unsafe { libc::posix_spawnattr_init(raw.as_mut_ptr()) })?;
         let mut attributes = Attributes(raw);
         let own = attributes.0.as_mut_ptr();
-        let nothing_blocked = nix::sys::signal::SigSet::empty();
+        let nothing_blocked = SigSet::empty();
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
         // SAFETY: the attributes are initialised, and copy the sets.
         unsafe {
             checked(libc::posix_spawnattr_setsigmask(own, nothing_blocked.as_ref()))?;
-            checked(libc::posix_spawnattr_setsigdefault(own, &raw const signals.0))?;
+            checked(libc::posix_spawnattr_setsigdefault(own, signals.as_ref()))?;
             checked(libc::posix_spawnattr_setflags(own, flags))?;
         }
         Ok(attributes)
@@ -294,84 +295,4 @@ fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
 /// Turns the error number that these functions return into a result.
 fn checked(error: libc::c_int) -> io::Result<()> {
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Read;
-
-    fn text(words: &str) -> CString {
-        CString::new(words).unwrap()
-    }
-
-    fn inheriting(variables: &[(&str, &str)]) -> Inherited {
-        let variables = Variables::of(variables).unwrap();
-        Inherited { variables, signals: Signals::of_this_process() }
-    }
-
-    /// The output of `/bin/sh` for these lines.
-    fn said(start: impl FnOnce(&mut Start), lines: &str) -> String {
-        let (stdin, _) = io::pipe().unwrap();
-        let (mut reader, stdout) = io::pipe().unwrap();
-        let streams = [stdin.into(), stdout.try_clone().unwrap().into(), stdout.into()];
-        let mut to_start = Start {
-            program: text("/bin/sh"),
-            words: ["sh", "-c", lines].map(text).to_vec(),
-            inherited: inheriting(&[]),
-            without: Vec::new(),
-            own: Variables::default(),
-            cwd: None,
-            streams,
-        };
-        start(&mut to_start);
-        let pid = to_start.spawn().unwrap();
-        let mut said = String::new();
-        reader.read_to_string(&mut said).unwrap();
-        super::super::child::end(pid);
-        said
-    }
-
-    #[test]
-    fn own_variables_stand_in_place_of_inherited_ones() {
-        let inherited = [("A", "1"), ("AB", "2"), ("C", "x=y\nz"), ("GONE", "4")];
-        let found = said(
-            |start| {
-                start.inherited = inheriting(&inherited);
-                start.without = vec!["GONE".to_string()];
-                let own = [("A", "first"), ("A", "own"), ("D", "")];
-                start.own = Variables::of(&own).unwrap();
-            },
-            "echo \"$A/$AB/$C/${GONE-gone}/${D-none}\"; env | grep -c ^A=",
-        );
-        assert_eq!(found, "own/2/x=y\nz/gone/\n1\n");
-    }
-
-    #[test]
-    fn it_starts_in_its_folder_and_leads_its_session() {
-        let folder = |start: &mut Start| start.cwd = Some(text("/usr"));
-        let lines = "pwd; kill -0 -$$ && echo leads; [ $(ps -o sid= -p $$) = $$ ] && echo alone";
-        assert_eq!(said(folder, lines), "/usr\nleads\nalone\n");
-    }
-
-    #[test]
-    fn what_cannot_be_started_is_an_error_and_not_a_status() {
-        let stream = || OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
-        let start = |program: &str, cwd: Option<&str>| {
-            let none = Start {
-                program: text(program),
-                words: vec![text("x")],
-                inherited: inheriting(&[]),
-                without: Vec::new(),
-                own: Variables::default(),
-                cwd: cwd.map(text),
-                streams: [stream(), stream(), stream()],
-            };
-            none.spawn().unwrap_err().kind()
-        };
-        assert_eq!(start("/nonexistent", None), io::ErrorKind::NotFound);
-        assert_eq!(start("/bin/sh", Some("/nonexistent")), io::ErrorKind::NotFound);
-        assert_eq!(start("/", None), io::ErrorKind::PermissionDenied);
-        assert!(Variables::of(&[("A", "b\0c")]).is_err());
-    }
 }

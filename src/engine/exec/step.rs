@@ -111,7 +111,7 @@ impl Engine {
         if alone.is_err() && mark.is_none() {
             return;
         }
-        let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
+        let keeper = locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid);
         let swept = subreaper.sweep(&locked(&self.shared.spared), mark, keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
@@ -299,7 +299,7 @@ impl<'e> RunningStep<'e> {
                 live.child.stderr.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
-                    let head = live.child.stderr.head();
+                    let head = &live.child.stderr.kept.head;
                     watcher.tell(slot.job.hook, place, &HookProgress::Wrote(head));
                 }
             }
@@ -354,7 +354,7 @@ impl<'e> RunningStep<'e> {
 
     /// Checks what a hook with limits uses.
     fn look(&mut self, place: usize) {
-        let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid());
+        let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid);
         let slots = &self.slots;
         if slots[place].live().is_none_or(|live| live.look.is_none()) {
             return;
@@ -421,17 +421,17 @@ impl<'e> RunningStep<'e> {
         };
         if is_over {
             if !matches!(live.phase, Phase::Draining { .. }) {
-                self.ended_groups.push(live.child.pid());
+                self.ended_groups.push(live.child.pid);
             }
             // Do this before reaping, while the number still belongs to it.
             let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
             if let Some(Some(keeper)) = kept.as_deref() {
-                keeper.forget(live.child.pid().as_raw_nonzero());
+                keeper.forget(live.child.pid.as_raw_nonzero());
             }
             drop(kept);
             self.engine.expect_within(JUDGING);
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
-            let cgroup = cgroup.map(|group| group.path().to_path_buf());
+            let cgroup = cgroup.map(|group| group.path.clone());
             let trace = live.finish(job, status, now);
             let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
             if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {

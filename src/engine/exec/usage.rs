@@ -179,19 +179,3 @@ pub(super) fn children_of(pid: i32) -> Vec<i32> {
     }
     pids
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_tree_is_counted_with_all_its_children() {
-        let own = i32::try_from(std::process::id()).unwrap();
-        let alone = Usage::of_trees(vec![own], &Limits::default());
-        assert!(alone.processes >= 1 && alone.memory_bytes > 0, "{alone:?}");
-        let limits = Limits { memory_bytes: Some(1), ..Limits::default() };
-        assert!(matches!(alone.excess(&limits), Some(Ending::OverLimit { limit: "memory", .. })));
-        assert_eq!(alone.excess(&Limits::default()), None);
-    }
-}

@@ -19,7 +19,7 @@ use crate::engine::exec::{Budget, Engine};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::plan::{Plan, Selection};
 use crate::engine::run::{Fate, Run};
-use crate::engine::session::{self, FileLock, Store, StoreError, file_name};
+use crate::engine::session::{self, FileLock, StoreError, file_name};
 
 /// How long to wait for another run if there is no budget.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -177,10 +177,10 @@ fn lock_slot(
     mut waits: impl FnMut() -> bool,
 ) -> Result<Option<FileLock>, StoreError> {
     let folder = session::own_folder(&session::folder(root, Some(&call.session)));
-    session::make_private(root, &folder)
-        .map_err(|error| StoreError { file: folder.clone(), problem: error.to_string() })?;
     let name = file_name(&call.id);
-    let store = Store::new(&folder, format!("decided-{:02}.json", slot(&call.id)));
+    let sum = session::checksum(call.id.as_bytes());
+    let slot = (sum ^ (sum >> 32)) % SLOTS;
+    let store = session::private_store(root, &folder, format!("decided-{slot:02}.json"))?;
     let is_for_this = |lock: &File| {
         let mut noted = vec![0; 256];
         let length = lock.read_at(&mut noted, 0).unwrap_or(0);
@@ -191,11 +191,6 @@ fn lock_slot(
     let Some(locked) = store.lock_while(is_for_this)? else { return Ok(None) };
     locked.note(&name)?;
     Ok(Some(locked))
-}
-
-fn slot(call: &str) -> u64 {
-    let sum = session::checksum(call.as_bytes());
-    (sum ^ (sum >> 32)) % SLOTS
 }
 
 /// What this run would store, before its decision; `None` if that cannot be compared.
@@ -270,143 +265,5 @@ fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant)
         outcome: kept.outcome,
         took: started.elapsed(),
         earlier: Some(kept.form),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::outcome::{Cause, Refusal, Rewritten};
-    use serde_json::Value;
-
-    fn kept(form: &str, tool: &str) -> SharedOutcome {
-        SharedOutcome {
-            call: "tool.pre 1".into(),
-            form: form.into(),
-            hooks: "guard".into(),
-            told: CallFacts {
-                action: Some("{\"kind\":\"shell\",\"command\":\"ls\"}".into()),
-                tool: Some(tool.into()),
-                input: Some("{\"command\":\"ls\"}".into()),
-                cwd: "/there".into(),
-                has_foreign_hooks: false,
-                is_gate: true,
-            },
-            outcome: Outcome::default(),
-            at: SystemTime::UNIX_EPOCH,
-        }
-    }
-
-    /// Whether `kept` is taken over for `own` after `seconds`.
-    fn is_taken_after(seconds: u64, kept: &SharedOutcome, own: &SharedOutcome) -> bool {
-        may_take_over(kept, own, kept.at + Duration::from_secs(seconds))
-    }
-
-    fn is_taken(kept: &SharedOutcome, own: &SharedOutcome) -> bool {
-        is_taken_after(0, kept, own)
-    }
-
-    fn refused(mut kept: SharedOutcome) -> SharedOutcome {
-        let refusal = Refusal { hook: None, reason: "no".into(), cause: Cause::Policy };
-        kept.outcome.settled = Settled::Refused(refusal);
-        kept
-    }
-
-    #[test]
-    fn what_hooks_are_told_alike_is_decided_once() {
-        let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
-        assert!(is_taken(&first, &second));
-        assert!(is_taken(&refused(first), &second));
-    }
-
-    #[test]
-    fn an_allow_counts_for_seconds_and_a_refusal_for_good() {
-        let (mut first, second) = (kept("a", "Shell"), kept("b", "Bash"));
-        assert!(is_taken_after(9, &first, &second) && !is_taken_after(10, &first, &second));
-        // Its clock was ahead of ours.
-        first.at += Duration::from_secs(3600);
-        assert!(!may_take_over(&first, &second, SystemTime::UNIX_EPOCH));
-        assert!(is_taken_after(100_000, &refused(first), &second));
-    }
-
-    #[test]
-    fn the_same_form_another_call_other_hooks_and_another_action_are_decided_anew() {
-        let (first, second) = (refused(kept("a", "Shell")), kept("b", "Bash"));
-        let differs = |change: fn(&mut SharedOutcome)| {
-            let mut second = second.clone();
-            change(&mut second);
-            !is_taken(&first, &second)
-        };
-        assert!(differs(|own| own.form = "a".into()));
-        assert!(differs(|own| own.call = "tool.pre 2".into()));
-        assert!(differs(|own| own.hooks.push_str(" and another")));
-        assert!(differs(|own| own.told.action = None));
-    }
-
-    #[test]
-    fn an_allow_is_not_taken_over_where_hooks_are_told_something_else() {
-        let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
-        let differs = |change: fn(&mut CallFacts)| {
-            let mut second = second.clone();
-            change(&mut second.told);
-            assert!(is_taken(&refused(first.clone()), &second), "{second:?}");
-            !is_taken(&first, &second)
-        };
-        assert!(differs(|told| told.input = Some("{}".into())));
-        assert!(differs(|told| told.cwd = "/elsewhere".into()));
-        assert!(differs(|told| told.tool = Some("Write".into())));
-        assert!(differs(|told| told.tool = Some("Unknown".into())));
-        assert!(differs(|told| told.has_foreign_hooks = true));
-    }
-
-    #[test]
-    fn what_cannot_be_refused_is_done_once_but_a_rewrite_needs_the_same_input() {
-        let (mut first, mut second) = (kept("a", "Shell"), kept("b", "Bash"));
-        second.told.is_gate = false;
-        second.told.input = None;
-        assert!(is_taken(&first, &second));
-        first.outcome.rewrites.push(Rewritten {
-            hook: "guard".into(),
-            field: "result".into(),
-            old: Value::Null,
-            new: Value::from("clean"),
-            rejected: None,
-        });
-        assert!(!is_taken(&first, &second));
-    }
-
-    fn form(id: &str) -> FormOfCall {
-        FormOfCall { session: "s".into(), id: id.into(), form: "a".into() }
-    }
-
-    #[test]
-    fn a_run_waits_for_the_same_call_and_for_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let claim = |id: &str, waits: fn() -> bool| {
-            let locked = lock_slot(folder.path(), &form(id), waits).unwrap();
-            locked.map(|locked| ExclusiveClaim { locked, kept: Box::new(kept("a", "Shell")) })
-        };
-        let names: Vec<String> = (0..SLOTS * 2).map(|number| format!("call {number}")).collect();
-        let pairs = names.iter().flat_map(|one| names.iter().map(move |two| (one, two)));
-        let (one, two) = pairs.into_iter().find(|(a, b)| a != b && slot(a) == slot(b)).unwrap();
-        let first = claim(one, || true).unwrap();
-        assert!(claim(two, || panic!("it waits")).is_none());
-        assert!(claim(one, || false).is_none());
-        first.keep(b"no");
-        drop(first);
-        let second = claim(one, || panic!("it waits")).unwrap();
-        assert_eq!(second.locked.read().unwrap(), b"no");
-    }
-
-    #[test]
-    fn no_more_files_are_kept_than_there_are_slots() {
-        let folder = tempfile::tempdir().unwrap();
-        for number in 0..SLOTS * 8 {
-            let call = form(&format!("call {number}"));
-            lock_slot(folder.path(), &call, || true).unwrap().unwrap().replace(b"yes").unwrap();
-        }
-        let own = session::own_folder(&session::folder(folder.path(), Some("s")));
-        let files = std::fs::read_dir(own).unwrap().count();
-        assert!(files as u64 <= 2 * SLOTS, "{files}");
     }
 }

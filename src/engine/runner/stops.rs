@@ -1,11 +1,25 @@
 //! Lets a stop through after hooks have blocked it several times in a row.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
 use crate::engine::chain::Surroundings;
 use crate::engine::event::Context;
 use crate::engine::outcome::Settled;
 use crate::engine::run::Run;
-use crate::engine::session::refusals::{CountedEvent, Refusals};
-use crate::engine::session::{self, StoreError};
+use crate::engine::session::{self, Store, StoreError, file_name};
+
+/// How long to wait for the lock. It is held for two file operations, and a host is waiting.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many times in a row a session was blocked, by event and agent.
+type Counts = BTreeMap<String, u32>;
+
+/// What messages call them.
+const COUNTS: &str = "counts";
+
+const FILE: &str = "refusals.json";
 
 /// What the host reports about earlier blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,61 +73,67 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     let Some(cap) = run.event.spec().conduct.most_refusals else { return };
     let context = run.event.context();
     let session = context.string("sessionId").filter(|id| !id.is_empty());
-    let counts = session.map(|id| {
-        let agent = context.string("agentId");
-        let counted = CountedEvent::of(&run.event.spec().name, agent.as_deref());
-        (session::folder(&surroundings.state, Some(&id)), counted)
-    });
+    let root = &surroundings.state;
+    let folder = session.map(|id| session::own_folder(&session::folder(root, Some(&id))));
     match &run.outcome.settled {
         Settled::Asked { .. } => {}
         Settled::Allowed => {
-            let Some((session, counted)) = counts else { return };
-            if let Err(error) = Refusals::in_folder(&session::own_folder(&session)).reset(&counted)
-            {
+            if let Some(Err(error)) = folder.map(|folder| reset(&folder, &counted(run))) {
                 tracing::warn!(%error, "the count of blocks stays");
             }
         }
         Settled::Refused(_) => {
             let facts = Facts::of(context);
-            let counted = counts.map(|(session, counted)| {
-                let folder = session::own_folder(&session);
-                count(&folder, &surroundings.state, &counted, facts, cap)
-            });
-            settle(run, counted, facts, cap);
+            let turn = folder.map(|folder| count(root, &folder, &counted(run), facts, cap));
+            settle(run, turn, facts, cap);
         }
     }
 }
 
-/// Counts a block, and returns what to do with it.
+/// The name of the count of an event and its agent. The main agent has no name.
+fn counted(run: &Run) -> String {
+    let event = &run.event.spec().name;
+    match run.event.context().string("agentId").filter(|agent| !agent.is_empty()) {
+        Some(agent) => format!("{event} {}", file_name(&agent)),
+        None => event.to_string(),
+    }
+}
+
+/// Ends a row of blocks. If there is none, it touches no file.
+fn reset(folder: &Path, counted: &str) -> Result<(), StoreError> {
+    let store = Store::new(folder, FILE);
+    if !store.read_table::<u32>(COUNTS)?.contains_key(counted) {
+        return Ok(());
+    }
+    store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
+        counts.remove(counted);
+    })
+}
+
+/// Counts a block, and returns what to do with it. A count of 0 is not stored.
 fn count(
-    folder: &std::path::Path,
-    root: &std::path::Path,
-    counted: &CountedEvent,
+    root: &Path,
+    folder: &Path,
+    counted: &str,
     facts: Facts,
     cap: u32,
 ) -> Result<StopDecision, StoreError> {
-    session::make_private(root, folder)
-        .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;
+    let store = session::private_store(root, folder, FILE)?;
     let mut turn = StopDecision::Stands { number: 1 };
-    Refusals::in_folder(folder).change(counted, |kept| {
-        turn = decide(kept, facts, cap);
+    store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
+        turn = decide(counts.get(counted).copied().unwrap_or(0), facts, cap);
         match turn {
-            StopDecision::Stands { number } => number,
-            StopDecision::LetGo { .. } => 0,
-        }
+            StopDecision::Stands { number } => counts.insert(counted.to_string(), number),
+            StopDecision::LetGo { .. } => counts.remove(counted),
+        };
     })?;
     Ok(turn)
 }
 
 /// Without a session, or where nothing can be counted, only the host's report decides.
-fn settle(
-    run: &mut Run,
-    counted: Option<Result<StopDecision, StoreError>>,
-    facts: Facts,
-    cap: u32,
-) {
+fn settle(run: &mut Run, turn: Option<Result<StopDecision, StoreError>>, facts: Facts, cap: u32) {
     let mut outcome = std::mem::take(&mut run.outcome);
-    let turn = match counted {
+    let turn = match turn {
         Some(Ok(turn)) => turn,
         Some(Err(error)) => {
             tracing::warn!(%error, "a block was not counted");
@@ -133,39 +153,4 @@ fn settle(
         }
         (StopDecision::Stands { .. } | StopDecision::LetGo { .. }, _) => outcome,
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOTHING: Facts = Facts { is_kept_going: None, loops: 0 };
-    const FIRST: Facts = Facts { is_kept_going: Some(false), loops: 0 };
-    const AGAIN: Facts = Facts { is_kept_going: Some(true), loops: 0 };
-
-    #[test]
-    fn refusals_stand_until_the_cap_is_reached() {
-        assert_eq!(decide(0, NOTHING, 8), StopDecision::Stands { number: 1 });
-        assert_eq!(decide(7, NOTHING, 8), StopDecision::Stands { number: 8 });
-        assert_eq!(decide(8, NOTHING, 8), StopDecision::LetGo { after: 8 });
-        assert_eq!(decide(7, AGAIN, 8), StopDecision::Stands { number: 8 });
-        assert_eq!(decide(9, AGAIN, 8), StopDecision::LetGo { after: 9 });
-        assert_eq!(decide(u32::MAX, AGAIN, 8), StopDecision::LetGo { after: u32::MAX });
-    }
-
-    #[test]
-    fn a_host_that_says_so_begins_a_new_row() {
-        assert_eq!(decide(8, FIRST, 8), StopDecision::Stands { number: 1 });
-        assert_eq!(decide(0, AGAIN, 8), StopDecision::Stands { number: 2 });
-        assert_eq!(decide(0, AGAIN, 1), StopDecision::LetGo { after: 1 });
-    }
-
-    #[test]
-    fn a_host_that_has_counted_more_is_right() {
-        let loops = |loops| Facts { loops, ..NOTHING };
-        assert_eq!(decide(1, loops(4), 5), StopDecision::Stands { number: 5 });
-        assert_eq!(decide(1, loops(5), 5), StopDecision::LetGo { after: 5 });
-        assert_eq!(decide(5, loops(0), 5), StopDecision::LetGo { after: 5 });
-        assert_eq!(decide(0, Facts { loops: 6, ..FIRST }, 5), StopDecision::LetGo { after: 6 });
-    }
 }

@@ -115,7 +115,7 @@ impl Store {
 
 impl Store {
     /// Its table, which messages call `what`; empty if the file is missing.
-    pub(super) fn read_table<T: DeserializeOwned>(
+    pub(crate) fn read_table<T: DeserializeOwned>(
         &self,
         what: &str,
     ) -> Result<BTreeMap<String, T>, StoreError> {
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// Changes its table behind the lock, for which it waits no longer than `patience`.
-    pub(super) fn change_table<T: DeserializeOwned + Serialize>(
+    pub(crate) fn change_table<T: DeserializeOwned + Serialize>(
         &self,
         what: &str,
         patience: Duration,
@@ -181,42 +181,4 @@ fn is_missing(error: &io::Error) -> bool {
 pub(crate) fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::{MetadataExt, symlink};
-
-    #[test]
-    fn links_and_pipes_in_its_place_are_not_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let victim = folder.path().join("victim");
-        std::fs::write(&victim, "{}").unwrap();
-        for ending in ["", ".new", ".lock"] {
-            let store = Store::new(folder.path(), "kept");
-            let _ = std::fs::remove_file(folder.path().join("kept.lock"));
-            symlink(&victim, folder.path().join(format!("kept{ending}"))).unwrap();
-            if ending.is_empty() {
-                assert!(store.read().is_err());
-            }
-            let _ = store.lock().and_then(|locked| locked.replace(b"new"));
-            assert_eq!(std::fs::read(&victim).unwrap(), b"{}", "{ending}");
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_for_the_owner_only_and_bounded() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::new(folder.path(), "kept");
-        assert_eq!(store.read().unwrap(), b"");
-        let locked = store.lock().unwrap();
-        locked.replace(b"text").unwrap();
-        assert!(locked.replace(&vec![b'x'; MOST_BYTES + 1]).is_err());
-        assert_eq!(store.read().unwrap(), b"text");
-        for file in ["kept", "kept.lock"] {
-            let meta = folder.path().join(file).metadata().unwrap();
-            assert_eq!(meta.mode() & 0o777, 0o600, "{file}");
-        }
-    }
 }

@@ -134,6 +134,8 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     let told = notes(&report, 0);
     assert_eq!(told[..3], ["gone", "none", "link"].map(|path| left_out(path, "it does not exist")));
     assert!(told[3].starts_with(&left_out("alone/x", "Not a directory")), "{told:?}");
+    let homeless = gate("sandbox.write=~", "true").variable("HOME", "").report("tool.pre", "{}");
+    assert_eq!(notes(&homeless, 0)[0], left_out("~", "there is no HOME"));
 }
 
 #[test]

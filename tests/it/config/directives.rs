@@ -231,3 +231,23 @@ fn a_program_in_machine_code_is_not_searched_for_directives() {
     assert_eq!(sandbox.order("tool.pre", &[]), ["a"]);
     sandbox.hookrun(&["list"], b"").exits(0);
 }
+
+#[test]
+fn a_directive_is_read_whole_or_not_at_all() {
+    // How much of a script is searched.
+    const HEAD_BYTES: usize = 16 * 1024;
+    let comment = "# A licence, and what it says.\n";
+    let above = format!("#!/bin/sh\n{}", comment.repeat(HEAD_BYTES / comment.len() - 1));
+    let directive = format!("# hookrun: path=src/{}", "x".repeat(HEAD_BYTES));
+    let (whole, cut) = directive.split_at(HEAD_BYTES - above.len());
+    let problems = |below: &str| {
+        Sandbox::new().script("hooks.d/tool.pre/hook", &format!("{above}{below}")).problems(&[])
+    };
+    for end in ["", "\n", "\nexit 0\n"] {
+        assert_eq!(problems(&format!("{whole}{end}")), [""; 0]);
+    }
+    let wanted = "this directive does not end in the first 16 KiB of the file";
+    let place = format!("hooks.d/tool.pre/hook:{}:10", HEAD_BYTES / comment.len() + 1);
+    let wanted = format!("error {place}: {wanted} [move it to the beginning]");
+    assert_eq!(problems(&format!("{whole}{cut}\n")), [wanted]);
+}

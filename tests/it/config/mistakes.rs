@@ -191,6 +191,11 @@ fn a_key_with_a_wrong_value_is_one_problem_and_closes_the_gate() {
         ("name = \"x\"\nevent = 5\ncommand = \"true\"", "not 5"),
         ("name = \"x\"\nevent = [\"tool.pre\", 3]\ncommand = \"true\"", "not 3"),
         ("name = \"x\"\nevent = \"tool.pre\"\ncommand = 5", "`command` takes a string, not 5"),
+        (
+            "name = \"x\"\nevent = \"tool.pre\"\ncommand = \"'a\"",
+            "a quote in the command is not closed",
+        ),
+        ("name = \"x\"\nevent = \"tool.pre\"\ncommand = \" \"", "the command is empty"),
     ] {
         let sandbox = manifest(&format!("[[hook]]\n{wrong}\n"));
         let problems = sandbox.problems(&[]);
@@ -220,10 +225,11 @@ fn a_file_that_is_not_toml_says_where() {
 #[test]
 fn a_file_that_is_not_utf8_says_where() {
     let sandbox = manifest("");
-    std::fs::write(sandbox.at("hookrun.toml"), b"# fine\n[[hook]]\nname = \"\xff\"\n").unwrap();
+    std::fs::write(sandbox.at("hookrun.toml"), b"# fine\n[[hook]]\nname = \"\xc3\xbc\xff\"\n")
+        .unwrap();
 
-    assert_eq!(sandbox.problems(&[]), ["error hookrun.toml:3:9: is not UTF-8 [save it as UTF-8]"]);
-    sandbox.run("tool.pre").blocks_saying("hookrun.toml:3:9: is not UTF-8");
+    assert_eq!(sandbox.problems(&[]), ["error hookrun.toml:3:10: is not UTF-8 [save it as UTF-8]"]);
+    sandbox.run("tool.pre").blocks_saying("hookrun.toml:3:10: is not UTF-8");
 }
 
 #[test]

@@ -148,6 +148,11 @@ fn without_a_session_what_the_host_tells_counts_alone() {
     };
     assert!(is_refusal(&cursor(4)));
     cursor(5).allows().says("blocked 5").says(LET_STOP);
+    cursor(u32::MAX).allows().says(LET_STOP);
+    // With one, whoever has counted more is right.
+    let context = |loops: u32| json!({"sessionId": "s", "loopCount": loops});
+    sandbox.stop(&context(6)).exits(2);
+    sandbox.stop(&context(8)).allows().says("blocked 8").says(LET_STOP);
     sandbox.has_no_file(&format!("{STATE}/sessions/no-session/.hookrun"));
 }
 

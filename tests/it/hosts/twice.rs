@@ -3,7 +3,10 @@
 use std::fs;
 use std::process::Child;
 use std::thread;
+use std::time::{Duration, Instant};
 
+use hookrun::internals::runner::{CallClaim, FormOfCall};
+use hookrun::{Budget, Environment, Event, Hook, Registry, Runner};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
@@ -44,6 +47,18 @@ impl Sandbox {
         self.host(one.0, one.1);
         self.host(two.0, two.1);
         self.asked() - before
+    }
+
+    /// Moves the time at which what is kept was decided.
+    fn decided_later(&self, seconds: i64) {
+        for file in fs::read_dir(self.at(KEPT)).unwrap().map(|file| file.unwrap().path()) {
+            let text = fs::read_to_string(&file).unwrap();
+            // Beside it lies its lock.
+            let Ok(mut kept) = serde_json::from_str::<Value>(&text) else { continue };
+            let at = kept["at"]["secs_since_epoch"].as_i64().unwrap();
+            kept["at"]["secs_since_epoch"] = (at + seconds).into();
+            fs::write(&file, kept.to_string()).unwrap();
+        }
     }
 
     fn start(&self, host: &str, payload: &Value) -> Child {
@@ -214,6 +229,68 @@ fn an_allow_is_not_taken_over_by_a_hook_that_is_told_something_else() {
     let two = json!({"file_path": "a", "content": "x", "file": "a"});
     sandbox.host("cursor", &write(cursor("1"), &one)).allows();
     sandbox.host("claude", &write(claude("1"), &two)).exits(2);
+}
+
+#[test]
+fn an_allow_counts_for_seconds_and_a_refusal_for_good() {
+    // The clock of whoever decided may have been ahead of ours.
+    for (status, seconds, asked) in [(0, -10, 2), (0, 3600, 2), (1, -100_000, 1), (1, 3600, 1)] {
+        let sandbox = Sandbox::new().hook("guard", &format!("{COUNTS}; exit {status}"));
+        sandbox.host("cursor", &cursor("1"));
+        sandbox.decided_later(seconds);
+        sandbox.host("claude", &claude("1"));
+        assert_eq!(sandbox.asked(), asked, "{status} {seconds}");
+    }
+}
+
+#[test]
+fn a_refusal_is_taken_over_in_another_folder_and_an_allow_is_not() {
+    for (status, asked) in [(0, 2), (1, 1)] {
+        let sandbox = Sandbox::new();
+        let body = format!("cd '{}'; {COUNTS}; exit {status}", sandbox.path().display());
+        let sandbox = sandbox.hook("guard", &body);
+        let elsewhere = with(claude("1"), "cwd", &json!(sandbox.at("home")));
+        assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &elsewhere)), asked);
+    }
+}
+
+#[test]
+fn what_cannot_be_refused_is_done_once_but_a_rewrite_needs_the_same_input() {
+    let rewrites =
+        format!("# hookrun: rewrite\n{COUNTS}; echo '{{\"update\":{{\"result\":\"x\"}}}}'");
+    for (body, asked) in [(COUNTS, 1), (&rewrites, 2)] {
+        let sandbox = Sandbox::new().hook_for("tool.post", "hook", body);
+        let of = |payload: Value, name: &str| with(payload, "hook_event_name", &name.into());
+        let longer = json!({"command": "ls", "description": "looks"});
+        let of_claude = with(of(claude("1"), "PostToolUse"), "tool_input", &longer);
+        let of_cursor = with(of(cursor("1"), "postToolUse"), "tool_output", &"{}".into());
+        let found = sandbox.asked_about(("cursor", &of_cursor), ("claude", &of_claude));
+        assert_eq!(found, asked, "{body}");
+    }
+}
+
+#[test]
+fn a_call_waits_for_no_other_and_few_files_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let state_home = Some(folder.path().to_path_buf());
+    let env = Environment { state_home, ..Environment::capture() };
+    let hook = Hook::shell("guard", "tool.pre", "true");
+    let runner = Runner::embedded(Registry::new([hook]).unwrap(), &env);
+    let event = Event::tool_pre("bash", json!({"command": "ls"})).build().unwrap();
+    // One that waited for another would wait for this long.
+    let budget = Budget::from(Instant::now(), Duration::from_secs(86_400));
+    let claim = |id: usize| {
+        let call = FormOfCall { session: "s".into(), id: id.to_string(), form: "a".into() };
+        runner.once(&event, &call, Some(budget))
+    };
+    let is_held = |claim: &CallClaim| matches!(claim, CallClaim::Now(Some(_)));
+    let claims: Vec<CallClaim> = (0..512).map(claim).collect();
+    let held = claims.iter().filter(|claim| is_held(claim)).count();
+    assert!((2..=64).contains(&held), "{held}");
+    drop(claims);
+    assert!(is_held(&claim(511)), "nobody holds its place any more");
+    let kept = folder.path().join("hookrun/sessions/s/.hookrun");
+    assert!(fs::read_dir(kept).unwrap().count() <= 128);
 }
 
 /// A hook that is asked, and refuses when there is a file `go`.

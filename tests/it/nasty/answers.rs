@@ -167,7 +167,8 @@ fn large_and_long_numbers_under_other_keys_are_fine() {
 #[test]
 fn a_refusal_is_not_lost_in_utf_16() {
     for bytes_of in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
-        printed(&utf_16("{\"continue\":false,\"reason\":\"nö\"}", bytes_of), 0).blocks("nö");
+        let answer = "{\"continue\":false,\"reason\":\"nö\u{1f980}\"}";
+        printed(&utf_16(answer, bytes_of), 0).blocks("nö\u{1f980}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bytes without end, in either direction: memory stays bounded and nothing blocks.
 
-use crate::nasty::running::{Ended, Running, decide};
+use crate::nasty::running::{Ended, Running, decide, decide_with_report};
 use crate::sandbox::Sandbox;
 
 /// What hookrun may use beside the event itself.
@@ -67,10 +67,15 @@ fn a_flood_that_ends_in_time_is_fine_on_stderr() {
 #[test]
 fn the_head_and_the_tail_of_a_long_stderr_are_the_reason() {
     let body = "echo first >&2; yes | head -c 3000000 >&2; echo last >&2; exit 1";
-    let ran = decide(&Sandbox::new().hook("hook", body));
+    let sandbox = Sandbox::new().hook("hook", body);
+    let ran = decide(&sandbox);
     ran.blocks_saying("first\n");
-    assert!(ran.stderr.trim_end().ends_with("last"), "{}", ran.stderr.len());
-    assert!(ran.stderr.contains("bytes left out") && ran.stderr.len() < 200_000);
+    assert!(ran.stderr.trim_end().ends_with("last") && ran.stderr.len() < 20_000);
+    let report = decide_with_report(&sandbox);
+    let reason = report["hooks"][0]["verdict"]["reason"].as_str().unwrap();
+    let cut = "\n[… 2868939 bytes left out …]\n";
+    assert!(reason.contains(cut) && reason.starts_with("first\n") && reason.ends_with("\nlast"));
+    assert_eq!(reason.len(), 128 * 1024 + cut.len() - "\n".len());
 }
 
 #[test]

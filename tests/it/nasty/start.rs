@@ -120,6 +120,14 @@ never_runs! {
 }
 
 #[test]
+fn what_nobody_else_can_reach_nobody_else_can_write() {
+    let sandbox = mode(HOOK, 0o757);
+    change_mode(&sandbox, "hooks.d/tool.pre", 0o700);
+    decide(&sandbox).allows();
+    sandbox.has_file("ran");
+}
+
+#[test]
 fn scripts_that_interpret_each_other_without_end_never_run() {
     let mut sandbox = Sandbox::new();
     for (script, interpreter) in [("a", "b"), ("b", "c"), ("c", "a")] {

@@ -1,6 +1,8 @@
 //! Hooks that change the event: who sees the change, and what the host is told.
 
-use serde_json::json;
+use hookrun::internals::event::Merge;
+use hookrun::internals::outcome::merge::rewrite;
+use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
@@ -90,4 +92,26 @@ fn the_first_value_stands_where_the_event_says_so() {
     sandbox.run("session.dir").allows_with(json!({ "update": { "sessionDir": "/first" } }));
     let report = sandbox.report("session.dir", "{}");
     assert!(report["rewrites"][1]["rejected"].is_string(), "{report}");
+}
+
+#[test]
+fn rewrites_follow_the_rule_of_their_field() {
+    let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
+    let more = json!({"role": "user", "content": "x"});
+    let (old, both) = (json!({"A": 1, "B": 1}), json!({"A": 1, "B": 2}));
+    for (rule, old, new, wanted) in [
+        (Merge::Chain, json!(1), json!(2), Some(json!(2))),
+        (Merge::First, json!(1), json!(2), None),
+        (Merge::Append, json!([1]), json!([2, 3]), Some(json!([1, 2, 3]))),
+        (Merge::Append, Value::Null, json!("x"), Some(json!(["x"]))),
+        (Merge::Append, json!("text"), json!("x"), None),
+        (Merge::Entries, old, json!({"B": 2}), Some(both)),
+        (Merge::Entries, Value::Null, user.clone(), Some(user.clone())),
+        (Merge::Entries, user.clone(), json!(["A"]), None),
+        (Merge::SameRole, user.clone(), model, None),
+        (Merge::SameRole, user, more.clone(), Some(more)),
+        (Merge::Claim, json!(true), json!(true), None),
+    ] {
+        assert_eq!(rewrite(rule, &old, &new, true).ok(), wanted, "{rule:?} {old} {new}");
+    }
 }

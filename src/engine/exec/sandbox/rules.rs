@@ -79,25 +79,3 @@ impl SandboxRules {
         self
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_found_and_what_does_not_exist_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("src")).unwrap();
-        let sandbox = Sandbox {
-            read: Some(vec!["src".to_string(), "/usr".to_string(), "none".to_string()]),
-            write: vec!["~/src".to_string(), "~".to_string()],
-            ..Sandbox::default()
-        };
-        let (rules, notes) = SandboxRules::find(&sandbox, folder.path(), Some(folder.path()));
-        assert_eq!(rules.read.unwrap(), [folder.path().join("src"), PathBuf::from("/usr")]);
-        assert_eq!(rules.write, [folder.path().join("src"), folder.path().join("")]);
-        assert_eq!(notes, ["sandbox: `none` is left out: it does not exist"]);
-        let (_, notes) = SandboxRules::find(&sandbox, folder.path(), None);
-        assert_eq!(notes.len(), 3);
-    }
-}

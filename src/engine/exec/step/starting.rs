@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use super::{RunningStep, SlotState};
-use crate::engine::exec::child::{Child, GIVE_UP, Spawn};
+use crate::engine::exec::child::{Child, GIVE_UP};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Look, Phase};
+use crate::engine::exec::spawn::Spawn;
 use crate::engine::run::{Ending, Trace};
 
 /// The first pause before a retry; it doubles each time.
@@ -74,11 +75,10 @@ impl RunningStep<'_> {
             variables: &job.variables,
             without: job.without,
             cwd: job.cwd.as_deref(),
-            payload: &job.payload,
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        match Child::start(&spawn) {
+        match Child::start(&spawn, &job.payload) {
             Ok(child) => {
                 let live = self.started(job, program, child, entry, now);
                 self.slots[place].state = SlotState::Live(Box::new(live));
@@ -107,7 +107,7 @@ impl RunningStep<'_> {
         entry: SandboxEntry,
         now: Instant,
     ) -> Live {
-        let pid = child.pid();
+        let pid = child.pid;
         if job.hook.limits.processes.is_some() {
             child.lower_priority();
         }

@@ -1,0 +1,95 @@
+//! What relative paths in the commands of a `hookrun.toml` mean.
+
+use hookrun::internals::config::{Choice, Config, ConfigScope, Environment};
+use hookrun::internals::hook::Handler;
+
+use crate::sandbox::Sandbox;
+
+/// How many lines a table has.
+const LINES: usize = 5;
+
+/// A `hookrun.toml` with a hook for each of these commands, and files next to it.
+fn tables(commands: &[&str], shell: bool) -> Sandbox {
+    let tables = commands.iter().enumerate().map(|(place, command)| {
+        let hook = format!("[[hook]]\nname = \"{place}\"\nevent = \"tool.pre\"\n");
+        format!("{hook}shell = {shell}\ncommand = {command:?}\n")
+    });
+    let sandbox = Sandbox::new().file("hookrun.toml", &tables.collect::<String>());
+    let files = ["guard.sh", "guard", "bin/x.py", "rules.json"];
+    files.iter().fold(sandbox, |sandbox, file| sandbox.script(file, "#!/bin/sh\n"))
+}
+
+#[test]
+fn words_that_name_something_beside_the_file_become_absolute() {
+    let rows = [
+        ("sh guard.sh", "sh ROOT/guard.sh"),
+        ("sh guard", "sh ROOT/guard"),
+        ("bash -o pipefail guard.sh a", "bash -o pipefail ROOT/guard.sh a"),
+        ("python3.12 -B bin/x.py", "python3.12 -B ROOT/bin/x.py"),
+        ("/usr/bin/env FOO=1 sh guard.sh", "/usr/bin/env FOO=1 sh ROOT/guard.sh"),
+        ("timeout 5 python3 ./bin/x.py", "timeout 5 python3 ROOT/bin/x.py"),
+        ("uv run bin/x.py", "uv run ROOT/bin/x.py"),
+        ("./guard --rules rules.json", "./guard --rules ROOT/rules.json"),
+        ("opa --data=./rules.json", "opa --data=ROOT/rules.json"),
+        // Words that only look like names of files.
+        ("just guard", "just guard"),
+        ("make bin", "make bin"),
+        ("echo none.txt a/b", "echo none.txt a/b"),
+        ("sh -c ./guard", "sh -c ROOT/guard"),
+        ("sh -c guard.sh", "sh -c ROOT/guard.sh"),
+        ("sh /etc/profile", "sh /etc/profile"),
+    ];
+    let sandbox = tables(&rows.map(|(command, _)| command), false);
+    let choice = Choice { explicit: vec![sandbox.path().to_path_buf()], ..Choice::default() };
+    let config = Config::load(&choice, &Environment::capture(), ConfigScope::All);
+    for (hook, (command, wanted)) in config.hooks.iter().zip(rows) {
+        let Handler::Words { words, .. } = &hook.handler else { panic!("{hook:?}") };
+        let root = sandbox.path().display().to_string();
+        assert_eq!(words.join(" "), wanted.replace("ROOT", &root), "{command}");
+    }
+    assert_eq!(config.hooks.len(), rows.len(), "{:?}", config.problems);
+    for command in ["sh none.sh", "bash none", "env sh ./none.sh", "python3 bin/none.py x"] {
+        let found = tables(&[command], false).problems(&[]);
+        assert!(found[0].contains("none") && found[0].contains("is not next to"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_command_line_that_looks_into_the_working_directory_is_found() {
+    let rows = [
+        ("./guard.sh | tee log", Some("./guard.sh")),
+        ("true && ../x", Some("../x")),
+        ("if ! ./a; then exit 1; fi", Some("./a")),
+        ("X=1 sh guard.sh", Some("guard.sh")),
+        ("cat | python3 check.py", Some("check.py")),
+        ("timeout 5 bash -o pipefail guard.sh", Some("guard.sh")),
+        (". ./lib.sh; check", Some("./lib.sh")),
+        ("source lib.sh", Some("lib.sh")),
+        ("echo \"$(./x)\"", Some("./x")),
+        ("echo \"$(sh guard.sh) ./y\"", Some("guard.sh")),
+        ("echo \"$(true)./y\" $(true; (true))", None),
+        ("\"$HOOKRUN_HOOK_DIR\"/guard.sh | tee log", None),
+        ("sh \"$HOOKRUN_HOOK_DIR/guard.sh\"", None),
+        ("sh -c 'echo no; exit 1'", None),
+        ("grep -q x ./README.md || exit 1", None),
+        ("cd ..; ls ./a", None),
+        ("jq -e .ok >/dev/null", None),
+        ("echo './x' '; ./y'", None),
+        ("python3 -m json.tool", None),
+        ("node", None),
+        // As the shell reads it.
+        ("sudo -u me ./x", Some("./x")),
+        ("sh -c './x; ls'", Some("./x")),
+        ("case a in a) ./x ;; esac", Some("./x")),
+        ("cat <<E\n./x\nE", None),
+        ("ls # ./x; sh guard.sh", None),
+        ("f() { ./\"$1\"; }; f a", Some("./\"$1\"")),
+        ("git commit -m '(./x)'", None),
+    ];
+    let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
+    for (place, (line, wanted)) in rows.into_iter().enumerate() {
+        let at = format!("hookrun.toml:{}:1: the shell looks for `", LINES * place + 1);
+        let told = found.iter().find_map(|one| one.split_once(&at)?.1.split_once("` in the event"));
+        assert_eq!(told.map(|(word, _)| word), wanted, "{line}: {found:#?}");
+    }
+}
