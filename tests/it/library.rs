@@ -173,6 +173,8 @@ fn an_abort_from_another_thread_ends_functions_and_commands() {
     });
     let aborted = Ending::Aborted { signal: None };
     assert_eq!((ending(&run, 0), ending(&run, 1)), (&aborted, &aborted));
+    abort.raise();
+    assert_eq!((abort.times_raised(), abort.signal()), (2, None));
     assert!(reason(&run).contains("interrupted"), "{}", reason(&run));
     drop(release);
 }

@@ -67,14 +67,14 @@ fn hooks_come_and_go_and_equal_ones_keep_their_order() {
     };
     let registry = Registry::new([hook("b", 100), hook("late", 200)]).unwrap();
     let shared = registry.clone();
-    for (name, priority) in [("a", 100), ("first", 1), ("b", 100)] {
+    for (name, priority) in [("a", 100), ("first", 1), ("c", 100), ("b", 100)] {
         shared.register(hook(name, priority)).unwrap();
     }
-    assert_eq!(names(&registry), ["first", "b", "a", "b", "late"]);
+    assert_eq!(names(&registry), ["first", "b", "a", "c", "b", "late"]);
     let before = registry.bound("tool.pre");
     assert_eq!((registry.remove("b"), registry.remove("b")), (2, 0));
-    assert_eq!(names(&shared), ["first", "a", "late"]);
-    assert_eq!(before.len(), 5, "what is being decided keeps its hooks");
+    assert_eq!(names(&shared), ["first", "a", "c", "late"]);
+    assert_eq!(before.len(), 6, "what is being decided keeps its hooks");
     registry.retain(|_| false);
     assert!(!registry.has("tool.pre") && registry.hooks().is_empty());
 }
