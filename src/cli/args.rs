@@ -11,15 +11,14 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{
-    ActArgs, Dialog, FieldArgs, HiddenCommand, SendArgs, StateAction, StateArgs, UiArgs,
-    ValueFormat,
+    ActArgs, Dialog, FieldArgs, HiddenCommand, SendArgs, StateAction, StateArgs, ValueFormat,
 };
 pub(crate) use look::{
-    CompletionsArgs, EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs,
-    SchemaArgs, ShowArgs, ValidateArgs, WhyArgs,
+    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
+    ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
-pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
+pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use write::{NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};
@@ -102,7 +101,10 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         disable_help_subcommand = true,
         after_help = "Exit status: 0 answered, 1 no answer: the person cancelled, it came too late, or there is no terminal; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even without a terminal."
     )]
-    Ui(UiArgs),
+    Ui {
+        #[command(subcommand)]
+        dialog: Dialog,
+    },
     /// Send a message into the session, or print those that wait
     #[command(
         after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
@@ -131,7 +133,11 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     #[command(
         after_help = "The script runs hookrun at each TAB: it completes events, the hooks of this project, hosts and pages as well. Load it when the shell starts, as in the examples, so that it is always the script of this version."
     )]
-    Completions(CompletionsArgs),
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
     /// Print a manual page
     Man(ManArgs),
     /// Supervise the hooks of a detached event; started by `run`
@@ -139,7 +145,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     Supervise(SuperviseArgs),
     /// End the hooks of a run that was killed; started by `run` and `test`
     #[command(hide = true)]
-    Keep(KeepArgs),
+    Keep { mark: String },
     /// Do an action of a settings file; a hook
     #[command(hide = true)]
     Act(ActArgs),
@@ -164,13 +170,13 @@ impl Command {
             Command::Schema(_) => OutputShape::Json,
             Command::Run(_)
             | Command::Field(_)
-            | Command::Ui(_)
+            | Command::Ui { .. }
             | Command::Send(_)
             | Command::State(_)
-            | Command::Completions(_)
+            | Command::Completions { .. }
             | Command::Man(_)
             | Command::Supervise(_)
-            | Command::Keep(_)
+            | Command::Keep { .. }
             | Command::Act(_) => OutputShape::Values,
         }
     }

@@ -1,6 +1,7 @@
 //! `hookrun completions SHELL`, and the words that its script wants at each TAB: no hook is run,
 //! stderr stays empty, and mistakes in the configuration only leave words out.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -8,11 +9,12 @@ use crate::config::env::{COMPLETE, completing};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{DIALECTS, git};
 use crate::engine::event::EventSpec;
+use crate::engine::hook::Hook;
 use clap::{Arg, Command as CommandLine, ValueHint};
+use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Shells};
 
-use crate::cli::args::CompletionsArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::help;
 use crate::cli::look::events::COMMON;
@@ -25,9 +27,9 @@ type CandidateWords = fn() -> Vec<CompletionCandidate>;
 const WORDS: &[(&str, CandidateWords)] =
     &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
 
-pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result {
+pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> Result {
     let mut script = Vec::new();
-    if let Some(shell) = Shells::builtins().completer(&args.shell.to_string()) {
+    if let Some(shell) = Shells::builtins().completer(&shell.to_string()) {
         shell.write_registration(COMPLETE, "hookrun", "hookrun", "hookrun", &mut script)?;
     }
     let script = String::from_utf8_lossy(&script);
@@ -90,15 +92,9 @@ fn events() -> Vec<CompletionCandidate> {
 
 fn hooks() -> Vec<CompletionCandidate> {
     let config = config(ConfigScope::All);
-    let mut seen: Vec<&str> = Vec::new();
-    let mut words = Vec::new();
-    for hook in config.hooks.iter().filter(|hook| is_a_word(&hook.name)) {
-        if !seen.contains(&hook.name.as_str()) {
-            seen.push(&hook.name);
-            words.push(word(&hook.name, Some(&hook.event)));
-        }
-    }
-    words
+    let mut seen = HashSet::new();
+    let is_new = |hook: &&Hook| is_a_word(&hook.name) && seen.insert(hook.name.clone());
+    config.hooks.iter().filter(is_new).map(|hook| word(&hook.name, Some(&hook.event))).collect()
 }
 
 fn hosts() -> Vec<CompletionCandidate> {

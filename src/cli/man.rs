@@ -11,7 +11,7 @@ use clap_mangen::Man;
 
 use crate::cli::args::ManArgs;
 use crate::cli::errand;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::help;
 
 /// Pages written by hand: name, section, text.
@@ -31,13 +31,11 @@ struct ManualPage {
 pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let pages = pages()?;
     if let Some(folder) = &args.dir {
-        let failed = |error: std::io::Error| {
-            Complaint::new(format!("cannot write into `{}`: {error}", folder.display()))
-        };
-        fs::create_dir_all(folder).map_err(failed)?;
+        let cannot = failed(format!("cannot write into `{}`", folder.display()));
+        fs::create_dir_all(folder).map_err(&cannot)?;
         for page in &pages {
             let file = folder.join(format!("{}.{}", page.name, page.section));
-            fs::write(file, &page.text).map_err(failed)?;
+            fs::write(file, &page.text).map_err(&cannot)?;
         }
         return Ok(ExitStatus::Yes);
     }

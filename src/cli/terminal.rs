@@ -73,17 +73,22 @@ impl Terminal {
     pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let raw = self.begin()?;
         let prompt = format!("hook {} asks: {} [y/N] ", plain(asker.hook()), lines(question));
-        self.write(&prompt);
-        let (columns, _) = self.size();
-        let start = prompt.rsplit('\n').next().unwrap_or_default().width() % columns;
-        let answer = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
-        drop(raw);
-        self.write("\n");
-        match answer {
+        match self.read_line(raw, asker, &prompt) {
             line::LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
             line::LineInput::Left => Some(false),
             line::LineInput::Over => None,
         }
+    }
+
+    /// Shows a prompt, and reads the line that is typed after it.
+    fn read_line(&self, raw: Raw<'_>, asker: &Asker<'_>, prompt: &str) -> line::LineInput {
+        self.write(prompt);
+        let (columns, _) = self.size();
+        let start = prompt.rsplit('\n').next().unwrap_or_default().width() % columns;
+        let read = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
+        drop(raw);
+        self.write("\n");
+        read
     }
 
     /// Columns and rows.
@@ -147,13 +152,7 @@ impl Ui for Terminal {
             text if text.is_empty() => "> ".to_string(),
             text => format!("({}) > ", cut(&text, self.size().0 / 2)),
         };
-        self.write(&prompt);
-        let (columns, _) = self.size();
-        let start = prompt.width() % columns;
-        let read = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
-        drop(raw);
-        self.write("\n");
-        match read {
+        match self.read_line(raw, asker, &prompt) {
             line::LineInput::Line(line) => Some(line),
             line::LineInput::Left | line::LineInput::Over => None,
         }

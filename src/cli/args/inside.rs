@@ -6,12 +6,6 @@ use crate::engine::ui::MessageKind;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-#[derive(Debug, Args)]
-pub(crate) struct UiArgs {
-    #[command(subcommand)]
-    pub(crate) dialog: Dialog,
-}
-
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Dialog {
     /// Let the person choose, and print what they chose

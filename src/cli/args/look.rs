@@ -98,13 +98,6 @@ pub(crate) struct SchemaArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The page: hookrun, hookrun-run, hookrun-hook, hookrun.toml and so on [default: hookrun]
     pub(crate) page: Option<String>,

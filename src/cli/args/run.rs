@@ -88,9 +88,3 @@ pub(crate) struct SuperviseArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }
-
-#[derive(Debug, Args)]
-pub(crate) struct KeepArgs {
-    /// The mark of the run
-    pub(crate) mark: String,
-}

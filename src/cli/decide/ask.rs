@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::config::Environment;
-use crate::engine::exec::Abort;
+use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::ui::{Asker, DialogAnswer, Outer, PATIENCE, Request, Ui, named};
 
@@ -56,18 +56,17 @@ impl Person {
 pub(crate) fn settle(
     outcome: Outcome,
     person: Option<&Person>,
-    until: Option<Instant>,
-    abort: Option<&Abort>,
+    budget: Option<Budget>,
+    abort: &Abort,
 ) -> Outcome {
     let Settled::Asked { questions } = &outcome.settled else { return outcome };
     let Some(person) = person else {
         return outcome.answered(false, "cannot ask: no terminal");
     };
     let patience = Instant::now() + PATIENCE;
-    let until = until.map_or(patience, |until| until.min(patience));
+    let until = budget.map_or(patience, |budget| budget.until.min(patience));
     for question in questions.clone() {
-        let stops = abort.map(AsFd::as_fd).into_iter().collect();
-        let asker = Asker::new(&question.hook, until, stops);
+        let asker = Asker::new(&question.hook, until, vec![abort.as_fd()]);
         match person.ask(&asker, &question.question) {
             Some(true) => {}
             Some(false) => return outcome.answered(false, "answered no"),

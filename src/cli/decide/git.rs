@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -119,8 +118,7 @@ impl GitRequest<'_> {
         let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, time.budget());
         time.heartbeat.expect_within(PATIENCE);
-        let until = time.budget().map(|budget| budget.until);
-        run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
+        run.outcome = ask::settle(run.outcome, person.as_ref(), time.budget(), &abort);
         self.write_message(&run.outcome)?;
         let mut reply = hook.reply(&run.outcome, spec.blocks);
         if !progress::is_watched(args.format) {
@@ -146,11 +144,11 @@ impl GitRequest<'_> {
             given.stdin = input::read_lines(self.time.stdin, Some(abort))?;
         }
         if let Some(file) = self.hook.message_file(&given) {
-            given.message = Some(read_message(file)?);
+            let what = format!("the message in `{}` cannot be read", file.display());
+            given.message = Some(fs::read(file).map_err(failed(what))?);
         }
-        let failed = |error: git::GitError| Complaint::new(error.to_string());
-        let mut context = self.hook.context(&given).map_err(failed)?;
-        let listings = self.hook.listings(&context).map_err(failed)?;
+        let mut context = self.hook.context(&given).map_err(Complaint::of)?;
+        let listings = self.hook.listings(&context).map_err(Complaint::of)?;
         if self.hook.changes != git::Changes::Unknown {
             context.insert("changes".to_string(), self.changes(&listings, abort)?.into());
         }
@@ -188,10 +186,8 @@ impl GitRequest<'_> {
             return Err(Complaint::new("the rewritten `message` is not a text"));
         };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
-        fs::write(file, format!("{text}{end}")).map_err(|error| {
-            let file = file.display();
-            Complaint::new(format!("the rewritten message cannot be written to `{file}`: {error}"))
-        })
+        let what = format!("the rewritten message cannot be written to `{}`", file.display());
+        fs::write(file, format!("{text}{end}")).map_err(failed(what))
     }
 }
 
@@ -208,13 +204,6 @@ fn warnings(run: &Run) -> String {
         }
     }
     text
-}
-
-fn read_message(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).map_err(|error| {
-        let file = file.display();
-        Complaint::new(format!("the message in `{file}` cannot be read: {error}"))
-    })
 }
 
 /// What git prints within the rest of a limit.

@@ -13,7 +13,7 @@ use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::cli::exit::Result;
+use crate::cli::exit::{Result, failed};
 
 /// An endless event would exhaust the memory.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
@@ -105,9 +105,7 @@ pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Ve
         match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
             Ok(_) => {}
-            Err(error) => {
-                return Err(Complaint::new(format!("stdin cannot be read: {error}")));
-            }
+            Err(error) => return Err(failed("stdin cannot be read")(error)),
         }
     }
 }

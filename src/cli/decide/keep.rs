@@ -1,7 +1,7 @@
 //! What `run` keeps of a decision after the reply: a line in the decision log, and one in a
 //! recording. Failures here do not change the decision.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::config::{Config, Environment, LogSettings};
@@ -37,26 +37,6 @@ impl KeepSettings {
     }
 }
 
-pub(crate) struct KeptPlaces {
-    log: Option<DecisionLog>,
-    recording: Option<Recording>,
-    cwd: PathBuf,
-    /// The home folder, which may disappear while detached hooks run.
-    home: Option<PathBuf>,
-}
-
-impl KeptPlaces {
-    pub(crate) fn of(env: &Environment, recording: Option<&Path>) -> KeptPlaces {
-        let recording = recording.or(env.record.as_deref());
-        KeptPlaces {
-            log: env.decision_log().map(DecisionLog::in_folder),
-            recording: recording.map(|file| Recording::in_file(env.cwd.join(file))),
-            cwd: env.cwd.clone(),
-            home: env.home.clone(),
-        }
-    }
-}
-
 impl DecisionRecord {
     /// A decided event. `None` if `supervise` has its hooks, and keeps it itself.
     pub(crate) fn decided(
@@ -76,31 +56,35 @@ impl DecisionRecord {
         }
     }
 
-    /// The log leaves out an event without hooks, so that it costs nothing.
-    pub(crate) fn keep(self, reply: &Reply, places: &KeptPlaces) {
+    /// Keeps it in the decision log, and in a recording if there is one. The log leaves out an event
+    /// without hooks, so that it costs nothing.
+    pub(crate) fn keep(self, reply: &Reply, env: &Environment, recording: Option<&Path>) {
         let is_idle = match &self.what {
             KeptKind::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
             KeptKind::Refused(_) => false,
         };
-        let log = places.log.as_ref().filter(|_| !is_idle && !self.settings.log.is_off);
-        if log.is_none() && places.recording.is_none() {
+        let is_logged = !is_idle && !self.settings.log.is_off;
+        let log = env.decision_log().filter(|_| is_logged).map(DecisionLog::in_folder);
+        let recording = recording.or(env.record.as_deref());
+        let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
+        if log.is_none() && recording.is_none() {
             return;
         }
-        match self.lines(reply, &places.cwd) {
+        match self.lines(reply, &env.cwd) {
             Ok(line) => {
-                let logged = log.map(|log| (log, line(Keeps::Explanation)));
                 // The log must not create the home folder again. Detached hooks may remove it.
-                let has_home = places.home.as_ref().is_none_or(|home| home.is_dir());
-                let logged = logged.filter(|_| has_home).map(|(log, line)| log.append(&line));
+                let has_home = env.home.as_ref().is_none_or(|home| home.is_dir());
+                let logged = log.filter(|_| has_home);
+                let logged = logged.map(|log| log.append(&line(Keeps::Explanation)));
                 if let Some(Err(error)) = logged {
                     tracing::warn!(%error, "the decision is not in the log");
                 }
-                let recorded = places.recording.as_ref().map(|file| file.append(&line(Keeps::All)));
+                let recorded = recording.map(|file| file.append(&line(Keeps::All)));
                 if let Some(Err(error)) = recorded {
                     streams::remark(&format!("the event is not recorded: {error}\n"));
                 }
             }
-            Err(problem) if places.recording.is_some() => {
+            Err(problem) if recording.is_some() => {
                 streams::remark(&format!("the event is not recorded: {problem}\n"));
             }
             Err(_) => {}

@@ -16,7 +16,7 @@ use crate::lab::report::json::RunReport;
 use crate::lab::report::{Paths, github, json};
 
 use crate::cli::args::{RunArgs, RunFormat};
-use crate::cli::decide::keep::{DecisionRecord, KeptPlaces};
+use crate::cli::decide::keep::DecisionRecord;
 use crate::cli::decide::watchdog::{TimeLimit, Watchdog};
 use crate::cli::deliver;
 use crate::cli::streams;
@@ -72,11 +72,14 @@ pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply
     }
     let reason = refusal.stderr.trim_end();
     let report = json::refusal_report(event, native::NAME, reason, &refusal);
+    Reply { stdout: annotations(&report), status: refusal.status.max(1), ..refusal }
+}
+
+fn annotations(report: &RunReport) -> String {
     let mut stdout = Vec::new();
     // Writing to a vector cannot fail.
-    let _ = github::run(&report, &mut stdout);
-    let stdout = String::from_utf8_lossy(&stdout).into_owned();
-    Reply { stdout, status: refusal.status.max(1), ..refusal }
+    let _ = github::run(report, &mut stdout);
+    String::from_utf8_lossy(&stdout).into_owned()
 }
 
 pub(crate) struct RunDecision {
@@ -110,7 +113,7 @@ impl RunDecision {
         let status = printed.write(time, env);
         printed.summarise(env);
         if let Some(kept) = self.kept {
-            kept.keep(&self.reply, &KeptPlaces::of(env, args.record.as_deref()));
+            kept.keep(&self.reply, env, args.record.as_deref());
         }
         status == native::ALLOWED
     }
@@ -180,12 +183,7 @@ impl<'a> PrintedReply<'a> {
                 let text = serde_json::to_string(report).unwrap_or_default();
                 Cow::Owned(format!("{}\n", harmless::json(&text)))
             }
-            (RunFormat::Github, Some(report)) => {
-                let mut stdout = Vec::new();
-                // Writing to a vector cannot fail.
-                let _ = github::run(report, &mut stdout);
-                Cow::Owned(String::from_utf8_lossy(&stdout).into_owned())
-            }
+            (RunFormat::Github, Some(report)) => Cow::Owned(annotations(report)),
             (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => {
                 streams::document(&self.reply.stdout, env)
             }

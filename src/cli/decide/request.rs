@@ -16,7 +16,7 @@ use crate::cli::exit::Result;
 
 #[derive(Debug)]
 pub(crate) struct EventRequest<'a> {
-    name: &'a str,
+    pub(crate) name: &'a str,
     dialect: Option<&'static Dialect>,
     /// The events that the name means in the host's dialect; if several, the context decides.
     bindings: Vec<Binding>,
@@ -111,7 +111,7 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
 /// How to answer the host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostReply {
-    binding: Option<Binding>,
+    pub(crate) binding: Option<Binding>,
     is_other_spelling: bool,
 }
 
@@ -166,19 +166,12 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    pub(crate) fn name(&self) -> &'a str {
-        self.name
-    }
-
     pub(crate) fn load(&self, choice: &Choice, env: &Environment) -> Config {
-        Config::load(choice, env, self.scope()).for_host(self.dialect)
-    }
-
-    fn scope(&self) -> ConfigScope<'_> {
-        match self.canonical.as_slice() {
+        let scope = match self.canonical.as_slice() {
             [] => ConfigScope::Event(self.name),
             names => ConfigScope::Events(names),
-        }
+        };
+        Config::load(choice, env, scope).for_host(self.dialect)
     }
 
     /// Fails for an unknown name, before anything is read.
@@ -240,9 +233,8 @@ impl<'a> EventRequest<'a> {
             Some(binding) => Arc::new(binding.spec()),
             None => find_event(config, self.name)?,
         };
-        let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);
         let sent = self.dialect.is_none().then(|| context.clone());
-        let event = Event::new(spec, host, context).map_err(|error| {
+        let event = Event::new(spec, self.host(), context).map_err(|error| {
             let other = sent.and_then(|context| match signs::recognise(&context) {
                 Ok(signs) => Some(signs.dialect),
                 Err(signs::Doubt::Several { of, .. }) => of.first().copied(),
@@ -298,14 +290,5 @@ impl HostReply {
             call.form.push_str(", in the other spelling");
         }
         Some(call)
-    }
-
-    /// Whether the host shows stderr to its user if stdout is empty.
-    pub(crate) fn reads_stderr(self) -> bool {
-        self.binding.is_some_and(Binding::reads_stderr)
-    }
-
-    pub(crate) fn can_ask(self) -> bool {
-        self.binding.is_some_and(Binding::can_ask)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::{Config, Environment};
-use crate::dialects::{LATEST, Reply, Wait, folders, native};
+use crate::dialects::{Binding, LATEST, Reply, Wait, folders, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
 use crate::engine::outcome::{Outcome, Settled};
@@ -63,13 +63,13 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
 
 fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> Reply {
     let refusal = refusal(args, request, watchdog::REASON);
-    printed::last_word(args.format, request.name(), refusal)
+    printed::last_word(args.format, request.name, refusal)
 }
 
 /// The reply that blocks for a reason of hookrun's own.
 fn refusal(args: &RunArgs, request: &EventRequest<'_>, reason: &str) -> Reply {
     let mut reply = request.refuse(reason);
-    if args.event.is_none() && args.dialect.is_none() && request.name().is_empty() {
+    if args.event.is_none() && args.dialect.is_none() && request.name.is_empty() {
         // The host is not known, and text on stderr blocks in every host.
         reply.stdout.clear();
     }
@@ -81,7 +81,7 @@ fn refuse(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> Ru
     let reason = failure.to_string();
     let report = {
         let reply = request.refuse(&reason);
-        json::refusal_report(request.name(), request.host(), &reason, &reply)
+        json::refusal_report(request.name, request.host(), &reason, &reply)
     };
     RunDecision::refused(refusal(args, request, &reason), report)
 }
@@ -184,9 +184,10 @@ impl RunRequest<'_> {
             CallClaim::Now(claimed) => (runner.handle_within(&event, budget), claimed),
         };
         self.time.heartbeat.expect_within(PATIENCE);
-        if !host.can_ask() && matches!(run.outcome.settled, Settled::Asked { .. }) {
-            let until = budget.map(|budget| budget.until);
-            run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
+        if !host.binding.is_some_and(Binding::can_ask)
+            && matches!(run.outcome.settled, Settled::Asked { .. })
+        {
+            run.outcome = ask::settle(run.outcome, person.as_ref(), budget, &abort);
             // The answer may be one block too many in a row.
             runner.keep_from_looping(&mut run);
         }
@@ -197,7 +198,8 @@ impl RunRequest<'_> {
         }
         run.outcome = with_complaint(run.outcome, complaint);
         let mut reply = host.reply(&run.outcome);
-        let is_seen = printed::is_for_people(args.format) || is_bare && !host.reads_stderr();
+        let is_read = host.binding.is_some_and(Binding::reads_stderr);
+        let is_seen = printed::is_for_people(args.format) || is_bare && !is_read;
         if is_in_order && is_seen {
             let name = &event.spec().name;
             reply.stderr.extend(searched.nobody_bound(runner.registry(), name));

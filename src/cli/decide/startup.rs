@@ -12,7 +12,7 @@ use crate::engine::runner::Runner;
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::SourceArgs;
-use crate::cli::exit::Result;
+use crate::cli::exit::{Result, failed};
 use crate::cli::streams;
 
 /// The first descriptor that is no standard stream.
@@ -33,8 +33,7 @@ pub(crate) fn start_up() -> Result<Ground> {
     let started = undo_inherited().and_then(|()| Abort::on_signals());
     // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
     let with_subreaper = |abort| (abort, Subreaper::take());
-    let failed = |error| Complaint::new(format!("cannot handle signals: {error}"));
-    started.map(with_subreaper).map_err(failed)
+    started.map(with_subreaper).map_err(failed("cannot handle signals"))
 }
 
 /// Undoes what a host may have left behind, which hooks would inherit: blocked signals, open

@@ -9,9 +9,9 @@ use crate::engine::exec::Budget;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 
-use crate::cli::args::{KeepArgs, RunArgs, SuperviseArgs};
+use crate::cli::args::{RunArgs, SuperviseArgs};
 use crate::cli::decide::input::{self, Deadline};
-use crate::cli::decide::keep::{DecisionRecord, KeepSettings, KeptPlaces};
+use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::request::EventRequest;
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::errand;
@@ -74,15 +74,15 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let run = runner.handle_within(&event, None);
     let reply = host.reply(&run.outcome);
     if let Some(kept) = DecisionRecord::decided(event, run, settings) {
-        kept.keep(&reply, &KeptPlaces::of(env, args.record.as_deref()));
+        kept.keep(&reply, env, args.record.as_deref());
     }
     Ok(ExitStatus::Yes)
 }
 
 /// `hookrun keep MARK`: the keeper.
-pub(crate) fn keep(args: &KeepArgs) -> ExitStatus {
+pub(crate) fn keep(mark: &str) -> ExitStatus {
     // Out of the session, so that what ends hookrun's group does not end the keeper.
     let _ = rustix::process::setsid();
-    crate::engine::exec::keeper::keep(std::io::stdin().lock(), &args.mark);
+    crate::engine::exec::keeper::keep(std::io::stdin().lock(), mark);
     ExitStatus::Yes
 }

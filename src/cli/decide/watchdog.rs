@@ -2,12 +2,13 @@
 //! wait for its answer.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::dialects::{Reply, native};
 use crate::engine::exec::{Budget, Heartbeat, tree};
+use crate::engine::lock::locked;
 
 use crate::cli::decide::input::Deadline;
 use crate::cli::deliver;
@@ -124,12 +125,8 @@ impl Watchdog {
     }
 
     fn order(&self, orders: Orders) {
-        *self.orders() = orders;
+        *locked(&self.orders) = orders;
         self.wake();
-    }
-
-    fn orders(&self) -> MutexGuard<'_, Orders> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The right to answer is claimed, and the process ends within this time, or the watchdog ends
@@ -223,7 +220,7 @@ impl Watchdog {
                 return Woken::BrokenPromise;
             }
             let now = Instant::now();
-            let last_word = self.orders().last_word;
+            let last_word = locked(&self.orders).last_word;
             if last_word.is_some_and(|last_word| last_word <= now) {
                 return Woken::LastWord;
             }
@@ -241,7 +238,7 @@ impl Watchdog {
         reason = "the thread that would return from main hangs in the system"
     )]
     fn refuse(&self) {
-        let reply = self.orders().refusal.clone();
+        let reply = locked(&self.orders).refusal.clone();
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
         let until = Instant::now() + WRITING;
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);

@@ -11,7 +11,7 @@ use crate::engine::session::outbox::Outbox;
 use crate::engine::ui::{self, DialogAnswer, Request};
 
 use crate::cli::args::SendArgs;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::inside::state::shared_folder;
 
 /// Sends one message, or prints all that wait.
@@ -63,8 +63,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
 /// The absolute path of an attached file.
 fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
-    let path = file.canonicalize();
-    let path = path.map_err(|error| Complaint::new(format!("cannot attach `{shown}`: {error}")))?;
+    let path = file.canonicalize().map_err(failed(format!("cannot attach `{shown}`")))?;
     if !path.is_file() {
         return Err(Complaint::new(format!("cannot attach `{shown}`: it is not a file")));
     }

@@ -10,7 +10,7 @@ use crate::engine::session::entries::SessionEntries;
 use crate::engine::session::{self, StoreError};
 
 use crate::cli::args::{StateAction, StateArgs, ValueFormat};
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
 pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
@@ -107,12 +107,9 @@ pub(crate) struct SharedFolder {
 
 impl SharedFolder {
     pub(crate) fn made(self) -> Result<PathBuf> {
-        match session::make_private(&self.root, &self.path) {
-            Ok(()) => Ok(self.path),
-            Err(error) => {
-                Err(Complaint::new(format!("cannot use `{}`: {error}", self.path.display())))
-            }
-        }
+        let made = session::make_private(&self.root, &self.path);
+        made.map_err(failed(format!("cannot use `{}`", self.path.display())))?;
+        Ok(self.path)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::exec::Abort;
 use crate::engine::session::entries::SessionEntries;
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request};
 
-use crate::cli::args::{Dialog, UiArgs};
+use crate::cli::args::Dialog;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::inside::state::shared_folder;
 use crate::cli::terminal::Terminal;
@@ -23,9 +23,9 @@ use crate::cli::terminal::Terminal;
 const USUAL_COLUMNS: usize = 80;
 
 /// Exits with 0 and the answer on stdout, or with 1 if there is none.
-pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn ui(dialog: &Dialog, env: &Environment, out: &mut dyn Write) -> Result {
     let inside = &Environment::inside();
-    let request = match args.dialog.clone() {
+    let request = match dialog.clone() {
         Dialog::Select { title, options } => Request::Select { title, options },
         Dialog::Confirm { title, message } => Request::Confirm { title, message },
         Dialog::Input { title, placeholder } => Request::Input { title, placeholder },

@@ -64,10 +64,11 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             problem: error.to_string(),
         })
     };
-    let ended =
-        workers::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
-            progress::tell(&bar, so_far)
-        });
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.jobs.unwrap_or_else(processors);
+    let ended = workers::run(decider, inputs, threads, abort.clone(), &mut each, &mut |so_far| {
+        progress::tell(&bar, so_far)
+    });
     bar.finish_and_clear();
     let totals = match ended {
         Ok(totals) => totals,
@@ -184,6 +185,7 @@ fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
 
 fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
     let part = args.partition.filter(|part| *part != Partition::WHOLE);
+    let names = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect();
     Header {
         hookrun_replay: VERSION,
         inputs: inputs.iter().map(RecordingInput::name).collect(),
@@ -196,10 +198,6 @@ fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
         strict: args.strict,
         allow_undecided: args.allow_undecided,
     }
-}
-
-fn names(files: &[PathBuf]) -> Vec<String> {
-    files.iter().map(|file| file.display().to_string()).collect()
 }
 
 /// Where hooks keep state during a replay; the user's own state is not touched.
@@ -220,9 +218,8 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
         Hooks::new(choice, env, first.clone())
     };
-    let broken = |error: ReplayError| Complaint::new(error.to_string());
     let today = hooks(choice(&args.source, env, ""), "today");
-    let redact = today.check().map_err(broken)?;
+    let redact = today.check()?;
     let against = args.against.as_ref().map(|folder| {
         let choice = Choice {
             explicit: vec![folder.clone()],
@@ -233,7 +230,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         hooks(choice, "against")
     });
     if let Some(against) = &against {
-        against.check().map_err(broken)?;
+        against.check()?;
     }
     let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
     Ok(Decider {
@@ -245,11 +242,6 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         redactor,
         writes: args.write.is_some(),
     })
-}
-
-fn threads(args: &ReplayArgs) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.unwrap_or_else(processors)
 }
 
 impl From<ReplayError> for Complaint {

@@ -22,9 +22,7 @@ use super::program;
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, SourceArgs};
 use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
-use change::{
-    FileChange, ShimChange, ShimFolder, ShimVerb, carry_out, plan_removal, plan_write, say,
-};
+use change::{FileChange, ShimChange, ShimFolder, carry_out, plan_removal, plan_write, say};
 use files::{husky_folder, husky_line};
 use repository::{Repository, ask, configure, find_base, own_folder, own_hooks};
 use shim::{FirstHook, Shim};
@@ -62,7 +60,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     about_husky(&place, &changes, out)?;
     if place.is_new {
         let what = format!("core.hooksPath to {} for all repositories", place.hooks.display());
-        say(out, args.place.dry_run, ShimVerb("set", "set"), &what)?;
+        say(out, args.place.dry_run, "set", &what)?;
         if !args.place.dry_run {
             configure(&["config", "--global", "core.hooksPath"], Some(&place.hooks))?;
         }
@@ -79,7 +77,7 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     carry_out(&changes, args.dry_run, out)?;
     if place.is_ours && !place.is_new {
         let what = "core.hooksPath for all repositories";
-        say(out, args.dry_run, ShimVerb("unset", "unset"), what)?;
+        say(out, args.dry_run, "unset", what)?;
         if !args.dry_run {
             configure(&["config", "--global", "--unset", "core.hooksPath"], None)?;
             // It stays if other files are in it.
@@ -183,13 +181,11 @@ fn has_hooks(folder: &Path) -> bool {
 fn find_hooks(source: &SourceArgs, env: &Environment, place: &ShimFolder) -> Result<Registry> {
     let there = Environment { cwd: place.base.clone(), cwd_problem: None, ..env.clone() };
     let config = Config::load(&choice(source, env, git::NAME), &there, ConfigScope::All);
-    match config.complaint() {
-        Some(complaint) => Err(Complaint::new(complaint)),
-        None => {
-            let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
-            Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
-        }
+    if let Some(complaint) = config.complaint() {
+        return Err(Complaint::new(complaint));
     }
+    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
+    Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
 }
 
 /// Where hooks come from and how long they have, as words of a shell; with a space before each.

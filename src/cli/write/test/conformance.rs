@@ -227,17 +227,17 @@ impl VectorTrial<'_> {
         if !vector.setup.0.is_empty() {
             let words = [OsString::from("-ec"), OsString::from(&vector.setup.0)];
             let talked = self.talk(Path::new("/bin/sh"), &words, vector, folder, None)?;
-            match talked {
-                ErrandEnd::Exited(output) if output.status.success() => {}
+            let why = match talked {
+                ErrandEnd::Exited(output) if output.status.success() => None,
                 ErrandEnd::Exited(output) => {
                     let said = String::from_utf8_lossy(&output.stderr);
-                    wrong.push(format!("setup: it failed: {}", said.trim_end()));
-                    return Ok(());
+                    Some(format!("setup: it failed: {}", said.trim_end()))
                 }
-                ErrandEnd::Held | ErrandEnd::Killed => {
-                    wrong.push("setup: it did not end".to_string());
-                    return Ok(());
-                }
+                ErrandEnd::Held | ErrandEnd::Killed => Some("setup: it did not end".to_string()),
+            };
+            if let Some(why) = why {
+                wrong.push(why);
+                return Ok(());
             }
         }
         for (number, step) in (1..).zip(&vector.steps) {

@@ -136,29 +136,28 @@ pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Writ
                 continue;
             }
             FileChange::Write { keeps: true, .. } => {
-                (WROTE, format!("; the hook that was there is {kept} and runs first"))
+                ("write", format!("; the hook that was there is {kept} and runs first"))
             }
-            FileChange::Write { keeps: false, .. } => (WROTE, String::new()),
+            FileChange::Write { keeps: false, .. } => ("write", String::new()),
             FileChange::Remove { restores: true } => {
-                (REMOVED, "; the hook that was there is back".to_string())
+                ("remove", "; the hook that was there is back".to_string())
             }
-            FileChange::Remove { restores: false } => (REMOVED, String::new()),
-            FileChange::Restore => (PUT_BACK, String::new()),
+            FileChange::Remove { restores: false } => ("remove", String::new()),
+            FileChange::Restore => ("put back", String::new()),
         };
         say(out, is_dry, verb, &format!("{file}{more}"))?;
     }
     Ok(())
 }
 
-pub(super) struct ShimVerb(pub(super) &'static str, pub(super) &'static str);
-
-const WROTE: ShimVerb = ShimVerb("wrote", "write");
-const REMOVED: ShimVerb = ShimVerb("removed", "remove");
-const PUT_BACK: ShimVerb = ShimVerb("put back", "put back");
-
-pub(super) fn say(out: &mut dyn Write, is_dry: bool, verb: ShimVerb, what: &str) -> Result<()> {
-    let ShimVerb(did, would) = verb;
-    let verb = if is_dry { format!("would {would}") } else { did.to_string() };
+/// Says what was done, or would be; `verb` is in the infinitive.
+pub(super) fn say(out: &mut dyn Write, is_dry: bool, verb: &str, what: &str) -> Result<()> {
+    let did = match verb {
+        "write" => "wrote",
+        "remove" => "removed",
+        other => other,
+    };
+    let verb = if is_dry { format!("would {verb}") } else { did.to_string() };
     Ok(writeln!(out, "{verb} {what}")?)
 }
 

@@ -1,5 +1,6 @@
 //! Finds files of cases.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -40,12 +41,8 @@ pub(super) fn find(
     } else if let Some(project) = project(env) {
         found.extend(of_folder(&project, false)?);
     }
-    let mut seen = Vec::new();
-    found.retain(|one: &CaseFile| {
-        let is_new = !seen.contains(&one.path);
-        seen.push(one.path.clone());
-        is_new
-    });
+    let mut seen = HashSet::new();
+    found.retain(|one: &CaseFile| seen.insert(one.path.clone()));
     if found.iter().all(|one| one.misplaced.is_some()) {
         let near = found.first().map(near).unwrap_or_default();
         let help = format!(

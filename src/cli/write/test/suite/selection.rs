@@ -19,16 +19,14 @@ pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t Ca
 }
 
 fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
-    let is_called = |name: &String| {
-        let meant = events_called(name);
-        let steps = trial.case.steps.iter().zip(&trial.asks);
-        steps.into_iter().any(|(step, asks)| {
+    let is_of = |name: &String| {
+        let mut steps = trial.case.steps.iter().zip(&trial.asks);
+        steps.any(|(step, asks)| {
             step.event.value.eq_ignore_ascii_case(name)
-                || asks.events.iter().any(|event| event.eq_ignore_ascii_case(name))
-                || asks.events.iter().any(|event| meant.contains(&event.as_str()))
+                || asks.events.iter().any(|event| is_called(name, event))
         })
     };
-    events.is_empty() || events.iter().any(is_called)
+    events.is_empty() || events.iter().any(is_of)
 }
 
 /// A name after `--event` that no event has, and so no case: with a second name given, its missing
