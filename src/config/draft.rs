@@ -28,10 +28,10 @@ pub struct HookDraft {
     pub(super) rule: Option<Decision>,
     /// Whether its table names its events.
     pub(super) names_event: bool,
-    patterns: Vec<HookPattern>,
-    except: Vec<HookPattern>,
-    /// The fields of the context in the texts of a rule.
-    placeholders: Vec<(String, Position)>,
+    pub(super) patterns: Vec<HookPattern>,
+    pub(super) except: Vec<HookPattern>,
+    /// The fields of the context in the texts of a rule, each with its place.
+    pub(super) placeholders: Vec<(String, Position)>,
     /// What it wants in the words of a host's settings.
     pub(super) wanted: Option<(WantedEvents, Position)>,
 }
@@ -43,7 +43,7 @@ pub(super) struct BoundEvent {
 }
 
 #[derive(Debug, Clone)]
-struct HookPattern {
+pub(super) struct HookPattern {
     of: Pattern,
     written: String,
     at: Position,
@@ -102,20 +102,10 @@ impl HookDraft {
         })
     }
 
-    /// Takes the patterns of `except`.
-    pub(super) fn except(&mut self, except: HookDraft) {
-        self.except = except.patterns;
-    }
-
     /// Takes the placeholders of a rule's text.
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
         let fields = names.into_iter().filter(|name| !rule::PLACEHOLDERS.contains(&name.as_str()));
         self.placeholders.extend(fields.map(|name| (name, at)));
-    }
-
-    /// The placeholders that are fields of the context, each with its place.
-    pub(super) fn fields_said(&self) -> &[(String, Position)] {
-        &self.placeholders
     }
 
     /// Path globs that look like a mistake.

@@ -90,12 +90,7 @@ fn load_rules(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, even
     let read = |text: &str, file: &Path| manifest::read_rules(text, file, event);
     let (_, manifest) = manifest::load(file, &mut problems, read);
     loader.problems.append(&mut problems);
-    for table in &manifest.hooks {
-        tables::load(loader, layer, file, table);
-    }
-    for rejected in &manifest.rejected {
-        tables::check(loader, file, rejected);
-    }
+    tables::load(loader, layer, file, &manifest);
 }
 
 /// Whether a file begins as a script does.

@@ -60,7 +60,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| {
             let mut except = HookDraft::default();
             key.take(MATCH_KEYS, "except.", &mut except)?;
-            draft.except(except);
+            draft.except = except.patterns;
             Ok(())
         }),
     KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",

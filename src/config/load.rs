@@ -165,12 +165,7 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
         for one in &manifest.loose {
             standalone::load(loader, kind, one);
         }
-        for table in &manifest.hooks {
-            tables::load(loader, kind, file, table);
-        }
-        for rejected in &manifest.rejected {
-            tables::check(loader, file, rejected);
-        }
+        tables::load(loader, kind, file, manifest);
     }
 }
 

@@ -220,7 +220,7 @@ fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem>
             problems.extend(of_field(hook, spec, field, at));
         }
     }
-    for (field, at) in draft.fields_said() {
+    for (field, at) in &draft.placeholders {
         problems.extend(of_placeholder(spec, field).map(|one| one.in_file(file, Some(*at))));
     }
     let at = hook.source.line.map(Position::of_line);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::draft::HookDraft;
 use super::loader::{ConfigLoader, ConfigScope};
-use super::manifest::HookTable;
+use super::manifest::{HookTable, Manifest};
 use super::{convention, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, HookSource, LayerKind};
@@ -13,15 +13,20 @@ pub(super) fn load(
     loader: &mut ConfigLoader<'_>,
     layer: LayerKind,
     file: &Path,
-    table: &HookTable,
+    manifest: &Manifest,
 ) {
-    let first = loader.problems.len();
-    bind(loader, layer, file, table);
-    loader.about(first, table.draft.events().iter().map(|(name, _)| name.as_str()));
+    for table in &manifest.hooks {
+        let first = loader.problems.len();
+        bind(loader, layer, file, table);
+        loader.about(first, table.draft.events().iter().map(|(name, _)| name.as_str()));
+    }
+    for rejected in &manifest.rejected {
+        check(loader, file, rejected);
+    }
 }
 
 /// Finds the other mistakes of a hook that has some.
-pub(super) fn check(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
+fn check(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
     let first = loader.problems.len();
     for (name, at) in rejected.events() {
         match loader.meant_by(name, rejected) {

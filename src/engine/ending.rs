@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text};
@@ -78,7 +79,7 @@ pub enum Ending {
 }
 
 /// Why a hook never started, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("never ran: {problem}; {cure}")]
 pub struct StartError {
     pub problem: String,

@@ -25,7 +25,6 @@ pub struct PlannedHook {
     pub selection: Selection,
 }
 
-/// Whether a hook is to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
     /// It runs.
@@ -85,7 +84,6 @@ impl Plan {
         Plan { steps }
     }
 
-    /// Whether no hook runs.
     pub fn is_idle(&self) -> bool {
         self.hooks().all(|planned| planned.selection != Selection::Wanted)
     }

@@ -15,55 +15,56 @@ pub struct ResultKey {
     pub(super) set: fn(&mut StructuredResult, Value),
 }
 
+impl ResultKey {
+    const fn new(
+        name: &'static str,
+        kind: JsonType,
+        about: &'static str,
+        set: fn(&mut StructuredResult, Value),
+    ) -> ResultKey {
+        ResultKey { name, kind, about, set }
+    }
+}
+
 /// The keys of a structured result.
 pub const RESULT_KEYS: &[ResultKey] = &[
-    ResultKey {
-        name: "continue",
-        kind: JsonType::Boolean,
-        about: "false blocks the event",
-        set: |result, value| result.goes_on = value.as_bool(),
-    },
-    ResultKey {
-        name: "reason",
-        kind: JsonType::String,
-        about: "why, for the person and the model",
-        set: |result, value| result.reason = text(value),
-    },
-    ResultKey {
-        name: "ask",
-        kind: JsonType::String,
-        about: "a question for a person to decide",
-        set: |result, value| result.ask = text(value),
-    },
-    ResultKey {
-        name: "output",
-        kind: JsonType::String,
-        about: "text to show",
-        set: |result, value| result.verdict.output = text(value),
-    },
-    ResultKey {
-        name: "additionalContext",
-        kind: JsonType::String,
-        about: "text for the model",
-        set: |result, value| result.verdict.additional_context = text(value),
-    },
-    ResultKey {
-        name: "update",
-        kind: JsonType::Object,
-        about: "new values for context fields",
-        set: |result, value| {
-            if let Value::Object(fields) = value {
-                result.verdict.update = fields.into_iter().collect();
-            }
+    ResultKey::new("continue", JsonType::Boolean, "false blocks the event", |result, value| {
+        result.goes_on = value.as_bool();
+    }),
+    ResultKey::new(
+        "reason",
+        JsonType::String,
+        "why, for the person and the model",
+        |result, value| {
+            result.reason = text(value);
         },
-    },
-    ResultKey {
-        name: "findings",
-        kind: JsonType::Array,
-        about: "places in files: `path`, `line`, `level` (error, warning, notice), `message`",
+    ),
+    ResultKey::new(
+        "ask",
+        JsonType::String,
+        "a question for a person to decide",
+        |result, value| {
+            result.ask = text(value);
+        },
+    ),
+    ResultKey::new("output", JsonType::String, "text to show", |result, value| {
+        result.verdict.output = text(value);
+    }),
+    ResultKey::new("additionalContext", JsonType::String, "text for the model", |result, value| {
+        result.verdict.additional_context = text(value);
+    }),
+    ResultKey::new("update", JsonType::Object, "new values for context fields", |result, value| {
+        if let Value::Object(fields) = value {
+            result.verdict.update = fields.into_iter().collect();
+        }
+    }),
+    ResultKey::new(
+        "findings",
+        JsonType::Array,
+        "places in files: `path`, `line`, `level` (error, warning, notice), `message`",
         // Read separately in their written form, so that duplicate keys are noticed.
-        set: |_, _| {},
-    },
+        |_, _| {},
+    ),
 ];
 
 fn text(value: Value) -> Option<String> {

@@ -125,7 +125,6 @@ fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// How to give a hook permission to rewrite.
 fn leave_to_rewrite(hook: &Hook) -> String {
     let file = hook.source.file.display();
     match (&hook.handler, hook.source.line) {

@@ -17,7 +17,6 @@ pub(crate) enum InText<'t> {
     Nothing,
 }
 
-/// Reads text that is not just one JSON object.
 pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     let vocabulary = permit.vocabulary();
     let (mut objects, is_whole) = objects_in(text);

@@ -14,7 +14,6 @@ use crate::engine::access;
 use crate::engine::hook::{Handler, OWN_IMAGE, duration_text};
 use crate::engine::run::StartError;
 
-const WORLD_WRITABLE: u32 = 0o002;
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
 
@@ -123,7 +122,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
     }
-    if mode & WORLD_WRITABLE != 0 && access::is_open_to_everyone(&path) {
+    if access::is_open_to_everyone(&path) {
         return Err(open_to_everyone(&path));
     }
     // Anyone who can write the folder of a link can replace the link.

@@ -79,7 +79,7 @@ pub fn enter(arguments: &[OsString]) -> u8 {
     match become_hook(arguments) {
         ConfineFailure::With(status) => leave_with(status),
         ConfineFailure::Never(error) => {
-            let line = serde_json::json!({ "problem": error.problem, "cure": error.cure });
+            let line = serde_json::to_string(&error).unwrap_or_default();
             let _ = writeln!(io::stderr(), "{MARK}{line}");
             NEVER_BECAME
         }
@@ -94,9 +94,7 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> 
     let text = String::from_utf8_lossy(&stderr.head);
     // The system's loader may have complained first.
     let (_, line) = text.split_once(MARK)?;
-    let line: serde_json::Value = serde_json::from_str(line).ok()?;
-    let part = |key: &str| line.get(key)?.as_str().map(str::to_string);
-    Some(StartError::new(part("problem")?, part("cure")?))
+    serde_json::from_str(line).ok()
 }
 
 fn become_hook(arguments: &[OsString]) -> ConfineFailure {

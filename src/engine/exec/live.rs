@@ -103,7 +103,6 @@ pub(super) enum Phase {
 }
 
 impl Live {
-    /// The latest end of its phase.
     pub(super) fn ends_at(&self) -> Instant {
         match &self.phase {
             Phase::Running { deadline, .. } => *deadline,
@@ -212,7 +211,6 @@ impl Live {
         }
     }
 
-    /// What it uses, including `strays`.
     fn usage(&self, mut strays: Vec<i32>, limits: &Limits) -> Usage {
         let leader = self.child.pid.as_raw_nonzero().get();
         match self.level {

@@ -222,21 +222,22 @@ impl<'e> RunningStep<'e> {
                 continue;
             };
             let has_exited = matches!(live.phase, Phase::Draining { .. });
-            if let Some(fd) = live.child.exit_fd().filter(|_| !has_exited) {
-                watched.push(WatchedSource::Exit(place));
-                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
-            }
-            if let Some(fd) = live.child.stdin_fd() {
-                watched.push(WatchedSource::Stdin(place));
-                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT));
-            }
-            if let Some(fd) = live.child.stdout.fd() {
-                watched.push(WatchedSource::Stdout(place));
-                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
-            }
-            if let Some(fd) = live.child.stderr.fd() {
-                watched.push(WatchedSource::Stderr(place));
-                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
+            let child = &live.child;
+            let (stdout, stderr) = (child.stdout.fd().map(AsFd::as_fd), child.stderr.fd());
+            for (source, fd, flags) in [
+                (
+                    WatchedSource::Exit(place),
+                    child.exit_fd().filter(|_| !has_exited),
+                    PollFlags::IN,
+                ),
+                (WatchedSource::Stdin(place), child.stdin_fd(), PollFlags::OUT),
+                (WatchedSource::Stdout(place), stdout, PollFlags::IN),
+                (WatchedSource::Stderr(place), stderr.map(AsFd::as_fd), PollFlags::IN),
+            ] {
+                if let Some(fd) = fd {
+                    watched.push(source);
+                    fds.push(PollFd::from_borrowed_fd(fd, flags));
+                }
             }
         }
         (watched, fds)
@@ -352,7 +353,6 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Checks what a hook with limits uses.
     fn look(&mut self, place: usize) {
         let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid);
         let slots = &self.slots;

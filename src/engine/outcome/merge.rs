@@ -82,7 +82,6 @@ impl<'s> Merger<'s> {
         self.outcome.void_rewrites("a later hook's result counts");
     }
 
-    /// Whether a question is open.
     pub fn is_asking(&self) -> bool {
         matches!(self.outcome.settled, Settled::Asked { .. })
     }

@@ -149,7 +149,6 @@ impl FileLock {
         noted.map_err(|error| self.store.fails(&error))
     }
 
-    /// Its content.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         self.store.read()
     }

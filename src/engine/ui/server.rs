@@ -68,7 +68,6 @@ impl Server {
         self
     }
 
-    /// Whether a person can answer.
     pub fn has_ui(&self) -> bool {
         self.ui.is_some()
     }
@@ -159,7 +158,6 @@ impl Drop for OpenSocket {
 }
 
 impl SocketState {
-    /// Serves one connection.
     fn serve(&self, stream: &UnixStream) -> io::Result<()> {
         stream.set_read_timeout(Some(ARRIVAL))?;
         stream.set_write_timeout(Some(ARRIVAL))?;
