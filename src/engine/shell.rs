@@ -1,12 +1,19 @@
 //! What a shell would run: every simple command of a command text, wherever it is.
 //!
 //! brush-parser reads the grammar from `tokens`; `word` takes quotes off and finds
-//! substitutions, `braces` makes several words of one, `wrapped` tells from a table of
-//! `wrappers` what a program runs, and `script` walks through all of it. Nothing is run, and
+//! substitutions, `braces` makes several words of one, `wrapped` tells what a program runs,
+//! and `script` walks through all of it. `programs` is the table of what is known of programs, by
+//! which `options` divides their words. Nothing is run, and
 //! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
 mod line;
+mod options;
+#[cfg_attr(
+    not(feature = "shell"),
+    expect(dead_code, reason = "nothing asks what a program runs where no text is read")
+)]
+mod programs;
 
 #[cfg(feature = "shell")]
 mod braces;
@@ -24,8 +31,9 @@ mod variables;
 mod word;
 #[cfg(feature = "shell")]
 mod wrapped;
-#[cfg(feature = "shell")]
-mod wrappers;
+
+pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
+pub(crate) use programs::{Writes, find as find_program};
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
@@ -52,5 +60,5 @@ pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
 /// Whether a program runs the one that its words name.
 #[cfg(feature = "config")]
 pub(crate) fn is_wrapper(program: &str) -> bool {
-    wrappers::find(program).is_some_and(|row| row.is_wrapper())
+    programs::find(program).is_some_and(|row| row.is_wrapper())
 }

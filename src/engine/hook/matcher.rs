@@ -3,7 +3,6 @@
 
 mod glob;
 mod path;
-mod programs;
 mod row;
 mod runs;
 mod wild;

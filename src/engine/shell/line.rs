@@ -79,6 +79,16 @@ impl ShellWord {
         self.text.as_deref().filter(|_| !self.is_pattern)
     }
 
+    /// The text with which it surely begins; all of it, if that is known.
+    pub(crate) fn beginning(&self) -> &str {
+        if let Some(text) = self.known() {
+            return text;
+        }
+        let bare = self.written.strip_prefix('"').unwrap_or(&self.written);
+        let end = bare.find(|c: char| "$`\\'\"*?[<>({~…".contains(c)).unwrap_or(bare.len());
+        &bare[..end]
+    }
+
     /// Its text, or else the word as it is written, without the quotes around it.
     pub(crate) fn shown(&self) -> &str {
         let bare = self.written.strip_prefix('"').map(|word| word.trim_end_matches('"'));

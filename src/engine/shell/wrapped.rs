@@ -1,8 +1,9 @@
 //! What a program runs, told from its words alone.
 
 use super::line::Assignment;
+use super::options::GivenOption;
+use super::programs::{self, Alone, Kind, ProgramRow};
 use super::word::{UNKNOWN, Word};
-use super::wrappers::{self, Alone, Kind, Wrapper};
 
 /// What a program runs.
 pub(super) struct InnerCommands {
@@ -37,7 +38,7 @@ pub(super) struct InDoubt(pub(super) String);
 pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
-    let Some(row) = wrappers::find(name) else { return Ok(None) };
+    let Some(row) = programs::find(name) else { return Ok(None) };
     let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap);
     let mut assigns = Vec::new();
     let runs = match row.kind {
@@ -47,7 +48,8 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
             Some(word) => return Err(InDoubt(format!("{name} {}", word.shown()))),
             None => return Ok(None),
         },
-        Kind::Interpreter => program_of_interpreter(words),
+        Kind::Interpreter => program_of_interpreter(row, words),
+        Kind::Itself => return Ok(None),
         Kind::Words
         | Kind::Text
         | Kind::WordsAndMore
@@ -85,7 +87,7 @@ struct WrapperOptions {
 
 /// Reads the options of a wrapper.
 struct WrapperReader<'r> {
-    row: &'r Wrapper,
+    row: &'r ProgramRow,
     name: &'r str,
     words: Vec<Word>,
     at: usize,
@@ -141,47 +143,20 @@ impl WrapperReader<'_> {
     fn option(&mut self, text: &str) -> Result<(), InDoubt> {
         let first = self.at;
         self.at += 1;
-        if text.starts_with("--") {
-            let (name, joined) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
-            let marks = self.row.marks(name);
-            return self.take(marks, joined, first);
-        }
-        let letters = &text[1..];
-        let is_number = letters.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number && self.row.marks("#").is_some() {
-            return Ok(());
-        }
-        for (at, letter) in letters.char_indices() {
-            let marks = self.row.marks(letter.encode_utf8(&mut [0; 4]));
-            let rest = &letters[at + letter.len_utf8()..];
-            let has_value = marks.is_some_and(|marks| marks.contains([':', '?', '$', '%', '@']));
-            let joined = Some(rest).filter(|rest| has_value && !rest.is_empty());
-            self.take(marks, joined, first)?;
-            if has_value {
-                break;
-            }
-        }
-        Ok(())
+        self.row.options_in(text).iter().try_for_each(|option| self.take(option, first))
     }
 
     /// Notes what an option means. `first` is where its word is.
-    fn take(
-        &mut self,
-        marks: Option<&str>,
-        joined: Option<&str>,
-        first: usize,
-    ) -> Result<(), InDoubt> {
+    fn take(&mut self, option: &GivenOption<'_>, first: usize) -> Result<(), InDoubt> {
         let after = std::mem::replace(&mut self.at, first);
-        let marks = marks.ok_or_else(|| self.doubt())?;
-        let colons = marks.matches(':').count();
-        let wanted = colons + usize::from(marks.contains(['$', '%', '@', '>']));
-        let is_elsewhere = joined.is_none() && !marks.contains('?');
-        let taken = if is_elsewhere { wanted } else { wanted.saturating_sub(1) };
+        let marks = option.marks.ok_or_else(|| self.doubt())?;
+        let taken = option.words_taken();
         let values = self.words.get(after..after + taken).unwrap_or_default();
         if values.iter().any(|word| word.may_split) {
             return Err(self.doubt());
         }
-        let value = joined.or(values.first().map(|word| word.value.as_str())).map(str::to_string);
+        let value = option.joined().or(values.first().map(|word| word.value.as_str()));
+        let value = value.map(str::to_string);
         let options = &mut self.options;
         options.runs_nothing |= marks.contains('!');
         options.starts_shell |= marks.contains('~');
@@ -221,7 +196,7 @@ fn joined(words: &[Word]) -> String {
 
 impl WrapperOptions {
     /// What a wrapper with these options runs.
-    fn runs(self, row: &Wrapper, name: &str) -> Result<Vec<Inner>, InDoubt> {
+    fn runs(self, row: &ProgramRow, name: &str) -> Result<Vec<Inner>, InDoubt> {
         if self.runs_nothing {
             return Ok(Vec::new());
         }
@@ -246,7 +221,8 @@ impl WrapperOptions {
                     _ => Inner::Words(self.rest),
                 })
             }
-            Kind::Words
+            Kind::Itself
+            | Kind::Words
             | Kind::Text
             | Kind::Login
             | Kind::After(_)
@@ -325,26 +301,13 @@ fn stream(word: &Word) -> Option<Inner> {
 }
 
 /// An interpreter with nothing but options that leave it without a program.
-fn program_of_interpreter(words: &[Word]) -> Vec<Inner> {
-    const BARE: &[&str] = &[
-        "-",
-        "-i",
-        "-q",
-        "-u",
-        "-B",
-        "-E",
-        "-I",
-        "-s",
-        "-S",
-        "-O",
-        "-OO",
-        "-d",
-        "-a",
-        "-x",
-        "-l",
-        "--interactive",
-    ];
-    match words[1..].iter().find(|word| !BARE.contains(&word.value.as_str())) {
+fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
+    let is_bare = |word: &Word| {
+        let option = word.value.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let marks = row.marks(option.filter(|rest| !rest.is_empty()).unwrap_or(&word.value));
+        marks.is_some_and(|marks| !marks.contains(':'))
+    };
+    match words[1..].iter().find(|word| !is_bare(word)) {
         None => vec![Inner::ForeignStdin],
         Some(word) => match stream(word) {
             Some(Inner::Stdin) => vec![Inner::ForeignStdin],

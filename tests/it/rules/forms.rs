@@ -147,6 +147,45 @@ fn operands_options_and_values_are_told_apart() {
 }
 
 #[test]
+fn no_option_hides_what_follows_it() {
+    for (form, line, wanted) in [
+        ("rm -f", "rm -rf x", Some(true)),
+        ("rm build", "rm -r build", Some(true)),
+        ("cp secret", "cp -r secret b", Some(true)),
+        ("cp b $", "cp -r a b", Some(false)),
+        ("mv a", "mv -n a b", Some(true)),
+        ("chmod 777", "chmod -r 777 b", Some(true)),
+        ("rsync ** prod:*", "rsync -l a prod:b", Some(true)),
+        ("docker rm mydb", "docker rm -f mydb", Some(true)),
+        ("docker rm -v", "docker rm -fv mydb", Some(true)),
+        ("docker run alpine", "docker run -t alpine", Some(true)),
+        ("docker build .", "docker build -f x .", None),
+        ("docker compose down", "docker compose -f x down", Some(true)),
+        ("pnpm publish", "pnpm -w publish", Some(true)),
+        ("make install", "make -j install", Some(true)),
+        ("make install", "make -j 4 install", None),
+        // What is not known is a part of the word, or all of the value.
+        ("git push", "git -C\"$x\" push", Some(true)),
+        ("git push", "git -C$x log push", None),
+        ("git push", "git \"-Ca$x\" log push", Some(false)),
+        ("kubectl delete", "kubectl -n$NS delete x", Some(true)),
+        ("git push -f", "git -C\"$x\" -f push", Some(true)),
+        ("git push -f", "git push -u\"$x\"", None),
+        ("git push --force", "git push --\"$x\"", None),
+        ("git push --force", "git push --fo\"$x\"", None),
+        ("git push --force", "git push --tags\"$x\"", Some(false)),
+        ("git push -f", "git push -o\"$x\"", Some(false)),
+        ("truncate -s=0", "truncate -s\"$x\" f", None),
+        ("sudo apt install -u", "sudo -n apt install -u x", Some(true)),
+        ("sudo git push main", "sudo git push -u main", Some(true)),
+        ("env git push main", "env -u X git push -u main", Some(true)),
+        ("sed s/*", "sed -e s/x/y/ f", Some(true)),
+    ] {
+        assert_eq!(fits(form, line), wanted, "{form}: {line}");
+    }
+}
+
+#[test]
 fn a_form_that_can_mean_nothing_is_an_error() {
     for (form, problem) in [
         ("", "it names no program"),

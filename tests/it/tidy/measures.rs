@@ -18,9 +18,11 @@ fn the_house_keeps_its_measures() {
     let arrows = arrows(&sources);
     let knots = knots(&arrows);
     let circles = circles_of_siblings(&arrows);
-    // The reader of command lines is a feature of its own; its nouns are the engine's.
+    // The reader of command lines is a feature of its own; its nouns and its table are the engine's.
+    let of_engine =
+        ["line.rs", "options.rs", "programs.rs"].map(|name| format!("engine/shell/{name}"));
     let is_optional =
-        |path: &str| path.starts_with("engine/shell/") && path != "engine/shell/line.rs";
+        |path: &str| path.starts_with("engine/shell/") && !of_engine.contains(&path.to_string());
     let engine = sources.iter().filter(|source| source.path.starts_with("engine"));
     let engine = engine.filter(|source| !is_optional(&source.path));
     let lines = |source: &Source| source.text.lines().count();

@@ -6,10 +6,12 @@
 //! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
 //! a value, however it is given.
 
-use super::programs::{self, ProgramOptions};
 use super::row::MatcherError;
 use super::wild;
-use crate::engine::shell::{CommandLine, CommandWrapper, ShellCommand, ShellWord};
+use crate::engine::shell::{
+    CommandLine, CommandWrapper, GivenOperand, GivenOption, GivenWords, OptionWord, ShellCommand,
+    ShellWord,
+};
 
 /// The commands that are meant.
 #[derive(Debug, Clone)]
@@ -156,9 +158,12 @@ impl RunsForm {
         if name.is_none() && command.program.text.is_none() {
             return Fit::Maybe;
         }
-        let given = GivenWords::read(name, &command.args);
-        let options = self.options.iter().map(|wanted| given.option(wanted, given.has_open)).min();
-        program.min(options.unwrap_or(Fit::Yes)).min(given.operands(&self.operands))
+        let given = GivenWords::read(name.unwrap_or_default(), &command.args);
+        let before_dashes = given.before_dashes.unwrap_or(given.operands.len());
+        let has_open = given.operands[..before_dashes].iter().any(|operand| {
+            operand.word.known().is_none() && matches!(operand.word.beginning(), "" | "-")
+        });
+        program.min(self.fit_words(&given, if has_open { Fit::Maybe } else { Fit::No }))
     }
 
     /// As [`RunsForm::fit_command`]. An unknown word of a wrapper is no option of it: the reader
@@ -167,9 +172,16 @@ impl RunsForm {
         if !self.is_program(&wrapper.name, &wrapper.name) {
             return Fit::No;
         }
-        let given = GivenWords::read(Some(&wrapper.name), &wrapper.args);
-        let options = self.options.iter().map(|wanted| given.option(wanted, false)).min();
-        options.unwrap_or(Fit::Yes).min(given.operands(&self.operands))
+        self.fit_words(&GivenWords::read(&wrapper.name, &wrapper.args), Fit::No)
+    }
+
+    /// An option that is not seen fits as far as `least`.
+    fn fit_words(&self, given: &GivenWords<'_>, least: Fit) -> Fit {
+        let option = |wanted: &Vec<OptionForm>| {
+            wanted.iter().map(|form| form.fit(&given.words)).max().unwrap_or(Fit::No).max(least)
+        };
+        let options = self.options.iter().map(option).min();
+        options.unwrap_or(Fit::Yes).min(fit_operands(&given.operands, &self.operands))
     }
 
     /// The words that are meant: the command's, or those of a program that it is run through.
@@ -208,6 +220,48 @@ impl OptionForm {
             None => (written, None),
         };
         OptionForm { name: name.to_string(), value }
+    }
+
+    fn fit(&self, words: &[OptionWord<'_>]) -> Fit {
+        let letters = self.name.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let best = |name: &str| words.iter().map(|word| self.fit_word(name, word)).max();
+        let whole = best(&self.name).unwrap_or(Fit::No);
+        let Some(letters) = letters else { return whole };
+        let is_whole = |word: &OptionWord<'_>| {
+            self.value.is_none() && word.text.split('=').next() == Some(&self.name)
+        };
+        if words.iter().any(is_whole) {
+            return Fit::Yes;
+        }
+        // All letters, or the one that has the value.
+        let wanted = if self.value.is_none() { letters.len() } else { 1 };
+        let each = letters.chars().take(wanted);
+        let each = each.map(|letter| best(letter.encode_utf8(&mut [0; 4])).unwrap_or(Fit::No));
+        whole.max(each.min().unwrap_or(Fit::No))
+    }
+
+    /// How far a word has the option `name`, with the value that is wanted.
+    fn fit_word(&self, name: &str, word: &OptionWord<'_>) -> Fit {
+        let is_it = |option: &&GivenOption<'_>| word.row.is_named(option.name, name);
+        let Some(option) = word.options.iter().find(is_it) else {
+            // Other letters may follow, or the rest of a long option.
+            let may_follow = match word.text.strip_prefix("--") {
+                Some(_) => name.starts_with(word.text),
+                None => !name.starts_with('-') && !word.ends_in_value(),
+            };
+            return if word.is_open && may_follow { Fit::Maybe } else { Fit::No };
+        };
+        let Some(value) = &self.value else {
+            let is_whole = !word.is_open || !name.starts_with('-') || option.rest.is_some();
+            return if is_whole { Fit::Yes } else { Fit::Maybe };
+        };
+        let rest = option.rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest));
+        let joined = match word.is_open {
+            true => Some(Given::Begins(rest.unwrap_or_default())),
+            false => rest.map(Given::Known),
+        };
+        let given = joined.into_iter().chain(word.next.map(Given::read));
+        given.map(|given| given.fits(std::slice::from_ref(value))).max().unwrap_or(Fit::No)
     }
 }
 
@@ -264,9 +318,7 @@ impl<'c> Given<'c> {
             return Given::Known(text);
         }
         let is_quoted = word.written.starts_with('"') && word.written.ends_with('"');
-        let bare = word.written.strip_prefix('"').unwrap_or(&word.written);
-        let end = bare.find(|c: char| "$`\\'\"*?[<>({~…".contains(c)).unwrap_or(bare.len());
-        match &bare[..end] {
+        match word.beginning() {
             "" if !is_quoted && !word.is_pattern => Given::Open,
             start => Given::Begins(start),
         }
@@ -282,202 +334,36 @@ impl<'c> Given<'c> {
             Given::Begins(_) | Given::Open => Fit::Maybe,
         }
     }
-
-    /// What is known of it, if it is an option.
-    fn option(self) -> Option<&'c str> {
-        match self {
-            Given::Known(text) | Given::Begins(text) => {
-                Some(text).filter(|text| text.len() > 1 && text.starts_with('-'))
-            }
-            Given::Open => None,
-        }
-    }
-
-    /// Whether it may be an option that is not known.
-    fn may_be_option(self) -> bool {
-        matches!(self, Given::Open | Given::Begins("" | "-"))
-    }
 }
 
-struct GivenOption<'c> {
-    /// The word up to a `=`: `--force`, `-fu`.
-    word: &'c str,
-    /// What is after the `=`.
-    attached: Option<Given<'c>>,
-    next: Option<Given<'c>>,
-}
-
-struct GivenOperand<'c> {
-    given: Given<'c>,
-    /// It may be the value of the option before it.
-    may_be_value: bool,
-}
-
-/// The words of a command, divided as its program divides them.
-struct GivenWords<'c> {
-    row: Option<&'static ProgramOptions>,
-    options: Vec<GivenOption<'c>>,
-    operands: Vec<GivenOperand<'c>>,
-    /// A word that may be any option.
-    has_open: bool,
-}
-
-impl<'c> GivenWords<'c> {
-    fn read(name: Option<&str>, args: &'c [ShellWord]) -> GivenWords<'c> {
-        let row = name.and_then(programs::find);
-        let mut all =
-            GivenWords { row, options: Vec::new(), operands: Vec::new(), has_open: false };
-        let words: Vec<Given<'c>> = args.iter().map(Given::read).collect();
-        let mut at = 0;
-        let mut after_unknown_option = false;
-        while let Some(given) = words.get(at).copied() {
-            at += 1;
-            if matches!(given, Given::Known("--")) {
-                let rest = words[at..].iter();
-                all.operands.extend(rest.map(|&given| GivenOperand { given, may_be_value: false }));
-                break;
-            }
-            let Some(text) = given.option() else {
-                all.has_open |= given.may_be_option();
-                let may_be_value = std::mem::take(&mut after_unknown_option);
-                all.operands.push(GivenOperand { given, may_be_value });
-                continue;
+/// Whether the operands begin like these, by the table of how far each beginning of the forms
+/// fits the words that are left.
+fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
+    // With no form left, every rest fits.
+    let mut below = vec![Fit::Yes; given.len() + 1];
+    for form in forms.iter().rev() {
+        let mut row = vec![Fit::No; given.len() + 1];
+        for at in (0..=given.len()).rev() {
+            let skipped = |most: Fit| row.get(at + 1).map_or(Fit::No, |fit| most.min(*fit));
+            row[at] = match (form, given.get(at)) {
+                (OperandForm::Rest | OperandForm::End, None) => below[at],
+                (OperandForm::Word(_), None) => Fit::No,
+                (OperandForm::Rest, Some(_)) => below[at].max(skipped(Fit::Yes)),
+                (OperandForm::Word(_) | OperandForm::End, Some(one)) => {
+                    let word = Given::read(one.word);
+                    let is_open = matches!(word, Given::Open);
+                    // An open word may be no word, or this word and more.
+                    let none = if is_open { below[at].min(Fit::Maybe) } else { Fit::No };
+                    let taken = match form {
+                        OperandForm::Word(words) => word.fits(words).min(below[at + 1]).max(none),
+                        OperandForm::Rest | OperandForm::End => Fit::No,
+                    };
+                    let is_passed = is_open || one.may_be_value;
+                    taken.max(if is_passed { skipped(Fit::Maybe) } else { Fit::No })
+                }
             };
-            let next = words.get(at).copied();
-            let (word, attached) = match text.split_once('=') {
-                Some((word, value)) if matches!(given, Given::Known(_)) => {
-                    (word, Some(Given::Known(value)))
-                }
-                Some((word, value)) => (word, Some(Given::Begins(value))),
-                None => (text, None),
-            };
-            let takes_next = attached.is_none() && all.takes_next(word);
-            at += usize::from(takes_next);
-            after_unknown_option = row.is_none() && attached.is_none();
-            all.options.push(GivenOption { word, attached, next });
         }
-        all
+        below = row;
     }
-
-    /// Whether the next word belongs to this option.
-    fn takes_next(&self, word: &str) -> bool {
-        let Some(row) = self.row else { return false };
-        if row.has_long_dash || word.starts_with("--") {
-            return row.takes_value(word);
-        }
-        // Of a cluster the last letter does; what follows a letter before it is its value.
-        let valued = word[1..].char_indices().find(|(_, letter)| row.takes_value(&dashed(*letter)));
-        valued.is_some_and(|(at, letter)| 1 + at + letter.len_utf8() == word.len())
-    }
-
-    /// Whether one of these options is given. With `is_open`, one that is not seen may be.
-    fn option(&self, wanted: &[OptionForm], is_open: bool) -> Fit {
-        let least = if is_open { Fit::Maybe } else { Fit::No };
-        wanted.iter().map(|form| self.has(form)).max().unwrap_or(Fit::No).max(least)
-    }
-
-    fn has(&self, form: &OptionForm) -> Fit {
-        let is_long = form.name.starts_with("--") || self.row.is_some_and(|row| row.has_long_dash);
-        let letters: Vec<char> = form.name.chars().skip(1).collect();
-        if !is_long && letters.len() > 1 && form.value.is_none() {
-            let whole = self.options.iter().any(|given| given.word == form.name);
-            let each = letters.iter().all(|letter| self.letter(*letter).next().is_some());
-            return if whole || each { Fit::Yes } else { Fit::No };
-        }
-        let value = |given: Given<'_>| match &form.value {
-            Some(value) => given.fits(std::slice::from_ref(value)),
-            None => Fit::Yes,
-        };
-        let best = |values: [Option<Given<'_>>; 2]| {
-            let is_plain = form.value.is_none();
-            let fits = values.into_iter().flatten().map(value).max();
-            if is_plain { Fit::Yes } else { fits.unwrap_or(Fit::No) }
-        };
-        if is_long {
-            let named = self.options.iter().filter(|given| self.is_named(given.word, &form.name));
-            return named.map(|given| best([given.attached, given.next])).max().unwrap_or(Fit::No);
-        }
-        let lettered = letters.first().into_iter().flat_map(|letter| self.letter(*letter));
-        let fits = lettered.map(|(given, rest)| {
-            let rest = (!rest.is_empty()).then_some(Given::Known(rest));
-            best([rest.or(given.attached), given.next])
-        });
-        fits.max().unwrap_or(Fit::No)
-    }
-
-    /// Whether an option in full or shortened is this one.
-    fn is_named(&self, word: &str, name: &str) -> bool {
-        let is_short = self.row.is_some_and(|row| row.shortens)
-            && word.len() > 2
-            && name.starts_with(word)
-            && !programs::WHOLE.contains(&word);
-        word == name || is_short
-    }
-
-    /// The options that have this letter, and what is after it in their word.
-    fn letter(&self, letter: char) -> impl Iterator<Item = (&GivenOption<'c>, &'c str)> {
-        self.options.iter().filter_map(move |given| {
-            let cluster = given.word.strip_prefix('-').filter(|word| !word.starts_with('-'))?;
-            if self.row.is_some_and(|row| row.has_long_dash) {
-                return (cluster.chars().eq([letter])).then_some((given, ""));
-            }
-            for (at, c) in cluster.char_indices() {
-                let rest = &cluster[at + c.len_utf8()..];
-                if c == letter {
-                    return Some((given, rest));
-                }
-                if self.row.is_some_and(|row| row.takes_value(&dashed(c))) {
-                    return None;
-                }
-            }
-            None
-        })
-    }
-
-    /// Whether the operands begin like these, by the table of how far each beginning of the forms
-    /// fits the words that are left.
-    fn operands(&self, forms: &[OperandForm]) -> Fit {
-        let given = &self.operands;
-        // With no form left, every rest fits.
-        let mut below = vec![Fit::Yes; given.len() + 1];
-        for form in forms.iter().rev() {
-            let mut row = vec![Fit::No; given.len() + 1];
-            for at in (0..=given.len()).rev() {
-                let skipped = |most: Fit| row.get(at + 1).map_or(Fit::No, |fit| most.min(*fit));
-                row[at] = match (form, given.get(at)) {
-                    (OperandForm::Rest, None) => below[at],
-                    (OperandForm::Rest, Some(_)) => below[at].max(skipped(Fit::Yes)),
-                    (OperandForm::End, None) => below[at],
-                    (OperandForm::End, Some(one)) if matches!(one.given, Given::Open) => {
-                        skipped(Fit::Maybe)
-                    }
-                    (OperandForm::Word(_), None) => Fit::No,
-                    (OperandForm::Word(_), Some(one)) if matches!(one.given, Given::Open) => {
-                        // It may be no word, this word, or this word and more.
-                        skipped(Fit::Maybe)
-                            .max(below[at].min(Fit::Maybe))
-                            .max(below[at + 1].min(Fit::Maybe))
-                    }
-                    (OperandForm::Word(words), Some(one)) => {
-                        let taken = one.given.fits(words).min(below[at + 1]);
-                        let passed = if one.may_be_value { skipped(Fit::Maybe) } else { Fit::No };
-                        taken.max(passed)
-                    }
-                    (OperandForm::End, Some(one)) => {
-                        if one.may_be_value {
-                            skipped(Fit::Maybe)
-                        } else {
-                            Fit::No
-                        }
-                    }
-                };
-            }
-            below = row;
-        }
-        below[0]
-    }
-}
-
-fn dashed(letter: char) -> String {
-    format!("-{letter}")
+    below[0]
 }

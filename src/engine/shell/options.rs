@@ -1,0 +1,177 @@
+//! The words after a program: which of them are options, values and operands.
+
+use super::line::ShellWord;
+use super::programs::{self, ProgramRow, Style, UNKNOWN_PROGRAM};
+
+/// An option. Letters that share a word are several.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GivenOption<'c> {
+    /// A letter, or a word with its dashes.
+    pub(crate) name: &'c str,
+    /// What is after it in its word: its value, or more letters.
+    pub(crate) rest: Option<&'c str>,
+    /// What the table says of it, if it knows it.
+    pub(super) marks: Option<&'static str>,
+}
+
+impl<'c> GivenOption<'c> {
+    fn has(&self, marks: &[char]) -> bool {
+        self.marks.is_some_and(|known| known.contains(marks))
+    }
+
+    /// The value in its own word.
+    pub(super) fn joined(&self) -> Option<&'c str> {
+        let has_value = self.has(&[':', '?', '$', '%', '@', '+', '&', '/']);
+        self.rest.filter(|_| has_value || self.name.starts_with('-'))
+    }
+
+    /// How many of the next words are its values.
+    pub(super) fn words_taken(&self) -> usize {
+        let marks = self.marks.unwrap_or_default();
+        let is_one = self.has(&['>', '$', '%', '@', '+', '&', '/']);
+        let wanted = marks.matches(':').count() + usize::from(is_one);
+        let is_inside = self.joined().is_some() || marks.contains('?');
+        wanted.saturating_sub(usize::from(is_inside))
+    }
+}
+
+impl ProgramRow {
+    /// The options that a word has which begins with a dash.
+    pub(super) fn options_in<'c>(&self, word: &'c str) -> Vec<GivenOption<'c>> {
+        if self.style == Style::OneDash || word.starts_with("--") {
+            let (name, rest) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+            return vec![GivenOption { name, rest, marks: self.marks(name) }];
+        }
+        let letters = &word[1..];
+        if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.marks("#").is_some() {
+            return vec![GivenOption { name: letters, rest: None, marks: Some("") }];
+        }
+        let mut options = Vec::new();
+        for (at, letter) in letters.char_indices() {
+            let (name, rest) = letters[at..].split_at(letter.len_utf8());
+            let rest = Some(rest).filter(|rest| !rest.is_empty());
+            options.push(GivenOption { name, rest, marks: self.marks(name) });
+            if letter == '=' || options.last().is_some_and(|option| option.joined().is_some()) {
+                break;
+            }
+        }
+        options
+    }
+}
+
+/// A word with options.
+#[derive(Debug)]
+pub(crate) struct OptionWord<'c> {
+    pub(crate) row: &'static ProgramRow,
+    /// As far as it is known.
+    pub(crate) text: &'c str,
+    /// Whether more follows that is not known.
+    pub(crate) is_open: bool,
+    pub(crate) options: Vec<GivenOption<'c>>,
+    pub(crate) next: Option<&'c ShellWord>,
+}
+
+impl OptionWord<'_> {
+    /// Whether what follows it in its word is a value, as far as that can be known.
+    pub(crate) fn ends_in_value(&self) -> bool {
+        self.options.last().is_some_and(|option| {
+            option.joined().is_some() || option.words_taken() > 0 || option.has(&['?'])
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GivenOperand<'c> {
+    pub(crate) word: &'c ShellWord,
+    /// It may be the value of the option before it.
+    pub(crate) may_be_value: bool,
+}
+
+/// The words after a program, divided as it divides them.
+#[derive(Debug)]
+pub(crate) struct GivenWords<'c> {
+    /// What is known of the program, or of its command: `git rm`.
+    pub(crate) row: &'static ProgramRow,
+    pub(crate) words: Vec<OptionWord<'c>>,
+    pub(crate) operands: Vec<GivenOperand<'c>>,
+    /// Whether the first operand is the command of that row.
+    pub(crate) has_command: bool,
+    /// How many operands are before `--`.
+    pub(crate) before_dashes: Option<usize>,
+}
+
+impl<'c> GivenWords<'c> {
+    /// Reads the words of the program `name`. One that only a run can tell is an operand, unless it
+    /// begins as an option. If not all options of the program are known, all words after its
+    /// options count as operands.
+    pub(crate) fn read(name: &str, args: &'c [ShellWord]) -> GivenWords<'c> {
+        let row = programs::find(name).filter(|row| row.lists_values);
+        GivenWords::read_as(name, row.unwrap_or(UNKNOWN_PROGRAM), args)
+    }
+
+    /// As [`GivenWords::read`], by this row.
+    pub(crate) fn read_as(
+        name: &str,
+        row: &'static ProgramRow,
+        args: &'c [ShellWord],
+    ) -> GivenWords<'c> {
+        let (words, operands) = (Vec::new(), Vec::new());
+        let mut all = GivenWords { row, words, operands, has_command: false, before_dashes: None };
+        let mut at = 0;
+        let mut may_be_value = false;
+        while let Some(word) = args.get(at) {
+            at += 1;
+            let (text, is_open) = (word.beginning(), word.known().is_none());
+            if all.before_dashes.is_none() && text == "--" && !is_open {
+                all.before_dashes = Some(all.operands.len());
+                may_be_value = false;
+                continue;
+            }
+            if all.before_dashes.is_some() || text.len() < 2 || !text.starts_with('-') {
+                let may_be_value = std::mem::take(&mut may_be_value);
+                all.operands.push(GivenOperand { word, may_be_value });
+                all.enter(name, word);
+                continue;
+            }
+            let (row, options, next) = (all.row, all.row.options_in(text), args.get(at));
+            let wanted: usize = options.iter().map(GivenOption::words_taken).sum();
+            let may_take = !row.lists_values || options.iter().any(|option| option.has(&['|']));
+            let taken = if is_open { 0 } else { wanted };
+            may_be_value = taken == 0 && !text.contains('=') && (may_take || is_open && wanted > 0);
+            at += taken;
+            all.words.push(OptionWord { row, text, is_open, options, next });
+        }
+        all
+    }
+
+    /// After a command of the program, and after that which it runs, other options are valid.
+    fn enter(&mut self, name: &str, word: &ShellWord) {
+        if self.before_dashes.is_some() {
+            return;
+        }
+        if self.row.is_wrapper() && self.operands.len() > self.row.operands {
+            self.row = UNKNOWN_PROGRAM;
+        } else if self.operands.len() == 1
+            && let Some(row) = word.known().and_then(|word| self.row.command(name, word))
+        {
+            self.row = row;
+            self.has_command = true;
+        }
+    }
+
+    /// Whether an option with this mark is given.
+    pub(crate) fn has(&self, mark: char) -> bool {
+        self.words.iter().flat_map(|word| &word.options).any(|option| option.has(&[mark]))
+    }
+
+    /// The known values of the options with this mark.
+    pub(crate) fn values(&self, mark: char) -> impl Iterator<Item = &'c str> {
+        let options = self.words.iter().filter(|word| !word.is_open);
+        let options =
+            options.flat_map(|word| word.options.iter().map(|option| (option, word.next)));
+        let next = |(option, next): (&GivenOption<'c>, Option<&'c ShellWord>)| {
+            option.joined().or_else(|| next?.text.as_deref())
+        };
+        options.filter(move |(option, _)| option.has(&[mark])).filter_map(next)
+    }
+}

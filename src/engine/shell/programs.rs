@@ -1,0 +1,442 @@
+//! The table of programs: their options, what they run, and which files they write.
+
+/// How a program names what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It runs nothing that its words name.
+    Itself,
+    /// Its operands are the words of a command.
+    Words,
+    /// Its operands, joined by blanks, are a text for a shell.
+    Text,
+    /// A command, to whose words it adds what it reads: `xargs`.
+    WordsAndMore,
+    /// A text and, after `:::`, what is added to it: `parallel`.
+    Parallel,
+    /// A shell: a text, a file, or what it reads.
+    Shell,
+    /// A login as somebody: a text after `-c`, or a shell.
+    Login,
+    /// Commands after one of these, up to `;` or `+`: `find -exec`.
+    After(&'static [&'static str]),
+    /// Aliases in its options: `git -c alias.x='!TEXT'`.
+    Git,
+    /// Its first operand is a text that is run later.
+    Trap,
+    /// Reads a file of commands.
+    Source,
+    /// Changes what words after it run, where they are typed.
+    Alias,
+    /// An interpreter of another language, which reads its program if no operand names it.
+    Interpreter,
+}
+
+/// What a program does without a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Alone {
+    /// What that program does by itself, or nothing.
+    Command,
+    /// It starts a shell.
+    Shell,
+    /// It starts a shell, which counts only if something is written to it: `ssh host`.
+    RemoteShell,
+}
+
+/// How the options of a program are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Letters, which may share a word, and long options in full.
+    Full,
+    /// The beginning of a long option is enough.
+    Cut,
+    /// So it is, but which option it begins depends on the command: `git reset --har`.
+    CutByCommand,
+    /// Long options have one dash, and letters do not share a word: `find -name`.
+    OneDash,
+}
+
+/// Which operands of a program it writes or removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writes {
+    Nothing,
+    All,
+    First,
+    /// The first one says how; with an option marked `=` it does not.
+    AllButFirst,
+    /// The last one, or what is called as the others in it; with an option marked `=` all.
+    Last,
+    /// The last one, unless it is on another host.
+    LastHere,
+    /// The last one; the others are gone then.
+    Moved,
+    /// All after `--`.
+    AfterDashes,
+    /// What follows `of=`.
+    Assigned,
+    /// Files that are called as the addresses.
+    Fetched,
+    /// It works there from now on.
+    Enters,
+}
+
+/// What must be known of a program to read its words.
+#[derive(Debug)]
+pub(crate) struct ProgramRow {
+    /// Its base names, divided by blanks; for git each with its command: `git-rm`.
+    names: &'static str,
+    /// Its options: a letter, or a word with its dashes; then what is special about it:
+    ///
+    /// | mark | meaning |
+    /// | --- | --- |
+    /// | `:` | the next word is its value; one mark for each word |
+    /// | `?` | its value is in the same word or nowhere |
+    /// | `>` | the next word is its value, and letters may follow: `-eo pipefail` |
+    /// | `|` | so may it be, which depends on the command: `docker rm -f`, `docker build -f` |
+    /// | `$` | its value is a text for a shell |
+    /// | `%` | its value is split into words that take its place: `env -S` |
+    /// | `@` | its value stands for what only a run knows: `xargs -I` |
+    /// | `+` | its value is a file that it writes |
+    /// | `&` | its value is the folder that it puts files into |
+    /// | `/` | its value is the folder in which it works |
+    /// | `!` | with it, no command is run, and no operand written |
+    /// | `^` | without one of these, no operand is written |
+    /// | `~` | it starts a shell, if no command follows |
+    /// | `=` | operands are a text instead of words, or words instead of a text, or all are files |
+    ///
+    /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
+    pub(super) options: &'static str,
+    pub(super) style: Style,
+    /// Whether all options with a value are listed. Else any option may take the next word.
+    pub(super) lists_values: bool,
+    /// Operands before the command.
+    pub(super) operands: usize,
+    /// Whether `NAME=value` may precede the command.
+    pub(super) assigns: bool,
+    pub(super) kind: Kind,
+    pub(super) alone: Alone,
+    pub(crate) writes: Writes,
+}
+
+const fn program(names: &'static str, options: &'static str) -> ProgramRow {
+    ProgramRow {
+        names,
+        options,
+        style: Style::Full,
+        lists_values: true,
+        operands: 0,
+        assigns: false,
+        kind: Kind::Itself,
+        alone: Alone::Command,
+        writes: Writes::Nothing,
+    }
+}
+
+const fn row(kind: Kind, names: &'static str, options: &'static str) -> ProgramRow {
+    ProgramRow { kind, style: Style::Cut, ..program(names, options) }
+}
+
+const fn words(names: &'static str, options: &'static str) -> ProgramRow {
+    row(Kind::Words, names, options)
+}
+
+/// The words of a command follow so many operands.
+const fn after(operands: usize, names: &'static str, options: &'static str) -> ProgramRow {
+    ProgramRow { operands, ..row(Kind::Words, names, options) }
+}
+
+/// A shell if no command follows.
+const fn or_shell(row: ProgramRow) -> ProgramRow {
+    ProgramRow { alone: Alone::Shell, ..row }
+}
+
+const fn writes(writes: Writes, names: &'static str, options: &'static str) -> ProgramRow {
+    ProgramRow { writes, style: Style::Cut, ..program(names, options) }
+}
+
+/// Not all of its options are listed.
+const fn partly(row: ProgramRow) -> ProgramRow {
+    ProgramRow { lists_values: false, ..row }
+}
+
+/// A program of which nothing is known.
+pub(crate) const UNKNOWN_PROGRAM: &ProgramRow = &partly(program("", ""));
+
+/// By their manuals of 2026. Programs that take the names of files from an archive or from stdin,
+/// as `tar -x` does, have none to give.
+#[rustfmt::skip]
+const PROGRAMS: &[ProgramRow] = &[
+    // Other users and machines.
+    ProgramRow { assigns: true, ..words("sudo", "A B b C: D/ E e! g: H h: i~ K! k l! N n P p: R: r: S s~ T: t: U: u: V! v! \
+        --askpass --background --bell --chdir/ --chroot: --close-from: --command-timeout: --edit! --group: --help! --host: \
+        --list! --login~ --no-update --non-interactive --other-user: --preserve-env --preserve-groups --prompt: \
+        --remove-timestamp! --reset-timestamp --role: --set-home --shell~ --stdin --type: --user: --validate! --version!") },
+    words("doas", "a: C: L! n s~ u:"),
+    or_shell(words("pkexec", "--user: --disable-internal-agent --keep-cwd --help! --version!")),
+    or_shell(words("run0", "u: g: D: --user: --group: --nice: --chdir: --setenv: --unit: --property: --description: --slice: \
+        --slice-inherit --background: --machine: --no-ask-password --pty --pipe --shell-prompt-prefix: --help! --version!")),
+    ProgramRow { operands: 1, ..row(Kind::Login, "su", "- c$ f g: G: l m P p s: T w: --command$ --session-command$ --fast --group: --supp-group: --login \
+        --preserve-environment --pty --no-pty --shell: --whitelist-environment: --help! --version!") },
+    ProgramRow { operands: 1, ..row(Kind::Login, "runuser", "- c$ f g: G: l m P p s: T u:= w: --command$ --session-command$ --fast --group: --supp-group: \
+        --login --preserve-environment --pty --no-pty --shell: --user:= --whitelist-environment: --help! --version!") },
+    after(1, "gosu su-exec", "--help! --version!"),
+    ProgramRow { operands: 1, alone: Alone::RemoteShell, ..row(Kind::Text, "ssh", "4 6 A a B: b: C c: D: E: e: F: f G! g I: i: \
+        J: K k L: l: M m: N! n O!: o: P: p: Q!: q R: S: s T t V! v W!: w: X x Y y") },
+    after(1, "mosh", "4 6 a n p: --ssh: --predict: --port: --server: --client: --bind-server: --family: --no-init --no-ssh-pty --local --help! --version!"),
+    words("sshpass", "p: f: d: e P: V! h! v"),
+    // Another surrounding.
+    ProgramRow { assigns: true, ..words("env", "- 0 a: C/ i S% u: v --argv0: --block-signal --chdir/ --debug --default-signal \
+        --help! --ignore-environment --ignore-signal --list-signal-handling --null --split-string% --unset: --version!") },
+    words("nice", "# n: --adjustment: --help! --version!"),
+    words("ionice", "c: n: P!: p!: t u!: --class: --classdata: --ignore --pgid!: --pid!: --uid!: --help! --version!"),
+    after(1, "timeout gtimeout", "f k: p s: v --foreground --kill-after: --preserve-status --signal: --verbose --help! --version!"),
+    words("nohup", "--help! --version!"),
+    words("setsid", "c f w --ctty --fork --wait --help! --version!"),
+    after(1, "flock", "c$ E: e F n o s u w: x --close --command$ --conflict-exit-code: --exclusive --fcntl --no-fork --nb --nonblock \
+        --shared --timeout: --unlock --verbose --wait: --help! --version!"),
+    words("stdbuf", "e: i: o: --error: --input: --output: --help! --version!"),
+    words("time", "a f: o: p q v --append --format: --output: --portability --quiet --verbose --help! --version!"),
+    words("command", "p v! V!"),
+    words("exec", "a: c l"),
+    words("builtin", ""),
+    or_shell(after(1, "chroot", "--groups: --userspec: --skip-chdir --help! --version!")),
+    after(1, "chrt", "a b D: d f i m! o P: p! R r T: v --all-tasks --batch --deadline --fifo --idle --max! --other --pid! --reset-on-fork \
+        --rr --sched-deadline: --sched-period: --sched-runtime: --verbose --help! --version!"),
+    after(1, "taskset", "a c p! --all-tasks --cpu-list --pid! --help! --version!"),
+    or_shell(words("unshare", "C c f G: i m n p R: r S: T U u w: --boottime: --cgroup --fork --ipc --keep-caps --kill-child --map-auto \
+        --map-current-user --map-group: --map-groups: --map-root-user --map-user: --map-users: --monotonic: --mount --mount-proc \
+        --net --pid --propagation: --root: --setgid: --setgroups: --setuid: --time --user --uts --wd: --help! --version!")),
+    or_shell(words("nsenter", "a C? e F G: i? m? n? p? r? S: T? t: U? u? W: w? Z --all --cgroup --env --follow-context --ipc --mount \
+        --net --net-socket: --no-fork --pid --preserve-credentials --root --setgid: --setuid: --target: --time --user --uts --wd --wdns: --help! --version!")),
+    words("setpriv", "d! --ambient-caps: --apparmor-profile: --bounding-set: --clear-groups --dump! --egid: --euid: --groups: --inh-caps: \
+        --init-groups --keep-groups --landlock-access: --landlock-rule: --list-caps! --nnp --no-new-privs --pdeathsig: --ptracer: \
+        --regid: --reset-env --reuid: --rgid: --ruid: --securebits: --selinux-label: --help! --version!"),
+    words("prlimit", "c? d? e? f? i? l? m? n? o: p!: q? r? s? t? u? v? x? y? --as --core --cpu --data --fsize --locks --memlock \
+        --msgqueue --nice --nofile --noheadings --nproc --output: --pid!: --raw --rss --rtprio --rttime --sigpending --stack --verbose --help! --version!"),
+    or_shell(after(1, "script", "a B: c$ E: e f I: m: O: o: q T: t? --append --command$ --echo: --flush --force --log-in: --log-io: \
+        --log-out: --log-timing: --logging-format: --output-limit: --quiet --return --timing? --help! --version!")),
+    words("strace", "a: b: C c D d E: e: F f h! I: i k n N O: o: P: p: q r S: s: T t U: u: V! v w X: x Y y Z z --*"),
+    words("ltrace", "a: A: b C c D: e: F: f h! i L l: n: o: p: r S s: T t u: V! w: x: --*"),
+    words("valgrind", "h! d q v --*"),
+    words("systemd-run", "C: d E: G H: h! M: P p: q r S~ t u: --capsule: --collect --description: --expand-environment: --gid: --host: \
+        --machine: --nice: --no-ask-password --no-block --on-active: --on-boot: --on-calendar: --on-startup: --on-unit-active: \
+        --on-unit-inactive: --path-property: --pipe --property: --pty --quiet --remain-after-exit --same-dir --scope --send-sighup \
+        --service-type: --setenv: --shell~ --slice: --slice-inherit --socket-property: --system --timer-property: --uid: --unit: \
+        --user --wait --working-directory: --help! --version!"),
+    words("systemd-inhibit", "--list! --mode: --no-legend --no-pager --what: --who: --why: --help! --version!"),
+    words("numactl", "a b C: H! i: l m: N: P: p: s! --all --balancing --cpunodebind: --hardware! --interleave: --localalloc --membind: \
+        --physcpubind: --preferred: --preferred-many: --show! --help! --version!"),
+    or_shell(words("firejail", "c --*")),
+    words("bwrap", "--add-seccomp-fd: --args: --as-pid-1 --bind-data:: --bind-fd:: --bind-try:: --bind:: --block-fd: --cap-add: --cap-drop: \
+        --chdir: --chmod:: --clearenv --dev-bind-try:: --dev-bind:: --dev: --die-with-parent --dir: --exec-label: --file-label: --file:: \
+        --gid: --hostname: --info-fd: --lock-file: --mqueue: --new-session --perms: --proc: --remount-ro: --ro-bind-data:: --ro-bind-try:: \
+        --ro-bind:: --seccomp: --setenv:: --share-net --size: --symlink:: --sync-fd: --tmpfs: --uid: --unsetenv: --unshare-all \
+        --unshare-cgroup --unshare-cgroup-try --unshare-ipc --unshare-net --unshare-pid --unshare-user --unshare-user-try --unshare-uts \
+        --userns-block-fd: --userns: --help! --version!"),
+    or_shell(words("fakeroot", "b: f: h! i: l: s: u v! --faked: --lib: --unknown-is-real --help! --version!")),
+    or_shell(words("proot", "0 b: k: q: R: r: S: v: w: -b: --bind: --change-id: --cwd: --kill-on-exit --mount: --pwd: --qemu: --root-id --rootfs: --verbose: --help! --version!")),
+    words("xvfb-run", "a e: f: h! l n: p: s: w: --auth-file: --auto-display --auto-servernum --error-file: --listen-tcp --server-args: \
+        --server-num: --wait: --xauth-protocol: --help!"),
+    words("unbuffer", "p"),
+    words("tini", "e: g h! l! p: s v w --version!"),
+    words("caffeinate", "d i m s t: u w:"),
+    words("choom", "n: p!: --adjust: --pid!: --help! --version!"),
+    words("cgexec", "g: --sticky --help!"),
+    words("cpulimit", "b f h! i k l: m P!: p!: e!: q r s: v z c: --background --foreground --include-children --kill --limit: --lazy --monitor-forks \
+        --path!: --exe!: --pid!: --quiet --signal: --verbose --help!"),
+    words("linux32 linux64 i386 x86_64", "3 B F h! I L R S T v X Z --*"),
+    after(1, "setarch", "3 B F h! I L R S T v X Z --*"),
+    words("dbus-run-session", "--config-file: --dbus-daemon: --help! --version!"),
+    words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
+    // What is repeated.
+    ProgramRow { kind: Kind::WordsAndMore, ..words("xargs gxargs", "0 a: d: E: e? I@ i@? L: l? n: o P: p r s: t x --arg-file: --delimiter: --eof? \
+        --exit --interactive --max-args: --max-chars: --max-lines? --max-procs: --no-run-if-empty --null --open-tty \
+        --process-slot-var: --replace@? --show-limits --verbose --help! --version!") },
+    row(Kind::Parallel, "parallel", "0 a: C: D: h! I@ j: k L: l: m N: n: P: q r S: s: t u v X --arg-file: --bar --block: --colsep: --delay: --dry-run --dryrun \
+        --env: --eta --group --halt: --jobs: --joblog: --keep-order --lb --line-buffer --linebuffer --load: --max-args: --max-procs: --no-notice \
+        --no-run-if-empty --null --pipe --pipepart --plain --progress --quote --recstart: --recend: --results: --resume --retries: \
+        --shuf --silent --sshlogin: --sshloginfile: --tag --tagstring: --timeout: --tmpdir: --trim: --ungroup --verbose --wd: --will-cite \
+        --workdir: --xargs --help! --version!"),
+    row(Kind::Text, "watch", "b C c d e g n: p q: r t v! w x= --beep --chgexit --color --differences --equexit: --errexit --exec= --interval: \
+        --no-color --no-rerun --no-title --no-wrap --precise --help! --version!"),
+    words("entr", "a c d n p r s= x z"),
+    ProgramRow { style: Style::OneDash, ..row(Kind::After(&["-exec", "-execdir", "-ok", "-okdir"]), "find gfind",
+        "-name: -iname: -path: -ipath: -type: -maxdepth: -mindepth: -newer: -mtime: -size: -user: -perm: -regex: -exec:") },
+    partly(row(Kind::After(&["-x", "-X", "--exec", "--exec-batch"]), "fd fdfind", "")),
+    // Shells and what else reads commands.
+    row(Kind::Shell, "sh bash dash zsh ksh ash rbash mksh", "- a B b C c= D E e f G H h i k l m n O> o> P p r s~ T t u v X x \
+        --debugger --emulate: --init-file: --login --noediting --noprofile --no-rcs --norc --posix --rcfile: --restricted --verbose --help! --version!"),
+    row(Kind::Shell, "fish", "C$ c$ D: d: f: h! i l N n o: P p: v! --command$ --debug: --debug-output: --features: --init-command$ --interactive \
+        --login --no-config --no-execute --private --help! --version!"),
+    // Shells of other languages: a text for one is not read.
+    or_shell(partly(words("csh tcsh pwsh powershell", ""))),
+    partly(after(1, "cmd", "")),
+    row(Kind::Text, "eval", ""),
+    row(Kind::Alias, "alias", "p"),
+    row(Kind::Trap, "trap", "l! p!"),
+    row(Kind::Source, "source .", "p:"),
+    // A listed option is never short for another one that begins with it.
+    ProgramRow { style: Style::CutByCommand, ..row(Kind::Git, "git", "C/ c: --git-dir: --work-tree/ --namespace: --exec-path: --config-env: \
+        --super-prefix: m: --message: F: --file: o: --push-option: b: B: --orphan: X: --strategy-option: --strategy: --onto: --author: --date: \
+        --since: --until: --format: --pretty: --depth: --branch: --origin: --receive-pack: --repo: --expire: --expire-unreachable: --source: \
+        --pathspec-from-file: --force --no --all --tag --dry-run --recurse") },
+    row(Kind::Interpreter, "python python2 python3 pypy pypy3 ipython", "W: X: - i q u B E I s S O OO d a x l --interactive"),
+    row(Kind::Interpreter, "node nodejs php", "- i q u B E I s S O OO d a x l --interactive"),
+    partly(row(Kind::Interpreter, "irb lua luajit", "- i q u B E I s S O OO d a x l --interactive")),
+    partly(ProgramRow { kind: Kind::Interpreter, ..writes(Writes::AllButFirst, "perl ruby",
+        "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
+    // What writes or removes files.
+    writes(Writes::All, "rm rmdir unlink tee sponge git-rm", ""),
+    writes(Writes::All, "shred", "n: s: --iterations: --size: --random-source:"),
+    writes(Writes::All, "truncate", "r: s: --reference: --size:"),
+    writes(Writes::All, "touch", "d: r: t: --date: --reference: --time:"),
+    writes(Writes::All, "mkdir mkfifo", "m: --mode:"),
+    // `chmod -x FILE` says how in an option.
+    writes(Writes::AllButFirst, "chmod", "r= w= x= X= s= t= --reference:="),
+    writes(Writes::AllButFirst, "chown chgrp", "--reference:= --from:"),
+    writes(Writes::Last, "cp ln", "S: t& --suffix: --target-directory&"),
+    writes(Writes::Moved, "mv", "S: t& --suffix: --target-directory&"),
+    writes(Writes::Last, "install", "d= g: m: o: S: t& --directory= --group: --mode: --owner: --strip --strip-program: --suffix: --target-directory&"),
+    writes(Writes::LastHere, "rsync", "B: e: f: M: T: --rsh: --rsync-path: --filter: --exclude: --exclude-from: --include: --include-from: --files-from: \
+        --backup-dir: --suffix: --temp-dir: --compare-dest: --copy-dest: --link-dest: --chmod: --chown: --password-file: --port: --timeout: --bwlimit:"),
+    writes(Writes::LastHere, "scp", "c: D: F: i: J: l: o: P: S: X:"),
+    writes(Writes::Assigned, "dd", ""),
+    partly(writes(Writes::AllButFirst, "sed", "e:= f:= i?^ l: --expression:= --file:= --in-place^ --line-length:")),
+    partly(writes(Writes::AllButFirst, "yq", "i^ o: p: --from-file:= --inplace^")),
+    partly(writes(Writes::First, "patch", "B: D: d/ F: i: o+ p: r: V: Y: z: --directory/ --fuzz: --input: --output+ --reject-file: --strip:")),
+    partly(writes(Writes::Nothing, "sort gcc g++ cc clang", "o+ --output+")),
+    writes(Writes::Fetched, "curl", "A: b: C: c+ D+ d: E: e: F: H: K: m: O^ o+ P: Q: r: T: U: u: w: X: x: Y: y: z: \
+        --cacert: --cert: --config: --cookie-jar+ --cookie: --data-binary: --data-raw: --data: --dump-header+ --form: --header: --key: --max-time: \
+        --output+ --output-dir& --proxy: --referer: --remote-name^ --request: --retry: --upload-file: --url: --user-agent: --user: --write-out:"),
+    writes(Writes::Fetched, "wget", "A: a+ B: D: e: I: i: l: O+! o+ P& Q: R: T: t: U: w: X: --append-output+ --directory-prefix& --header: --input-file: \
+        --output-document+! --output-file+ --password: --post-data: --post-file: --timeout: --tries: --user-agent: --user:"),
+    partly(writes(Writes::Nothing, "tar", "C/ --directory/")),
+    writes(Writes::Moved, "git-mv", ""),
+    writes(Writes::All, "git-clean", "e: --exclude:"),
+    writes(Writes::All, "git-restore", "s: --conflict: --source:"),
+    writes(Writes::AfterDashes, "git-checkout", ""),
+    writes(Writes::Nothing, "git-apply", "C: p: --directory/ --exclude: --include:"),
+    writes(Writes::Enters, "cd pushd", ""),
+    // What else policies are about.
+    ProgramRow { style: Style::OneDash, ..program("terraform tofu terragrunt", "") },
+    program("kubectl oc k9s", "n: --namespace: --context: --cluster: --kubeconfig: --user: s: --server: --token: --as: --as-group: l: --selector: f: \
+        --filename: o: --output: c: --container: --field-selector: --grace-period: --timeout: k: --kustomize: p: --patch: --type: --replicas:"),
+    program("helm", "n: --namespace: --kube-context: --kubeconfig: f: --values: --set: --set-string: --version: --repo: --timeout:"),
+    program("docker podman nerdctl", "H: --host: c: --context: --config: l: --log-level: f| --file: p: --project-name: --profile: --env-file: \
+        --project-directory: --filter: v| --volume: e: --env: --name: --network: w: --workdir: u: --user: --entrypoint: --mount: t| --timeout: --tag: \
+        --publish: --label: --platform: --memory: --cpus:"),
+    program("docker-run docker-create docker-exec podman-run podman-create podman-exec nerdctl-run nerdctl-create nerdctl-exec",
+        "a: c: e: h: l: m: p: u: v: w: --cpus: --entrypoint: --env: --env-file: --label: --memory: --mount: --name: --network: --platform: \
+        --publish: --user: --volume: --workdir:"),
+    program("docker-compose podman-compose nerdctl-compose", "f: --file: p: --project-name: --profile: --env-file: --project-directory: H: --host: t: --timeout:"),
+    program("pnpm", "C: F: --dir: --filter: --registry: --tag: --otp: --access:"),
+    program("npm yarn bun", "w: --workspace: --registry: --prefix: --tag: --otp: --access: C: --dir: --filter: --cwd:"),
+    program("pip pip3 uv", "r: --requirement: c: --constraint: i: --index-url: --extra-index-url: t: --target: --python: p: --prefix: --root: \
+        --index:"),
+    program("cargo", "p: --package: --manifest-path: --target: --target-dir: --features: F: j: --jobs: --bin: --example: --test: --bench: --profile: \
+        --registry: --index: --token: --config: Z: --color:"),
+    program("apt apt-get dnf yum brew pacman apk", "o: c: t: --target-release:"),
+    program("aws", "--profile: --region: --endpoint-url: --output: --query: --bucket: --key: --cli-input-json:"),
+    program("gcloud", "--project: --account: --configuration: --format: --zone: --region: --impersonate-service-account:"),
+    program("az", "--subscription: g: --resource-group: n: --name: o: --output: --query:"),
+    program("gh", "R: --repo: b: --body: t: --title: F: --body-file: B: --base: H: --head: X: --method: f: q: --jq: --json: l: --label:"),
+    program("psql", "c: --command: d: --dbname: f: --file: h: --host: p: --port: U: --username: v: --set: o: --output: L:"),
+    program("mysql mariadb", "e: --execute: h: --host: P: --port: u: --user: D: --database: S: --socket:"),
+    program("systemctl service journalctl", "H: --host: M: --machine: t: --type: p: --property: n: --lines: u: --unit: s: --signal:"),
+    program("kill pkill killall", "s: --signal: u: --euid: U: --uid: t: --terminal: P: --parent: g: --pgroup:"),
+    program("make", "C: --directory: f: --file: I: j| --jobs| l| --load-average| o: W:"),
+];
+
+/// The row of a program, by its base name; `python3.12` is `python`.
+pub(crate) fn find(name: &str) -> Option<&'static ProgramRow> {
+    let named =
+        |name: &str| PROGRAMS.iter().find(|row| row.names.split(' ').any(|known| known == name));
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    named(name).or_else(|| named(bare).filter(|row| row.kind == Kind::Interpreter))
+}
+
+impl ProgramRow {
+    /// The row of one of its commands: of `git` and `rm` that of `git-rm`.
+    pub(super) fn command(&self, name: &str, command: &str) -> Option<&'static ProgramRow> {
+        let is_it = |known: &str| {
+            known.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')) == Some(command)
+        };
+        let mut rows = PROGRAMS.iter().filter(|_| matches!(self.kind, Kind::Itself | Kind::Git));
+        rows.find(|row| row.names.split(' ').any(is_it))
+    }
+
+    /// Whether the command that it runs is among its words.
+    pub(super) fn is_wrapper(&self) -> bool {
+        match self.kind {
+            Kind::Words | Kind::Text | Kind::WordsAndMore | Kind::Parallel | Kind::Shell => true,
+            Kind::Itself | Kind::Login | Kind::After(_) | Kind::Git | Kind::Trap => false,
+            Kind::Source | Kind::Alias | Kind::Interpreter => false,
+        }
+    }
+
+    /// Whether one of its options has this mark.
+    pub(crate) fn uses(&self, mark: char) -> bool {
+        self.options.contains(mark)
+    }
+
+    /// Whether `given` is the option `name`, or is short for it.
+    pub(crate) fn is_named(&self, given: &str, name: &str) -> bool {
+        let is_cut = matches!(self.style, Style::Cut | Style::CutByCommand);
+        let is_short = || is_cut && given.len() > 2 && name.starts_with(given);
+        given == name || is_short() && self.listed(given).is_none()
+    }
+
+    /// The marks of an option: one letter, or a word with its dashes, also shortened as GNU's
+    /// programs allow it. `None` if the table does not know it.
+    pub(super) fn marks(&self, option: &str) -> Option<&'static str> {
+        let listed = self.listed(option);
+        if listed.is_some() || !option.starts_with("--") || self.style != Style::Cut {
+            return listed;
+        }
+        let mut rows = self.rows().filter(|(name, _)| name.starts_with("--"));
+        let mut longer = rows.clone().filter(|(name, _)| name.starts_with(option));
+        match longer.next() {
+            Some((_, first)) => longer.all(|(_, other)| other == first).then_some(first),
+            None => rows.any(|(name, _)| name == "--*").then_some(""),
+        }
+    }
+
+    fn listed(&self, option: &str) -> Option<&'static str> {
+        self.rows().find(|(name, _)| *name == option).map(|(_, marks)| marks)
+    }
+
+    /// Each option with its marks.
+    fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+        let options = self.options.split_ascii_whitespace();
+        options.map(|option| {
+            let marks =
+                option.trim_start_matches(|c: char| "-#*".contains(c) || c.is_alphanumeric());
+            option.split_at(option.len() - marks.len())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_program_is_in_two_rows_and_no_option_twice_in_one() {
+        let mut seen = HashSet::new();
+        for row in PROGRAMS {
+            for name in row.names.split(' ') {
+                assert!(seen.insert(name), "{name} appears twice");
+            }
+            let mut options = HashSet::new();
+            for (option, marks) in row.rows() {
+                assert!(options.insert(option), "{}: {option} appears twice", row.names);
+                assert!(
+                    marks.chars().all(|c| ":?>|$%@+&/!^~=".contains(c)),
+                    "{}: {marks}",
+                    row.names
+                );
+            }
+        }
+    }
+}
