@@ -146,7 +146,8 @@ impl<'c> GivenWords<'c> {
 
     /// After a command of the program, and after that which it runs, other options are valid.
     fn enter(&mut self, name: &str, word: &ShellWord) {
-        if self.before_dashes.is_some() {
+        let is_assignment = self.row.assigns && word.beginning().contains('=');
+        if self.before_dashes.is_some() || is_assignment {
             return;
         }
         if self.row.is_wrapper() && self.operands.len() > self.row.operands {

@@ -285,13 +285,14 @@ const PROGRAMS: &[ProgramRow] = &[
     partly(ProgramRow { kind: Kind::Interpreter, ..writes(Writes::AllButFirst, "perl ruby",
         "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
     // What writes or removes files.
-    writes(Writes::All, "rm rmdir unlink tee sponge git-rm", ""),
+    writes(Writes::All, "rm rmdir unlink tee sponge", ""),
+    writes(Writes::All, "git-rm", "--pathspec-from-file:"),
     writes(Writes::All, "shred", "n: s: --iterations: --size: --random-source:"),
     writes(Writes::All, "truncate", "r: s: --reference: --size:"),
     writes(Writes::All, "touch", "d: r: t: --date: --reference: --time:"),
     writes(Writes::All, "mkdir mkfifo", "m: --mode:"),
     // `chmod -x FILE` says how in an option.
-    writes(Writes::AllButFirst, "chmod", "r= w= x= X= s= t= --reference:="),
+    writes(Writes::AllButFirst, "chmod", "r= w= x= X= s= t= u= g= o= a= 0= 1= 2= 3= 4= 5= 6= 7= --reference:="),
     writes(Writes::AllButFirst, "chown chgrp", "--reference:= --from:"),
     writes(Writes::Last, "cp ln", "S: t& --suffix: --target-directory&"),
     writes(Writes::Moved, "mv", "S: t& --suffix: --target-directory&"),
@@ -312,8 +313,8 @@ const PROGRAMS: &[ProgramRow] = &[
     partly(writes(Writes::Nothing, "tar", "C/ --directory/")),
     writes(Writes::Moved, "git-mv", ""),
     writes(Writes::All, "git-clean", "e: --exclude:"),
-    writes(Writes::All, "git-restore", "s: --conflict: --source:"),
-    writes(Writes::AfterDashes, "git-checkout", ""),
+    writes(Writes::All, "git-restore", "s: --conflict: --pathspec-from-file: --source:"),
+    writes(Writes::AfterDashes, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
     writes(Writes::Nothing, "git-apply", "C: p: --directory/ --exclude: --include:"),
     writes(Writes::Enters, "cd pushd", ""),
     // What else policies are about.
@@ -401,7 +402,11 @@ impl ProgramRow {
     }
 
     fn listed(&self, option: &str) -> Option<&'static str> {
-        self.rows().find(|(name, _)| *name == option).map(|(_, marks)| marks)
+        let marks = |listed: &'static str| {
+            let is_more = |c: char| matches!(c, '-' | '*') || c.is_ascii_alphanumeric();
+            listed.strip_prefix(option).filter(|marks| !marks.starts_with(is_more))
+        };
+        self.options.split_ascii_whitespace().find_map(marks)
     }
 
     /// Each option with its marks.

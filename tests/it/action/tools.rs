@@ -183,7 +183,10 @@ fn what_a_program_writes_or_removes_is_a_path() {
         ("rsync -a .env host:/srv; scp host:/a/.env .", &["./.env"]),
         ("echo x | sudo tee -a /etc/hosts -", &["/etc/hosts"]),
         ("touch -t 2001 a; truncate -s 0 b; mkdir -m 700 -p c", &["a", "b", "c"]),
-        ("chmod 600 a; chmod -x b; chmod --ref r c; chown -R u:g d", &["a", "b", "c", "d"]),
+        (
+            "chmod 600 a; chmod -x b; chmod --ref r c; chmod -777 e; chown -R u:g d",
+            &["a", "b", "c", "e", "d"],
+        ),
         ("dd if=/dev/zero of=/dev/sda bs=1M", &["/dev/sda"]),
         ("sed s/a/b/ x; sed -n -i.bak s/a/b/ y; sed -i -e s/a/b/ z", &["y", "z"]),
         ("perl -pi -e s/a/b/ x; perl -MList::Util -e 1 y", &["x"]),

@@ -154,6 +154,7 @@ fn no_option_hides_what_follows_it() {
         ("cp secret", "cp -r secret b", Some(true)),
         ("cp b $", "cp -r a b", Some(false)),
         ("mv a", "mv -n a b", Some(true)),
+        ("git checkout main", "git checkout -b x main", Some(true)),
         ("chmod 777", "chmod -r 777 b", Some(true)),
         ("rsync ** prod:*", "rsync -l a prod:b", Some(true)),
         ("docker rm mydb", "docker rm -f mydb", Some(true)),

@@ -182,6 +182,7 @@ mod tests {
                 &["a", "b", "a/b", "c", "a/b/c", "d", "a/b/c/d"],
             ),
             ("cd", &["~"]),
+            ("sudo A=b -D a rm -D c b", &["a"]),
             ("sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'", &["a", "c", "a/c"]),
         ] {
             assert_eq!(LinePaths::read(&shell::read(command)).folders, folders, "{command}");
