@@ -19,7 +19,7 @@ pub(crate) use look::{
 };
 pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
-pub(crate) use write::{NewArgs, TestArgs};
+pub(crate) use write::{AddArgs, NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -88,6 +88,11 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 written, or printed; 2 it could not be. Nothing is ever written over."
     )]
     New(NewArgs),
+    /// Add hooks, gates and rules that hookrun has in it, with their cases
+    #[command(
+        after_help = "Exit status: 0 added, printed, or nothing differs; 1 something differs and was left as it is; 2 it could not be. Nothing is written over but by --update."
+    )]
+    Add(AddArgs),
     /// Show the events, or one event in full
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
@@ -163,10 +168,16 @@ impl Command {
             Command::Events(args) => args.format.shape(),
             Command::Validate(args) => args.format.into(),
             Command::Doctor(args) => args.format.into(),
-            Command::New(args) if args.dry_run => OutputShape::Lines,
+            Command::Add(args) if args.list => args.format.shape(),
+            Command::New(NewArgs { dry_run: true, .. })
+            | Command::Add(AddArgs { dry_run: true, .. } | AddArgs { update: true, .. }) => {
+                OutputShape::Lines
+            }
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
             Command::Uninstall(args) if args.dry_run => OutputShape::Lines,
-            Command::New(_) | Command::Install(_) | Command::Uninstall(_) => OutputShape::People,
+            Command::New(_) | Command::Add(_) | Command::Install(_) | Command::Uninstall(_) => {
+                OutputShape::People
+            }
             Command::Schema(_) => OutputShape::Json,
             Command::Run(_)
             | Command::Field(_)

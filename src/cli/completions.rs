@@ -20,12 +20,13 @@ use crate::cli::help;
 use crate::cli::look::events::COMMON;
 use crate::cli::man;
 use crate::cli::streams;
+use crate::cli::write::add::shipped;
 
 type CandidateWords = fn() -> Vec<CompletionCandidate>;
 
 /// The words for a value, by its name in the help.
 const WORDS: &[(&str, CandidateWords)] =
-    &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
+    &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped), ("PAGE", pages)];
 
 pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> Result {
     let mut script = Vec::new();
@@ -100,6 +101,10 @@ fn hooks() -> Vec<CompletionCandidate> {
 fn hosts() -> Vec<CompletionCandidate> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.name);
     ["native", git::NAME].into_iter().chain(dialects).map(|name| word(name, None)).collect()
+}
+
+fn shipped() -> Vec<CompletionCandidate> {
+    shipped::all().iter().map(|one| word(&one.name, Some(&one.about))).collect()
 }
 
 fn pages() -> Vec<CompletionCandidate> {

@@ -15,7 +15,7 @@ use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["new", "install", "uninstall", "doctor"]),
+    ("Begin", &["new", "add", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
     ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("See what was decided", &["why"]),
@@ -53,6 +53,10 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("new", "hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
     ("new", "hookrun new wip --event commit.msg --lang python", "check messages of commits"),
     ("new", "hookrun new last --from-last", "make a case of the last decision"),
+    ("add", "hookrun add --list", "see what there is"),
+    ("add", "hookrun add guard-destructive no-sudo", "guard commands that destroy, and sudo"),
+    ("add", "hookrun add terraform-plan --hooks gates", "gate the plans of a CI job"),
+    ("add", "hookrun add --update", "see what a new version would change"),
     ("completions", "source <(hookrun completions bash)", "in ~/.bashrc"),
     ("completions", "source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
     ("completions", "hookrun completions fish | source", "in ~/.config/fish/config.fish"),
@@ -154,7 +158,6 @@ fn heading(text: &str) -> String {
 /// Words that people try first, and the command for it. Words that mean the same are aliases.
 const WORDS: &[(&str, &str)] = &[
     ("init", "`hookrun new NAME --event EVENT` writes a first hook, and its cases"),
-    ("add", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
     ("create", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
     ("history", "`hookrun why --all --brief` lists what was decided"),
     ("stats", "`hookrun why --stats` counts what was decided"),

@@ -13,12 +13,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use crate::cli::errand;
 use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::harmless::plain;
-use crate::engine::ui::{Asker, MessageKind, Ui};
+use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;
@@ -69,10 +70,21 @@ impl Terminal {
             .is_ok_and(|group| group.as_raw_nonzero().get() == ours)
     }
 
+    /// Asks a question of hookrun's own. Without an answer in time it is a no.
+    pub(crate) fn agrees(&self, question: &str) -> bool {
+        let asker = Asker::new("", Instant::now() + PATIENCE, Vec::new());
+        self.yes_or_no(&asker, question).unwrap_or(false)
+    }
+
     /// Asks for a yes; `None` if there was no answer in time.
     pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
+        let question = format!("hook {} asks: {}", plain(asker.hook()), lines(question));
+        self.yes_or_no(asker, &question)
+    }
+
+    fn yes_or_no(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let raw = self.begin()?;
-        let prompt = format!("hook {} asks: {} [y/N] ", plain(asker.hook()), lines(question));
+        let prompt = format!("{question} [y/N] ");
         match self.read_line(raw, asker, &prompt) {
             line::LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
             line::LineInput::Left => Some(false),

@@ -1,4 +1,6 @@
-//! What people who write hooks use: `new` and `test`.
+//! What people who write hooks use: `new`, `add` and `test`.
 
+pub(in crate::cli) mod add;
+mod files;
 pub(in crate::cli) mod new;
 pub(in crate::cli) mod test;

@@ -1,5 +1,6 @@
 //! The commands around `run` and `test`: one file for each.
 
+mod add;
 mod completions;
 mod events;
 mod field;
@@ -22,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "why",
     "replay",
     "new",
+    "add",
     "events",
     "schema",
     "field",

@@ -24,7 +24,6 @@ use hookrun::dialects::settings::{OperatorSwitch, SHAPES};
 use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
-use hookrun::internals::config::commands::FOLDER;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
 };
@@ -43,6 +42,7 @@ use hookrun::internals::scenario::keys::{
 };
 use hookrun::internals::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
+use serde_json::Value;
 
 use crate::documents::pages;
 use crate::sandbox::Sandbox;
@@ -247,6 +247,7 @@ fn the_pages_about_hooks_show_what_hookrun_prints() {
         "limits",
         "replay",
         "rules",
+        "shipped-hooks",
     ] {
         walk_in_a_project(&format!("docs/{page}.md"));
     }
@@ -611,49 +612,18 @@ fn tools() -> String {
     table(["sort", "also called"], rows)
 }
 
-/// Every script in `hooks.d`: where it stands, by links too, and the first sentence of its
-/// leading comment.
+/// Every hook that `add --list` shows, with its events and the first sentence of its comment.
 fn shipped_hooks() -> String {
-    let folder = root().join("hooks.d");
-    let mut scripts: Vec<(PathBuf, Vec<String>)> = Vec::new();
-    for event in names(&folder) {
-        if !folder.join(&event).is_dir() || matches!(event.as_str(), "lib" | "tests") {
-            continue;
-        }
-        for name in names(&folder.join(&event)) {
-            let script = folder.join(&event).join(&name).canonicalize().unwrap();
-            let command = script.file_stem().map(|stem| format!("command.{}", stem.display()));
-            let event = command.filter(|_| event == FOLDER).unwrap_or_else(|| event.clone());
-            match scripts.iter_mut().find(|(known, _)| *known == script) {
-                Some((_, events)) => events.push(code(&event)),
-                None => scripts.push((script, vec![code(&event)])),
-            }
-        }
-    }
-    scripts.sort();
-    let rows = scripts.iter().map(|(script, events)| {
-        let path = script.strip_prefix(root()).unwrap().display();
-        let name = script.file_name().unwrap().to_str().unwrap();
-        [format!("[`{name}`](../{path})"), events.join(", "), first_sentence(script)]
+    let list = Sandbox::new().json(&["add", "--list", "--format", "json"]);
+    let all = list["shipped"].as_array().unwrap().iter().filter(|one| one["sort"] == "hook");
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let rows = all.map(|one| {
+        let events = one["events"].as_array().unwrap().iter();
+        let events: Vec<String> = events.map(|event| code(&text(event))).collect();
+        let name = format!("[`{}`](../hooks.d/{})", text(&one["name"]), text(&one["files"][0]));
+        [name, events.join(", "), text(&one["about"])]
     });
     table(["hook", "event", "what it does"], rows)
-}
-
-/// The first sentence of the leading comment of a script or a file of rules.
-fn first_sentence(script: &Path) -> String {
-    let text = fs::read_to_string(script).unwrap();
-    let comment: Vec<&str> = text
-        .lines()
-        .skip_while(|line| line.starts_with("#!"))
-        .map_while(|line| line.strip_prefix('#'))
-        .map(str::trim)
-        .take_while(|line| !line.is_empty())
-        .collect();
-    let paragraph = comment.join(" ");
-    match paragraph.split_once(". ") {
-        Some((first, _)) => format!("{first}."),
-        None => paragraph,
-    }
 }
 
 /// The example below, as it stands here.

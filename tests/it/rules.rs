@@ -1,7 +1,6 @@
 //! Rules: hooks without a program.
 
 mod forms;
-mod page;
 
 use serde_json::{Value, json};
 

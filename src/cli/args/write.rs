@@ -1,4 +1,4 @@
-//! What the commands take with which hooks are written and tried: `new`, and `test` of one event, a
+//! What the commands take with which hooks are written and tried: `new`, `add`, and `test` of one event, a
 //! suite, or vectors.
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::lab::report::CheckFormat;
 use clap::{ArgGroup, Args};
 use regex::Regex;
 
-use super::options::{DECISIONS, SourceArgs, dialect_name, duration, jobs};
+use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -207,5 +207,38 @@ pub(crate) struct NewArgs {
 
     /// Print what would be written, and write nothing
     #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to add, by the names that --list shows
+    #[arg(value_name = "NAMES")]
+    pub(crate) names: Vec<String>,
+
+    /// Show what there is: hooks, gates for CI and rules, a line each
+    #[arg(long, conflicts_with_all = ["names", "update", "dry_run"])]
+    pub(crate) list: bool,
+
+    /// How to show the list
+    #[arg(long, value_enum, default_value_t = TextFormat::Human, requires = "list")]
+    pub(crate) format: TextFormat,
+
+    /// Show what differs between what is here (-) and what this hookrun ships (+), of all that is
+    /// here or of NAMES, and take it over if you say yes
+    #[arg(long)]
+    pub(crate) update: bool,
+
+    /// With --update: take it over without a question
+    #[arg(long, requires = "update")]
+    pub(crate) yes: bool,
+
+    /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
+    /// the project's; hookrun creates it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) hooks: Option<PathBuf>,
+
+    /// Print what would be written, and write nothing
+    #[arg(long, conflicts_with = "update")]
     pub(crate) dry_run: bool,
 }

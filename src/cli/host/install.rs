@@ -20,13 +20,12 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
-use similar::TextDiff;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use document::{Document, EditError};
-use files::{FileBackup, InstallRecord, Target};
+use files::{FileBackup, InstallRecord, Target, unified};
 use program::is_own;
 use row::{HostEventRow, InstallHost, NAME};
 use wanted::{HooksByEvent, quoted};
@@ -270,10 +269,6 @@ impl<'a> Site<'a> {
 
     fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {
         let old = self.target.text.as_deref();
-        let name =
-            |text: Option<&str>| text.map_or_else(|| "/dev/null".to_string(), |_| self.shown());
-        let diff = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
-        write!(out, "{}", diff.unified_diff().header(&name(old), &name(new)))?;
-        Ok(())
+        Ok(write!(out, "{}", unified(&self.shown(), old, new))?)
     }
 }

@@ -3,49 +3,31 @@
 mod last;
 pub(crate) mod templates;
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
-use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity, commands};
+use crate::config::discover::{SUITES, is_passed_over};
+use crate::config::{Config, ConfigScope, Environment, Problem, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::event::catalog::{self, command};
-use crate::engine::hook::LayerKind;
+use crate::engine::event::catalog::command;
 use crate::lab::report::{Paths, plain};
 
+use super::files::{
+    FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
+};
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::doctor::untold;
 use crate::cli::look::events::COMMON;
 use crate::cli::streams;
 use templates::{LANGUAGES, Language};
 
-struct NewFile {
-    path: PathBuf,
-    text: String,
-    mode: u32,
-}
-
-struct NewFiles {
-    hooks: PathBuf,
-    pages: Vec<NewFile>,
-    hints: Vec<String>,
-}
-
 /// Writes the hook and its cases, or a case: 0 done, 2 could not.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    // A folder that is not there yet declares no events.
-    let named = args.hooks.iter().filter(|folder| env.cwd.join(folder).exists());
-    let choice = Choice { explicit: named.cloned().collect(), ..Choice::default() };
+    let choice = choice(args.hooks.as_ref(), env);
     let config = Config::load(&choice, env, ConfigScope::Event(""));
-    let hooks = match &args.hooks {
-        Some(folder) => named_folder(&env.cwd.join(folder))?,
-        None => project_folder(&config),
-    };
+    let hooks = hooks_folder(args.hooks.as_ref(), &config, env)?;
     let paths = Paths::from(&env.cwd);
     let plan = match &args.event {
         Some(event) => hook_of(args, event, &config, hooks)?,
@@ -58,26 +40,12 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         streams::problems(config.problems.iter().filter(is_error), &paths);
     }
     if args.dry_run {
-        for page in &plan.pages {
-            writeln!(out, "# {}\n{}", paths.show(&page.path), page.text)?;
-        }
+        plan.show(&paths, out)?;
         return Ok(ExitStatus::Yes);
     }
-    let is_first = !plan.hooks.exists();
-    write_all(&plan.pages, &paths)?;
-    if is_first {
-        writeln!(out, "made {}, the first hooks here", paths.show(&plan.hooks))?;
-    }
-    for page in &plan.pages {
-        writeln!(out, "wrote {}", paths.show(&page.path))?;
-    }
-    for hint in &plan.hints {
-        writeln!(out, "  {hint}")?;
-    }
+    plan.write(&paths, out)?;
     if args.hooks.is_none() {
-        for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
-            writeln!(out, "  {line}")?;
-        }
+        tell_untold(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -92,7 +60,7 @@ fn no_event(name: &str) -> Complaint {
     Complaint::with_cure("no event is named that the hook is for", help)
 }
 
-fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<NewFiles> {
+fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<WritePlan> {
     let spec = find_spec(config, event)?;
     let sort = match &args.template {
         None => templates::sort_of(&spec),
@@ -119,22 +87,16 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
     };
-    let hook = NewFile {
-        path: hooks.join(folder).join(&file),
-        text: templates::hook(sort, &spec, language, &file),
-        mode: 0o777,
-    };
-    let cases = NewFile {
-        path: hooks.join(SUITES).join(format!("{stem}.toml")),
-        text: templates::cases(sort, &spec, language, &file),
-        mode: 0o666,
-    };
-    let named = named(args);
+    let text = templates::hook(sort, &spec, language, &file);
+    let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
+    let text = templates::cases(sort, &spec, language, &file);
+    let cases = FileWrite::new(hooks.join(SUITES).join(format!("{stem}.toml")), text, PLAIN);
+    let named = hooks_option(args.hooks.as_ref());
     let hints = vec![
         format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
         format!("`hookrun test --suite{named}` plays its cases"),
     ];
-    Ok(NewFiles { hooks, pages: vec![hook, cases], hints })
+    Ok(WritePlan { hooks, changes: vec![hook, cases], hints })
 }
 
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
@@ -146,7 +108,7 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
 }
 
 /// A case that expects what was decided last.
-fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<NewFiles> {
+fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePlan> {
     let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
     if !is_name(name) || is_passed_over(name.as_ref()) {
         let cause = format!("`{}` cannot be the name of a file of cases", args.name);
@@ -164,14 +126,9 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<NewFiles
         streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
     let path = hooks.join(SUITES).join(format!("{name}.toml"));
-    let plays = format!("`hookrun test --suite{}` plays it", named(args));
+    let plays = format!("`hookrun test --suite{}` plays it", hooks_option(args.hooks.as_ref()));
     let hints = doubt.into_iter().chain([plays]).collect();
-    Ok(NewFiles { hooks, pages: vec![NewFile { path, text, mode: 0o666 }], hints })
-}
-
-/// How the folder is named on a command line.
-fn named(args: &NewArgs) -> String {
-    args.hooks.as_deref().map(|folder| format!(" --hooks {}", folder.display())).unwrap_or_default()
+    Ok(WritePlan { hooks, changes: vec![FileWrite::new(path, text, PLAIN)], hints })
 }
 
 /// The event; a command need not be there before its hook.
@@ -213,84 +170,4 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
         )),
         _ => Ok(file),
     }
-}
-
-/// The hooks.d of a folder that was named: it is one, has one, or will have one.
-fn named_folder(named: &Path) -> Result<PathBuf> {
-    if named.exists() && !named.is_dir() {
-        let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
-        return Err(Complaint::with_cure(format!("`{}` is no folder", named.display()), help));
-    }
-    if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
-        let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
-        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
-    }
-    if named.file_name().is_some_and(|name| name == DROP_INS) {
-        return Ok(named.to_path_buf());
-    }
-    let inside = [named.join(DROP_INS), named.join(HIDDEN).join(DROP_INS)];
-    if let Some(folder) = inside.iter().find(|folder| folder.exists()) {
-        return Ok(folder.clone());
-    }
-    // Folders of events without a hooks.d around them are one by another name.
-    let is_event = |entry: fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_str().is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
-    };
-    let is_drop_ins = !named.join(MANIFEST).exists()
-        && fs::read_dir(named).is_ok_and(|entries| entries.flatten().any(is_event));
-    Ok(if is_drop_ins { named.to_path_buf() } else { named.join(DROP_INS) })
-}
-
-/// The hooks.d of the project; it may not be there yet.
-fn project_folder(config: &Config) -> PathBuf {
-    let project = config.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
-    let found = project.and_then(|layer| layer.drop_ins.first().cloned());
-    let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
-    found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
-}
-
-/// Writes all files or none, and over nothing.
-fn write_all(pages: &[NewFile], paths: &Paths) -> Result<()> {
-    for page in pages {
-        // What cannot be looked at is found when it is written.
-        if page.path.symlink_metadata().is_ok() {
-            return Err(is_there(page, paths));
-        }
-    }
-    for (done, page) in pages.iter().enumerate() {
-        if let Err(failure) = write(page, paths) {
-            for made in &pages[..done] {
-                let _ = fs::remove_file(&made.path);
-            }
-            return Err(failure);
-        }
-    }
-    Ok(())
-}
-
-fn write(page: &NewFile, paths: &Paths) -> Result<()> {
-    let cannot = |error: std::io::Error| {
-        if error.kind() == ErrorKind::AlreadyExists {
-            return is_there(page, paths);
-        }
-        Complaint::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
-    };
-    fs::create_dir_all(page.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        // A file that everyone may write is no hook, regardless of the umask.
-        .mode(page.mode & !0o002)
-        .open(&page.path)
-        .map_err(cannot)?;
-    file.write_all(page.text.as_bytes()).map_err(|error| {
-        let _ = fs::remove_file(&page.path);
-        cannot(error)
-    })
-}
-
-fn is_there(page: &NewFile, paths: &Paths) -> Complaint {
-    let cause = format!("`{}` is there already", paths.show(&page.path));
-    Complaint::with_cure(cause, "choose another name, or move it away; nothing was written")
 }

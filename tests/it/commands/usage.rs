@@ -190,7 +190,6 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
     }
     for (word, tip) in [
         ("init", "tip: `hookrun new NAME --event EVENT`"),
-        ("add", "tip: `hookrun new NAME --event EVENT`"),
         ("record", "tip: `hookrun run --record FILE`"),
         ("status", "tip: `hookrun doctor`"),
         ("exec", "tip: `hookrun run EVENT`"),

@@ -13,6 +13,7 @@ use crate::engine::session;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
+use similar::TextDiff;
 use toml::de::DeTable;
 
 use super::row::{InstallHost, UserFile};
@@ -28,6 +29,13 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
     }
     let root = CstRootNode::parse(text.trim_start_matches('\u{feff}'), &ParseOptions::default());
     root.ok()?.to_serde_value()
+}
+
+/// What a file loses and gets, as a unified diff; `None` for no file.
+pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
+    let diff = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+    let head = |text: Option<&str>| if text.is_some() { name } else { "/dev/null" };
+    diff.unified_diff().header(head(old), head(new)).to_string()
 }
 
 impl InstallHost {

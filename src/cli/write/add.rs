@@ -1,0 +1,189 @@
+//! `hookrun add`: hooks, gates and rules that this program has in it, with their cases.
+
+pub(crate) mod shipped;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use crate::config::discover::{DROP_INS, MANIFEST};
+use crate::config::{Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::spelling;
+use crate::lab::report::Paths;
+use crate::lab::report::style::{BOLD, DIM, counted};
+use serde_json::{Value, json};
+
+use super::files::{
+    Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
+};
+use crate::cli::args::{AddArgs, TextFormat};
+use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::host::install::files::Target;
+use crate::cli::streams;
+use crate::cli::terminal::Terminal;
+use shipped::{SORTS, ShippedContent, ShippedHook};
+
+/// Writes shipped hooks, lists them, or compares those that are here: 0 done or nothing to do,
+/// 1 something differs and was left, 2 could not.
+pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let named = args.hooks.as_ref();
+    let config = Config::load(&choice(named, env), env, ConfigScope::Event(""));
+    let hooks = hooks_folder(named, &config, env)?;
+    let paths = Paths::from(&env.cwd);
+    if args.list {
+        return list(&hooks, args.format, out);
+    }
+    if args.update {
+        return update(args, &hooks, env, out);
+    }
+    if args.names.is_empty() {
+        let help = "`hookrun add --list` shows what there is";
+        return Err(Complaint::with_cure("nothing is named that could be added", help));
+    }
+    let mut plan = plan_of(&args.names, &config, &hooks)?;
+    if args.dry_run {
+        plan.show(&paths, out)?;
+        return Ok(ExitStatus::Yes);
+    }
+    if !plan.changes.is_empty() {
+        let option = hooks_option(named);
+        plan.hints.push(format!("`hookrun test --suite{option}` plays the cases"));
+    }
+    plan.write(&paths, out)?;
+    if named.is_none() {
+        tell_untold(env, out)?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// What adding these would write into `hooks`: nothing for those that are there as they are shipped.
+pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result<WritePlan> {
+    let mut plan = WritePlan { hooks: hooks.to_path_buf(), changes: Vec::new(), hints: Vec::new() };
+    let mut declared: Vec<&str> = Vec::new();
+    for name in names {
+        let shipped = find(name)?;
+        let changes = changes_of(&shipped, hooks);
+        if changes.iter().all(FileWrite::is_done) {
+            plan.hints.push(format!("{name} is here already, as it is shipped"));
+        } else if let Some(there) =
+            changes.iter().find(|change| change.path.symlink_metadata().is_ok())
+        {
+            let cause = format!("`{}` is there already", there.path.display());
+            let help =
+                format!("`hookrun add --update {name}` shows what differs; nothing was written");
+            return Err(Complaint::with_cure(cause, help));
+        } else {
+            plan.changes.extend(changes);
+        }
+        let is_known = |event: &String| config.catalog.find(event).is_ok();
+        declared.extend(shipped.declares.filter(|_| !shipped.events.iter().all(is_known)));
+    }
+    if !declared.is_empty() {
+        if hooks.file_name().is_none_or(|name| name != DROP_INS) {
+            let cause = "a gate needs a hookrun.toml, which declares its event";
+            let help = "name the folder that hooks.d and hookrun.toml are in";
+            return Err(Complaint::with_cure(cause, help));
+        }
+        let file = hooks.with_file_name(MANIFEST);
+        plan.changes.push(FileWrite::added(file, &declared.join("\n"))?);
+    }
+    Ok(plan)
+}
+
+fn find(name: &str) -> Result<ShippedHook> {
+    let mut all = shipped::all();
+    if let Some(at) = all.iter().position(|one| one.name == name) {
+        return Ok(all.swap_remove(at));
+    }
+    let nearest = spelling::nearest(name, all.iter().map(|one| one.name.as_str()));
+    let help = spelling::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
+    Err(Complaint::with_cure(format!("nothing that is shipped is called `{name}`"), help))
+}
+
+fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
+    let change = |file: &shipped::ShippedFile| {
+        let path = hooks.join(&file.path);
+        match &file.content {
+            ShippedContent::Link(to) => {
+                FileWrite { path, becomes: Becomes::Link { to: to.clone() } }
+            }
+            ShippedContent::Text(text) => {
+                let mode = if text.starts_with("#!") { PROGRAM } else { PLAIN };
+                FileWrite::new(path, text.as_ref(), mode)
+            }
+        }
+    };
+    shipped.files.iter().map(change).collect()
+}
+
+fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
+    shipped.files.first().is_some_and(|hook| hooks.join(&hook.path).exists())
+}
+
+fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
+    let all = shipped::all();
+    if format == TextFormat::Json {
+        let json = |one: &ShippedHook| {
+            let files: Vec<&str> = one.files.iter().map(|file| file.path.as_str()).collect();
+            json!({
+                "name": one.name, "sort": one.sort, "about": one.about, "events": one.events,
+                "files": files, "isHere": is_here(one, hooks),
+            })
+        };
+        let all: Vec<Value> = all.iter().map(json).collect();
+        writeln!(out, "{:#}", json!({ "version": 1, "shipped": all }))?;
+        return Ok(ExitStatus::Yes);
+    }
+    let widest = all.iter().map(|one| one.name.len()).max().unwrap_or_default();
+    for (sort, title) in SORTS {
+        writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+        for one in all.iter().filter(|one| one.sort == *sort) {
+            let here = if is_here(one, hooks) { "here: " } else { "" };
+            writeln!(out, "  {:<widest$}  {DIM}{here}{DIM:#}{}", one.name, one.about)?;
+        }
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Shows what differs between what is here and what this program has, and takes that over if a
+/// person agrees.
+fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) -> Result {
+    let chosen = match args.names.as_slice() {
+        [] => shipped::all().into_iter().filter(|one| is_here(one, hooks)).collect(),
+        names => names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?,
+    };
+    if let Some(one) = chosen.iter().find(|one| !is_here(one, hooks)) {
+        let name = &one.name;
+        let cause = format!("`{name}` is not here");
+        return Err(Complaint::with_cure(cause, format!("`hookrun add {name}` adds it")));
+    }
+    let mut plan = WritePlan { hooks: hooks.into(), changes: Vec::new(), hints: Vec::new() };
+    for change in chosen.iter().flat_map(|one| changes_of(one, hooks)) {
+        let is_there = fs::symlink_metadata(&change.path).is_ok();
+        plan.changes.extend(match change.becomes {
+            _ if change.is_done() => None,
+            Becomes::New { text, .. } if is_there => {
+                let target = Target::read(&change.path)?;
+                Some(FileWrite { path: change.path, becomes: Becomes::Changed { target, text } })
+            }
+            // A copy in the place of a link was somebody's wish.
+            Becomes::Link { .. } if is_there => None,
+            Becomes::New { .. } | Becomes::Link { .. } | Becomes::Changed { .. } => Some(change),
+        });
+    }
+    if plan.changes.is_empty() {
+        writeln!(out, "{} as this hookrun ships them", counted(chosen.len(), "hook"))?;
+        return Ok(ExitStatus::Yes);
+    }
+    let paths = Paths::from(&env.cwd);
+    plan.show(&paths, out)?;
+    out.flush()?;
+    let question = "take over what hookrun ships?";
+    if args.yes || Terminal::open(env).is_some_and(|person| person.agrees(question)) {
+        plan.write(&paths, out)?;
+        return Ok(ExitStatus::Yes);
+    }
+    streams::remark("nothing was changed; `--yes` takes over what hookrun ships\n");
+    Ok(ExitStatus::No)
+}

@@ -1,0 +1,201 @@
+//! What this program has in it to adopt: the hooks of `hooks.d/`, the gates of `gates/`, and the
+//! rules of `docs/rules.md`, each with its cases.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A sort of what is shipped, and what people call several of it.
+pub(super) const SORTS: &[(&str, &str)] =
+    &[("hook", "hooks"), ("gate", "gates for CI"), ("rule", "rules")];
+
+pub(crate) struct ShippedHook {
+    pub(crate) name: String,
+    /// One of [`SORTS`].
+    pub(super) sort: &'static str,
+    /// What it does: the first sentence of its comment, or the heading of a rule with its own.
+    pub(crate) about: String,
+    pub(super) events: Vec<String>,
+    /// The hook comes first, then its cases and what they read.
+    pub(super) files: Vec<ShippedFile>,
+    /// The `[event]` that it needs in a hookrun.toml.
+    pub(super) declares: Option<&'static str>,
+}
+
+pub(super) struct ShippedFile {
+    /// Below hooks.d.
+    pub(super) path: String,
+    pub(super) content: ShippedContent,
+}
+
+pub(super) enum ShippedContent {
+    Text(Cow<'static, str>),
+    /// A link to the hook itself.
+    Link(String),
+}
+
+/// All of it, in the order of [`SORTS`].
+pub(crate) fn all() -> Vec<ShippedHook> {
+    HOOKS.iter().map(of_row).chain(RULES_PAGE.split("\n### ").filter_map(of_page)).collect()
+}
+
+/// A file of the repository.
+struct RepositoryFile {
+    path: &'static str,
+    text: &'static str,
+}
+
+struct ShippedRow {
+    files: &'static [RepositoryFile],
+    /// Further places of the hook below hooks.d, where it is a link.
+    links: &'static [&'static str],
+}
+
+macro_rules! row {
+    ($($path:literal)+ $(; $($link:literal)+)?) => {
+        ShippedRow {
+            files: &[$(RepositoryFile {
+                path: $path,
+                text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)),
+            }),+],
+            links: &[$($($link),+)?],
+        }
+    };
+}
+
+/// Every hook and gate, in the order of their paths. The first file is the hook.
+#[rustfmt::skip]
+const HOOKS: &[ShippedRow] = &[
+    row!("hooks.d/command/handoff.sh" "hooks.d/tests/handoff.toml"),
+    row!("hooks.d/compact.pre/10-summarize-requests.py" "hooks.d/tests/summarize-requests.toml"),
+    row!("hooks.d/model.pre/10-drop-debug-messages.py" "hooks.d/tests/drop-debug-messages.toml"),
+    row!("hooks.d/model.pre/20-trigger-file.sh" "hooks.d/tests/trigger-file.toml"),
+    row!("hooks.d/session.end/10-archive-transcript.py" "hooks.d/tests/archive-transcript.toml"),
+    row!("hooks.d/session.start/10-fresh-context.sh" "hooks.d/tests/fresh-context.toml"),
+    row!("hooks.d/tool.post/05-audit.py" "hooks.d/tests/audit.toml";
+        "error/05-audit.py" "message.out/05-audit.py" "notification/05-audit.py"
+        "prompt.submit/05-audit.py" "session.end/05-audit.py" "session.start/05-audit.py"),
+    row!("hooks.d/tool.post/10-redact-secrets.py" "hooks.d/tests/redact-secrets.toml"
+        "hooks.d/tests/refuse-secrets.toml";
+        "message.out/10-refuse-secrets.py" "prompt.submit/10-redact-secrets.py"),
+    row!("hooks.d/tool.pre/10-guard-destructive.toml" "hooks.d/tool.pre/11-guard-deletions.py"
+        "hooks.d/tests/guard-destructive.toml"),
+    row!("hooks.d/tool.pre/20-production-paths.toml" "hooks.d/tests/production-paths.toml"),
+    row!("hooks.d/tool.pre/30-protect-paths.toml" "hooks.d/tests/protect-paths.toml"),
+    row!("hooks.d/turn.start/10-git-checkpoint.sh" "hooks.d/tests/git-checkpoint.toml";
+        "agent.end/10-git-checkpoint.sh" "session.branch.pre/10-git-checkpoint.sh"),
+    row!("gates/hooks.d/commits.pre/10-commit-range.py" "gates/hooks.d/tests/commit-range.toml"),
+    row!("gates/hooks.d/dependencies.pre/10-package-lock.py"
+        "gates/hooks.d/tests/package-lock.toml" "gates/hooks.d/tests/locks/after.json"
+        "gates/hooks.d/tests/locks/bad.json" "gates/hooks.d/tests/locks/before.json"),
+    row!("gates/hooks.d/deploy.pre/10-freeze.py" "gates/hooks.d/tests/freeze.toml"),
+    row!("gates/hooks.d/manifest.pre/10-kubernetes-manifest.py"
+        "gates/hooks.d/tests/kubernetes-manifest.toml" "gates/hooks.d/tests/manifests/bad.json"
+        "gates/hooks.d/tests/manifests/crd.json" "gates/hooks.d/tests/manifests/shop.json"),
+    row!("gates/hooks.d/plan.pre/10-terraform-plan.py" "gates/hooks.d/tests/terraform-plan.toml"
+        "gates/hooks.d/tests/plans/db.tf" "gates/hooks.d/tests/plans/main.tf"
+        "gates/hooks.d/tests/plans/network.json"),
+];
+
+const GATES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/gates/hookrun.toml"));
+
+const RULES_PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md"));
+
+fn of_row(row: &ShippedRow) -> ShippedHook {
+    let below = |path: &'static str| path.split_once("hooks.d/").map_or(path, |(_, below)| below);
+    let [hook, ..] = row.files else { unreachable!("the macro takes at least one file") };
+    let own = below(hook.path);
+    let files = row.files.iter().map(|file| ShippedFile {
+        path: below(file.path).to_string(),
+        content: ShippedContent::Text(Cow::Borrowed(file.text)),
+    });
+    let links = row.links.iter().map(|path| ShippedFile {
+        path: (*path).to_string(),
+        content: ShippedContent::Link(format!("../{own}")),
+    });
+    let folders = [own].into_iter().chain(row.links.iter().copied());
+    let stem = Path::new(own).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let event = |path: &str| match path.split_once('/') {
+        Some(("command", _)) => format!("command.{stem}"),
+        Some((event, _)) => event.to_string(),
+        None => String::new(),
+    };
+    let is_gate = hook.path.starts_with("gates/");
+    ShippedHook {
+        name: stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').to_string(),
+        sort: if is_gate { "gate" } else { "hook" },
+        about: first_sentence(&comment_of(hook.text)),
+        events: folders.map(event).collect(),
+        files: files.chain(links).collect(),
+        declares: is_gate.then(|| declaration(&event(own))).flatten(),
+    }
+}
+
+/// What gates/hookrun.toml says about an event.
+fn declaration(event: &str) -> Option<&'static str> {
+    let start = GATES.find(&format!("[event.\"{event}\"]\n"))?;
+    let rest = &GATES[start..];
+    Some(&rest[..rest.find("\n\n").map_or(rest.len(), |end| end + 1)])
+}
+
+/// The first paragraph of the comment that a script or a file of rules begins with.
+fn comment_of(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.starts_with("#!"));
+    let lines = lines.map_while(|line| line.strip_prefix('#')).map(str::trim);
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn first_sentence(paragraph: &str) -> String {
+    paragraph.split_once(". ").map_or(paragraph.to_string(), |(first, _)| format!("{first}."))
+}
+
+/// A rule of the page: its heading, what it is for, the block, and the table of its cases.
+fn of_page(section: &str) -> Option<ShippedHook> {
+    let (head, rest) = section.split_once("```toml\n")?;
+    let (rules, table) = rest.split_once("```\n")?;
+    let (title, about) = head.split_once('\n')?;
+    let about = about.trim();
+    let name = rules.split_once("name = \"")?.1.split_once('"')?.0;
+    let file = format!("50-{name}.toml");
+    let refusal = if rules.contains("\nask = ") { "ask" } else { "block" };
+    let mut cases = format!(
+        "# What {file} blocks and lets pass.\n\n[defaults]\nevent = \"tool.pre\"\nhook = \"{file}\"\n"
+    );
+    for row in table.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |")) {
+        let (blocked, passed) = row.split_once("` | `")?;
+        for (cell, decision) in [(blocked, refusal), (passed, "allow")] {
+            cases.push_str(&case_of(&cell.replace("\\|", "|"), decision));
+        }
+    }
+    let text = |path: String, text: String| ShippedFile {
+        path,
+        content: ShippedContent::Text(Cow::Owned(text)),
+    };
+    Some(ShippedHook {
+        name: name.to_string(),
+        sort: "rule",
+        about: format!("{title}: {}", first_sentence(about)),
+        events: vec!["tool.pre".to_string()],
+        files: vec![
+            text(format!("tool.pre/{file}"), format!("# {about}\n\n{rules}")),
+            text(format!("tests/{name}.toml"), cases),
+        ],
+        declares: None,
+    })
+}
+
+/// A case about a cell of the page: a command line, or a tool and its input.
+fn case_of(cell: &str, decision: &str) -> String {
+    let call = cell.split_once(' ').and_then(|(tool, input)| {
+        let input: Value = serde_json::from_str(input).ok()?;
+        Some(json!({ "toolName": tool, "toolInput": input }))
+    });
+    let call =
+        call.unwrap_or_else(|| json!({ "toolName": "Bash", "toolInput": { "command": cell } }));
+    // The escapes of JSON are escapes of TOML.
+    let name = Value::from(format!("{decision}: {cell}"));
+    format!(
+        "\n[[case]]\nname = {name}\ncontext = '''{call}'''\nexpect = {{ decision = \"{decision}\" }}\n"
+    )
+}

@@ -1,0 +1,225 @@
+//! The files that `new`, `add`, `init` and `import` write: what each becomes, where the hooks of a
+//! project are, and the one function that writes.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::config::commands;
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST};
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog;
+use crate::engine::hook::LayerKind;
+use crate::lab::report::{Paths, plain};
+
+use crate::cli::exit::Result;
+use crate::cli::host::install::files::{Target, unified};
+use crate::cli::look::doctor::untold;
+
+/// The mode of a file that can be run, before the umask.
+pub(super) const PROGRAM: u32 = 0o777;
+
+/// The mode of any other file, before the umask.
+pub(super) const PLAIN: u32 = 0o666;
+
+/// A file as it will be.
+pub(super) struct FileWrite {
+    pub(super) path: PathBuf,
+    pub(super) becomes: Becomes,
+}
+
+pub(super) enum Becomes {
+    New { text: String, mode: u32 },
+    Link { to: String },
+    Changed { target: Target, text: String },
+}
+
+/// What a command will write, and what it says afterwards.
+pub(super) struct WritePlan {
+    pub(super) hooks: PathBuf,
+    pub(super) changes: Vec<FileWrite>,
+    pub(super) hints: Vec<String>,
+}
+
+impl FileWrite {
+    pub(super) fn new(path: PathBuf, text: impl Into<String>, mode: u32) -> FileWrite {
+        FileWrite { path, becomes: Becomes::New { text: text.into(), mode } }
+    }
+
+    /// `text` at the end of a file, which need not be there.
+    pub(super) fn added(path: PathBuf, text: &str) -> Result<FileWrite> {
+        let target = Target::read(&path)?;
+        let before = target.text.as_deref().unwrap_or_default().trim_end();
+        let gap = if before.is_empty() { "" } else { "\n\n" };
+        let text = format!("{before}{gap}{text}");
+        Ok(FileWrite { path, becomes: Becomes::Changed { target, text } })
+    }
+
+    /// Whether the file is so already.
+    pub(super) fn is_done(&self) -> bool {
+        match &self.becomes {
+            Becomes::New { text, .. } => {
+                fs::read(&self.path).is_ok_and(|found| found == text.as_bytes())
+            }
+            Becomes::Link { to } => {
+                fs::read_link(&self.path).is_ok_and(|found| found == Path::new(to))
+            }
+            Becomes::Changed { target, text } => target.text.as_ref() == Some(text),
+        }
+    }
+
+    fn write(&self, paths: &Paths) -> Result<()> {
+        let shown = plain(&paths.show(&self.path));
+        let cannot = |error: std::io::Error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                return is_there(&shown);
+            }
+            Complaint::new(format!("cannot write `{shown}`: {error}"))
+        };
+        fs::create_dir_all(self.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
+        match &self.becomes {
+            Becomes::Link { to } => symlink(to, &self.path).map_err(cannot),
+            Becomes::Changed { target, text } => target.replace(text).map(drop),
+            Becomes::New { text, mode } => {
+                // A file that everyone may write is no hook, regardless of the umask.
+                let mut options = OpenOptions::new();
+                let options = options.write(true).create_new(true).mode(mode & !0o002);
+                let mut file = options.open(&self.path).map_err(cannot)?;
+                file.write_all(text.as_bytes()).map_err(|error| {
+                    let _ = fs::remove_file(&self.path);
+                    cannot(error)
+                })
+            }
+        }
+    }
+}
+
+impl WritePlan {
+    /// Prints all that would be written.
+    pub(super) fn show(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+        for change in &self.changes {
+            let name = paths.show(&change.path);
+            match &change.becomes {
+                Becomes::New { text, .. } => writeln!(out, "# {name}\n{text}")?,
+                Becomes::Link { to } => writeln!(out, "# {name}: a link to {to}\n")?,
+                Becomes::Changed { target, text } => {
+                    write!(out, "{}", unified(&name, target.text.as_deref(), Some(text)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all of it, and says so.
+    pub(super) fn write(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+        let is_first = !self.hooks.exists();
+        write_all(&self.changes, paths)?;
+        if is_first && self.hooks.exists() {
+            writeln!(out, "made {}, the first hooks here", paths.show(&self.hooks))?;
+        }
+        for change in &self.changes {
+            let done = match &change.becomes {
+                Becomes::Changed { target, .. } if target.text.is_some() => "changed",
+                Becomes::Changed { .. } | Becomes::New { .. } | Becomes::Link { .. } => "wrote",
+            };
+            writeln!(out, "{done} {}", paths.show(&change.path))?;
+        }
+        for hint in &self.hints {
+            writeln!(out, "  {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes all files, over nothing. If one cannot be written, those that were made are removed
+/// again: files that are changed come last.
+fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
+    let is_changed = |change: &&FileWrite| matches!(change.becomes, Becomes::Changed { .. });
+    let (changed, made): (Vec<_>, Vec<_>) = changes.iter().partition(is_changed);
+    // What cannot be looked at is found when it is written.
+    if let Some(there) = made.iter().find(|change| change.path.symlink_metadata().is_ok()) {
+        return Err(is_there(&plain(&paths.show(&there.path))));
+    }
+    for (at, change) in made.iter().chain(&changed).enumerate() {
+        if let Err(failure) = change.write(paths) {
+            for made in &made[..at.min(made.len())] {
+                let _ = fs::remove_file(&made.path);
+            }
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+fn is_there(shown: &str) -> Complaint {
+    let cause = format!("`{shown}` is there already");
+    Complaint::with_cure(cause, "choose another name, or move it away; nothing was written")
+}
+
+/// The hooks.d that `--hooks` names, or the project's. It may not be there yet.
+pub(super) fn hooks_folder(
+    named: Option<&PathBuf>,
+    config: &Config,
+    env: &Environment,
+) -> Result<PathBuf> {
+    match named {
+        Some(folder) => named_folder(&env.cwd.join(folder)),
+        None => Ok(project_folder(config)),
+    }
+}
+
+/// The hooks that are configured, for a command that writes into the folder that it was given. A
+/// folder that is not there yet declares no events.
+pub(super) fn choice(named: Option<&PathBuf>, env: &Environment) -> Choice {
+    let there = named.filter(|folder| env.cwd.join(folder).exists());
+    Choice { explicit: there.cloned().into_iter().collect(), ..Choice::default() }
+}
+
+/// How the folder is named on a command line.
+pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
+    named.map(|folder| format!(" --hooks {}", folder.display())).unwrap_or_default()
+}
+
+/// Prints which hosts do not send events that a hook now wants.
+pub(super) fn tell_untold(env: &Environment, out: &mut dyn Write) -> Result<()> {
+    for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
+/// The hooks.d of a folder that was named: it is one, has one, or will have one.
+fn named_folder(named: &Path) -> Result<PathBuf> {
+    if named.exists() && !named.is_dir() {
+        let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
+        return Err(Complaint::with_cure(format!("`{}` is no folder", named.display()), help));
+    }
+    if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
+        let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
+        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
+    }
+    if named.file_name().is_some_and(|name| name == DROP_INS) {
+        return Ok(named.to_path_buf());
+    }
+    let inside = [named.join(DROP_INS), named.join(HIDDEN).join(DROP_INS)];
+    if let Some(folder) = inside.iter().find(|folder| folder.exists()) {
+        return Ok(folder.clone());
+    }
+    // Folders of events without a hooks.d around them are one by another name.
+    let is_event = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_str().is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
+    };
+    let is_drop_ins = !named.join(MANIFEST).exists()
+        && fs::read_dir(named).is_ok_and(|entries| entries.flatten().any(is_event));
+    Ok(if is_drop_ins { named.to_path_buf() } else { named.join(DROP_INS) })
+}
+
+fn project_folder(config: &Config) -> PathBuf {
+    let project = config.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
+    let found = project.and_then(|layer| layer.drop_ins.first().cloned());
+    let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
+    found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
+}
