@@ -5,9 +5,12 @@
 //! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
 
 use super::parts::{
-    NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG, YES_OR_NO,
+    BLOCK, NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG,
+    YES_OR_NO,
 };
-use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, ReplySlot, ReplyValue, form, key, say};
+use super::results::ReplySlot::{New, Objection, Question, Refusal};
+use super::results::ReplyValue::{Text, Value, Word};
+use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, form, key, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
@@ -25,10 +28,16 @@ pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
 /// Exit status 2 blocks it, and its context reaches the model.
 pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, TEACH, SHOW], &[], READS_ADDED);
 
+pub(super) const PERMISSION: &str = "hookSpecificOutput.permissionDecision";
+const PERMISSION_REASON: &str = "hookSpecificOutput.permissionDecisionReason";
+pub(super) const NEW_INPUT: &str = "hookSpecificOutput.updatedInput";
+const BEHAVIOR: &str = "hookSpecificOutput.decision.behavior";
+const MESSAGE: &str = "hookSpecificOutput.decision.message";
+
 /// What a hook before a tool says; Codex reads the same.
 pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(
-        "hookSpecificOutput.permissionDecision",
+        PERMISSION,
         KeyMeaning::Action(&[
             ("deny", Act::Refuse),
             ("ask", Act::Ask),
@@ -36,25 +45,15 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
             ("allow", Act::Allow),
         ]),
     ),
-    key("hookSpecificOutput.permissionDecisionReason", KeyMeaning::Reason),
-    key("hookSpecificOutput.updatedInput", TOOL_INPUT),
+    key(PERMISSION_REASON, KeyMeaning::Reason),
+    key(NEW_INPUT, TOOL_INPUT),
 ];
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
-        say(
-            ReplySlot::Question,
-            &[
-                NAMED,
-                ("hookSpecificOutput.permissionDecision", ReplyValue::Word("ask")),
-                ("hookSpecificOutput.permissionDecisionReason", ReplyValue::Text),
-            ],
-        ),
-        say(
-            ReplySlot::New("toolInput"),
-            &[NAMED, ("hookSpecificOutput.updatedInput", ReplyValue::Value)],
-        ),
+        say(Question, &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)]),
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
         TEACH,
         SHOW,
     ],
@@ -64,35 +63,16 @@ static PRE_TOOL_USE: ReplyForm = form(
 
 /// It ignores the exit status.
 pub(super) static PERMISSION_REQUEST: ReplyForm = form(
-    &[
-        say(
-            ReplySlot::Refusal,
-            &[
-                NAMED,
-                ("hookSpecificOutput.decision.behavior", ReplyValue::Word("deny")),
-                ("hookSpecificOutput.decision.message", ReplyValue::Text),
-            ],
-        ),
-        SHOW,
-    ],
-    &[
-        key("hookSpecificOutput.decision.behavior", YES_OR_NO),
-        key("hookSpecificOutput.decision.message", KeyMeaning::Reason),
-    ],
+    &[say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]), SHOW],
+    &[key(BEHAVIOR, YES_OR_NO), key(MESSAGE, KeyMeaning::Reason)],
     READS,
 );
 
 /// The tool has run; an objection goes next to its result.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(
-            ReplySlot::Objection,
-            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
-        ),
-        say(
-            ReplySlot::New("result"),
-            &[NAMED, ("hookSpecificOutput.updatedToolOutput", ReplyValue::Value)],
-        ),
+        say(Objection, BLOCK),
+        say(New("result"), &[NAMED, ("hookSpecificOutput.updatedToolOutput", Value)]),
         TEACH,
         SHOW,
     ],
@@ -104,13 +84,7 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 static MESSAGE_DISPLAY: ReplyForm = form(
-    &[
-        say(
-            ReplySlot::New("delta"),
-            &[NAMED, ("hookSpecificOutput.displayContent", ReplyValue::Value)],
-        ),
-        SHOW,
-    ],
+    &[say(New("delta"), &[NAMED, ("hookSpecificOutput.displayContent", Value)]), SHOW],
     &[
         key("hookSpecificOutput.displayContent", KeyMeaning::Field("delta", Merge::Chain)),
         key("systemMessage", KeyMeaning::Output),

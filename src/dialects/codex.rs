@@ -5,23 +5,20 @@
 //! invalid there, and the tool runs. So hookrun blocks, and asks, by exit status 2 with words on
 //! stderr and nothing on stdout.
 
-use super::claude::{GATES, GATES_AND_TEACHES, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS};
-use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW, TEACH, WAITS_LONG};
-use super::results::{ReplyForm, ReplySlot, ReplyValue, form, say};
+use super::claude::{
+    GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,
+};
+use super::parts::{BLOCK, NAMED, READS_ADDED, REFUSE, SHOW, TEACH, WAITS_LONG};
+use super::results::ReplySlot::{New, Objection};
+use super::results::ReplyValue::{Plain, Value, Word};
+use super::results::{ReplyForm, form, say};
 use super::row::{Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, tool};
 use crate::engine::event::Schedule;
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
-        say(
-            ReplySlot::New("toolInput"),
-            &[
-                NAMED,
-                ("hookSpecificOutput.permissionDecision", ReplyValue::Word("allow")),
-                ("hookSpecificOutput.updatedInput", ReplyValue::Value),
-            ],
-        ),
+        say(New("toolInput"), &[NAMED, (PERMISSION, Word("allow")), (NEW_INPUT, Value)]),
         TEACH,
         SHOW,
     ],
@@ -33,14 +30,8 @@ static PRE_TOOL_USE: ReplyForm = form(
 /// of it.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(
-            ReplySlot::Objection,
-            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
-        ),
-        say(
-            ReplySlot::New("result"),
-            &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Plain)],
-        ),
+        say(Objection, BLOCK),
+        say(New("result"), &[("decision", Word("block")), ("reason", Plain)]),
         TEACH,
         SHOW,
     ],

@@ -5,15 +5,16 @@
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
 //! keys; hookrun reads both. It was not measured.
 
-use super::parts::{PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
+use super::parts::{BLOCK, PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
+use super::results::ReplySlot::{Context, New, Objection, Question, Refusal};
+use super::results::ReplyValue::{Plain, Text, Value, Word};
 use super::results::{
-    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, form, key,
-    refuse, say,
+    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say,
 };
 use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
 use crate::engine::event::{Merge, Schedule};
 
-const CONTEXT: ReplyRule = say(ReplySlot::Context, &[("additionalContext", ReplyValue::Text)]);
+const CONTEXT: ReplyRule = say(Context, &[("additionalContext", Text)]);
 const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -23,18 +24,12 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
     refuses: Refuses::NonZero,
     ..form(
         &[
-            refuse(&[
-                ("permissionDecision", ReplyValue::Word("deny")),
-                ("permissionDecisionReason", ReplyValue::Text),
-            ]),
+            refuse(&[("permissionDecision", Word("deny")), ("permissionDecisionReason", Text)]),
             say(
-                ReplySlot::Question,
-                &[
-                    ("permissionDecision", ReplyValue::Word("ask")),
-                    ("permissionDecisionReason", ReplyValue::Text),
-                ],
+                Question,
+                &[("permissionDecision", Word("ask")), ("permissionDecisionReason", Text)],
             ),
-            say(ReplySlot::New("toolInput"), &[("modifiedArgs", ReplyValue::Value)]),
+            say(New("toolInput"), &[("modifiedArgs", Value)]),
         ],
         &[
             key("permissionDecision", PERMISSION),
@@ -46,7 +41,7 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
 };
 
 static PERMISSION_REQUEST: ReplyForm = form(
-    &[refuse(&[("behavior", ReplyValue::Word("deny")), ("message", ReplyValue::Text)])],
+    &[refuse(&[("behavior", Word("deny")), ("message", Text)])],
     &[key("behavior", YES_OR_NO), key("message", KeyMeaning::Reason)],
     &[],
 );
@@ -54,8 +49,8 @@ static PERMISSION_REQUEST: ReplyForm = form(
 /// The tool has run; an objection is text for the model.
 static POST_TOOL_USE: ReplyForm = form(
     &[
-        say(ReplySlot::Objection, &[("additionalContext", ReplyValue::Text)]),
-        say(ReplySlot::New("result"), &[("modifiedResult", ReplyValue::Value)]),
+        say(Objection, &[("additionalContext", Text)]),
+        say(New("result"), &[("modifiedResult", Value)]),
         CONTEXT,
     ],
     &[key("modifiedResult", RESULT), ADDED],
@@ -64,10 +59,7 @@ static POST_TOOL_USE: ReplyForm = form(
 
 /// The exit status is a warning there; the word blocks.
 static STOP: ReplyForm = form(
-    &[say(
-        ReplySlot::Refusal,
-        &[("decision", ReplyValue::Word("block")), ("reason", ReplyValue::Text)],
-    )],
+    &[say(Refusal, BLOCK)],
     &[
         key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
         REASON,
@@ -76,7 +68,7 @@ static STOP: ReplyForm = form(
 );
 
 static TRANSFORMED: ReplyForm = form(
-    &[say(ReplySlot::New("prompt"), &[("modifiedTransformedPrompt", ReplyValue::Plain)])],
+    &[say(New("prompt"), &[("modifiedTransformedPrompt", Plain)])],
     &[key("modifiedTransformedPrompt", KeyMeaning::Field("prompt", Merge::Chain))],
     &[],
 );

@@ -7,24 +7,18 @@
 use std::time::Duration;
 
 use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
-use super::results::{
-    KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, form, key, refuse, say,
-};
+use super::results::ReplySlot::{Context, New, Objection, Output, Question, Refusal};
+use super::results::ReplyValue::{Flag, Text, Value, Word};
+use super::results::{KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::Conduct;
 
-const DENY: ReplyRule = refuse(&[
-    ("permission", ReplyValue::Word("deny")),
-    ("user_message", ReplyValue::Text),
-    ("agent_message", ReplyValue::Text),
-]);
+const DENY: ReplyRule =
+    refuse(&[("permission", Word("deny")), ("user_message", Text), ("agent_message", Text)]);
 
-const ASK: ReplyRule = say(
-    ReplySlot::Question,
-    &[("permission", ReplyValue::Word("ask")), ("user_message", ReplyValue::Text)],
-);
+const ASK: ReplyRule = say(Question, &[("permission", Word("ask")), ("user_message", Text)]);
 
 const PERMISSION: &[ReplyKey] = &[
     key("permission", WORDS),
@@ -32,7 +26,7 @@ const PERMISSION: &[ReplyKey] = &[
     key("user_message", KeyMeaning::Reason),
 ];
 
-const CONTEXT: ReplyRule = say(ReplySlot::Context, &[("additional_context", ReplyValue::Text)]);
+const CONTEXT: ReplyRule = say(Context, &[("additional_context", Text)]);
 const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -40,7 +34,7 @@ static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
 
 /// Any tool: a question is not enforced, so it blocks.
 static PRE_TOOL_USE: ReplyForm = form(
-    &[DENY, say(ReplySlot::New("toolInput"), &[("updated_input", ReplyValue::Value)])],
+    &[DENY, say(New("toolInput"), &[("updated_input", Value)])],
     &[key("updated_input", TOOL_INPUT)],
     PERMISSION,
 );
@@ -52,27 +46,24 @@ static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: ReplyForm = form(
-    &[say(ReplySlot::Objection, &[("additional_context", ReplyValue::Text)]), CONTEXT],
-    ADDED,
-    &[],
-);
+static POST_TOOL_USE: ReplyForm =
+    form(&[say(Objection, &[("additional_context", Text)]), CONTEXT], ADDED, &[]);
 
 static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
-    &[refuse(&[("continue", ReplyValue::Flag(false)), ("user_message", ReplyValue::Text)])],
+    &[refuse(&[("continue", Flag(false)), ("user_message", Text)])],
     &[key("continue", KeyMeaning::Refusal(false)), key("user_message", KeyMeaning::Reason)],
     &[],
 );
 
 /// An agent that may not stop gets a message that says what to do.
 static STOP: ReplyForm = form(
-    &[say(ReplySlot::Refusal, &[("followup_message", ReplyValue::Text)])],
+    &[say(Refusal, &[("followup_message", Text)])],
     &[key("followup_message", KeyMeaning::Objection)],
     &[],
 );
 
 static PRE_COMPACT: ReplyForm = form(
-    &[say(ReplySlot::Output, &[("user_message", ReplyValue::Text)])],
+    &[say(Output, &[("user_message", Text)])],
     &[key("user_message", KeyMeaning::Output)],
     &[],
 );

@@ -6,14 +6,15 @@
 //! person even where there is none, but that is what asking means there.
 
 use super::parts::{READS, READS_ADDED, REFUSE, SHOW, TOOL_INPUT};
-use super::results::{Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, key, say};
+use super::results::ReplySlot::{Context, New, Objection, Question};
+use super::results::ReplyValue::{Plain, Text, Value, Word};
+use super::results::{Refuses, ReplyForm, ReplyKey, ReplyRule, key, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::Schedule;
 
-const CONTEXT: ReplyRule =
-    say(ReplySlot::Context, &[("hookSpecificOutput.additionalContext", ReplyValue::Text)]);
+const CONTEXT: ReplyRule = say(Context, &[("hookSpecificOutput.additionalContext", Text)]);
 
 const fn form(writes: &'static [ReplyRule], shares: &'static [ReplyKey]) -> ReplyForm {
     ReplyForm { writes, reads: &[], shares, refuses: Refuses::FromTwo }
@@ -25,33 +26,25 @@ static GATES: ReplyForm = form(&[REFUSE, SHOW], READS);
 static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, CONTEXT, SHOW], READS_ADDED);
 
 static BEFORE_TOOL: ReplyForm = ReplyForm {
-    writes: &[
-        REFUSE,
-        say(
-            ReplySlot::Question,
-            &[("decision", ReplyValue::Word("ask")), ("reason", ReplyValue::Text)],
-        ),
-        // It replaces the input; that it merges is what its document says, and not what it does.
-        say(ReplySlot::New("toolInput"), &[("hookSpecificOutput.tool_input", ReplyValue::Value)]),
-        // What it reads of `additionalContext` before a tool reaches nobody: measured.
-        SHOW,
-    ],
     reads: &[key("hookSpecificOutput.tool_input", TOOL_INPUT)],
-    shares: READS_ADDED,
-    refuses: Refuses::FromTwo,
+    ..form(
+        &[
+            REFUSE,
+            say(Question, &[("decision", Word("ask")), ("reason", Text)]),
+            // It replaces the input; that it merges is what its document says, and not what it does.
+            say(New("toolInput"), &[("hookSpecificOutput.tool_input", Value)]),
+            // What it reads of `additionalContext` before a tool reaches nobody: measured.
+            SHOW,
+        ],
+        READS_ADDED,
+    )
 };
 
 /// A block of a result replaces its text.
 static AFTER_TOOL: ReplyForm = form(
     &[
-        say(
-            ReplySlot::Objection,
-            &[("decision", ReplyValue::Word("deny")), ("reason", ReplyValue::Text)],
-        ),
-        say(
-            ReplySlot::New("result"),
-            &[("decision", ReplyValue::Word("deny")), ("reason", ReplyValue::Plain)],
-        ),
+        say(Objection, &[("decision", Word("deny")), ("reason", Text)]),
+        say(New("result"), &[("decision", Word("deny")), ("reason", Plain)]),
         CONTEXT,
         SHOW,
     ],

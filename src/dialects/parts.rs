@@ -1,22 +1,25 @@
 //! What several hosts write and read in the same way.
 
-use super::results::{
-    Act, KeyMeaning, ReplyKey, ReplyRule, ReplySlot, ReplyValue, key, refuse, say,
-};
+use super::results::ReplySlot::{Context, Output};
+use super::results::ReplyValue::{Name, Text, Word};
+use super::results::{Act, KeyMeaning, ReplyKey, ReplyRule, ReplyValue, key, refuse, say};
 use super::row::{DialectEvent, Wait};
 use crate::engine::event::Merge;
 
 /// The host's name for the event, without which some hosts read nothing.
-pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", ReplyValue::Name);
+pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", Name);
+
+/// A block in words, for hosts that read them.
+pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), ("reason", Text)];
 
 /// Exit status 2, and the reason on stderr: nothing on stdout can undo it.
 pub(super) const REFUSE: ReplyRule = refuse(&[]);
 
 /// Text for the model, under the event's name.
 pub(super) const TEACH: ReplyRule =
-    say(ReplySlot::Context, &[NAMED, ("hookSpecificOutput.additionalContext", ReplyValue::Text)]);
+    say(Context, &[NAMED, ("hookSpecificOutput.additionalContext", Text)]);
 
-pub(super) const SHOW: ReplyRule = say(ReplySlot::Output, &[("systemMessage", ReplyValue::Text)]);
+pub(super) const SHOW: ReplyRule = say(Output, &[("systemMessage", Text)]);
 
 pub(super) const REASON: ReplyKey = key("reason", KeyMeaning::Reason);
 
