@@ -39,19 +39,6 @@ pub enum SignedEvents {
     Nowhere,
 }
 
-impl SignedEvents {
-    pub fn about(self) -> String {
-        match self {
-            SignedEvents::Alone => "only the host's".to_string(),
-            SignedEvents::Known => "one of the host's".to_string(),
-            SignedEvents::KnownNotIn(other) => format!("one of the host's, and none of {other}"),
-            SignedEvents::KnownOrNew => "one of the host's, or new".to_string(),
-            SignedEvents::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
-            SignedEvents::Nowhere => "none".to_string(),
-        }
-    }
-}
-
 const fn sign(
     dialect: &'static str,
     named: SignedEvents,

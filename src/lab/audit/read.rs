@@ -88,10 +88,6 @@ impl FileLines {
             }
         }
     }
-
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
 }
 
 /// The lines of a file from last to first, without empty ones.

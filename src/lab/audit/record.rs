@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use super::cut::Cutter;
 use super::redact::Redactor;
 use crate::engine::event::{Action, Context};
-use crate::engine::outcome::Question;
+use crate::engine::outcome::{Question, Rewritten};
 use crate::lab::report::json::RunReport;
 
 /// The version of the form of a line: its key `hookrun`.
@@ -170,7 +170,7 @@ pub struct Brief<'l> {
     pub output: Option<String>,
     pub additional_context: Option<String>,
     #[serde(default)]
-    pub rewrites: Vec<BriefRewrite>,
+    pub rewrites: Vec<Rewritten>,
     #[serde(default, borrow)]
     pub notices: Vec<BriefNotice<'l>>,
     #[serde(borrow)]
@@ -199,14 +199,6 @@ pub struct BriefVerdict<'l> {
     #[serde(borrow)]
     pub decision: Cow<'l, str>,
     pub reason: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct BriefRewrite {
-    pub hook: String,
-    pub field: String,
-    pub new: Value,
-    pub rejected: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -64,17 +64,6 @@ pub fn by_cost(hooks: &BTreeMap<String, HookStats>) -> Vec<(&String, &HookStats)
 }
 
 impl HookStats {
-    fn count(&mut self, decision: Option<&str>, has_failed: bool, took_ms: f64) {
-        self.calls += 1;
-        self.failures += u64::from(has_failed);
-        match decision {
-            Some("block") => self.refusals += 1,
-            Some("ask") => self.questions += 1,
-            Some(_) | None => {}
-        }
-        self.latencies.add(took_ms);
-    }
-
     pub fn merge(&mut self, other: &HookStats) {
         self.calls += other.calls;
         self.refusals += other.refusals;
@@ -92,12 +81,12 @@ pub fn count(
     has_failed: bool,
     took_ms: f64,
 ) {
-    if !hooks.contains_key(name) {
-        hooks.insert(name.to_string(), HookStats::default());
-    }
-    if let Some(stats) = hooks.get_mut(name) {
-        stats.count(decision, has_failed, took_ms);
-    }
+    let stats = hooks.entry(name.to_string()).or_default();
+    stats.calls += 1;
+    stats.failures += u64::from(has_failed);
+    stats.refusals += u64::from(decision == Some("block"));
+    stats.questions += u64::from(decision == Some("ask"));
+    stats.latencies.add(took_ms);
 }
 
 /// Each power of two is divided into so many steps: percentiles are exact to 1.6 %.
@@ -121,30 +110,25 @@ impl Latencies {
     pub fn add(&mut self, ms: f64) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
         let us = (ms * 1e3).round() as u64;
-        let step = step_of(us);
-        if self.counts.len() <= step {
-            self.counts.resize(step + 1, 0);
-        }
-        self.counts[step] += 1;
-        self.count += 1;
+        self.add_to(step_of(us), 1);
         self.total_us = self.total_us.saturating_add(us);
         self.most_us = self.most_us.max(us);
     }
 
-    pub fn merge(&mut self, other: &Latencies) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
+    fn add_to(&mut self, step: usize, count: u64) {
+        if self.counts.len() <= step {
+            self.counts.resize(step + 1, 0);
         }
-        for (own, others) in self.counts.iter_mut().zip(&other.counts) {
-            *own += others;
-        }
-        self.count += other.count;
-        self.total_us = self.total_us.saturating_add(other.total_us);
-        self.most_us = self.most_us.max(other.most_us);
+        self.counts[step] += count;
+        self.count += count;
     }
 
-    pub fn count(&self) -> u64 {
-        self.count
+    pub fn merge(&mut self, other: &Latencies) {
+        for (step, count) in other.counts.iter().enumerate() {
+            self.add_to(step, *count);
+        }
+        self.total_us = self.total_us.saturating_add(other.total_us);
+        self.most_us = self.most_us.max(other.most_us);
     }
 
     pub fn total_ms(&self) -> f64 {
@@ -212,11 +196,7 @@ impl TryFrom<Steps> for Latencies {
             if step > LAST_STEP {
                 return Err(format!("there is no step {step} among the latencies"));
             }
-            if latencies.counts.len() <= step {
-                latencies.counts.resize(step + 1, 0);
-            }
-            latencies.counts[step] += count;
-            latencies.count += count;
+            latencies.add_to(step, count);
         }
         Ok(latencies)
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::engine::outcome::{Rewritten, Settled, joined};
 use crate::engine::run::Run;
 use crate::lab::audit::Redactor;
-use crate::lab::audit::record::{Brief, BriefHook, BriefRewrite, RecordError};
+use crate::lab::audit::record::{Brief, BriefHook, RecordError};
 
 /// The longest text in a report; the rest is compared, but not shown.
 const LONGEST_TOLD: usize = 2 * 1024;
@@ -76,10 +76,8 @@ pub fn recorded(
         return Err(RecordError::Other { problem });
     }
     let settled = settled(&kept, has_limit);
-    let applied = kept.rewrites.into_iter().filter(|rewrite| rewrite.rejected.is_none());
-    let new = |BriefRewrite { hook, field, new, .. }| NewValue { hook, field, new };
     Ok(ComparedOutcome {
-        rewrites: applied.map(new).collect(),
+        rewrites: applied(&kept.rewrites),
         output: kept.output,
         additional_context: kept.additional_context,
         ..settled
@@ -149,21 +147,20 @@ pub fn decided(run: &Run) -> ComparedOutcome {
             (Some(cause.into()), refusal.hook.clone(), Some(refusal.reason.clone()))
         }
     };
-    let applied = outcome.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none());
-    let new = |rewrite: &Rewritten| NewValue {
-        hook: rewrite.hook.clone(),
-        field: rewrite.field.clone(),
-        new: rewrite.new.clone(),
-    };
     ComparedOutcome {
         decision: outcome.settled.word().into(),
         cause,
         hook,
         reason,
-        rewrites: applied.map(new).collect(),
+        rewrites: applied(&outcome.rewrites),
         output: outcome.output(),
         additional_context: outcome.additional_context(),
     }
+}
+
+fn applied(rewrites: &[Rewritten]) -> Vec<NewValue> {
+    let applied = rewrites.iter().filter(|rewrite| rewrite.rejected.is_none()).cloned();
+    applied.map(|Rewritten { hook, field, new, .. }| NewValue { hook, field, new }).collect()
 }
 
 impl ComparedOutcome {

@@ -54,8 +54,6 @@ impl RecordingInput {
 
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Its place in the order of batches.
-    pub(super) number: u64,
     /// How many bytes of the recordings are read with it.
     pub(super) read_bytes: u64,
     pub(super) lines: Vec<BatchLine>,
@@ -78,7 +76,6 @@ pub(super) struct Recordings {
     waiting: std::vec::IntoIter<(usize, RecordingInput)>,
     open: Option<(usize, FileLines)>,
     buffer: Vec<u8>,
-    batches: u64,
     read_bytes: u64,
 }
 
@@ -97,9 +94,7 @@ impl Recordings {
         if batch.lines.is_empty() {
             return None;
         }
-        batch.number = self.batches;
         batch.read_bytes = self.read_bytes;
-        self.batches += 1;
         Some(batch)
     }
 

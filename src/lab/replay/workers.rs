@@ -6,9 +6,9 @@
 //! together, and many if there are none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::decide::{Decider, ReplayedLines};
@@ -25,11 +25,7 @@ const MOST_LINES: usize = 256;
 /// How many batches may wait for one that takes long. What they hold is at most their lines.
 const MOST_WAITING: usize = 256;
 
-/// The taking thread is woken for so many batches at once: each time costs the deciding threads a
-/// processor for a moment.
-const WAKING: u64 = 16;
-
-/// How often the taking thread looks by itself, and the caller gets the progress.
+/// How often the taking thread looks for an abort, and the caller gets the progress.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long to wait for threads that should stop: hooks are being ended.
@@ -53,7 +49,6 @@ struct ReplayWorkers {
     deciding: AtomicUsize,
     is_stopped: AtomicBool,
     abort: Abort,
-    taker: Thread,
 }
 
 /// Decides all events of `inputs` with so many threads. `each` gets what was done, in the order of
@@ -74,20 +69,13 @@ pub fn run(
         deciding: AtomicUsize::new(0),
         is_stopped: AtomicBool::new(false),
         abort,
-        taker: thread::current(),
     });
     let (queue, results) = sync_channel(MOST_WAITING);
     let mut started = Vec::with_capacity(threads);
     for number in 0..threads {
         let (own, queue) = (Arc::clone(&workers), queue.clone());
         let thread = thread::Builder::new().name(format!("hookrun-replay-{number}"));
-        let work = move || {
-            let totals = own.work(&queue);
-            drop(queue);
-            own.taker.unpark();
-            totals
-        };
-        match thread.spawn(work) {
+        match thread.spawn(move || own.work(&queue)) {
             Ok(thread) => started.push(thread),
             Err(error) if started.is_empty() => {
                 return Err(ReplayError::NoThread(error.to_string()));
@@ -119,8 +107,8 @@ impl ReplayWorkers {
         let mut next: Option<Receiver<BatchResult>> = None;
         loop {
             let taken = match &next {
-                Some(batch) => batch.try_recv().map(Some),
-                None => queue.try_recv().map(|batch| {
+                Some(batch) => batch.recv_timeout(TICK).map(Some),
+                None => queue.recv_timeout(TICK).map(|batch| {
                     next = Some(batch);
                     None
                 }),
@@ -129,17 +117,16 @@ impl ReplayWorkers {
                 return Err(ReplayError::Stopped);
             }
             match taken {
-                Ok(None) => {}
-                Err(TryRecvError::Empty) => thread::park_timeout(TICK),
+                Ok(None) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Some(done)) => {
                     next = None;
                     each(done?)?;
                 }
                 // A batch whose thread is gone.
-                Err(TryRecvError::Disconnected) if next.is_some() => {
+                Err(RecvTimeoutError::Disconnected) if next.is_some() => {
                     return Err(ReplayError::Panicked);
                 }
-                Err(TryRecvError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             if ticked.elapsed() >= TICK {
                 tick(&self.progress);
@@ -180,9 +167,6 @@ impl ReplayWorkers {
             let has_failed = done.is_err();
             if result.send(done).is_err() || has_failed {
                 break;
-            }
-            if batch.number.is_multiple_of(WAKING) {
-                self.taker.unpark();
             }
         }
         totals

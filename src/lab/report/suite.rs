@@ -16,7 +16,7 @@ use crate::engine::harmless::plain;
 use crate::lab::scenario::{CaseResult, End};
 use text::{miss_text, of, plain_lines, totals, written};
 
-pub use model::{CoverageReport, Excuse, Further, Gap, MutationReport, Whole};
+pub use model::{CoverageReport, Gap, MutationReport, Whole};
 
 /// The suites of what is checked besides the cases.
 const COVERAGE: &str = "policy coverage";
@@ -33,18 +33,18 @@ impl CheckReport for Whole<'_> {
 
     fn checks(&self, paths: &Paths) -> CheckList {
         let mut checks: Vec<Check> = self.played.iter().map(|one| case(one, paths)).collect();
-        if let Some(covered) = self.further.coverage {
+        if let Some(covered) = self.coverage {
             coverage(covered, paths, &mut checks);
         }
-        if let Some(mutated) = self.further.mutation {
+        if let Some(mutated) = self.mutation {
             mutation(mutated, paths, &mut checks);
         }
-        let covered = self.further.coverage.map(CoverageReport::line);
+        let covered = self.coverage.map(CoverageReport::line);
         CheckList {
             name: "hookrun test --suite".to_string(),
             checks,
             took: Some(self.took),
-            totals: covered.into_iter().chain([totals(self.played.iter())]).collect(),
+            totals: covered.into_iter().chain([totals(self.played)]).collect(),
             is_stopped: self.is_stopped,
         }
     }
@@ -143,7 +143,7 @@ fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
         let name = format!("{}; at least {least} %", covered.line());
         checks.push(further(COVERAGE, name, place(&first.who.file, 1), None));
     }
-    for excuse in &covered.untrue {
+    for excuse in &covered.coverage.untrue {
         let (name, place) = ("`[[never]]` is so".to_string(), place(&excuse.file, excuse.at.line));
         checks.push(further(COVERAGE, name, place, Some(plain(&excuse.problem))));
     }

@@ -199,12 +199,25 @@ pub struct CoveragePart {
 pub struct Coverage {
     /// Ordered by event; each event comes before its hooks, which are in plan order.
     pub parts: Vec<CoveragePart>,
-    pub untrue: Vec<(usize, String)>,
+    /// Each `[[never]]` that is not true.
+    pub untrue: Vec<Excuse>,
+}
+
+/// A `[[never]]` that is not true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excuse {
+    pub file: PathBuf,
+    pub at: Position,
+    pub problem: String,
 }
 
 /// Measures which points of the hooks in `configs` the decisions of cases have shown. `never`
-/// declares what hooks never do.
-pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never]) -> Coverage {
+/// declares what hooks never do, with the file that says so.
+pub fn measure(
+    configs: &[&Config],
+    witnesses: &[Witness<'_>],
+    never: &[(PathBuf, Never)],
+) -> Coverage {
     let subjects = subjects(configs);
     let hooks: BTreeMap<Who, &Hook> =
         subjects.iter().map(|one| (Who::of(one.hook), one.hook)).collect();
@@ -214,6 +227,10 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
     }
     let mut coverage = Coverage::default();
     let mut used = BTreeSet::new();
+    let untrue = |place: usize, problem| {
+        let (file, never) = &never[place];
+        Excuse { file: file.clone(), at: never.at, problem }
+    };
     for subject in &subjects {
         let who = Who::of(subject.hook);
         if coverage.parts.last().is_none_or(|part| part.who.event != who.event) {
@@ -221,15 +238,15 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
         }
         let mut part = shown.hook(subject, &who);
         for point in &mut part.points {
-            let said = (0..).zip(never).filter(|(_, never)| {
+            let said = never.iter().enumerate().filter(|(_, (_, never))| {
                 let is_of = never.events.is_empty() || never.events.contains(&who.event);
                 who.is_called(&never.hook) && never.point == point.name && is_of
             });
-            for (place, never) in said {
+            for (place, (_, never)) in said {
                 used.insert(place);
                 if point.state == PointState::Covered {
                     let what = format!("a case shows `{}` of {}", point.name, who.hook);
-                    coverage.untrue.push((place, format!("{what} ({})", who.event)));
+                    coverage.untrue.push(untrue(place, format!("{what} ({})", who.event)));
                 } else {
                     point.state = PointState::Never(never.why.clone());
                 }
@@ -237,9 +254,9 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
         }
         coverage.parts.push(part);
     }
-    for (place, never) in (0..).zip(never).filter(|(place, _)| !used.contains(place)) {
+    for (place, (_, never)) in never.iter().enumerate().filter(|(place, _)| !used.contains(place)) {
         let what = format!("no hook `{}` has a point `{}` there", never.hook, never.point);
-        coverage.untrue.push((place, what));
+        coverage.untrue.push(untrue(place, what));
     }
     coverage
 }

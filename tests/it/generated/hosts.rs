@@ -2,7 +2,7 @@
 //! cannot do, and what their hooks' statuses mean.
 
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
-use hookrun::dialects::signs::SIGNS;
+use hookrun::dialects::signs::{SIGNS, SignedEvents};
 use hookrun::dialects::{
     self, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results, ToolSort,
     Wait, opencode,
@@ -205,7 +205,7 @@ pub(super) fn signs() -> String {
     let all = |keys: &[&str]| keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ");
     let rows = SIGNS
         .iter()
-        .map(|sign| [code(sign.dialect), sign.named.about(), all(sign.has), all(sign.lacks)]);
+        .map(|sign| [code(sign.dialect), named(sign.named), all(sign.has), all(sign.lacks)]);
     table(["whose", "the event's name is", "with", "without"], rows)
 }
 
@@ -309,4 +309,16 @@ pub(super) fn waits() -> String {
         [code(host), names.join(", "), usual, longest, budget]
     });
     table(["host", "event", "it waits", "its settings may say", "hookrun's budget"], rows)
+}
+
+/// What the name of an event must be, in words.
+fn named(events: SignedEvents) -> String {
+    match events {
+        SignedEvents::Alone => "only the host's".to_string(),
+        SignedEvents::Known => "one of the host's".to_string(),
+        SignedEvents::KnownNotIn(other) => format!("one of the host's, and none of {other}"),
+        SignedEvents::KnownOrNew => "one of the host's, or new".to_string(),
+        SignedEvents::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
+        SignedEvents::Nowhere => "none".to_string(),
+    }
 }

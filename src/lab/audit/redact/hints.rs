@@ -1,6 +1,6 @@
 //! Which rules may match a text: one look at every byte, and no regular expression.
 
-use super::rules::{BEGINS, Begins, FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, WORDS, may_have};
+use super::rules::{FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, may_have};
 
 /// The rules that may match, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,14 +37,21 @@ pub(super) fn of_json(text: &str) -> Maybe {
 fn look(bytes: &[u8], is_json: bool) -> Maybe {
     let mut maybe = Maybe(0);
     for (at, &byte) in bytes.iter().enumerate() {
-        match BEGINS[usize::from(byte)] {
-            Begins::Nothing => {}
-            Begins::Word => word(bytes, at, is_json, &mut maybe),
+        match byte {
             // A character that is written as its number, which is rare.
-            Begins::Sign if byte == b'\\' && is_json && is_hidden(&bytes[at + 1..]) => {
-                return Maybe(u64::MAX);
+            b'\\' if is_json && is_hidden(&bytes[at + 1..]) => return Maybe(u64::MAX),
+            b'=' => assigned(bytes, at, &mut maybe),
+            b':' => {
+                assigned(bytes, at, &mut maybe);
+                if bytes[at..].starts_with(b"://") || bytes[at..].starts_with(b":\\/\\/") {
+                    address(&bytes[at + 1..], &mut maybe);
+                }
             }
-            Begins::Sign => sign(bytes, at, is_json, &mut maybe),
+            b'-' => {
+                option(&bytes[at + 1..], &mut maybe);
+                word(bytes, at, is_json, &mut maybe);
+            }
+            _ => word(bytes, at, is_json, &mut maybe),
         }
     }
     maybe
@@ -53,28 +60,11 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
 fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     let here = &bytes[at..];
     let is_like = matches!(here, [one, two, ..] if may_have(&FIRST_TWO, *one, *two));
-    if !is_like || !is_word_start(bytes, at, is_json) {
-        return;
-    }
-    for (_, rule) in WORDS.iter().filter(|(word, _)| here.starts_with(word)) {
-        maybe.0 |= 1 << rule;
-    }
-}
-
-fn sign(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
-    match bytes[at] {
-        b'=' => assigned(bytes, at, maybe),
-        b':' => {
-            assigned(bytes, at, maybe);
-            if bytes[at..].starts_with(b"://") || bytes[at..].starts_with(b":\\/\\/") {
-                address(&bytes[at + 1..], maybe);
-            }
-        }
-        b'-' => {
-            option(&bytes[at + 1..], maybe);
-            word(bytes, at, is_json, maybe);
-        }
-        _ => {}
+    if is_like && is_word_start(bytes, at, is_json) {
+        maybe.add(|hint| match hint {
+            Hint::Words(words) => words.iter().any(|word| here.starts_with(word.as_bytes())),
+            Hint::Option(_) | Hint::Assigned | Hint::Address => false,
+        });
     }
 }
 

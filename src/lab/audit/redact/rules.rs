@@ -201,94 +201,42 @@ pub const RULES: &[SecretRule] = &[
         r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(RuleScope::Messages),
 ];
 
-/// A word of [`Hint::Words`], and the number of its rule.
-pub(super) type HintWord = (&'static [u8], usize);
-
-const WORD_COUNT: usize = {
-    let (mut count, mut at) = (0, 0);
-    while at < RULES.len() {
-        if let Hint::Words(words) = RULES[at].hint {
-            count += words.len();
-        }
-        at += 1;
-    }
-    count
-};
-
-pub(super) static WORDS: [HintWord; WORD_COUNT] = {
-    let mut all: [HintWord; WORD_COUNT] = [(b"", 0); WORD_COUNT];
-    let (mut count, mut at) = (0, 0);
-    while at < RULES.len() {
-        if let Hint::Words(words) = RULES[at].hint {
-            let mut word = 0;
-            while word < words.len() {
-                all[count] = (words[word].as_bytes(), at);
-                count += 1;
-                word += 1;
-            }
-        }
-        at += 1;
-    }
-    all
-};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begins {
-    Nothing,
-    Word,
-    /// The value of a name, the host of an address, an option, or an escape.
-    Sign,
-}
-
-/// What each byte may begin.
-pub(super) static BEGINS: [Begins; 256] = {
-    let mut begins = [Begins::Nothing; 256];
-    let mut at = 0;
-    while at < WORDS.len() {
-        begins[WORDS[at].0[0] as usize] = Begins::Word;
-        at += 1;
-    }
-    // `-` begins both.
-    let signs = b"=:\\-";
-    at = 0;
-    while at < signs.len() {
-        begins[signs[at] as usize] = Begins::Sign;
-        at += 1;
-    }
-    begins
-};
-
 /// A set of pairs of bytes, some of which share a bit.
 pub(super) type Pairs = [u64; 8];
 
+const fn bit_of(one: u8, other: u8) -> usize {
+    (one as usize * 31 + other as usize) % 512
+}
+
 pub(super) const fn may_have(pairs: &Pairs, one: u8, other: u8) -> bool {
-    let bit = (one as usize * 31 + other as usize) % 512;
+    let bit = bit_of(one, other);
     pairs[bit / 64] & (1 << (bit % 64)) != 0
 }
 
-const fn with(mut pairs: Pairs, one: u8, other: u8) -> Pairs {
-    let bit = (one as usize * 31 + other as usize) % 512;
-    pairs[bit / 64] |= 1 << (bit % 64);
+/// The set with the first two bytes of these words, or the last two.
+const fn with(mut pairs: Pairs, words: &[&str], is_last: bool) -> Pairs {
+    let mut at = 0;
+    while at < words.len() {
+        let word = words[at].as_bytes();
+        let start = if is_last { word.len() - 2 } else { 0 };
+        let bit = bit_of(word[start], word[start + 1]);
+        pairs[bit / 64] |= 1 << (bit % 64);
+        at += 1;
+    }
     pairs
 }
 
+/// What the words of all rules begin with.
 pub(super) static FIRST_TWO: Pairs = {
     let mut pairs = [0; 8];
     let mut at = 0;
-    while at < WORDS.len() {
-        pairs = with(pairs, WORDS[at].0[0], WORDS[at].0[1]);
+    while at < RULES.len() {
+        if let Hint::Words(words) = RULES[at].hint {
+            pairs = with(pairs, words, false);
+        }
         at += 1;
     }
     pairs
 };
 
-pub(super) static LAST_TWO: Pairs = {
-    let mut pairs = [0; 8];
-    let mut at = 0;
-    while at < NAMES.len() {
-        let name = NAMES[at].as_bytes();
-        pairs = with(pairs, name[name.len() - 2], name[name.len() - 1]);
-        at += 1;
-    }
-    pairs
-};
+pub(super) static LAST_TWO: Pairs = with([0; 8], NAMES, true);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::model::{CoverageReport, Further, MutationReport, Whole};
+use super::model::{CoverageReport, MutationReport, Whole};
 use super::text::{of, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
@@ -27,10 +27,10 @@ const MOST_SLOW: usize = 5;
 const AROUND: usize = 2;
 
 pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    for (file, cases) in whole.files() {
-        let (style, word) = word(cases.iter().copied());
-        let file = plain(&paths.show(file));
-        writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(cases.iter().copied()))?;
+    for cases in whole.played.chunk_by(|one, next| one.file == next.file) {
+        let (style, word) = word(cases);
+        let file = plain(&paths.show(&cases[0].file));
+        writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(cases))?;
     }
     for played in whole.played.iter().filter(|played| played.end.is_bad()) {
         writeln!(out)?;
@@ -38,26 +38,26 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
     }
     skipped(whole, out)?;
     slow(whole, out)?;
-    if let Some(covered) = whole.further.coverage {
+    if let Some(covered) = whole.coverage {
         writeln!(out)?;
         coverage(covered, paths, out)?;
     }
-    if let Some(mutated) = whole.further.mutation {
+    if let Some(mutated) = whole.mutation {
         writeln!(out)?;
         mutation(mutated, paths, out)?;
     }
-    let (style, words) = match word(whole.played.iter()) {
-        (style, "ok") => complaint(&whole.further).map_or((style, "ok"), |why| (BAD, why)),
+    let (style, words) = match word(whole.played) {
+        (style, "ok") => complaint(whole).map_or((style, "ok"), |why| (BAD, why)),
         (style, "ERROR") => (style, "ERROR"),
         (style, _) => (style, "FAILED"),
     };
     let took = short(milliseconds(whole.took));
-    writeln!(out, "\n{style}{words}{style:#}: {} in {took}", totals(whole.played.iter()))
+    writeln!(out, "\n{style}{words}{style:#}: {} in {took}", totals(whole.played))
 }
 
 /// How cases ended, by the worst of them.
-fn word<'p>(played: impl Iterator<Item = &'p CaseResult> + Clone) -> (Style, &'static str) {
-    let has = |is: fn(&End) -> bool| played.clone().any(|one| is(&one.end));
+fn word(played: &[CaseResult]) -> (Style, &'static str) {
+    let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
     match () {
         () if has(|end| matches!(end, End::CouldNot(_))) => (BAD, "ERROR"),
         () if has(|end| matches!(end, End::Unexpected(_))) => (BAD, "FAILED"),
@@ -67,11 +67,11 @@ fn word<'p>(played: impl Iterator<Item = &'p CaseResult> + Clone) -> (Style, &'s
 }
 
 /// What is wrong besides the cases, in a few words.
-fn complaint(further: &Further<'_>) -> Option<&'static str> {
-    match further.mutation {
+fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
+    match whole.mutation {
         Some(mutated) if mutated.trouble.is_some() => Some("FAILED (mutants could not run)"),
         Some(mutated) if !mutated.is_good() => Some("FAILED (mutants survived)"),
-        Some(_) | None => match further.coverage? {
+        Some(_) | None => match whole.coverage? {
             covered if covered.is_short() => Some("FAILED (coverage is too low)"),
             covered if !covered.is_enough() => Some("FAILED (a `[[never]]` is untrue)"),
             _ => None,
@@ -256,7 +256,7 @@ fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::
         writeln!(out, "{DIM}never{DIM:#}   {what}")?;
         label(out, "why", &plain(why))?;
     }
-    for excuse in &covered.untrue {
+    for excuse in &covered.coverage.untrue {
         let place = format!("{}:{}", plain(&paths.show(&excuse.file)), excuse.at.line);
         writeln!(out, "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}")?;
         label(out, "why", &plain(&excuse.problem))?;

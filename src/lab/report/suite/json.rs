@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::model::{CoverageReport, Excuse, Gap, Whole};
+use super::model::{CoverageReport, Gap, Whole};
 use crate::lab::report::Paths;
 use crate::lab::report::json::{VERSION, milliseconds, present, refusal_report, run_report};
-use crate::lab::scenario::coverage::{CoveragePart, Point, PointState};
+use crate::lab::scenario::coverage::{CoveragePart, Excuse, Point, PointState};
 use crate::lab::scenario::mutation::MutantTrial;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 
@@ -23,10 +23,10 @@ pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
         "notRun": count(|end| matches!(end, End::NotRun)),
         "tookMs": milliseconds(whole.took),
     });
-    if let Some(covered) = whole.further.coverage {
+    if let Some(covered) = whole.coverage {
         document["coverage"] = coverage(covered, paths);
     }
-    if let Some(mutated) = whole.further.mutation {
+    if let Some(mutated) = whole.mutation {
         document["mutation"] = json!({
             "total": mutated.tried.len(),
             "noticed": mutated.noticed(),
@@ -112,7 +112,7 @@ fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
         "total": all,
         "parts": covered.coverage.parts.iter().map(part).collect::<Vec<_>>(),
         "missing": covered.gaps.iter().map(gap).collect::<Vec<_>>(),
-        "untrue": covered.untrue.iter().map(excuse).collect::<Vec<_>>(),
+        "untrue": covered.coverage.untrue.iter().map(excuse).collect::<Vec<_>>(),
     })
 }
 

@@ -1,9 +1,7 @@
 //! What came of cases: each of them, and what they say about the hooks as a whole.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::Position;
 use crate::lab::report::style::counted;
 use crate::lab::scenario::coverage::{Coverage, Point, Who};
 use crate::lab::scenario::mutation::MutantTrial;
@@ -15,16 +13,12 @@ pub struct Whole<'w> {
     /// Each, in the order of the files and of the cases in them.
     pub played: &'w [CaseResult],
     pub took: Duration,
-    pub further: Further<'w>,
+    /// If it was requested.
+    pub coverage: Option<&'w CoverageReport>,
+    /// If it was requested.
+    pub mutation: Option<&'w MutationReport>,
     /// hookrun was interrupted before all were played.
     pub is_stopped: bool,
-}
-
-/// What was measured besides the cases, if it was requested.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Further<'f> {
-    pub coverage: Option<&'f CoverageReport>,
-    pub mutation: Option<&'f MutationReport>,
 }
 
 /// What cases have shown of the hooks.
@@ -32,8 +26,6 @@ pub struct Further<'f> {
 pub struct CoverageReport {
     pub coverage: Coverage,
     pub gaps: Vec<Gap>,
-    /// Each `[[never]]` that is not true.
-    pub untrue: Vec<Excuse>,
     /// The percentage that must be covered.
     pub least: Option<u8>,
 }
@@ -47,14 +39,6 @@ pub struct Gap {
     pub point: Point,
 }
 
-/// A `[[never]]` that is not true.
-#[derive(Debug, Clone)]
-pub struct Excuse {
-    pub file: PathBuf,
-    pub at: Position,
-    pub problem: String,
-}
-
 #[derive(Debug, Clone, Default)]
 pub struct MutationReport {
     /// Each, by events and hooks.
@@ -64,29 +48,15 @@ pub struct MutationReport {
     pub trouble: Option<String>,
 }
 
-impl<'w> Whole<'w> {
-    /// The cases of each file, in their order.
-    pub(super) fn files(&self) -> Vec<(&'w PathBuf, Vec<&'w CaseResult>)> {
-        let mut files: Vec<(&PathBuf, Vec<&CaseResult>)> = Vec::new();
-        for played in self.played {
-            match files.iter_mut().find(|(file, _)| *file == &played.file) {
-                Some((_, cases)) => cases.push(played),
-                None => files.push((&played.file, vec![played])),
-            }
-        }
-        files
-    }
-
+impl Whole<'_> {
     /// Whether all that should run came out as expected.
     pub(super) fn is_good(&self) -> bool {
         let is_good = |one: &CaseResult| !one.end.is_bad() && one.end != End::NotRun;
-        self.played.iter().all(is_good) && self.further.is_good()
+        self.played.iter().all(is_good) && self.is_enough()
     }
-}
 
-impl Further<'_> {
     /// Whether enough is covered, and no mutant has survived.
-    pub fn is_good(&self) -> bool {
+    pub fn is_enough(&self) -> bool {
         self.coverage.is_none_or(CoverageReport::is_enough)
             && self.mutation.is_none_or(MutationReport::is_good)
     }
@@ -94,7 +64,7 @@ impl Further<'_> {
 
 impl CoverageReport {
     pub(super) fn is_enough(&self) -> bool {
-        !self.is_short() && self.untrue.is_empty()
+        !self.is_short() && self.coverage.untrue.is_empty()
     }
 
     /// Whether less is covered than must be.

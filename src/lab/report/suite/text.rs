@@ -5,22 +5,20 @@ use crate::engine::run::{Fate, HookRun};
 use crate::lab::report::check::Written;
 use crate::lab::report::style::{counted, cut};
 use crate::lab::scenario::coverage::{Point, Who};
-use crate::lab::scenario::{CaseResult, End, Miss};
+use crate::lab::scenario::{CaseResult, Miss};
 
 const MOST_LINES: usize = 20;
 
 /// How many cases ended in which way, on one line.
-pub(super) fn totals<'p>(played: impl Iterator<Item = &'p CaseResult> + Clone) -> String {
-    let mut text = counted(played.clone().count(), "case");
-    type Is = fn(&End) -> bool;
-    let parts: &[(Is, &str)] = &[
-        (|end| matches!(end, End::Unexpected(_)), "failed"),
-        (|end| matches!(end, End::CouldNot(_)), "could not run"),
-        (|end| matches!(end, End::Skipped(_)), "skipped"),
-        (|end| matches!(end, End::NotRun), "not run"),
-    ];
-    for (is, words) in parts {
-        match played.clone().filter(|one| is(&one.end)).count() {
+pub(super) fn totals(played: &[CaseResult]) -> String {
+    let mut text = counted(played.len(), "case");
+    for (name, words) in [
+        ("unexpected", "failed"),
+        ("could-not", "could not run"),
+        ("skipped", "skipped"),
+        ("not-run", "not run"),
+    ] {
+        match played.iter().filter(|one| one.end.name() == name).count() {
             0 => {}
             count => text.push_str(&format!(", {count} {words}")),
         }

@@ -7,7 +7,7 @@ use crate::config::{Environment, Problem, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
-use crate::lab::report::suite::{CoverageReport, Excuse, Gap};
+use crate::lab::report::suite::{CoverageReport, Gap};
 use crate::lab::report::{plain, suite as report};
 use crate::lab::scenario::coverage::{self, CoveragePart, Witness, can_run};
 use crate::lab::scenario::{CaseResult, CaseStep, End, StepResult};
@@ -73,15 +73,19 @@ pub(super) fn round(
         coverage = measure(loaded, trials, &played, args);
         mutation = mutate::mutate(&suite, trials, &played, args);
     }
-    let further = report::Further { coverage: coverage.as_ref(), mutation: mutation.as_ref() };
-    if !further.is_good() {
+    let whole = report::Whole {
+        played: &played,
+        took,
+        coverage: coverage.as_ref(),
+        mutation: mutation.as_ref(),
+        is_stopped: abort.times_raised() > 0,
+    };
+    if !whole.is_enough() {
         exit = ExitStatus::No;
     }
     if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
         exit = ExitStatus::CouldNot;
     }
-    let whole =
-        report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
     args.format.write(&whole, &paths, out)?;
     if let Some(left) = folder.close() {
         streams::remark(&format!("warning: {left}\n"));
@@ -141,8 +145,7 @@ fn measure(
         }
     }
     let configs: Vec<_> = loaded.benches.iter().map(|bench| &bench.config).collect();
-    let never: Vec<_> = loaded.never.iter().map(|(_, never)| never).collect();
-    let mut coverage = coverage::measure(&configs, &witnesses, &never);
+    let mut coverage = coverage::measure(&configs, &witnesses, &loaded.never);
     coverage.parts.retain(|part| is_chosen(&part.who, part.is_event, args));
     let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
         who: part.who.clone(),
@@ -150,12 +153,7 @@ fn measure(
         point: point.clone(),
     };
     let gaps = coverage.missing().map(gap).collect();
-    let excuse = |(place, problem): &(usize, String)| {
-        let (file, never) = loaded.never.get(*place)?;
-        Some(Excuse { file: file.clone(), at: never.at, problem: problem.clone() })
-    };
-    let untrue = coverage.untrue.iter().filter_map(excuse).collect();
-    Some(CoverageReport { coverage, gaps, untrue, least: args.suite.coverage_min })
+    Some(CoverageReport { coverage, gaps, least: args.suite.coverage_min })
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
