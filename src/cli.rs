@@ -33,7 +33,7 @@ use host::install;
 use inside::{act, field, send, state, ui};
 use look::{doctor, events, explain, list, replay, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
-use write::{add, new, test};
+use write::{add, new, sets, test};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -142,6 +142,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Completions { shell } => completions::completions(*shell, out),
         Command::New(args) => new::new(args, env, out),
         Command::Add(args) => add::add(args, env, out),
+        Command::Sets(args) => sets::sets(args, env, out),
         Command::Man(args) => man::man(args, env, out),
         Command::Supervise(args) => supervise::supervise(args, env),
         Command::Keep { mark } => Ok(supervise::keep(mark)),

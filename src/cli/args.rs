@@ -5,6 +5,7 @@ mod inside;
 mod look;
 mod options;
 mod run;
+mod sets;
 mod write;
 
 use clap::{Parser, Subcommand};
@@ -19,6 +20,7 @@ pub(crate) use look::{
 };
 pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
+pub(crate) use sets::{AddedSet, SetsAction, SetsArgs};
 pub(crate) use write::{AddArgs, NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};
@@ -93,6 +95,12 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 added, printed, or nothing differs; 1 something differs and was left as it is; 2 it could not be. Nothing is written over but by --update."
     )]
     Add(AddArgs),
+    /// Use hooks that others share: declared, locked, verified
+    #[command(
+        disable_help_subcommand = true,
+        after_help = "Exit status: 0 done, 1 a set cannot be used, 2 it could not be done. Only `add`, `update` and `verify` fetch anything; a set that is not on this machine blocks every gate until `verify` has fetched it."
+    )]
+    Sets(SetsArgs),
     /// Show the events, or one event in full
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
@@ -178,6 +186,7 @@ impl Command {
             Command::New(_) | Command::Add(_) | Command::Install(_) | Command::Uninstall(_) => {
                 OutputShape::People
             }
+            Command::Sets(args) => args.action.shape(),
             Command::Schema(_) => OutputShape::Json,
             Command::Run(_)
             | Command::Field(_)

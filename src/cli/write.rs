@@ -3,4 +3,5 @@
 pub(in crate::cli) mod add;
 mod files;
 pub(in crate::cli) mod new;
+pub(in crate::cli) mod sets;
 pub(in crate::cli) mod test;

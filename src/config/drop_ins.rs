@@ -131,7 +131,7 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &s
     }
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
-    draft.hook.source = HookSource { layer, file: path, line: None };
+    draft.hook.source = HookSource { layer, file: path, line: None, set: None };
     match loader.meant(event, draft.dialect) {
         Ok(meant) => {
             for bound in meant {

@@ -35,6 +35,8 @@ pub struct Environment {
     pub config_home: Option<PathBuf>,
     /// `$XDG_STATE_HOME`, or `$HOME/.local/state`.
     pub state_home: Option<PathBuf>,
+    /// Where the files of shared sets are kept: `hookrun/sets` below the state home.
+    pub set_store: Option<PathBuf>,
     /// The folder of the system layer.
     pub system: PathBuf,
     /// `$HOOKRUN_LOG`: what is logged to stderr.
@@ -106,12 +108,14 @@ impl Environment {
             Ok(cwd) => (cwd, None),
             Err(error) => (PathBuf::from("/"), Some(error.to_string())),
         };
+        let state_home = folder("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
         Environment {
             cwd,
             cwd_problem,
             search: variable("PATH"),
             config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
-            state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
+            set_store: state_home.as_ref().map(|home| home.join("hookrun/sets")),
+            state_home,
             system: PathBuf::from("/etc/hookrun"),
             home_problem: match &home {
                 Some(_) => None,

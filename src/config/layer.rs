@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
+use super::sets::hookset::{self, HOOKSET, HookSet};
 use crate::dialects::folders::SystemFolders;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
@@ -43,6 +44,10 @@ pub struct Layer {
     pub settings_of: Option<&'static str>,
     /// Hooks outside the folders of events.
     pub loose: Vec<StandaloneScript>,
+    /// What the folder says about itself as a shared set.
+    pub(crate) set: Option<HookSet>,
+    /// The folder of the layer that declares it, for a set in the store.
+    pub(crate) declared_in: Option<PathBuf>,
 }
 
 impl Layer {
@@ -55,7 +60,14 @@ impl Layer {
             settings: Vec::new(),
             settings_of: None,
             loose: Vec::new(),
+            set: None,
+            declared_in: None,
         }
+    }
+
+    /// Whether it is a folder of the project, and no set that one of them uses.
+    pub(crate) fn is_own_of_project(&self) -> bool {
+        self.kind == LayerKind::Project && self.declared_in.is_none()
     }
 
     pub(super) fn places(&self) -> Vec<&Path> {
@@ -135,6 +147,9 @@ pub(super) fn layer_in(
         if is_there(&drop_ins) {
             layer.drop_ins.push(drop_ins);
         }
+    }
+    if is_there(&folder.join(HOOKSET)) {
+        layer.set = Some(hookset::load(folder, problems));
     }
     (!layer.places().is_empty()).then_some(layer)
 }

@@ -12,8 +12,9 @@ use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
+use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
-use super::{commands, drop_ins, shadow, standalone, tables};
+use super::{commands, drop_ins, set_layers, shadow, standalone, tables};
 use crate::dialects::{Dialect, Discovery};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -35,6 +36,8 @@ pub struct Config {
     pub problems: Vec<Problem>,
     /// What is kept of decisions.
     pub log: LogSettings,
+    /// The shared sets that are declared.
+    pub sets: Vec<UsedSet>,
 }
 
 /// What is kept of decisions, as all layers say it.
@@ -49,7 +52,7 @@ pub struct LogSettings {
 impl Config {
     /// Reads the layers that `choice` asks for.
     pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
-        let discover::DiscoveredLayers { layers, project, mut problems } =
+        let discover::DiscoveredLayers { mut layers, project, mut problems } =
             discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
@@ -65,6 +68,7 @@ impl Config {
             }
             manifests.push(read);
         }
+        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
@@ -76,10 +80,14 @@ impl Config {
             let first = loader.hooks.len();
             load_layer(&mut loader, layer, manifests);
             loader.find_duplicates(first);
-            if layer.kind == LayerKind::Project && layer.folder != project {
+            let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
+            if layer.kind == LayerKind::Project && *folder != project {
                 for hook in &mut loader.hooks[first..] {
-                    hook.root = Some(layer.folder.clone());
+                    hook.root = Some(folder.clone());
                 }
+            }
+            if let Some(set) = &layer.set {
+                set_layers::bind(&mut loader, first, set, layer, env);
             }
         }
         let ConfigLoader { mut hooks, mut problems, .. } = loader;
@@ -88,7 +96,7 @@ impl Config {
             standalone::limit(&mut hooks, dialect, *timeout);
         }
         let log = log_settings(&layers, &manifests, &mut problems);
-        Config { hooks, layers, project, problems: in_order(problems), catalog, log }
+        Config { hooks, layers, project, problems: in_order(problems), catalog, log, sets }
     }
 
     /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
@@ -128,7 +136,7 @@ impl Config {
 
     /// The folder of the project in which a person works: the nearest that configures hooks.
     pub fn nearest_folder(&self) -> &Path {
-        let project = self.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
+        let project = self.layers.iter().rfind(|layer| layer.is_own_of_project());
         project.map_or(&self.project, |layer| &layer.folder)
     }
 

@@ -13,6 +13,7 @@ use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::StandaloneScript;
 use super::problem::{Position, Problem, utf8};
 use super::reader::{DocumentReader, KeyRow, Setting};
+use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::value::KeyValue;
 use super::words;
@@ -33,6 +34,7 @@ pub struct Manifest {
     /// How long hooks of a dialect may run that do not say so themselves.
     pub(super) timeouts: Vec<(&'static str, Duration)>,
     pub(super) log: LogTable,
+    pub(super) sets: Vec<DeclaredSet>,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,16 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("event", KeyValue::Table(Vec::new), "", "an event that you declare", set_events),
     KeyRow::key("log", KeyValue::Table(Vec::new), "", "what is kept of decisions",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
+    KeyRow::key("sets", KeyValue::Table(Vec::new), "none", "shared sets of hooks, by their names", set_sets),
 ];
+
+impl Manifest {
+    /// What only the owner of a machine or a project may say, and no set that they use.
+    pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
+        let sets = self.sets.iter().map(|set| ("sets", set.at));
+        sets.chain(self.log.off.map(|at| ("log.enabled", at))).collect()
+    }
+}
 
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let mut reader = DocumentReader::new(text, file);
@@ -75,7 +86,10 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
 pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec<Problem>) {
     let (mut manifest, mut problems) = read(text, file);
     let is_rule = |table: &HookTable| table.draft.rule.is_some();
-    if !manifest.hooks.iter().all(is_rule) || !manifest.events.is_empty() {
+    if !manifest.hooks.iter().all(is_rule)
+        || !manifest.events.is_empty()
+        || !manifest.sets.is_empty()
+    {
         let cause = "a file in the folder of an event has rules and nothing else";
         let complaint = Complaint::with_cure(cause, "move the rest to `hookrun.toml`");
         problems.push(complaint.in_file(file, None));
@@ -274,6 +288,13 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
         let cure = "fix it; `'…'` needs no doubled backslashes";
         let complaint = Complaint::with_cure(cause, cure);
         key.reader.problems.push(complaint.in_file(key.reader.file, Some(text.at)));
+    }
+    Ok(())
+}
+
+fn set_sets(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for entry in key.table()? {
+        manifest.sets.extend(declared::read(key.reader, entry));
     }
     Ok(())
 }

@@ -41,8 +41,8 @@ pub(super) fn shadow<K: Eq + Hash>(
     for ShadowedHook { hook, by } in &shadowed {
         let source = &hooks[*by].source;
         let line = source.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let (file, layer) = (source.file.display(), source.layer.name());
-        hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer} layer)"));
+        let (file, layer) = (source.file.display(), source.layer_text());
+        hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer})"));
     }
     shadowed
 }

@@ -64,7 +64,7 @@ fn load_file(
     }
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
-    draft.hook.source = HookSource { layer, file: path, line: None };
+    draft.hook.source = HookSource { layer, file: path, line: None, set: None };
     bind(loader, &draft);
 }
 

@@ -68,7 +68,7 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &Ho
                     let mut draft = table.draft.clone();
                     draft.hook.handler = handler(loader, file, table);
                     let (file, line) = (file.to_path_buf(), Some(table.at.line));
-                    draft.hook.source = HookSource { layer, file, line };
+                    draft.hook.source = HookSource { layer, file, line, set: None };
                     draft
                 });
                 loader.add(draft, &event);

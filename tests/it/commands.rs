@@ -24,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "replay",
     "new",
     "add",
+    "sets",
     "events",
     "schema",
     "field",

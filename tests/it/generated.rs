@@ -27,7 +27,9 @@ use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
 };
-use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, names as names_of};
+use hookrun::internals::config::{
+    EVENT_KEYS, HOOKSET_KEYS, KeyRow, LOG_KEYS, NEEDS_KEYS, SET_KEYS, names as names_of,
+};
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
@@ -75,6 +77,9 @@ const PARTS: &[Part] = &[
     ("sandbox-keys", || keys(SANDBOX_KEYS)),
     ("event-keys", || keys(EVENT_KEYS)),
     ("log-keys", || keys(LOG_KEYS)),
+    ("set-keys", || keys(SET_KEYS)),
+    ("hookset-keys", || keys(HOOKSET_KEYS)),
+    ("needs-keys", || keys(NEEDS_KEYS)),
     ("redactions", redactions),
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
@@ -185,6 +190,9 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     let mut wanted: Vec<&str> = tables.iter().flat_map(|rows| names_of(rows)).collect();
     wanted.extend(names_of(EVENT_KEYS));
     wanted.extend(names_of(LOG_KEYS));
+    wanted.extend(names_of(SET_KEYS));
+    wanted.extend(names_of(HOOKSET_KEYS));
+    wanted.extend(names_of(NEEDS_KEYS));
     wanted.extend(REDACTIONS.iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
@@ -248,6 +256,7 @@ fn the_pages_about_hooks_show_what_hookrun_prints() {
         "replay",
         "rules",
         "shipped-hooks",
+        "sets",
     ] {
         walk_in_a_project(&format!("docs/{page}.md"));
     }

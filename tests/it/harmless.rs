@@ -164,6 +164,7 @@ const OF_FILES: &[Row] = &[
     (&["test", "--suite", "--coverage", "--mutate"], ALL),
     (&["list"], &["human", "json"]),
     (&["validate"], ALL),
+    (&["sets", "list"], &["human", "json"]),
     (&["doctor"], ALL),
     (&["events"], &["human", "json"]),
     (&["schema", "tool.pre"], &[]),

@@ -32,6 +32,7 @@ mod replay;
 mod rules;
 mod run;
 mod secrets;
+mod sets;
 mod settings;
 mod shell;
 mod shipped;

@@ -142,7 +142,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             let why =
                 if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
             writeln!(out, "{}", why.unwrap_or_default())?;
-            writeln!(out, "      {DIM}{place} ({} layer){DIM:#}", hook.source.layer.name())?;
+            writeln!(out, "      {DIM}{place} ({}){DIM:#}", hook.source.layer_text())?;
         }
     }
     writeln!(out)?;
@@ -156,6 +156,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "name": hook.name,
         "event": hook.event,
         "layer": hook.source.layer.name(),
+        "set": hook.source.set,
         "file": paths.show(&hook.source.file),
         "line": hook.source.line,
         "wants": hook.matcher.to_string(),

@@ -91,7 +91,7 @@ fn human(
     let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
     let rows: [(&str, String); 17] = [
         ("event", hook.event.clone()),
-        ("from", format!("{place} ({} layer)", hook.source.layer.name())),
+        ("from", format!("{place} ({})", hook.source.layer_text())),
         ("runs", runs),
         ("program", program),
         ("wants", hook.matcher.to_string()),

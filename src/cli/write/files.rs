@@ -11,7 +11,6 @@ use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::engine::hook::LayerKind;
 use crate::lab::report::{Paths, plain};
 
 use crate::cli::exit::Result;
@@ -218,7 +217,7 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
 }
 
 fn project_folder(config: &Config) -> PathBuf {
-    let project = config.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
+    let project = config.layers.iter().rfind(|layer| layer.is_own_of_project());
     let found = project.and_then(|layer| layer.drop_ins.first().cloned());
     let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))

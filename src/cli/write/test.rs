@@ -206,6 +206,7 @@ fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -
         })?;
         Handler::Words { words, base: env.cwd.clone() }
     };
-    let source = HookSource { layer: LayerKind::Explicit, file: "--command".into(), line: None };
+    let (layer, file) = (LayerKind::Explicit, "--command".into());
+    let source = HookSource { layer, file, line: None, set: None };
     Ok(Hook { source, rewrite: true, ..Hook::new("command", event, handler) })
 }

@@ -84,7 +84,7 @@ impl Hook {
         Hook {
             name: name.to_string(),
             event: event.to_string(),
-            source: HookSource { layer: LayerKind::Explicit, file, line: None },
+            source: HookSource { layer: LayerKind::Explicit, file, line: None, set: None },
             handler,
             matcher: Matcher::default(),
             priority: DEFAULT_PRIORITY,
@@ -189,6 +189,16 @@ pub struct HookSource {
     pub file: PathBuf,
     /// The line of its table in a `hookrun.toml`; `None` for drop-ins.
     pub line: Option<usize>,
+    /// The shared set that it comes with, as the layer calls it.
+    pub set: Option<String>,
+}
+
+impl HookSource {
+    /// The layer in words, and the set: `project layer, set baseline`.
+    pub fn layer_text(&self) -> String {
+        let set = self.set.as_ref().map(|set| format!(", set {set}")).unwrap_or_default();
+        format!("{} layer{set}", self.layer.name())
+    }
 }
 
 /// The layers, in the order in which equal priorities run.

@@ -130,11 +130,16 @@ fn skipped_together(
     let count = alike.len();
     writeln!(out, "{DIM}skip  {DIM:#}  {BOLD}{count} hooks{BOLD:#}")?;
     let file = plain(&paths.show(Path::new(&first.file)));
-    label(out, "file", &format!("{file} ({} layer)", first.layer))?;
+    label(out, "file", &format!("{file} ({})", layer_text(first)))?;
     let names: Vec<&str> = alike.iter().map(|hook| hook.name.as_str()).collect();
     prose(out, "names", &names.join(", "))?;
     label(out, "why", "they want other events; `--hook NAME` says what one wants")?;
     writeln!(out)
+}
+
+fn layer_text(hook: &HookReport) -> String {
+    let set = hook.set.as_ref().map(|set| format!(", set {}", plain(set))).unwrap_or_default();
+    format!("{} layer{set}", hook.layer)
 }
 
 fn hook_run(
@@ -148,7 +153,7 @@ fn hook_run(
     if hook.function {
         label(out, "runs", "a function of the program around it")?;
     } else {
-        label(out, "file", &format!("{} ({} layer)", place(hook, paths), hook.layer))?;
+        label(out, "file", &format!("{} ({})", place(hook, paths), layer_text(hook)))?;
     }
     let why = hook.why.as_deref().unwrap_or_default();
     match (hook.fate.as_ref(), &hook.trace) {

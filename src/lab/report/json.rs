@@ -72,6 +72,9 @@ pub struct HookReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     pub layer: TableWord,
+    /// The shared set that it comes with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// It is a function of the program around hookrun, and `file` its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub function: bool,
@@ -190,6 +193,7 @@ pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         file: paths.show(&run.source.file),
         line: run.source.line,
         layer: run.source.layer.name().into(),
+        set: run.source.set.clone(),
         function: run.is_function,
         wants: run.wants(),
         on_failure: run.on_failure.name().into(),

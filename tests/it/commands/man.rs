@@ -21,6 +21,11 @@ const PARTS: &[&str] = &[
     "state-append",
     "state-remove",
     "state-list",
+    "sets-add",
+    "sets-update",
+    "sets-verify",
+    "sets-list",
+    "sets-why",
 ];
 
 #[test]

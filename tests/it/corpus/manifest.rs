@@ -8,7 +8,7 @@ use std::path::Path;
 use hookrun::Decision;
 use hookrun::internals::config::keys::{HOOK_KEYS, MATCH_KEYS};
 use hookrun::internals::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
-use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, TOP_KEYS};
+use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, TOP_KEYS};
 use hookrun::internals::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -198,6 +198,13 @@ impl Case<'_> {
                     }
                 }
                 ("log", DeValue::Table(log)) => self.check_keys(log, LOG_KEYS, "log"),
+                ("sets", DeValue::Table(sets)) => {
+                    for set in sets.values() {
+                        if let DeValue::Table(set) = set.get_ref() {
+                            self.check_keys(set, SET_KEYS, "a set");
+                        }
+                    }
+                }
                 _ => assert!(self.config.has_errors(), "`{}` is lost", name.get_ref()),
             }
         }

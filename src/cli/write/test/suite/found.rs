@@ -38,8 +38,10 @@ pub(super) fn find(
         for folder in &source.hooks {
             found.extend(of_folder(&env.cwd.join(folder), true)?);
         }
-    } else if let Some(project) = project(env) {
-        found.extend(of_folder(&project, false)?);
+    } else {
+        for folder in project(env) {
+            found.extend(of_folder(&folder, false)?);
+        }
     }
     let mut seen = HashSet::new();
     found.retain(|one: &CaseFile| seen.insert(one.path.clone()));
@@ -58,10 +60,13 @@ fn near(misplaced: &CaseFile) -> String {
     format!("`{}` {}; ", misplaced.path.display(), misplaced.misplaced.unwrap_or_default())
 }
 
-fn project(env: &Environment) -> Option<PathBuf> {
+/// The project's folder with hooks, and those of the sets that the project uses.
+fn project(env: &Environment) -> Vec<PathBuf> {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
-    let is_project = |layer: &crate::config::Layer| layer.kind == LayerKind::Project;
-    config.layers.into_iter().find(is_project).map(|layer| layer.folder)
+    let own = config.layers.iter().find(|layer| layer.is_own_of_project());
+    let of_project = config.layers.iter().filter(|layer| layer.kind == LayerKind::Project);
+    let sets = of_project.filter(|layer| layer.declared_in.is_some());
+    own.into_iter().chain(sets).map(|layer| layer.folder.clone()).collect()
 }
 
 /// A path on the command line: a file of cases, or a folder that has some.

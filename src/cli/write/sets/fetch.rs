@@ -1,0 +1,153 @@
+//! A set is fetched: its files go into the store, and what pins them into a lock.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::git::{FetchedRepository, unreachable};
+use crate::cli::exit::{Result, failed};
+use crate::config::sets::declared::{DeclaredSet, SetSource};
+use crate::config::sets::hookset::{self, HOOKSET};
+use crate::config::sets::lock::LockedSet;
+use crate::config::sets::store::{self, SetFile};
+use crate::config::{Environment, UsedSet};
+use crate::engine::complaint::Complaint;
+use crate::engine::session;
+
+/// Fetches what is declared. With `may_move`, a tag may name another commit than the locked one.
+pub(super) fn newest(
+    declared: &DeclaredSet,
+    file: &Path,
+    old: Option<&LockedSet>,
+    may_move: bool,
+    env: &Environment,
+) -> Result<LockedSet> {
+    let base = file.parent().unwrap_or(file);
+    let (files, commit) = match &declared.source {
+        SetSource::Path(path) => (of_folder(&base.join(path))?, None),
+        SetSource::Git { url, rev } => {
+            let repository = FetchedRepository::copy(url, base, env)?;
+            let resolved = repository.resolve(rev)?;
+            let was = old.and_then(|old| old.commit.as_ref());
+            if let Some(was) = was.filter(|was| **was != resolved.commit && resolved.is_tag) {
+                check_moved(declared, was, &resolved.commit, may_move)?;
+            }
+            (repository.files(&resolved.commit)?, Some(resolved.commit))
+        }
+    };
+    check_set(&files, declared)?;
+    Ok(LockedSet {
+        name: declared.name.clone(),
+        source: declared.source.locked(),
+        rev: declared.source.rev().map(str::to_string),
+        commit,
+        tree: keep(&files, env)?,
+        files: files.len(),
+    })
+}
+
+/// Fetches what is locked, and nothing else.
+pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
+    let base = set.file.parent().unwrap_or(&set.file);
+    let files = match (&set.declared.source, &locked.commit) {
+        (SetSource::Path(path), _) => of_folder(&base.join(path))?,
+        (SetSource::Git { url, rev }, Some(commit)) => {
+            let repository = FetchedRepository::copy(url, base, env)?;
+            if !repository.is_reachable(commit)? {
+                let now = repository.resolve(rev);
+                return Err(match now {
+                    Ok(now) if now.is_tag => moved(&set.declared, commit, &now.commit),
+                    Ok(_) | Err(_) => unreachable(commit),
+                });
+            }
+            repository.files(commit)?
+        }
+        (SetSource::Git { .. }, None) => {
+            let cause = format!("the lock has no commit of the set `{}`", locked.name);
+            return Err(Complaint::with_cure(cause, "`hookrun sets update` writes it anew"));
+        }
+    };
+    if store::digest_of(&files) != locked.tree {
+        let name = &locked.name;
+        return Err(Complaint::with_cure(
+            format!("the files of the set `{name}` are not those that were locked"),
+            format!("look at what changed, then `hookrun sets update {name}`"),
+        ));
+    }
+    keep(&files, env).map(drop)
+}
+
+fn of_folder(folder: &Path) -> Result<Vec<SetFile>> {
+    store::files_in(folder)
+        .map_err(|cause| Complaint::new(format!("`{}` is no hook set: {cause}", folder.display())))
+}
+
+fn check_moved(declared: &DeclaredSet, was: &str, is: &str, may_move: bool) -> Result<()> {
+    if may_move { Ok(()) } else { Err(moved(declared, was, is)) }
+}
+
+fn moved(declared: &DeclaredSet, was: &str, is: &str) -> Complaint {
+    let (name, rev) = (&declared.name, declared.source.rev().unwrap_or_default());
+    Complaint::with_cure(
+        format!(
+            "the tag `{rev}` of the set `{name}` was moved: locked is commit {was}, and now it names {is}"
+        ),
+        format!("ask its authors why; `hookrun sets update {name} --moved` takes it"),
+    )
+}
+
+/// Refuses files that are no set that this hookrun can use.
+fn check_set(files: &[SetFile], declared: &DeclaredSet) -> Result<()> {
+    let name = &declared.name;
+    let Some(about) = files.iter().find(|file| file.path == HOOKSET) else {
+        let cause = format!("what is declared as the set `{name}` has no {HOOKSET}");
+        return Err(Complaint::with_cure(cause, "`hookrun man hookrun.toml` says what is in it"));
+    };
+    let text = String::from_utf8_lossy(&about.content);
+    match hookset::read(&text, Path::new(HOOKSET)).1.into_iter().next() {
+        None => Ok(()),
+        Some(problem) => {
+            let cause = format!("the set `{name}`: {}: {}", problem.place(), problem.cause);
+            Err(Complaint { cause, cure: problem.cure })
+        }
+    }
+}
+
+/// Puts files into the store, and returns their digest. They are written apart, checked, and get
+/// their name at once, so that nobody sees a part of them.
+fn keep(files: &[SetFile], env: &Environment) -> Result<String> {
+    let Some(root) = &env.set_store else {
+        return Err(Complaint::new(env.why_no_home()));
+    };
+    let cannot = || failed(format!("cannot write into `{}`", root.display()));
+    session::make_private(root.parent().unwrap_or(root), root).map_err(cannot())?;
+    let digest = store::digest_of(files);
+    let target = store::folder_of(root, &digest);
+    let is_whole = |folder: &Path| {
+        store::files_in(folder).is_ok_and(|files| store::digest_of(&files) == digest)
+    };
+    if is_whole(&target) {
+        return Ok(digest);
+    }
+    let made = tempfile::Builder::new().prefix(".new-").tempdir_in(root).map_err(cannot())?;
+    let (new, old) = (made.path().join("new"), made.path().join("old"));
+    for SetFile { path, is_executable, content } in files {
+        let file = new.join(path);
+        let mode = if *is_executable { 0o555 } else { 0o444 };
+        let written = fs::create_dir_all(file.parent().unwrap_or(&new))
+            .and_then(|()| fs::write(&file, content))
+            .and_then(|()| fs::set_permissions(&file, fs::Permissions::from_mode(mode)));
+        written.map_err(cannot())?;
+    }
+    if !is_whole(&new) {
+        let cause = "two files of the set have one name on this system";
+        return Err(Complaint::with_cure(cause, "its authors must rename one of them"));
+    }
+    // What was changed by hand makes room.
+    let _ = fs::rename(&target, &old);
+    match fs::rename(&new, &target) {
+        // Another process was faster.
+        Err(_) if is_whole(&target) => Ok(digest),
+        renamed => renamed.map(|()| digest).map_err(cannot()),
+    }
+}

@@ -1,0 +1,302 @@
+//! Shared hook sets: declared, fetched, locked, and run from the store alone.
+
+mod attacks;
+mod needs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+const ABOUT: &str = "name = 'base'\nversion = '1.0'\n";
+
+const GUARD: &str = "[[rule]]\nruns = 'git push --force'\ndeny = 'no force: {command}'\n";
+
+/// A sandbox with a project, `hookrun.toml` in it, and repositories of sets beside it.
+pub(crate) struct Sets {
+    pub(crate) sandbox: Sandbox,
+}
+
+impl Sets {
+    /// With a repository `r` that has a set of one rule, tagged `v1`.
+    pub(crate) fn new() -> Sets {
+        let sets = Sets { sandbox: Sandbox::new() };
+        let sets = sets.repository("r", &[("hookset.toml", ABOUT), ("hookrun.toml", GUARD)]);
+        sets.git("r", &["tag", "v1"]).exits(0);
+        sets
+    }
+
+    /// The same, added to the project as `base`.
+    pub(crate) fn added() -> Sets {
+        let sets = Sets::new();
+        sets.add("base", "r", "v1").exits(0);
+        sets
+    }
+
+    /// Adds a repository with these files in its first commit.
+    pub(crate) fn repository(self, name: &str, files: &[(&str, &str)]) -> Sets {
+        fs::create_dir(self.sandbox.at(name)).unwrap();
+        self.git(name, &["init", "-q", "-b", "main"]).exits(0);
+        let sets = files.iter().fold(self, |sets, (file, text)| sets.file(name, file, text));
+        sets.commit(name);
+        sets
+    }
+
+    pub(crate) fn file(self, folder: &str, file: &str, text: &str) -> Sets {
+        Sets { sandbox: self.sandbox.script(&format!("{folder}/{file}"), text) }
+    }
+
+    pub(crate) fn commit(&self, repository: &str) {
+        self.git(repository, &["add", "-A"]).exits(0);
+        self.git(repository, &["commit", "-q", "-m", "x", "--allow-empty"]).exits(0);
+    }
+
+    /// The commit that a name means.
+    pub(crate) fn commit_of(&self, repository: &str, name: &str) -> String {
+        let ran = self.git(repository, &["rev-parse", &format!("{name}^{{commit}}")]);
+        ran.exits(0).stdout.trim().to_string()
+    }
+
+    pub(crate) fn git(&self, repository: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new("git");
+        command.args(arguments).env_clear().current_dir(self.sandbox.at(repository));
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.sandbox.at("home"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1");
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "a");
+            command.env(format!("GIT_{role}_EMAIL"), "a@example.com");
+        }
+        command.stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    pub(crate) fn add(&self, name: &str, url: &str, rev: &str) -> Ran {
+        self.sets(&["add", name, "--git", url, "--rev", rev])
+    }
+
+    pub(crate) fn sets(&self, arguments: &[&str]) -> Ran {
+        let all: Vec<&str> = ["sets"].into_iter().chain(arguments.iter().copied()).collect();
+        self.sandbox.hookrun(&all, b"")
+    }
+
+    pub(crate) fn force_push(&self) -> Ran {
+        self.sandbox.run_shell("git push --force")
+    }
+
+    /// The folders of sets in the store.
+    pub(crate) fn store(&self) -> Vec<PathBuf> {
+        let store = self.sandbox.at("home/.local/state/hookrun/sets");
+        let entries = fs::read_dir(store).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// Replaces a text in a file of the project.
+    pub(crate) fn edit(&self, file: &str, from: &str, to: &str) {
+        let text = self.sandbox.read(file);
+        assert!(text.contains(from), "{text}");
+        fs::write(self.sandbox.at(file), text.replace(from, to)).unwrap();
+    }
+}
+
+#[test]
+fn the_hooks_of_a_set_decide_and_are_shown_with_its_name() {
+    let sets = Sets::new();
+    sets.add("base", "r", "v1").exits(0).prints("added base v1").prints("2 files");
+    assert_eq!(sets.sandbox.read("hookrun.toml"), "[sets.base]\ngit = \"r\"\nrev = \"v1\"\n");
+    sets.force_push().blocks("no force: git push --force");
+    sets.sandbox.run_shell("git push").allows();
+    sets.sandbox.hookrun(&["list"], b"").exits(0).prints("(project layer, set base)");
+    sets.sandbox.hookrun(&["show", "hookrun.toml:1"], b"").prints("(project layer, set base)");
+    sets.sandbox.hookrun(&["why", "--decision", "block"], b"").prints("set base)");
+    let list = sets.sandbox.json(&["list", "--format", "json"]);
+    assert_eq!(list["hooks"][0]["set"], "base");
+    sets.sandbox.hookrun(&["validate"], b"").exits(0);
+}
+
+#[test]
+fn the_lock_has_the_commit_and_the_digest_and_is_written_only_when_it_changes() {
+    let sets = Sets::added();
+    let lock = sets.sandbox.read("hookrun.lock");
+    let commit = sets.commit_of("r", "v1");
+    let list = sets.sandbox.json(&["sets", "list", "--format", "json"]);
+    let tree = list["sets"][0]["tree"].as_str().unwrap();
+    let body = format!(
+        "name = \"base\"\nsource = \"git+r\"\nrev = \"v1\"\ncommit = \"{commit}\"\ntree = \"{tree}\"\nfiles = 2\n"
+    );
+    assert!(lock.ends_with(&format!("version = 1\n\n[[set]]\n{body}")), "{lock}");
+    let wanted = json!({ "name": "base", "source": "git+r", "rev": "v1", "commit": commit,
+        "tree": tree, "files": 2, "layer": "project", "file": "hookrun.toml", "line": 1,
+        "folder": sets.store()[0] });
+    assert_eq!(list["sets"][0], wanted);
+    let before = fs::metadata(sets.sandbox.at("hookrun.lock")).unwrap().modified().unwrap();
+    sets.sets(&["update"]).exits(0).prints("unchanged base v1");
+    let after = fs::metadata(sets.sandbox.at("hookrun.lock")).unwrap().modified().unwrap();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
+    let sets = Sets::new();
+    let sets =
+        Sets { sandbox: sets.sandbox.file("hookrun.toml", "[sets.base]\ngit = 'r'\nrev = 'v1'\n") };
+    let update = "run `hookrun sets update base`";
+    let ran = sets.sandbox.run_shell("ls");
+    ran.blocks_saying("hookrun.toml:1:7: the set `base` is not in hookrun.lock").says(update);
+    sets.sets(&["verify"]).exits(1).says(update);
+    sets.sets(&["list"]).exits(1).prints(update);
+    sets.sets(&["update", "base"]).exits(0).prints("updated base v1");
+    sets.sandbox.run_shell("ls").allows();
+
+    // Declared otherwise than it is locked.
+    sets.edit("hookrun.toml", "'v1'", "'main'");
+    sets.sandbox.run_shell("ls").blocks_saying("another source or `rev`").says(update);
+    sets.edit("hookrun.toml", "'main'", "'v1'");
+    sets.sandbox.run_shell("ls").allows();
+
+    // A machine that has not seen it.
+    fs::remove_dir_all(&sets.store()[0]).unwrap();
+    let verify = "run `hookrun sets verify`";
+    sets.sandbox.run_shell("ls").blocks_saying("is not on this machine yet").says(verify);
+    sets.sets(&["verify"]).exits(0).prints("fetched base v1");
+    sets.sets(&["verify"]).exits(0).prints("ok base v1");
+    sets.sandbox.run_shell("ls").allows();
+
+    // No home, no store.
+    let without = |command: &mut Command| {
+        command.env_remove("HOME");
+    };
+    let ran = sets.sandbox.hookrun_as(without, &["run", "tool.pre"], b"{}");
+    ran.blocks_saying("there is no home folder");
+}
+
+#[test]
+fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
+    for (text, wanted) in [
+        ("[sets.a]\ngit = 'r'\n", "1:7: the set `a` has no `rev` [name a tag: `rev = \"v1.0\"`]"),
+        ("[sets.a]\nrev = 'r'\n", "1:7: the set `a` does not say where it comes from"),
+        ("[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n", "1:7: the set `a` has both"),
+        (
+            "[sets.a]\npath = 'r'\nrev = 'v'\n",
+            "1:7: the set `a` has a `rev`, and a folder has none",
+        ),
+        ("[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n", "2:7: `ext::sh` is no repository"),
+        ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
+        ("[sets.a]\ngit = 'r'\nref = 'v'\n", "3:1: unknown key `ref` [known here: git, rev, path]"),
+        ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
+        ("sets = 3\n", "1:8: `sets` takes a table"),
+        ("[sets]\na = 3\n", "2:5: a set is not a table"),
+    ] {
+        let sandbox = Sandbox::new().file("hookrun.toml", text);
+        let problems = sandbox.problems(&[]);
+        let is_found = |problem: &String| problem.contains(&format!("hookrun.toml:{wanted}"));
+        assert!(problems.iter().any(is_found), "{text}: {problems:?}");
+    }
+}
+
+#[test]
+fn a_branch_is_followed_by_update_alone_and_a_whole_commit_never_moves() {
+    let sets = Sets::new();
+    sets.add("base", "r", "main").exits(0);
+    let first = sets.commit_of("r", "main");
+    sets.add("fixed", "r", &first).exits(0).prints("fixed");
+    let sets = sets.file("r", "hookrun.toml", "[[rule]]\nruns = 'git push'\ndeny = 'never'\n");
+    sets.commit("r");
+    sets.force_push().blocks_saying("no force");
+    sets.sets(&["update"]).exits(0).prints("updated base").prints("unchanged fixed");
+    sets.force_push().blocks_saying("never");
+}
+
+#[test]
+fn sets_of_folders_are_copied_too_and_a_user_has_sets_for_all_projects() {
+    let sandbox = Sandbox::new().file("s/hookset.toml", ABOUT).file("s/hookrun.toml", GUARD);
+    let sets = Sets { sandbox };
+    sets.sets(&["add", "own", "--path", "s", "--user"]).exits(0);
+    let text = sets.sandbox.read("home/.config/hookrun/hookrun.toml");
+    assert_eq!(text, format!("[sets.own]\npath = \"{}\"\n", sets.sandbox.at("s").display()));
+    sets.force_push().blocks_saying("no force");
+    sets.sandbox.hookrun(&["list"], b"").prints("(user layer, set own)");
+    let sets = sets.file("s", "hookrun.toml", "");
+    sets.force_push().blocks_saying("no force");
+    sets.sets(&["add", "own", "--path", "s", "--user"]).exits(2).says("has a set `own` already");
+    sets.sets(&["add", "none", "--path", "home"]).exits(2).says("has no hookset.toml");
+}
+
+#[test]
+fn why_says_who_declares_a_set_and_what_it_brings() {
+    let sets = Sets::new();
+    let sets = sets.file("r", "hooks.d/tool.pre/10-look.sh", "#!/bin/sh\n");
+    sets.commit("r");
+    sets.add("base", "r", "main").exits(0);
+    let ran = sets.sets(&["why", "base"]);
+    ran.exits(0).prints("declared hookrun.toml:1 (project layer)").prints("from     git+r");
+    ran.prints("10-look.sh  tool.pre").prints("    hooks.d/tool.pre/10-look.sh\n");
+    ran.prints("hookrun.toml:1  tool.pre  runs git push --force");
+    sets.sets(&["why", "bse"]).exits(2).says("no set `bse` is declared").says("`base`?");
+}
+
+#[test]
+fn the_suite_of_a_set_is_played_with_that_of_the_project() {
+    let case = "[[case]]\nname = 'force'\nevent = 'tool.pre'\ncontext.toolName = 'bash'\n\
+                context.toolInput.command = 'git push --force'\n\
+                expect.decision = 'block'\n";
+    let sets = Sets::new().file("r", "tests/force.toml", case);
+    sets.commit("r");
+    sets.add("base", "r", "main").exits(0);
+    let ran = sets.sandbox.hookrun(&["test", "--suite"], b"");
+    ran.exits(0).prints("force");
+    assert!(ran.stdout.contains("1 case"), "{ran:?}");
+}
+
+#[test]
+fn a_set_says_nothing_that_is_the_owners_to_say() {
+    let own = "[sets.more]\npath = 'x'\n[log]\nenabled = false\n";
+    let sets = Sets::new().file("r", "hookrun.toml", &format!("{GUARD}{own}"));
+    sets.commit("r");
+    sets.add("base", "r", "main").exits(0);
+    sets.sandbox.run_shell("ls").blocks_saying("a set cannot say `sets`");
+    let sets = sets.file("r", "hookrun.toml", &format!("{GUARD}[log]\nenabled = false\n"));
+    sets.commit("r");
+    sets.sets(&["update"]).exits(0);
+    sets.sandbox.run_shell("ls").blocks_saying("a set cannot say `log.enabled`");
+}
+
+/// How `git` is called is written into a file by a program of that name.
+fn with_spy(sets: &Sets) -> impl FnOnce(&mut Command) + use<> {
+    let (bin, log) = (sets.sandbox.at("bin"), sets.sandbox.at("git.log"));
+    fs::create_dir_all(&bin).unwrap();
+    let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", log.display());
+    write_program(&bin.join("git"), &text);
+    move |command| {
+        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    }
+}
+
+fn write_program(file: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(file, text).unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
+    let sets = Sets::added();
+    let event = json!({ "toolName": "bash", "toolInput": { "command": "git push --force" } });
+    let event = event.to_string();
+    let decide = |change: Box<dyn FnOnce(&mut Command)>| -> Value {
+        let all = ["run", "tool.pre", "--format", "json"];
+        let ran = sets.sandbox.hookrun_as(change, &all, event.as_bytes());
+        let mut report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["tookMs"] = Value::Null;
+        report
+    };
+    let before = decide(Box::new(|_| {}));
+    fs::rename(sets.sandbox.at("r"), sets.sandbox.at("gone")).unwrap();
+    assert_eq!(decide(Box::new(with_spy(&sets))), before);
+    assert_eq!(before["decision"], "block");
+    sets.sandbox.has_no_file("git.log");
+    // The spy is one: a command that fetches starts it.
+    sets.sandbox.hookrun_as(with_spy(&sets), &["sets", "update"], b"").exits(2);
+    sets.sandbox.has_file("git.log");
+}
