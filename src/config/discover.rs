@@ -34,6 +34,8 @@ pub struct Choice {
     pub program: Option<PathBuf>,
     /// Folders that the host tells of: what its user has opened is the project.
     pub told: HostFolders,
+    /// Lock files of sets as they will be, each with its text, instead of what is in them.
+    pub locks: Vec<(PathBuf, String)>,
 }
 
 impl Choice {

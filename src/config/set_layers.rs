@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::discover::Choice;
 use super::env::Environment;
 use super::layer::{Layer, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
@@ -35,6 +36,7 @@ pub struct UsedSet {
 pub(super) fn add(
     layers: &mut Vec<Layer>,
     manifests: &mut Vec<LayerFiles>,
+    choice: &Choice,
     env: &Environment,
     problems: &mut Vec<Problem>,
 ) -> Vec<UsedSet> {
@@ -46,7 +48,7 @@ pub(super) fn add(
     let own = std::mem::take(layers).into_iter().zip(std::mem::take(manifests));
     for (layer, files) in own {
         for (file, declared) in declarations(&files) {
-            let locked = find_locked(file, declared);
+            let locked = find_locked(file, declared, choice);
             let folder = match (&layer.set, &locked) {
                 (Some(_), _) => Err("a set declares no other sets".to_string()),
                 (None, Err(why)) => Err(why.clone()),
@@ -76,11 +78,15 @@ fn declarations(files: &LayerFiles) -> impl Iterator<Item = (&Path, &DeclaredSet
 }
 
 /// What the lock next to `file` says of a set.
-fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String> {
+fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<LockedSet, String> {
     let DeclaredSet { name, source, .. } = declared;
     let update = format!("run `hookrun sets update {name}`");
     let mut problems = Vec::new();
-    let lock = Lock::load(&file.with_file_name(LOCK), &mut problems);
+    let place = file.with_file_name(LOCK);
+    let lock = match choice.locks.iter().find(|(file, _)| *file == place) {
+        Some((_, text)) => Lock::read(text, &place, &mut problems),
+        None => Lock::load(&place, &mut problems),
+    };
     if let Some(problem) = problems.first() {
         let (place, cause) = (problem.place(), &problem.cause);
         return Err(format!("the set `{name}` is not locked: {place}: {cause}; {update}"));
@@ -91,6 +97,9 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
             if locked.source != source.locked() || locked.rev.as_deref() != source.rev() =>
         {
             Err(format!("{LOCK} has another source or `rev` of the set `{name}`; {update}"))
+        }
+        Some(locked) if declared.allowed_signers.is_some() && locked.signed_by.is_none() => {
+            Err(format!("{LOCK} does not say who signed the set `{name}`; {update}"))
         }
         Some(locked) => Ok(locked.clone()),
     }

@@ -4,7 +4,6 @@ mod add;
 mod completions;
 mod events;
 mod field;
-mod init;
 mod list;
 mod man;
 mod new;
@@ -23,7 +22,6 @@ const COMMANDS: &[&str] = &[
     "validate",
     "why",
     "replay",
-    "init",
     "new",
     "add",
     "sets",

@@ -2,6 +2,8 @@
 
 mod attacks;
 mod needs;
+mod signatures;
+mod update;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use serde_json::{Value, json};
 use crate::sandbox::{Ran, Sandbox};
 
 const ABOUT: &str = "name = 'base'\nversion = '1.0'\n";
+
+const STRICTER: &str = "[[rule]]\nruns = 'git push'\ndeny = 'never'\n";
 
 const GUARD: &str = "[[rule]]\nruns = 'git push --force'\ndeny = 'no force: {command}'\n";
 
@@ -183,7 +187,10 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
         ),
         ("[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n", "2:7: `ext::sh` is no repository"),
         ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
-        ("[sets.a]\ngit = 'r'\nref = 'v'\n", "3:1: unknown key `ref` [known here: git, rev, path]"),
+        (
+            "[sets.a]\ngit = 'r'\nref = 'v'\n",
+            "3:1: unknown key `ref` [known here: git, rev, path, allowed_signers]",
+        ),
         ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
         ("sets = 3\n", "1:8: `sets` takes a table"),
         ("[sets]\na = 3\n", "2:5: a set is not a table"),

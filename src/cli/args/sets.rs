@@ -17,17 +17,18 @@ pub(crate) struct SetsArgs {
 pub(crate) enum SetsAction {
     /// Declare a set in hookrun.toml, fetch it and lock it
     Add(AddedSet),
-    /// Fetch what is declared, and lock it
-    Update {
-        /// Only this set [default: all whose lock you may write]
-        name: Option<String>,
-
-        /// Take a tag that names another commit than the locked one
-        #[arg(long)]
-        moved: bool,
-    },
+    /// Fetch what is declared, show which recorded decisions would change, and lock it
+    Update(UpdatedSets),
     /// Check the files of all locked sets, and fetch those that are missing; the lock stays as it is
     Verify,
+    /// Copy the files of a set into a folder
+    Vendor {
+        /// The set
+        name: String,
+
+        /// The folder, which must not be there yet
+        folder: PathBuf,
+    },
     /// Show the sets, and whether they can be used
     List {
         /// How to show them
@@ -46,8 +47,9 @@ impl SetsAction {
         match self {
             SetsAction::List { format } => format.shape(),
             SetsAction::Add(_)
-            | SetsAction::Update { .. }
+            | SetsAction::Update(_)
             | SetsAction::Verify
+            | SetsAction::Vendor { .. }
             | SetsAction::Why { .. } => OutputShape::People,
         }
     }
@@ -71,7 +73,29 @@ pub(crate) struct AddedSet {
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
 
+    /// Take it only if one of the SSH keys in this file has signed the tag or the commit
+    #[arg(long, value_name = "FILE", requires = "git")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+
     /// Declare it in your own hookrun.toml, for all projects
     #[arg(long)]
     pub(crate) user: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdatedSets {
+    /// Only this set [default: all whose lock you may write]
+    pub(crate) name: Option<String>,
+
+    /// Take a tag that names another commit than the locked one
+    #[arg(long)]
+    pub(crate) moved: bool,
+
+    /// Do not compare what the old and the new hooks decide about recorded events
+    #[arg(long)]
+    pub(crate) no_replay: bool,
+
+    /// Show what would change, and write no lock
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

@@ -70,6 +70,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         host: dialects::find(dialect).and_then(|dialect| folders::of(dialect.name)),
         program: env.image(),
         told: HostFolders { roots: env.projects_of(dialect), cwd: None },
+        locks: Vec::new(),
     }
 }
 

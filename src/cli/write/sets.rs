@@ -2,13 +2,15 @@
 
 mod fetch;
 mod git;
+mod rehearse;
 mod shown;
+mod vendor;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
-use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource};
+use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, is_path};
 use crate::config::sets::lock::{LOCK, Lock, LockedSet, quoted};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
@@ -17,7 +19,8 @@ use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use rustix::fs::{Access, access};
 
-use crate::cli::args::{AddedSet, SetsAction, SetsArgs};
+use super::files::{Becomes, FileWrite, WritePlan};
+use crate::cli::args::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::install::files::Target;
 use crate::cli::streams;
@@ -27,8 +30,11 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
     match &args.action {
         SetsAction::Add(added) => add(added, &config, env, out),
-        SetsAction::Update { name, moved } => {
-            update(named(&config, name.as_deref())?, *moved, env, out)
+        SetsAction::Update(args) => update(args, &config, env, out),
+        SetsAction::Vendor { name, folder } => {
+            let sets = named(&config, Some(name))?;
+            sets.first().map_or(Ok(()), |set| vendor::copy(set, folder, env, out))?;
+            Ok(ExitStatus::Yes)
         }
         SetsAction::Verify => verify(&config, env, out),
         SetsAction::List { format } => shown::list(&config, *format, env, out),
@@ -79,26 +85,47 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         (git, rev, None) => {
             git.as_deref().map_or(Ok(()), declared::check_url)?;
             rev.as_deref().map_or(Ok(()), declared::check_rev)?;
-            SetDraft { git: git.clone(), rev: rev.clone(), path: None }
+            SetDraft { git: git.clone(), rev: rev.clone(), ..SetDraft::default() }
         }
         (.., Some(path)) => {
             let path = Some(path.display().to_string());
             SetDraft { path, ..SetDraft::default() }
         }
     };
-    let source = from_file(source.source(name)?, &file, env);
-    let set = DeclaredSet { name: name.clone(), source, at: Position::default() };
-    let target = Target::read(&file)?;
+    // What was typed means the working directory, and in the file its own folder.
+    let is_here = file.parent() == Some(&env.cwd);
+    let moved = |path: String| {
+        if is_here { path } else { env.cwd.join(path).display().to_string() }
+    };
+    let source = match source.source(name)? {
+        SetSource::Path(path) => SetSource::Path(moved(path)),
+        SetSource::Git { url, rev } if is_path(&url) => SetSource::Git { url: moved(url), rev },
+        SetSource::Git { url, rev } => SetSource::Git { url, rev },
+    };
+    let signers = args.allowed_signers.as_ref().map(|file| moved(file.display().to_string()));
+    let at = Position::default();
+    let set = DeclaredSet { name: name.clone(), source, allowed_signers: signers, at };
     let locked = fetch::newest(&set, &file, None, false, env)?;
-    let before = target.text.clone().unwrap_or_default();
-    let gap = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
-    let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-    target.replace(&format!("{before}{end}{gap}{}", table(&set)))?;
-    write_lock(&file, vec![locked.clone()])?;
+    let place = file.with_file_name(LOCK);
+    let mut lock = lock_of(&place, config);
+    lock.put(locked.clone());
     writeln!(out, "added {}", line(&locked))?;
-    writeln!(out, "  in {}; commit it with {LOCK}", paths.show(&file))?;
-    writeln!(out, "  `hookrun sets why {name}` shows what it brings")?;
+    write(vec![FileWrite::added(file, &table(&set))?, whole(&place, lock.text())?], env, out)?;
+    writeln!(out, "  commit both; `hookrun sets why {name}` shows what the set brings")?;
     Ok(ExitStatus::Yes)
+}
+
+/// A file with a new text.
+fn whole(path: &Path, text: String) -> Result<FileWrite> {
+    let becomes = Becomes::Changed { target: Target::read(path)?, text };
+    Ok(FileWrite { path: path.to_path_buf(), becomes })
+}
+
+/// Writes what is not so already.
+fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) -> Result<()> {
+    changes.retain(|change| !change.is_done());
+    let plan = WritePlan { hooks: env.cwd.clone(), changes, hints: Vec::new() };
+    plan.write(&Paths::from(&env.cwd), out)
 }
 
 /// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.
@@ -108,66 +135,56 @@ fn file_of_project(config: &Config) -> PathBuf {
     found.unwrap_or_else(|| config.nearest_folder().join(MANIFEST))
 }
 
-/// A path that was typed in the working directory, as the file means it.
-fn from_file(source: SetSource, file: &Path, env: &Environment) -> SetSource {
-    let is_here = file.parent() == Some(&env.cwd);
-    let moved = |path: String| match is_here {
-        true => path,
-        false => env.cwd.join(path).display().to_string(),
-    };
-    match source {
-        SetSource::Path(path) => SetSource::Path(moved(path)),
-        SetSource::Git { url, rev } if url.starts_with('.') => {
-            SetSource::Git { url: moved(url), rev }
-        }
-        SetSource::Git { url, rev } => SetSource::Git { url, rev },
-    }
-}
-
 /// The table of a set in `hookrun.toml`.
 fn table(set: &DeclaredSet) -> String {
     let source = match &set.source {
         SetSource::Git { url, rev } => format!("git = {}\nrev = {}", quoted(url), quoted(rev)),
         SetSource::Path(path) => format!("path = {}", quoted(path)),
     };
-    format!("[sets.{}]\n{source}\n", set.name)
+    let signers = set.allowed_signers.as_ref();
+    let signers = signers.map(|file| format!("allowed_signers = {}\n", quoted(file)));
+    format!("[sets.{}]\n{source}\n{}", set.name, signers.unwrap_or_default())
 }
 
-fn update(sets: Vec<&UsedSet>, may_move: bool, env: &Environment, out: &mut dyn Write) -> Result {
-    let mut files: Vec<(&Path, Vec<LockedSet>)> = Vec::new();
-    for set in sets {
+fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
+    let sets = named(config, args.name.as_deref())?;
+    let mut locks: Vec<(PathBuf, Lock)> = Vec::new();
+    let mut has_changed = false;
+    for set in &sets {
         let old = set.locked.as_ref();
-        let new = fetch::newest(&set.declared, &set.file, old, may_move, env)?;
-        let word = match old {
-            Some(old) if *old == new => "unchanged",
-            Some(_) | None => "updated",
-        };
+        let new = fetch::newest(&set.declared, &set.file, old, args.moved, env)?;
+        let word = if old == Some(&new) { "unchanged" } else { "updated" };
         writeln!(out, "{word} {}", line(&new))?;
-        match files.iter_mut().find(|(file, _)| *file == set.file) {
-            Some((_, sets)) => sets.push(new),
-            None => files.push((&set.file, vec![new])),
+        has_changed |= old.map(|old| &old.tree) != Some(&new.tree);
+        let place = set.file.with_file_name(LOCK);
+        if locks.iter().all(|(file, _)| *file != place) {
+            locks.push((place.clone(), lock_of(&place, config)));
         }
+        let lock = locks.iter_mut().find(|(file, _)| *file == place);
+        lock.into_iter().for_each(|(_, lock)| lock.put(new.clone()));
     }
-    if files.is_empty() {
+    if sets.is_empty() {
         streams::remark("no sets are declared: `hookrun sets add NAME` declares one\n");
     }
-    for (file, sets) in files {
-        write_lock(file, sets)?;
+    if has_changed && !args.no_replay {
+        let locks = locks.iter().map(|(file, lock)| (file.clone(), lock.text())).collect();
+        rehearse::compare(locks, env, out)?;
+    }
+    if !args.dry_run {
+        let changes = locks.iter().map(|(file, lock)| whole(file, lock.text()));
+        write(changes.collect::<Result<_>>()?, env, out)?;
     }
     Ok(ExitStatus::Yes)
 }
 
-/// Writes the lock next to `file`, with these sets, and without those that it no longer declares.
-fn write_lock(file: &Path, sets: Vec<LockedSet>) -> Result<()> {
-    let target = Target::read(&file.with_file_name(LOCK))?;
-    // A lock with mistakes pins nothing, and is written anew.
-    let mut lock = Lock::load(&target.path, &mut Vec::new());
-    sets.into_iter().for_each(|set| lock.put(set));
-    let text = lock.text();
-    if target.text.as_deref() != Some(&text) {
-        target.replace(&text)?;
-    }
-    Ok(())
+/// The lock in `place`, without sets that are no longer declared. One with mistakes pins nothing,
+/// and is written anew.
+fn lock_of(place: &Path, config: &Config) -> Lock {
+    let mut lock = Lock::load(place, &mut Vec::new());
+    let files = config.sets.iter().filter(|set| set.file.with_file_name(LOCK) == place);
+    let names: Vec<&String> = files.map(|set| &set.declared.name).collect();
+    lock.sets.retain(|set| names.contains(&&set.name));
+    lock
 }
 
 /// A set on one line: name, rev, commit and files.

@@ -11,6 +11,8 @@ use crate::engine::complaint::Complaint;
 pub(crate) struct DeclaredSet {
     pub(crate) name: String,
     pub(crate) source: SetSource,
+    /// The file of the keys of those who may sign it, relative to the declaring file.
+    pub(crate) allowed_signers: Option<String>,
     /// Where it is declared.
     pub(crate) at: Position,
 }
@@ -45,6 +47,7 @@ pub struct SetDraft {
     pub(crate) git: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) rev: Option<String>,
+    pub(crate) allowed_signers: Option<String>,
 }
 
 impl SetDraft {
@@ -54,13 +57,13 @@ impl SetDraft {
     /// What is missing, or is too much.
     pub(crate) fn source(self, name: &str) -> Result<SetSource, Complaint> {
         let (cause, cure) = match self {
-            SetDraft { git: Some(url), path: None, rev: Some(rev) } => {
+            SetDraft { git: Some(url), path: None, rev: Some(rev), .. } => {
                 return Ok(SetSource::Git { url, rev });
             }
-            SetDraft { git: None, path: Some(path), rev: None } => {
+            SetDraft { git: None, path: Some(path), rev: None, .. } => {
                 return Ok(SetSource::Path(path));
             }
-            SetDraft { git: Some(_), path: None, rev: None } => {
+            SetDraft { git: Some(_), path: None, rev: None, .. } => {
                 ("has no `rev`", "name a tag: `rev = \"v1.0\"`")
             }
             SetDraft { git: Some(_), path: Some(_), .. } => {
@@ -86,6 +89,8 @@ pub const SET_KEYS: &[KeyRow<SetDraft>] = &[
         |draft, key| checked(key, check_rev).map(|rev| draft.rev = Some(rev))),
     KeyRow::key("path", KeyValue::Text, "", "instead of `git`: a folder, relative to the file",
         |draft, key| key.text().map(|path| draft.path = Some(path.to_string()))),
+    KeyRow::key("allowed_signers", KeyValue::Text, "none", "with `git`: a file of SSH keys, as `ssh-keygen` takes it; one of them must have signed the tag or the commit",
+        |draft, key| key.text().map(|file| draft.allowed_signers = Some(file.to_string()))),
 ];
 
 pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<DeclaredSet> {
@@ -105,8 +110,15 @@ pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         return None;
     }
     let at = reader.at(entry.at);
+    let allowed_signers = draft.allowed_signers.take();
     let source = draft.source(&name).map_err(|complaint| reader.complain(entry.at, complaint));
-    Some(DeclaredSet { source: source.ok()?, name, at })
+    let source = source.ok()?;
+    if allowed_signers.is_some() && source.rev().is_none() {
+        let cause = format!("the set `{name}` is a folder, and only git has signatures");
+        reader.fault(entry.at, cause, "drop `allowed_signers`");
+        return None;
+    }
+    Some(DeclaredSet { source, name, allowed_signers, at })
 }
 
 fn checked(
@@ -151,7 +163,7 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
             return refused(&format!("`{protocol}` is not one of its protocols"));
         }
         None if url.contains("::") => return refused("it names a program that git would run"),
-        None => (url, url.split('/').next().is_some_and(|first| first.contains(':'))),
+        None => (url, !is_path(url)),
     };
     let authority = rest.split('/').next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -163,6 +175,11 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
         return Err(Complaint::with_cure(cause, "keep it in a credential helper of git"));
     }
     Ok(())
+}
+
+/// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
+pub(crate) fn is_path(url: &str) -> bool {
+    !url.contains("://") && !url.split('/').next().unwrap_or_default().contains(':')
 }
 
 /// Refuses what is no plain name of a tag, a branch or a commit.

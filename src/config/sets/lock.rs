@@ -33,6 +33,8 @@ pub(crate) struct LockedSet {
     pub(crate) tree: String,
     /// How many files it has.
     pub(crate) files: usize,
+    /// Who signed it: `ssh:FINGERPRINT NAME`.
+    pub(crate) signed_by: Option<String>,
 }
 
 const TREE: &str = "sha256:";
@@ -57,22 +59,27 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
     KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
     KeyRow::key("files", KeyValue::Number, "required", "how many they are",
         |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
+    KeyRow::key("signed-by", KeyValue::Text, "none", "the key and the name of the signer",
+        |set, key| key.text().map(|text| set.signed_by = Some(text.to_string()))),
 ];
 
 impl Lock {
     /// Reads a lock file; one that is not there pins nothing.
     pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Lock::default(),
+        match fs::read_to_string(file) {
+            Ok(text) => Lock::read(&text, file, problems),
+            Err(error) if error.kind() == ErrorKind::NotFound => Lock::default(),
             Err(error) => {
                 let cause = format!("cannot be read: {error}");
                 problems.push(Complaint::with_cure(cause, CURE).in_file(file, None));
-                return Lock::default();
+                Lock::default()
             }
-        };
-        let mut reader = DocumentReader::new(&text, file);
-        let document = reader.toml(&text, |_| Some(CURE.to_string()));
+        }
+    }
+
+    pub(crate) fn read(text: &str, file: &Path, problems: &mut Vec<Problem>) -> Lock {
+        let mut reader = DocumentReader::new(text, file);
+        let document = reader.toml(text, |_| Some(CURE.to_string()));
         let mut lock = Lock::default();
         reader.take(document.entries().unwrap_or_default(), LOCK_KEYS, "", &mut lock);
         problems.append(&mut reader.problems);
@@ -101,6 +108,7 @@ impl Lock {
                 ("rev", set.rev.as_deref()),
                 ("commit", set.commit.as_deref()),
                 ("tree", Some(&tree)),
+                ("signed-by", set.signed_by.as_deref()),
             ];
             text.push_str("\n[[set]]\n");
             for (key, value) in rows.into_iter().filter_map(|(key, value)| Some((key, value?))) {

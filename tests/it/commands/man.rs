@@ -24,6 +24,7 @@ const PARTS: &[&str] = &[
     "sets-add",
     "sets-update",
     "sets-verify",
+    "sets-vendor",
     "sets-list",
     "sets-why",
 ];

@@ -31,14 +31,14 @@ fn the_house_keeps_its_measures() {
     // What is measured, how much it is, and how much it may be.
     let measures = [
         ("lines of src", sources.iter().map(lines).sum(), 61_080),
-        ("lines of code in it, without comments and unit tests", code_lines(&sources), 48_210),
+        ("lines of code in it, without comments and unit tests", code_lines(&sources), 48_220),
         (
             "lines of the engine, which is all that an embedder must compile",
             engine.map(lines).sum(),
-            19_240,
+            19_300,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
-        ("files", sources.len(), 374),
+        ("files", sources.len(), 375),
         ("public items, without fields and methods", public_items(&sources), 250),
         ("names of more than one type", names_of_several_types(&sources).len(), 0),
         ("parameters that are tuples", tuple_parameters(&sources).len(), 0),

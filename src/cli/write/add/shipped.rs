@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::config::discover::SUITES;
 use serde_json::{Value, json};
 
 /// A sort of what is shipped, and what people call several of it.
@@ -17,16 +16,16 @@ pub(crate) struct ShippedHook {
     pub(super) sort: &'static str,
     /// What it does: the first sentence of its comment, or the heading of a rule with its own.
     pub(crate) about: String,
-    pub(crate) events: Vec<String>,
+    pub(super) events: Vec<String>,
     /// The hook comes first, then its cases and what they read.
-    pub(crate) files: Vec<ShippedFile>,
+    pub(super) files: Vec<ShippedFile>,
     /// The `[event]` that it needs in a hookrun.toml.
     pub(super) declares: Option<&'static str>,
 }
 
-pub(crate) struct ShippedFile {
+pub(super) struct ShippedFile {
     /// Below hooks.d.
-    pub(crate) path: String,
+    pub(super) path: String,
     pub(super) content: ShippedContent,
 }
 
@@ -34,12 +33,6 @@ pub(super) enum ShippedContent {
     Text(Cow<'static, str>),
     /// A link to the hook itself.
     Link(String),
-}
-
-impl ShippedFile {
-    pub(crate) fn is_suite(&self) -> bool {
-        self.path.starts_with(SUITES) && self.path.ends_with(".toml")
-    }
 }
 
 /// All of it, in the order of [`SORTS`].

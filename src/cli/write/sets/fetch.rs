@@ -23,8 +23,8 @@ pub(super) fn newest(
     env: &Environment,
 ) -> Result<LockedSet> {
     let base = file.parent().unwrap_or(file);
-    let (files, commit) = match &declared.source {
-        SetSource::Path(path) => (of_folder(&base.join(path))?, None),
+    let (files, commit, signed_by) = match &declared.source {
+        SetSource::Path(path) => (of_folder(&base.join(path))?, None, None),
         SetSource::Git { url, rev } => {
             let repository = FetchedRepository::copy(url, base, env)?;
             let resolved = repository.resolve(rev)?;
@@ -32,7 +32,8 @@ pub(super) fn newest(
             if let Some(was) = was.filter(|was| **was != resolved.commit && resolved.is_tag) {
                 check_moved(declared, was, &resolved.commit, may_move)?;
             }
-            (repository.files(&resolved.commit)?, Some(resolved.commit))
+            let signed_by = signer(&repository, declared, &resolved.commit, base)?;
+            (repository.files(&resolved.commit)?, Some(resolved.commit), signed_by)
         }
     };
     check_set(&files, declared)?;
@@ -43,6 +44,7 @@ pub(super) fn newest(
         commit,
         tree: keep(&files, env)?,
         files: files.len(),
+        signed_by,
     })
 }
 
@@ -60,6 +62,11 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
                     Ok(_) | Err(_) => unreachable(commit),
                 });
             }
+            let signed_by = signer(&repository, &set.declared, commit, base)?;
+            if signed_by.is_some() && signed_by != locked.signed_by {
+                let cause = format!("the lock says that another key signed `{}`", locked.name);
+                return Err(Complaint::with_cure(cause, "`hookrun sets update` writes it anew"));
+            }
             repository.files(commit)?
         }
         (SetSource::Git { .. }, None) => {
@@ -75,6 +82,18 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
         ));
     }
     keep(&files, env).map(drop)
+}
+
+/// Who signed `commit` or its tag, if the declaration wants a signature.
+fn signer(
+    repository: &FetchedRepository,
+    declared: &DeclaredSet,
+    commit: &str,
+    base: &Path,
+) -> Result<Option<String>> {
+    let rev = declared.source.rev().unwrap_or_default();
+    let file = declared.allowed_signers.as_ref();
+    file.map(|file| repository.signer(rev, commit, &base.join(file))).transpose()
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<SetFile>> {

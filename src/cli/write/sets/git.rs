@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
-use crate::config::sets::declared::PROTOCOLS;
+use crate::config::sets::declared::{PROTOCOLS, is_path};
 use crate::config::sets::store::{MOST_BYTES, MOST_FILES, SetFile, check_size};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
@@ -26,6 +26,16 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false",
     "fetch.recurseSubmodules=false",
 ];
+
+/// Only the signatures of SSH keys count, and only those of the named file.
+#[rustfmt::skip]
+const SIGNATURES: &[&str] = &[
+    "gpg.format=ssh", "gpg.ssh.program=ssh-keygen", "gpg.openpgp.program=false",
+    "gpg.x509.program=false", "gpg.minTrustLevel=fully",
+];
+
+/// How git begins the line about a signature by a known key.
+const GOOD: &str = "Good \"git\" signature for ";
 
 /// A copy of a repository's branches and tags, which is removed in the end.
 #[derive(Debug)]
@@ -50,8 +60,8 @@ impl FetchedRepository {
         let scrubbed = Environment::beginning_with("GIT_").into_iter().map(|(name, _)| name);
         let repository =
             FetchedRepository { folder: folder.map_err(cannot)?, scrubbed: scrubbed.collect() };
-        let is_path = !url.contains("://") && !url.split('/').next().unwrap_or("").contains(':');
-        let place = if is_path { base.join(url).display().to_string() } else { url.to_string() };
+        let place =
+            if is_path(url) { base.join(url).display().to_string() } else { url.to_string() };
         // A local copy would take objects along that no branch or tag reaches.
         let words = ["clone", "--bare", "--no-local", "--quiet", "--template=", "--", &place, "."];
         let output = repository.git(&words, Vec::new())?;
@@ -132,6 +142,44 @@ impl FetchedRepository {
         };
         let files: Option<Vec<SetFile>> = files.into_iter().map(&mut take).collect();
         files.ok_or_else(|| Complaint::new(format!("git did not print all files of {commit}")))
+    }
+
+    /// Who signed the tag `rev`, or else `commit`, of those whose keys are in the file `signers`.
+    ///
+    /// # Errors
+    /// When none of them did. A tag that was signed under another name counts for nothing.
+    pub(super) fn signer(&self, rev: &str, commit: &str, signers: &Path) -> Result<String> {
+        let keys = format!("gpg.ssh.allowedSignersFile={}", signers.display());
+        let tag = format!("refs/tags/{rev}");
+        let is_of_tag =
+            self.commit(&tag)?.as_deref() == Some(commit) && self.is_named(&tag, rev)?;
+        let checks = [("verify-tag", tag.as_str(), is_of_tag), ("verify-commit", commit, true)];
+        for (check, object, _) in checks.into_iter().filter(|(.., counts)| *counts) {
+            let settings = SIGNATURES.iter().copied().chain([keys.as_str()]);
+            let mut words: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
+            words.extend([check, object]);
+            let output = self.git(&words, Vec::new())?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            let good = said.lines().find_map(|line| line.strip_prefix(GOOD));
+            let parts = good.and_then(|line| line.rsplit_once(" with "));
+            if let Some((name, key)) = parts.filter(|_| output.status.success()) {
+                let key = key.rsplit(' ').next().unwrap_or_default();
+                return Ok(format!("ssh:{key} {name}"));
+            }
+        }
+        let cause = format!(
+            "neither the tag nor commit {commit} is signed by one of the keys in `{}`",
+            signers.display()
+        );
+        Err(Complaint::with_cure(cause, "ask its authors to sign the tag: `git tag -s`"))
+    }
+
+    /// Whether the object of a tag has this name. One with another name was put in its place.
+    fn is_named(&self, tag: &str, name: &str) -> Result<bool> {
+        let output = self.git(&["cat-file", "tag", tag], Vec::new())?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut head = text.lines().take_while(|line| !line.is_empty());
+        Ok(head.any(|line| line.strip_prefix("tag ") == Some(name)))
     }
 
     /// What a command of git prints, which must succeed.

@@ -45,6 +45,7 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
         "commit": locked.and_then(|locked| locked.commit.as_ref()),
         "tree": locked.map(|locked| format!("sha256:{}", locked.tree)),
         "files": locked.map(|locked| locked.files),
+        "signedBy": locked.and_then(|locked| locked.signed_by.as_ref()),
         "layer": set.layer.name(),
         "file": paths.show(&set.file),
         "line": set.declared.at.line,
@@ -68,6 +69,7 @@ fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         ("from", Some(declared.source.locked())),
         ("commit", locked.and_then(|locked| locked.commit.clone())),
         ("tree", locked.map(|locked| format!("sha256:{}, {} files", locked.tree, locked.files))),
+        ("signed", locked.and_then(|locked| locked.signed_by.clone())),
         ("needs", needs),
         ("problem", set.folder.as_ref().err().cloned()),
     ];

@@ -1,0 +1,106 @@
+//! A set that must be signed is used only if one of the named keys has signed it.
+
+use std::fs;
+use std::process::Command;
+
+use super::{STRICTER, Sets};
+use crate::sandbox::Ran;
+
+/// With two keys, of ana and of eve. The first may sign.
+fn with_keys() -> Sets {
+    let sets = Sets::new();
+    for name in ["ana", "eve"] {
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"]);
+        let ran: Ran = command.arg(sets.sandbox.at(name)).output().unwrap().into();
+        ran.exits(0);
+    }
+    let key = sets.sandbox.read("ana.pub");
+    fs::write(sets.sandbox.at("signers"), format!("ana@acme {key}")).unwrap();
+    sets
+}
+
+/// Runs git with a key of `who` to sign with.
+fn signed(sets: &Sets, who: &str, arguments: &[&str]) {
+    let key = format!("user.signingKey={}", sets.sandbox.at(&format!("{who}.pub")).display());
+    let all: Vec<&str> = ["-c", "gpg.format=ssh", "-c", &key].into_iter().collect();
+    sets.git("r", &[&all, arguments].concat()).exits(0);
+}
+
+fn add(sets: &Sets, rev: &str) -> Ran {
+    sets.sets(&["add", "base", "--git", "r", "--rev", rev, "--allowed-signers", "signers"])
+}
+
+#[test]
+fn a_signed_tag_or_commit_is_taken_and_the_lock_says_who_signed() {
+    for arguments in
+        [&["tag", "-s", "v2", "-m", "x"][..], &["commit", "-qS", "--allow-empty", "-m", "x"]]
+    {
+        let sets = with_keys();
+        signed(&sets, "ana", arguments);
+        let rev = if arguments[0] == "tag" { "v2" } else { "main" };
+        add(&sets, rev).exits(0);
+        let lock = sets.sandbox.read("hookrun.lock");
+        assert!(lock.contains("signed-by = \"ssh:SHA256:"), "{lock}");
+        assert!(lock.contains(" ana@acme\""), "{lock}");
+        assert!(sets.sandbox.read("hookrun.toml").contains("allowed_signers = \"signers\""));
+        sets.force_push().blocks_saying("no force");
+        sets.sets(&["why", "base"]).prints("ana@acme");
+        // A lock without the signer is not enough, and another one is found when it is fetched.
+        let start = lock.find("signed-by").unwrap();
+        let at = sets.sandbox.at("hookrun.lock");
+        fs::write(&at, &lock[..start]).unwrap();
+        sets.force_push().blocks_saying("does not say who signed the set `base`");
+        fs::write(&at, lock.replace("ana@acme", "eve@acme")).unwrap();
+        fs::remove_dir_all(&sets.store()[0]).unwrap();
+        sets.sets(&["verify"]).exits(1).says("another key signed `base`");
+        fs::write(&at, lock).unwrap();
+        sets.sets(&["verify"]).exits(0).prints("fetched base");
+    }
+}
+
+#[test]
+fn what_is_not_signed_by_a_named_key_is_not_taken() {
+    let not_signed = "is signed by one of the keys in";
+    let sets = with_keys();
+    add(&sets, "v1").exits(2).says(not_signed);
+    sets.git("r", &["tag", "-a", "plain", "-m", "x"]).exits(0);
+    add(&sets, "plain").exits(2).says(not_signed);
+    signed(&sets, "eve", &["tag", "-s", "v2", "-m", "x"]);
+    add(&sets, "v2").exits(2).says(not_signed);
+    signed(&sets, "ana", &["tag", "-s", "v3", "-m", "x"]);
+    fs::remove_file(sets.sandbox.at("signers")).unwrap();
+    add(&sets, "v3").exits(2).says(not_signed);
+    sets.sandbox.has_no_file("hookrun.lock");
+    sets.sandbox.has_no_file("hookrun.toml");
+}
+
+#[test]
+fn a_signed_tag_under_another_name_counts_for_nothing() {
+    let sets = with_keys();
+    signed(&sets, "ana", &["tag", "-s", "old", "-m", "x"]);
+    sets.git("r", &["update-ref", "refs/tags/v9", "refs/tags/old"]).exits(0);
+    add(&sets, "v9").exits(2).says("is signed by one of the keys in");
+    add(&sets, "old").exits(0);
+}
+
+#[test]
+fn an_update_to_something_unsigned_keeps_what_is_locked() {
+    let sets = with_keys();
+    signed(&sets, "ana", &["commit", "-qS", "--allow-empty", "-m", "x"]);
+    add(&sets, "main").exits(0);
+    let lock = sets.sandbox.read("hookrun.lock");
+    let sets = sets.file("r", "hookrun.toml", STRICTER);
+    sets.commit("r");
+    sets.sets(&["update"]).exits(2).says("is signed by one of the keys in");
+    assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
+    sets.force_push().blocks_saying("no force");
+}
+
+#[test]
+fn a_folder_has_no_signatures() {
+    let text = "[sets.a]\npath = 'r'\nallowed_signers = 'x'\n";
+    let sandbox = crate::sandbox::Sandbox::new().file("hookrun.toml", text);
+    let problems = sandbox.problems(&[]).join("\n");
+    assert!(problems.contains("hookrun.toml:1:7: the set `a` is a folder"), "{problems}");
+}
