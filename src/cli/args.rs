@@ -21,7 +21,7 @@ pub(crate) use look::{
 pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, NewArgs, TestArgs};
+pub(crate) use write::{AddArgs, InitArgs, NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -85,6 +85,11 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
+    /// Guard the agents here: hooks with their cases, and the hosts that ask them
+    #[command(
+        after_help = "Exit status: 0 all is well, or only listed; 1 the hooks or their cases failed, or you said no; 2 it could not be. What `doctor` finds is shown and does not count, as a host may wait for you to accept its hooks. Every file is listed before it is written. Without a terminal it writes only with --yes."
+    )]
+    Init(InitArgs),
     /// Write a first hook with its first cases
     #[command(
         after_help = "Exit status: 0 written, or printed; 2 it could not be. Nothing is ever written over."
@@ -183,9 +188,11 @@ impl Command {
             }
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
             Command::Uninstall(args) if args.dry_run => OutputShape::Lines,
-            Command::New(_) | Command::Add(_) | Command::Install(_) | Command::Uninstall(_) => {
-                OutputShape::People
-            }
+            Command::Init(_)
+            | Command::New(_)
+            | Command::Add(_)
+            | Command::Install(_)
+            | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),
             Command::Schema(_) => OutputShape::Json,
             Command::Run(_)

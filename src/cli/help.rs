@@ -15,7 +15,7 @@ use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["new", "add", "install", "uninstall", "doctor"]),
+    ("Begin", &["init", "new", "add", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
     ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("Share hooks", &["sets"]),
@@ -27,6 +27,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 /// Lines to copy: the command that they are for, the line, and what it does.
 const EXAMPLES: &[(&str, &str, &str)] = &[
+    ("hookrun", "hookrun init", "guard the agents here"),
     ("hookrun", "hookrun new guard --event tool.pre", "write a first hook, with its cases"),
     ("hookrun", "hookrun test tool.pre", "decide a sample event, and show everything"),
     ("hookrun", "hookrun test", "play the project's suite"),
@@ -58,6 +59,9 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("sets", "hookrun sets verify", "fetch what is locked, in a new clone or a CI job"),
     ("sets", "hookrun sets update baseline", "take what is declared now"),
     ("sets", "hookrun sets why baseline", "see what it brings, and who declares it"),
+    ("init", "hookrun init", "see what it would write, and say yes or no"),
+    ("init", "hookrun init --user --host claude --yes", "guard Claude Code in all projects"),
+    ("init", "hookrun init --guard no-sudo --guard no-force-push", "begin with other guards"),
     ("new", "hookrun new guard --event tool.pre", "guard commands and files"),
     ("new", "hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
     ("new", "hookrun new wip --event commit.msg --lang python", "check messages of commits"),
@@ -85,6 +89,7 @@ struct NamedValues {
 
 #[rustfmt::skip]
 const VALUES: &[NamedValues] = &[
+    NamedValues { command: "init", argument: "host", names: agents },
     NamedValues { command: "install", argument: "host", names: hosts },
     NamedValues { command: "uninstall", argument: "host", names: hosts },
     NamedValues { command: "doctor", argument: "host", names: hosts },
@@ -96,8 +101,12 @@ fn languages() -> Vec<&'static str> {
     templates::LANGUAGES.iter().map(|language| language.name).collect()
 }
 
+fn agents() -> Vec<&'static str> {
+    HOSTS.iter().map(|host| host.name).collect()
+}
+
 fn hosts() -> Vec<&'static str> {
-    HOSTS.iter().map(|host| host.name).chain([git::NAME]).collect()
+    agents().into_iter().chain([git::NAME]).collect()
 }
 
 pub(crate) fn command_line() -> Command {
@@ -166,7 +175,6 @@ fn heading(text: &str) -> String {
 
 /// Words that people try first, and the command for it. Words that mean the same are aliases.
 const WORDS: &[(&str, &str)] = &[
-    ("init", "`hookrun new NAME --event EVENT` writes a first hook, and its cases"),
     ("create", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
     ("history", "`hookrun why --all --brief` lists what was decided"),
     ("stats", "`hookrun why --stats` counts what was decided"),
@@ -178,7 +186,7 @@ const WORDS: &[(&str, &str)] = &[
     ("exec", "`hookrun run EVENT` decides an event, `hookrun test EVENT` shows how"),
     ("watch", "`hookrun test --watch` plays the suite again at every change"),
     ("coverage", "`hookrun test --coverage` shows what no case has tested"),
-    ("setup", "`hookrun install HOST` makes a host ask hookrun"),
+    ("setup", "`hookrun init` guards the agents here"),
     ("remove", "`hookrun uninstall HOST`; a hook is removed with its file"),
 ];
 

@@ -115,7 +115,8 @@ fn page(command: &clap::Command, name: String) -> Result<ManualPage> {
     let usage =
         usage.trim_start_matches("Usage:").lines().map(str::trim).filter(|line| !line.is_empty());
     let usage = usage.map(escaped).collect::<Vec<_>>().join("\n.br\n");
-    let text = with_synopsis(&text, &usage) + &examples(command.get_name());
+    let command = name.strip_prefix("hookrun-").unwrap_or(&name);
+    let text = with_synopsis(&text, &usage) + &examples(command);
     Ok(ManualPage { name, section: "1", text: text.into_bytes() })
 }
 

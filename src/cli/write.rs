@@ -1,7 +1,8 @@
-//! What people who write hooks use: `new`, `add` and `test`.
+//! What people who write hooks use: `init`, `new`, `add` and `test`.
 
 pub(in crate::cli) mod add;
 mod files;
+pub(in crate::cli) mod init;
 pub(in crate::cli) mod new;
 pub(in crate::cli) mod sets;
 pub(in crate::cli) mod test;

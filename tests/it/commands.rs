@@ -4,6 +4,7 @@ mod add;
 mod completions;
 mod events;
 mod field;
+mod init;
 mod list;
 mod man;
 mod new;
@@ -22,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "validate",
     "why",
     "replay",
+    "init",
     "new",
     "add",
     "sets",

@@ -1,4 +1,4 @@
-//! What the commands take with which hooks are written and tried: `new`, `add`, and `test` of one event, a
+//! What the commands take with which hooks are written and tried: `init`, `new`, `add`, and `test` of one event, a
 //! suite, or vectors.
 
 use std::path::PathBuf;
@@ -207,6 +207,30 @@ pub(crate) struct NewArgs {
 
     /// Print what would be written, and write nothing
     #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Install into this host, instead of all that are found; can be given several times
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Vec<String>,
+
+    /// Add this hook, gate or rule of `hookrun add --list` instead of the usual guards, or `none`;
+    /// can be given several times
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) guard: Vec<String>,
+
+    /// Write your own hooks and settings, for all projects, instead of those of this project
+    #[arg(long)]
+    pub(crate) user: bool,
+
+    /// Write it without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Only list what would be written
+    #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }
 

@@ -91,7 +91,7 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
     Ok(plan)
 }
 
-fn find(name: &str) -> Result<ShippedHook> {
+pub(super) fn find(name: &str) -> Result<ShippedHook> {
     let mut all = shipped::all();
     if let Some(at) = all.iter().position(|one| one.name == name) {
         return Ok(all.swap_remove(at));
@@ -117,7 +117,7 @@ fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
     shipped.files.iter().map(change).collect()
 }
 
-fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
+pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
     shipped.files.first().is_some_and(|hook| hooks.join(&hook.path).exists())
 }
 

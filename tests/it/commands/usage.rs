@@ -189,7 +189,6 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
         assert!(!hookrun(&["--help"]).stdout.contains(&format!("\n  {word} ")), "{word} is hidden");
     }
     for (word, tip) in [
-        ("init", "tip: `hookrun new NAME --event EVENT`"),
         ("record", "tip: `hookrun run --record FILE`"),
         ("status", "tip: `hookrun doctor`"),
         ("exec", "tip: `hookrun run EVENT`"),

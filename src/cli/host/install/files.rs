@@ -59,6 +59,18 @@ impl InstallHost {
             UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
         }
     }
+
+    /// Whether this person has the host: its own folder of settings, or its program in PATH.
+    pub(crate) fn is_installed(&self, env: &Environment) -> bool {
+        let below = match self.user {
+            UserFile::Home(path) | UserFile::Config(path) => Path::new(path).components().count(),
+            UserFile::Moved { .. } => 2,
+        };
+        let file = self.path(SettingsScope::User, Path::new(""), env);
+        let folder = file.as_deref().and_then(|file| file.ancestors().nth(below - 1));
+        let mut search = env.search.iter().flat_map(std::env::split_paths);
+        folder.is_some_and(Path::is_dir) || search.any(|folder| folder.join(self.name).is_file())
+    }
 }
 
 #[derive(Debug)]

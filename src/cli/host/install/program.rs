@@ -23,7 +23,7 @@ pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
 
 /// The whole path of this program: where PATH finds it, so a new version is found too, else
 /// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
-pub(super) fn path(env: &Environment) -> Result<String> {
+pub(crate) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
     let own = own.ok_or_else(|| Complaint::new("cannot tell where this program is"))?;
     let real = own.canonicalize().ok();
@@ -41,7 +41,7 @@ pub(super) fn path(env: &Environment) -> Result<String> {
     })
 }
 
-pub(super) fn command_line(program: &str, host: &InstallHost) -> String {
+pub(crate) fn command_line(program: &str, host: &InstallHost) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use crate::config::discover::SUITES;
 use serde_json::{Value, json};
 
 /// A sort of what is shipped, and what people call several of it.
@@ -16,16 +17,16 @@ pub(crate) struct ShippedHook {
     pub(super) sort: &'static str,
     /// What it does: the first sentence of its comment, or the heading of a rule with its own.
     pub(crate) about: String,
-    pub(super) events: Vec<String>,
+    pub(crate) events: Vec<String>,
     /// The hook comes first, then its cases and what they read.
-    pub(super) files: Vec<ShippedFile>,
+    pub(crate) files: Vec<ShippedFile>,
     /// The `[event]` that it needs in a hookrun.toml.
     pub(super) declares: Option<&'static str>,
 }
 
-pub(super) struct ShippedFile {
+pub(crate) struct ShippedFile {
     /// Below hooks.d.
-    pub(super) path: String,
+    pub(crate) path: String,
     pub(super) content: ShippedContent,
 }
 
@@ -33,6 +34,12 @@ pub(super) enum ShippedContent {
     Text(Cow<'static, str>),
     /// A link to the hook itself.
     Link(String),
+}
+
+impl ShippedFile {
+    pub(crate) fn is_suite(&self) -> bool {
+        self.path.starts_with(SUITES) && self.path.ends_with(".toml")
+    }
 }
 
 /// All of it, in the order of [`SORTS`].

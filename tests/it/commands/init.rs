@@ -1,0 +1,125 @@
+//! `hookrun init`: from nothing to a blocked command in a host.
+
+use std::fs;
+
+use crate::sandbox::{Ran, Sandbox};
+use crate::ui::screen::{at, at_terminal};
+
+fn init(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let mut all = vec!["init"];
+    all.extend(arguments);
+    sandbox.hookrun(&all, b"")
+}
+
+/// Somebody who has used Claude Code, and has nothing else.
+fn newcomer() -> Sandbox {
+    Sandbox::new().file("home/.claude/settings.json", "{\"model\": \"opus\"}\n")
+}
+
+/// Runs the last line of what `init` printed, as a person who copies it.
+fn proof(sandbox: &Sandbox, ran: &Ran) -> Ran {
+    let line = ran.stdout.lines().last().unwrap_or_default();
+    sandbox.hookrun_by_shell(line, b"")
+}
+
+#[test]
+fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked_in_the_hosts_own_words() {
+    let sandbox = newcomer();
+    let ran = init(&sandbox, &["--yes"]);
+    ran.exits(0).prints(
+        "  .claude/settings.json  Claude Code: UserPromptSubmit, PreToolUse, PostToolUse\n",
+    );
+    ran.prints("ok: 7 files, 32 hooks")
+        .prints("Claude Code: installed for 3 events in project scope");
+    let settings = sandbox.read_json(".claude/settings.json");
+    let entry = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    let line = ran.stdout.lines().last().unwrap();
+    assert!(
+        line.starts_with("  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\""),
+        "{line}"
+    );
+    let called = line.rsplit_once("| ").unwrap().1;
+    assert!(entry.as_str().unwrap().starts_with(called), "{line} is not {entry}");
+    proof(&sandbox, &ran)
+        .exits(2)
+        .says("`git push --force` overwrites or deletes what others have");
+    assert_eq!(sandbox.read("home/.claude/settings.json"), "{\"model\": \"opus\"}\n");
+}
+
+#[test]
+fn every_host_is_shown_how_it_blocks() {
+    for host in ["claude", "codex", "gemini", "cursor", "copilot", "opencode"] {
+        let sandbox = Sandbox::new();
+        let ran = init(&sandbox, &["--host", host, "--guard", "no-force-push", "--yes"]);
+        ran.exits(0).prints("hooks.d/tests/no-force-push.toml: 4 cases");
+        proof(&sandbox, &ran)
+            .exits(2)
+            .says("push to a branch of your own, or with --force-with-lease");
+    }
+}
+
+#[test]
+fn nothing_is_written_before_somebody_agrees() {
+    let sandbox = newcomer().file("event", "");
+    let listed = init(&sandbox, &[]);
+    listed.exits(2).prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
+    listed.says("no terminal to ask at").says("`hookrun init --yes`");
+    assert_eq!(init(&sandbox, &["--dry-run"]).exits(0).stdout, listed.stdout);
+    let few = ["init", "--guard", "no-sudo"];
+    at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "n\r")]).exits(1);
+    sandbox.has_no_file("hooks.d");
+    sandbox.has_no_file(".claude");
+    fs::remove_file(sandbox.at("stdout")).unwrap();
+    at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "y\r")]).exits(0);
+    for line in listed.stdout.lines().filter(|line| line.starts_with("  hooks.d/")) {
+        let is_it = line.contains("no-sudo");
+        assert_eq!(sandbox.at(line.trim()).exists(), is_it, "{line}");
+    }
+    sandbox.has_file("hooks.d/tool.pre/50-no-sudo.toml");
+    sandbox.has_file(".claude/settings.json");
+}
+
+#[test]
+fn a_second_time_everything_is_there() {
+    let sandbox = newcomer();
+    let few = ["--guard", "no-sudo", "--yes"];
+    init(&sandbox, &few).exits(0);
+    let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo'\ndeny = 'no'\n";
+    let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
+    let ran = init(&sandbox, &few);
+    ran.prints("is here already: ").prints("is up to date; nothing was changed");
+    // `doas` is among its cases, and mine does not know it.
+    ran.exits(0);
+    assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);
+    let broken = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo'\nask = 'no'\n";
+    let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", broken);
+    init(&sandbox, &few).exits(1).prints("FAILED");
+}
+
+#[test]
+fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
+    let sandbox = Sandbox::new().script("bin/codex", "#!/bin/sh\n").file("home/.cursor/x", "");
+    let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
+    let sandbox = sandbox.variable("PATH", &path);
+    let ran = init(&sandbox, &["--guard", "none", "--dry-run"]);
+    assert_eq!(
+        ran.exits(0).stdout,
+        "guards\nwill be written\n  .codex/hooks.json  Codex: \n  .cursor/hooks.json  Cursor: \n"
+    );
+    init(&Sandbox::new(), &["--dry-run"]).exits(0).prints("no host is installed here");
+    init(&Sandbox::new(), &["--guard", "x"]).exits(2).says("nothing that is shipped is called `x`");
+    init(&Sandbox::new(), &["--host", "clod"]).exits(2).says("claude");
+}
+
+#[test]
+fn a_user_is_guarded_in_all_projects() {
+    let sandbox = newcomer();
+    let ran = init(&sandbox, &["--user", "--guard", "no-force-push", "--yes"]);
+    ran.exits(0).prints("home/.claude/settings.json  Claude Code: all events");
+    sandbox.has_file("home/.config/hookrun/hooks.d/tests/no-force-push.toml");
+    sandbox.has_no_file("hooks.d");
+    sandbox.has_no_file(".claude");
+    proof(&sandbox, &ran).exits(2);
+    let homeless = |command: &mut std::process::Command| _ = command.env_remove("HOME");
+    sandbox.hookrun_as(homeless, &["init", "--user"], b"").exits(2).says("HOME");
+}
