@@ -13,6 +13,7 @@ mod look;
 mod man;
 mod streams;
 mod terminal;
+mod trust;
 mod write;
 
 use std::ffi::OsString;
@@ -33,7 +34,7 @@ use host::install;
 use inside::{act, field, send, state, ui};
 use look::{doctor, events, explain, list, replay, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
-use write::{add, init, new, sets, test};
+use write::{add, edit, init, new, sets, test};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -144,6 +145,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::New(args) => new::new(args, env, out),
         Command::Add(args) => add::add(args, env, out),
         Command::Sets(args) => sets::sets(args, env, out),
+        Command::Edit(args) => edit::edit(args, env, out),
+        Command::Trust(args) => trust::trust(args, env, out),
         Command::Man(args) => man::man(args, env, out),
         Command::Supervise(args) => supervise::supervise(args, env),
         Command::Keep { mark } => Ok(supervise::keep(mark)),

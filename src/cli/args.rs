@@ -18,10 +18,10 @@ pub(crate) use look::{
     EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
     ValidateArgs, WhyArgs,
 };
-pub(crate) use options::{SourceArgs, TextFormat, duration, jobs};
+pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, InitArgs, NewArgs, TestArgs};
+pub(crate) use write::{AddArgs, EditArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -106,6 +106,18 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 done, 1 a set cannot be used, 2 it could not be done. Only `add`, `update` and `verify` fetch anything; a set that is not on this machine blocks every gate until `verify` has fetched it."
     )]
     Sets(SetsArgs),
+    /// Edit a hook, or another of its files
+    #[command(
+        after_help = "What is trusted stays trusted, if nothing else has changed meanwhile. Exit status: 0 edited, or nothing was changed; 2 it could not be."
+    )]
+    Edit(EditArgs),
+    /// Let the hooks of this project run, once you have seen them
+    #[command(
+        after_help = "Hooks that came with a project do not run before you trust them: events that they would decide are blocked. What counts is the content of hookrun.toml, of all files in hooks.d and of those that commands name, together with the repository: all its work trees share it, and content that was trusted once stays trusted.
+
+Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a person at a terminal, except with --digest, --show, --diff, --list and --revoke."
+    )]
+    Trust(TrustArgs),
     /// Show the events, or one event in full
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
@@ -191,6 +203,8 @@ impl Command {
             Command::Init(_)
             | Command::New(_)
             | Command::Add(_)
+            | Command::Edit(_)
+            | Command::Trust(_)
             | Command::Install(_)
             | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),

@@ -15,7 +15,7 @@ use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["init", "new", "add", "install", "uninstall", "doctor"]),
+    ("Begin", &["init", "new", "add", "edit", "trust", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
     ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("Share hooks", &["sets"]),
@@ -70,6 +70,9 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("add", "hookrun add guard-destructive no-sudo", "guard commands that destroy, and sudo"),
     ("add", "hookrun add terraform-plan --hooks gates", "gate the plans of a CI job"),
     ("add", "hookrun add --update", "see what a new version would change"),
+    ("trust", "hookrun trust", "see the hooks of this project, and let them run"),
+    ("trust", "hookrun trust --diff", "see what has changed since you trusted them"),
+    ("trust", "hookrun trust --show", "see the digest, for `hookrun run --trust DIGEST` in CI"),
     ("completions", "source <(hookrun completions bash)", "in ~/.bashrc"),
     ("completions", "source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
     ("completions", "hookrun completions fish | source", "in ~/.config/fish/config.fish"),

@@ -103,6 +103,18 @@ impl Terminal {
         read
     }
 
+    /// Shows a text, whose lines are harmless already, and takes a line as the answer to `question`.
+    /// `None` if none came.
+    pub(crate) fn answer(&self, text: &str, question: &str, until: Instant) -> Option<String> {
+        let raw = self.begin()?;
+        self.write(text);
+        let asker = Asker::new("hookrun", until, Vec::new());
+        match self.read_line(raw, &asker, question) {
+            line::LineInput::Line(line) => Some(line.trim().to_string()),
+            line::LineInput::Left | line::LineInput::Over => None,
+        }
+    }
+
     /// Columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         let size = rustix::termios::tcgetwinsize(&self.file).ok();
@@ -123,7 +135,7 @@ impl Terminal {
     }
 
     /// Lets the person edit a file. Whether to keep it.
-    fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
+    pub(crate) fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
         let Ok(words) = shell_words::split(&self.editor) else { return false };
         let before = rustix::termios::tcgetattr(&self.file);
         let ended = errand::open_at_terminal(&words, file, &self.file, || asker.is_over());

@@ -1,6 +1,7 @@
-//! What people who write hooks use: `init`, `new`, `add` and `test`.
+//! What people who write hooks use: `init`, `new`, `add`, `edit` and `test`.
 
 pub(in crate::cli) mod add;
+pub(in crate::cli) mod edit;
 mod files;
 pub(in crate::cli) mod init;
 pub(in crate::cli) mod new;

@@ -13,6 +13,7 @@ use super::layer::{
 };
 use super::problem::Problem;
 use super::project;
+use super::trust::TrustChoice;
 use crate::dialects::folders::{self, HostFolders, SystemFolders};
 use crate::dialects::settings;
 use crate::engine::complaint::Complaint;
@@ -36,6 +37,9 @@ pub struct Choice {
     pub told: HostFolders,
     /// Lock files of sets as they will be, each with its text, instead of what is in them.
     pub locks: Vec<(PathBuf, String)>,
+    /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
+    /// asks for them.
+    pub trust: Option<TrustChoice>,
 }
 
 impl Choice {
@@ -112,7 +116,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
 }
 
 /// The folders of hooks that are no project's.
-fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
+pub(super) fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
     let system = (LayerKind::System, env.system.clone());
     let user = env.config_home.as_ref().map(|home| (LayerKind::User, home.join("hookrun")));
     std::iter::once(system).chain(user)

@@ -9,6 +9,7 @@ use super::env::Environment;
 use super::load::{Config, complaint, refusal_for};
 use super::loader::ConfigScope;
 use super::problem::{Problem, Severity};
+use super::trust::TrustChoice;
 use crate::engine::chain::Surroundings;
 use crate::engine::event::EventSpec;
 use crate::engine::registry::Registry;
@@ -36,6 +37,7 @@ pub struct RunnerBuilder {
     choice: Choice,
     environment: Option<Environment>,
     discovers: bool,
+    trusted: Vec<String>,
 }
 
 impl RunnerBuilder {
@@ -48,10 +50,18 @@ impl RunnerBuilder {
     }
 
     /// Adds the hooks of the system, of the user and of the project around the working directory,
-    /// as the command line finds them.
+    /// as the command line finds them. Those of the project run only if they are trusted, by
+    /// `hookrun trust` or by [`trust`](RunnerBuilder::trust).
     #[must_use]
     pub fn discover(mut self) -> RunnerBuilder {
         self.discovers = true;
+        self
+    }
+
+    /// Trusts the hooks of a project if they have this digest, as `hookrun trust --show` prints it.
+    #[must_use]
+    pub fn trust(mut self, digest: impl Into<String>) -> RunnerBuilder {
+        self.trusted.push(digest.into());
         self
     }
 
@@ -74,6 +84,7 @@ impl RunnerBuilder {
             return Ok(Runner::embedded(Registry::default(), &env));
         }
         self.choice.discover = self.discovers;
+        self.choice.trust = Some(TrustChoice::Required { digests: self.trusted });
         let config = Config::load(&self.choice, &env, ConfigScope::All);
         let is_error = |problem: &&Problem| problem.severity == Severity::Error;
         let problems: Vec<Problem> = config.problems.iter().filter(is_error).cloned().collect();
@@ -108,7 +119,13 @@ impl Runner {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         let mistakes: Vec<Problem> = config.problems.into_iter().filter(is_error).collect();
         let registry = Registry::loaded(config.hooks, config.catalog);
+        let seals = config.trust.seals;
+        let broken_seal = move || {
+            let seal = seals.iter().find(|seal| seal.is_broken())?;
+            Some(seal.complaint())
+        };
         let runner = Runner::new(registry, env.surroundings(config.project));
+        let runner = runner.sealed(Arc::new(broken_seal));
         let Some(reason) = broken else { return runner };
         let for_event = move |spec: &EventSpec| {
             let about = mistakes.iter().filter(|mistake| mistake.may_be_of(spec));

@@ -5,9 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::discover::{self, Choice};
 use super::env::Environment;
+use super::hold::{ProjectTrust, TrustJudge, trust_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
@@ -38,6 +40,8 @@ pub struct Config {
     pub log: LogSettings,
     /// The shared sets that are declared.
     pub sets: Vec<UsedSet>,
+    /// Whether the hooks of the project are trusted, where that was asked.
+    pub trust: ProjectTrust,
 }
 
 /// What is kept of decisions, as all layers say it.
@@ -49,9 +53,33 @@ pub struct LogSettings {
     pub redact: Vec<String>,
 }
 
+/// How often what changes all the time is read again.
+const MOST_READS: usize = 5;
+
 impl Config {
     /// Reads the layers that `choice` asks for.
     pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
+        let mut config = Config::load_once(choice, env, scope);
+        // What has changed while it was read is read again, until it is the same twice.
+        for _ in 0..MOST_READS {
+            if !config.trust.seals.iter().any(|seal| seal.is_recent) {
+                return config;
+            }
+            let again = Config::load_once(choice, env, scope);
+            if again.trust.seals == config.trust.seals {
+                return again;
+            }
+            config = again;
+        }
+        let cause = "the hooks change all the time: what would run is not certain";
+        let cure = "wait until the program that writes them is done";
+        let complaint = Complaint::with_cure(cause, cure);
+        config.problems.push(complaint.in_file(&config.project, None));
+        config
+    }
+
+    fn load_once(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
+        let read_since = SystemTime::now();
         let discover::DiscoveredLayers { mut layers, project, mut problems } =
             discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
@@ -68,6 +96,8 @@ impl Config {
             }
             manifests.push(read);
         }
+        let mut judge = TrustJudge::new(choice, env, read_since);
+        let policy = trust_policy(&layers, &manifests, env, &mut problems);
         let sets = set_layers::add(&mut layers, &mut manifests, choice, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
@@ -89,14 +119,20 @@ impl Config {
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set, layer, env);
             }
+            if let Some(judge) = &mut judge {
+                judge.look(layer, manifests, first..loader.hooks.len(), &policy);
+            }
         }
         let ConfigLoader { mut hooks, mut problems, .. } = loader;
+        let trust = judge.map(|judge| judge.settle(&mut hooks, &catalog, &mut problems));
+        let trust = trust.unwrap_or_default();
         problems.extend(commands::shadow_commands(&mut hooks));
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
             standalone::limit(&mut hooks, dialect, *timeout);
         }
         let log = log_settings(&layers, &manifests, &mut problems);
-        Config { hooks, layers, project, problems: in_order(problems), catalog, log, sets }
+        let problems = in_order(problems);
+        Config { hooks, layers, project, problems, catalog, log, sets, trust }
     }
 
     /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
@@ -229,7 +265,7 @@ fn log_settings(
                 Some(at) if layer.kind == LayerKind::Project => {
                     let cause = "a project cannot switch the decision log off";
                     let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
-                    problems.push(Complaint::with_cure(cause, cure).warning(file, Some(at)));
+                    problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
                 }
                 Some(_) => settings.is_off = true,
             }

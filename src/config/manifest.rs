@@ -15,6 +15,7 @@ use super::problem::{Position, Problem, utf8};
 use super::reader::{DocumentReader, KeyRow, Setting};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
+use super::trust::{TRUST_KEYS, TrustTable};
 use super::value::KeyValue;
 use super::words;
 use crate::engine::complaint::Complaint;
@@ -35,6 +36,7 @@ pub struct Manifest {
     pub(super) timeouts: Vec<(&'static str, Duration)>,
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
+    pub(super) trust: TrustTable,
 }
 
 #[derive(Debug)]
@@ -54,13 +56,19 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("log", KeyValue::Table(Vec::new), "", "what is kept of decisions",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
     KeyRow::key("sets", KeyValue::Table(Vec::new), "none", "shared sets of hooks, by their names", set_sets),
+    KeyRow::key("trust", KeyValue::Table(Vec::new), "", "which hooks of projects run; said by the system or the user, not by a project",
+        |manifest, key| {
+            manifest.trust.at = Some(key.at());
+            key.take(TRUST_KEYS, "", &mut manifest.trust)
+        }),
 ];
 
 impl Manifest {
     /// What only the owner of a machine or a project may say, and no set that they use.
     pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
-        sets.chain(self.log.off.map(|at| ("log.enabled", at))).collect()
+        let log = self.log.off.map(|at| ("log.enabled", at));
+        sets.chain(log).chain(self.trust.at.map(|at| ("trust", at))).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The entry point: takes an event, and returns what happened.
 
+mod closed;
 mod duplicate;
 mod fingerprint;
 mod stops;
@@ -20,6 +21,8 @@ use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
+use closed::{Broken, Seal};
+pub(crate) use closed::{BrokenSeal, ReasonFor};
 pub use duplicate::{CallClaim, ExclusiveClaim, FormOfCall};
 pub(crate) use fingerprint::digest;
 
@@ -33,6 +36,7 @@ pub struct Runner {
     engine: Engine,
     surroundings: Arc<Surroundings>,
     broken: Option<Broken>,
+    seal: Option<Seal>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
     observer: Option<Observer>,
@@ -50,23 +54,6 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// Why gates block before any hook runs.
-#[derive(Clone)]
-struct Broken {
-    reason: String,
-    /// The reason for one event, if only errors that may concern that event block it.
-    for_event: Option<Arc<ReasonFor>>,
-}
-
-/// Why errors in the configuration block an event; `None` if none of them concerns it.
-pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
-
-impl fmt::Debug for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Broken").field(&self.reason).finish()
-    }
-}
-
 impl Runner {
     /// A runner for the hooks in `registry`.
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
@@ -75,6 +62,7 @@ impl Runner {
             engine: Engine::new(None, None),
             surroundings: Arc::new(surroundings),
             broken: None,
+            seal: None,
             reminders: None,
             is_rehearsal: false,
             observer: None,
@@ -244,6 +232,17 @@ impl Runner {
         self
     }
 
+    /// Asks `seal` before and after each event that has hooks. If it is broken before, none runs; if
+    /// it is broken after, their word does not count.
+    pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
+        self.seal = Some(Seal(seal));
+        self
+    }
+
+    fn broken_seal(&self) -> Option<String> {
+        self.seal.as_ref().and_then(|Seal(seal)| seal())
+    }
+
     /// Adds a hook; see [`Registry::register`].
     ///
     /// # Errors
@@ -346,10 +345,13 @@ impl Runner {
         let run = if self.is_idle(event) {
             run_without(event, Outcome::default())
         } else {
-            let mut run = match self.closed(event.spec()) {
+            let mut run = match self.closed(event.spec()).or_else(|| self.broken_seal()) {
                 Some(reason) => own_failure(event, reason),
                 None => self.run(event, detached, budget),
             };
+            if let Some(reason) = self.broken_seal() {
+                run.outcome = own_failure(event, reason).outcome;
+            }
             self.keep_from_looping(&mut run);
             run
         };

@@ -26,6 +26,8 @@ const COMMANDS: &[&str] = &[
     "init",
     "new",
     "add",
+    "edit",
+    "trust",
     "sets",
     "events",
     "schema",

@@ -47,7 +47,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::documents::pages;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, USER_FILE};
 
 /// What to do about a document that is out of date.
 const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
@@ -225,7 +225,7 @@ fn the_page_about_testing_shows_what_hookrun_prints() {
 fn the_tutorial_shows_what_hookrun_prints() {
     // A path of the same length breaks lines at the same places.
     let place = tempfile::Builder::new().prefix("").rand_bytes(5).tempdir_in("/tmp").unwrap();
-    walk("docs/tutorial.md", &Sandbox::new(), place.path(), "/tmp/guard");
+    walk("docs/tutorial.md", &Sandbox::new().without_trust(), place.path(), "/tmp/guard");
 }
 
 #[test]
@@ -310,7 +310,9 @@ fn the_pages_about_hosts_show_what_happens() {
 fn the_page_about_git_shows_what_happens() {
     let place = tempfile::Builder::new().prefix("git").tempdir().unwrap();
     let path = place.path().canonicalize().unwrap();
-    walk("docs/hosts/git.md", &Sandbox::new(), &path, "/home/you/demo");
+    // A reader is asked, at a terminal.
+    let trust = format!("[trust]\npaths = \"{}\"\n", path.display());
+    walk("docs/hosts/git.md", &Sandbox::new().file(USER_FILE, &trust), &path, "/home/you/demo");
 }
 
 /// Does what a document says, in `place`, and compares what is printed with what it shows.

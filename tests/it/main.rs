@@ -41,5 +41,6 @@ mod suite;
 mod systems;
 mod test;
 mod tidy;
+mod trust;
 mod ui;
 mod why;

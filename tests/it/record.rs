@@ -198,6 +198,7 @@ fn a_full_disk_changes_no_decision() {
 fn a_folder_that_cannot_be_written_changes_no_decision_and_costs_no_word() {
     let sandbox = Sandbox::new().hook("10-no.sh", "echo no >&2; exit 1");
     fs::create_dir_all(sandbox.at("home/.local/state/hookrun")).unwrap();
+    let digest = sandbox.digest();
     let blocked = sandbox.file("home/.local/state/hookrun/log", "in the way");
     blocked.run("tool.pre").blocks("no");
     blocked
@@ -205,8 +206,11 @@ fn a_folder_that_cannot_be_written_changes_no_decision_and_costs_no_word() {
         .exits(2)
         .says("no/such");
     // Without a home there is nowhere to keep it.
-    let homeless =
-        blocked.hookrun_as(|run| _ = run.env_remove("HOME"), &["run", "tool.pre"], b"{}");
+    let homeless = blocked.hookrun_as(
+        |run| _ = run.env_remove("HOME"),
+        &["run", "tool.pre", "--trust", &digest],
+        b"{}",
+    );
     homeless.blocks("no");
 }
 
@@ -225,11 +229,12 @@ fn the_log_is_switched_off_by_its_user_and_not_by_a_project() {
     off.has_no_file(LOG);
     let off = Sandbox::new()
         .hook("10-ok.sh", "")
-        .file("home/.config/hookrun/hookrun.toml", "[log]\nenabled = false\n");
+        .file("home/.config/hookrun/hookrun.toml", "[log]\nenabled = false\n")
+        .trusted();
     off.run("tool.pre").allows();
     off.has_no_file(LOG);
     let on = Sandbox::new().hook("10-ok.sh", "").file("hookrun.toml", "[log]\nenabled = false\n");
-    on.run("tool.pre").allows();
+    on.run("tool.pre").blocks_saying("a project cannot switch the decision log off");
     on.has_file(LOG);
     assert!(on.problems(&[])[0].contains("a project cannot switch the decision log off"));
     let elsewhere = Sandbox::new().hook("10-ok.sh", "").variable("HOOKRUN_DECISIONS", "kept");

@@ -44,6 +44,9 @@ pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
     }
 }
 
+/// Where a user configures hookrun.
+pub(crate) const USER_FILE: &str = "home/.config/hookrun/hookrun.toml";
+
 /// A temporary folder that is removed at the end, whatever happens.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -105,13 +108,37 @@ impl Drop for Sandbox {
 }
 
 impl Sandbox {
-    /// An empty folder.
+    /// A folder without hooks, whose hooks the user trusts.
     pub(crate) fn new() -> Sandbox {
         let folder = tempfile::Builder::new().prefix("hookrun-it").tempdir().unwrap();
         // As folders of projects are: others can reach what is in it.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();
-        Sandbox { folder, variables: Vec::new() }
+        let trusted = folder.path().display().to_string();
+        let sandbox = Sandbox { folder, variables: Vec::new() };
+        sandbox.file(USER_FILE, &format!("[trust]\npaths = \"{trusted}\"\n"))
+    }
+
+    /// The same without a file of the user: the hooks of the project are not trusted.
+    pub(crate) fn without_trust(self) -> Sandbox {
+        fs::remove_dir_all(self.at("home/.config")).unwrap();
+        self
+    }
+
+    /// The same with the hooks trusted as they are, by their digest.
+    #[track_caller]
+    pub(crate) fn trusted(self) -> Sandbox {
+        let ran = self.hookrun(&["trust", "--digest", &self.digest()], b"");
+        assert_eq!(ran.status, 0, "{ran:?}");
+        self
+    }
+
+    /// The digest of the hooks here.
+    #[track_caller]
+    pub(crate) fn digest(&self) -> String {
+        let shown = self.hookrun(&["trust", "--show"], b"").stdout;
+        let at = shown.find("sha256:").unwrap_or_else(|| panic!("{shown}"));
+        shown[at..].split_whitespace().next().unwrap().to_string()
     }
 
     /// The folder: hookrun's working directory.

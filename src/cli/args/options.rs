@@ -75,6 +75,15 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A digest of hooks, whole: a beginning of one is no proof.
+pub(crate) fn digest(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    match digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
+        true => Ok(text.to_string()),
+        false => Err("write `sha256:` and 64 digits, as `hookrun trust --show` does".to_string()),
+    }
+}
+
 pub(super) fn dialect_name() -> PossibleValuesParser {
     names_of_dialects().into()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::dialects::native;
 use clap::{Args, ValueEnum};
 
-use super::options::{SourceArgs, dialect_name, dialect_or_git, duration, jobs};
+use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration, jobs};
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
@@ -30,6 +30,11 @@ pub(crate) struct RunArgs {
     /// several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
+
+    /// Trust the hooks of the project if they have this digest, as `hookrun trust --show` prints it;
+    /// can be given several times
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    pub(crate) trust: Vec<String>,
 
     /// How long everything may take; then the event is blocked [default: how long the host waits,
     /// less a margin, if that is known]
@@ -81,6 +86,9 @@ pub(crate) struct SuperviseArgs {
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+
+    #[arg(long, value_parser = digest)]
+    pub(crate) trust: Vec<String>,
 
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,

@@ -9,7 +9,7 @@ use crate::lab::report::CheckFormat;
 use clap::{ArgGroup, Args};
 use regex::Regex;
 
-use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, duration, jobs};
+use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -265,4 +265,43 @@ pub(crate) struct AddArgs {
     /// Print what would be written, and write nothing
     #[arg(long, conflicts_with = "update")]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    /// The name of a hook of this project, or of one of its files below hooks.d
+    pub(crate) hook: String,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("instead")
+    .args(["show", "diff", "list", "revoke", "never", "digest"]))]
+pub(crate) struct TrustArgs {
+    /// Show what would run, its files and their digest; the status says whether it is trusted
+    #[arg(long)]
+    pub(crate) show: bool,
+
+    /// Show what has changed since it was last trusted
+    #[arg(long)]
+    pub(crate) diff: bool,
+
+    /// List everything that is trusted, of all projects
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Trust nothing of this repository any more
+    #[arg(long)]
+    pub(crate) revoke: bool,
+
+    /// Never run the hooks of this repository, and let the events pass that they would decide
+    #[arg(long)]
+    pub(crate) never: bool,
+
+    /// Trust the hooks if they have this digest, without a question
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    pub(crate) digest: Option<String>,
+
+    /// The host that asks: hooks in its own folders of the project count as well
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
+    pub(crate) dialect: String,
 }

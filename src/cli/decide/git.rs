@@ -27,7 +27,7 @@ use crate::cli::decide::printed::{self, RunDecision};
 use crate::cli::decide::progress;
 use crate::cli::decide::request::find_event;
 use crate::cli::decide::run::runner;
-use crate::cli::decide::startup::{Ground, check_depth, choice, hold_ground};
+use crate::cli::decide::startup::{Ground, check_depth, hold_ground, trusting_choice};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::errand::{Errand, ErrandEnd};
@@ -99,7 +99,7 @@ impl GitRequest<'_> {
     fn decide(&self, ground: Ground) -> Result<RunDecision> {
         let GitRequest { hook, args, env, time } = self;
         check_depth(env)?;
-        let choice = choice(&args.source, env, git::NAME);
+        let choice = trusting_choice(&args.source, env, git::NAME, &args.trust);
         let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
         let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint();

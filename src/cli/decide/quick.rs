@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::dialects::{DIALECTS, native};
 use clap::ValueEnum;
 
-use crate::cli::args::{RunArgs, RunFormat, SourceArgs, duration, jobs};
+use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
 
 /// The arguments of `run`, if the command line is of that form and has no mistakes.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
@@ -26,6 +26,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         dialect: None,
         source: SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false },
         require: Vec::new(),
+        trust: Vec::new(),
         budget: None,
         stdin_timeout: Duration::from_secs(5),
         jobs: None,
@@ -57,6 +58,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             "--hooks" => args.source.hooks.push(PathBuf::from(value)),
             "--settings" => args.source.settings.push(PathBuf::from(value)),
             "--require" => args.require.push(value.to_string()),
+            "--trust" => args.trust.push(digest(value).ok()?),
             "--budget" => once(&mut args.budget, duration(value).ok()?)?,
             "--stdin-timeout" => once(&mut stdin_timeout, duration(value).ok()?)?,
             "--jobs" => once(&mut args.jobs, jobs(value).ok()?)?,
@@ -108,6 +110,7 @@ mod tests {
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --settings agent.json --settings=b --record events.jsonl --require any",
             "run a=b --dialect=native",
+            "run a --trust sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         ] {
             let words = words(line);
             assert!(parse(&words).is_some(), "{line}");
@@ -120,7 +123,7 @@ mod tests {
     const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --hooks --hooks=a \
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
-        --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \
+        --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \
         --format=xml github --dialect --dialect=pi --dialect=nobody --host --host=claude \
         --host=git codex --color --color=never --log -h --help -x --h --discove \u{e9}";
 

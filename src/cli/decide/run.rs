@@ -18,7 +18,7 @@ use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
 use crate::cli::decide::progress;
 use crate::cli::decide::request::{EventRequest, named_in};
-use crate::cli::decide::startup::{self, Ground, check_depth, choice, hold_ground};
+use crate::cli::decide::startup::{self, Ground, check_depth, hold_ground, trusting_choice};
 use crate::cli::decide::supervise::hand_over;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
@@ -153,7 +153,7 @@ impl RunRequest<'_> {
             None if folders::are_told(request.host()) => Some(self.read_event(&ground)?),
             context => context,
         };
-        let choice = choice(&args.source, env, request.host());
+        let choice = trusting_choice(&args.source, env, request.host(), &args.trust);
         let choice = choice.told_in(request.host(), context.as_ref());
         // Mostly before stdin is read: the host writes the event meanwhile.
         let config = request.load(&choice, env);
@@ -162,6 +162,7 @@ impl RunRequest<'_> {
         self.time.heartbeat.expect_within(OWN_WORK);
         let (event, host) = request.event(&config, context)?;
         let complaint = config.complaint();
+        let held = config.trust.held(&event.spec().name);
         let settings = KeepSettings::of(&config);
         // A gate without a single hook allows everything.
         let is_bare = config.layers.is_empty() && event.spec().blocks;
@@ -197,6 +198,7 @@ impl RunRequest<'_> {
             claimed.tell(&run);
         }
         run.outcome = with_complaint(run.outcome, complaint);
+        run.outcome = with_complaint(run.outcome, held);
         let mut reply = host.reply(&run.outcome);
         let is_read = host.binding.is_some_and(Binding::reads_stderr);
         let is_seen = printed::is_for_people(args.format) || is_bare && !is_read;

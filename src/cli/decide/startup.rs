@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, Environment};
 use crate::dialects;
 use crate::dialects::folders::{self, HostFolders};
@@ -71,7 +72,20 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         program: env.image(),
         told: HostFolders { roots: env.projects_of(dialect), cwd: None },
         locks: Vec::new(),
+        trust: None,
     }
+}
+
+/// The same for a host that asks: hooks of a project run only if they are trusted. The caller
+/// vouches for those with these `digests`.
+pub(crate) fn trusting_choice(
+    source: &SourceArgs,
+    env: &Environment,
+    dialect: &str,
+    digests: &[String],
+) -> Choice {
+    let trust = Some(TrustChoice::Required { digests: digests.to_vec() });
+    Choice { trust, ..choice(source, env, dialect) }
 }
 
 /// A runner for a configuration. Its hooks have every guard that our own binary can provide.

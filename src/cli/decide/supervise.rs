@@ -13,7 +13,7 @@ use crate::cli::args::{RunArgs, SuperviseArgs};
 use crate::cli::decide::input::{self, Deadline};
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::request::EventRequest;
-use crate::cli::decide::startup::{choice, runner, start_up};
+use crate::cli::decide::startup::{runner, start_up, trusting_choice};
 use crate::cli::errand;
 use crate::cli::exit::{ExitStatus, Result};
 
@@ -49,6 +49,7 @@ fn arguments(event: &Event, args: &RunArgs, env: &Environment) -> Vec<OsString> 
     arguments.extend(args.source.settings.iter().map(|file| with_value("--settings=", file)));
     arguments.extend(args.source.discover.then(|| "--discover".into()));
     arguments.extend(args.jobs.map(|jobs| format!("--jobs={jobs}").into()));
+    arguments.extend(args.trust.iter().map(|digest| format!("--trust={digest}").into()));
     let record = args.record.as_ref().map(|file| env.cwd.join(file));
     arguments.extend(record.map(|file| with_value("--record=", &file)));
     arguments
@@ -62,7 +63,8 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let cure = "it is for `hookrun run` only";
     let context = input::needed(Deadline::soon(), Some(&abort), "no event on stdin", cure)?;
     let request = EventRequest::new(&args.event, &args.dialect);
-    let choice = choice(&args.source, env, &args.dialect).told_in(&args.dialect, Some(&context));
+    let choice = trusting_choice(&args.source, env, &args.dialect, &args.trust);
+    let choice = choice.told_in(&args.dialect, Some(&context));
     let config = request.load(&choice, env);
     let (event, host) = request.event(&config, context)?;
     let settings = KeepSettings::of(&config);

@@ -24,6 +24,7 @@ use crate::lab::report::Paths;
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
+use crate::cli::trust::offer;
 use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target, unified};
 use program::is_own;
@@ -42,7 +43,11 @@ struct Site<'a> {
 /// Installs hookrun into a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if args.place.host == dialects::git::NAME {
-        return git::install(args, env, out);
+        let done = git::install(args, env, out)?;
+        if !args.place.dry_run && args.place.scope.settings() == SettingsScope::Project {
+            offer(env, out)?;
+        }
+        return Ok(done);
     }
     if args.git.are_given() {
         return Err(Complaint::new(
@@ -92,6 +97,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for must in site.host.must {
         writeln!(out, "  to do: {must}")?;
     }
+    offer(env, out)?;
     Ok(ExitStatus::Yes)
 }
 

@@ -11,6 +11,7 @@ mod switches;
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
@@ -29,7 +30,8 @@ use look::{HostLook, InstalledEntries};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&Choice::default(), env, ConfigScope::All);
+    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
     about_hooks(&config, env, &mut findings);
     findings.extend(SearchedPlaces { choice: &Choice::default(), env }.problems(&config));

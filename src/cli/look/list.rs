@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::config::{Config, ConfigScope, Environment};
+use crate::config::trust::TrustChoice;
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Dialect};
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::hook::{Hook, Limits, Sandbox};
@@ -26,6 +27,7 @@ use crate::cli::streams;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
+    let choice = Choice { trust: Some(TrustChoice::Told), ..choice };
     let dialect = dialects::find(&args.hooks.dialect);
     let request = args.event.as_deref().map(|name| EventRequest::new(name, &args.hooks.dialect));
     let config = match &request {

@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::config::trust::TrustChoice;
 use crate::config::{
-    Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
+    Choice, Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
 };
 use crate::dialects;
 use crate::engine::complaint::Complaint;
@@ -51,6 +52,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 /// Checks everything: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
+    let choice = Choice { trust: Some(TrustChoice::Told), ..choice };
     let config = Config::load(&choice, env, ConfigScope::All);
     let config = config.for_host(dialects::find(&args.hooks.dialect));
     let mut findings = Findings::default();

@@ -50,7 +50,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
         let option = hooks_option(named);
         plan.hints.push(format!("`hookrun test --suite{option}` plays the cases"));
     }
-    plan.write(&paths, out)?;
+    plan.write(env, out)?;
     if named.is_none() {
         tell_untold(env, out)?;
     }
@@ -181,7 +181,7 @@ fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) 
     out.flush()?;
     let question = "take over what hookrun ships?";
     if args.yes || Terminal::open(env).is_some_and(|person| person.agrees(question)) {
-        plan.write(&paths, out)?;
+        plan.write(env, out)?;
         return Ok(ExitStatus::Yes);
     }
     streams::remark("nothing was changed; `--yes` takes over what hookrun ships\n");

@@ -16,6 +16,7 @@ use crate::lab::report::{Paths, plain};
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
+use crate::cli::trust::keeping;
 
 /// The mode of a file that can be run, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
@@ -111,8 +112,15 @@ impl WritePlan {
         Ok(())
     }
 
-    /// Writes all of it, and says so.
-    pub(super) fn write(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    /// Writes all of it, and says so. Hooks that were trusted stay so: hookrun has these files in
+    /// it, or a person has just named them.
+    pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
+        let written = self.changes.iter().map(|change| change.path.clone()).collect();
+        keeping(env, || self.write_untrusted(&Paths::from(&env.cwd), out).map(|()| ((), written)))
+    }
+
+    /// Writes all of it, and says so. Somebody has yet to look at what the files say.
+    pub(super) fn write_untrusted(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         let is_first = !self.hooks.exists();
         write_all(&self.changes, paths)?;
         if is_first && self.hooks.exists() {

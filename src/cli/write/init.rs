@@ -64,7 +64,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
             return Ok(ExitStatus::No);
         }
     }
-    plan.files.write(&paths, out)?;
+    plan.files.write(env, out)?;
     for host in &plan.hosts {
         let words = [host.name, "--scope", plan.scope.name()];
         install(&arguments(&words)?, env, out)?;

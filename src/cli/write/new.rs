@@ -43,7 +43,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         plan.show(&paths, out)?;
         return Ok(ExitStatus::Yes);
     }
-    plan.write(&paths, out)?;
+    plan.write(env, out)?;
     if args.hooks.is_none() {
         tell_untold(env, out)?;
     }

@@ -125,7 +125,7 @@ fn whole(path: &Path, text: String) -> Result<FileWrite> {
 fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) -> Result<()> {
     changes.retain(|change| !change.is_done());
     let plan = WritePlan { hooks: env.cwd.clone(), changes, hints: Vec::new() };
-    plan.write(&Paths::from(&env.cwd), out)
+    plan.write_untrusted(&Paths::from(&env.cwd), out)
 }
 
 /// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::engine::event::{Action, Event};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
-use crate::engine::hook::{Background, Containment, Hook, PathBase};
+use crate::engine::hook::{Background, Containment, Hook, LayerKind, PathBase};
 use crate::engine::run::StartError;
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
@@ -221,6 +221,10 @@ pub(super) fn variables(
     if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
         let folder = folder.to_string_lossy().into_owned();
         variables.push(("HOOKRUN_HOOK_DIR".to_string(), folder));
+    }
+    // What Python would keep beside a module is part of what is trusted.
+    if hook.source.layer == LayerKind::Project {
+        variables.push(("PYTHONDONTWRITEBYTECODE".to_string(), "1".to_string()));
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();

@@ -13,7 +13,7 @@ fn init(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 
 /// Somebody who has used Claude Code, and has nothing else.
 fn newcomer() -> Sandbox {
-    Sandbox::new().file("home/.claude/settings.json", "{\"model\": \"opus\"}\n")
+    Sandbox::new().without_trust().file("home/.claude/settings.json", "{\"model\": \"opus\"}\n")
 }
 
 /// Runs the last line of what `init` printed, as a person who copies it.
@@ -49,7 +49,7 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked_in_the_hosts_own_wo
 #[test]
 fn every_host_is_shown_how_it_blocks() {
     for host in ["claude", "codex", "gemini", "cursor", "copilot", "opencode"] {
-        let sandbox = Sandbox::new();
+        let sandbox = Sandbox::new().without_trust();
         let ran = init(&sandbox, &["--host", host, "--guard", "no-force-push", "--yes"]);
         ran.exits(0).prints("hooks.d/tests/no-force-push.toml: 4 cases");
         proof(&sandbox, &ran)

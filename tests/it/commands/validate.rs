@@ -6,10 +6,8 @@ use crate::sandbox::{Ran, Sandbox};
 
 /// One hook that is in order, and one table with a mistake.
 fn broken() -> Sandbox {
-    Sandbox::new().hook("good.sh", "").file(
-        "hookrun.toml",
-        "[[hook]]\nname = \"100%, sure\"\nevent = \"tool.pre\"\ncommand = \"true\"\ntimout = \"1s\"\n",
-    )
+    let text = "[[hook]]\nname = \"100%, sure\"\nevent = \"tool.pre\"\ncommand = \"true\"\ntimout = \"1s\"\n";
+    Sandbox::new().without_trust().hook("good.sh", "").file("hookrun.toml", text).trusted()
 }
 
 fn validate(sandbox: &Sandbox, format: &str) -> Ran {
@@ -30,11 +28,13 @@ fn people_read_what_is_wrong_and_what_to_do() {
 
 #[test]
 fn what_is_in_order_is_said_to_be() {
-    let sandbox = Sandbox::new().hook("a.sh", "").hook("b.sh", "");
+    let sandbox = Sandbox::new().without_trust().hook("a.sh", "").hook("b.sh", "").trusted();
     let ran = validate(&sandbox, "human");
     ran.exits(0);
     assert_eq!(ran.stdout, "ok: 2 files, 2 hooks\n");
-    validate(&Sandbox::new(), "human").exits(0).prints("ok, 1 warning: 1 file, 0 hooks");
+    validate(&Sandbox::new().without_trust(), "human")
+        .exits(0)
+        .prints("ok, 1 warning: 1 file, 0 hooks");
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn junit_is_well_formed_with_a_case_of_its_own_name_for_every_file() {
         .hook("<&\"'>.sh", "# hookrun: <oh>=1")
         .hook("a\u{1b}[31m.sh", "")
         .hook("a\nb.sh", "")
-        .hook("a b.sh", "");
+        .hook("a b.sh", "")
+        .trusted();
     let ran = validate(&sandbox, "junit");
     ran.exits(1);
 
@@ -268,7 +269,7 @@ fn a_hook_that_can_never_match_is_a_warning() {
         problems[0]
             .contains("`x.sh` matches tools, and `turn.start` carries none: it can never run")
     );
-    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 1 file, 1 hook");
+    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 2 files, 1 hook");
 }
 
 #[test]

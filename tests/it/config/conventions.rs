@@ -385,7 +385,7 @@ fn a_hook_that_is_required_and_not_bound_blocks() {
 
 #[test]
 fn that_no_hook_was_found_is_told_with_the_places() {
-    let sandbox = Sandbox::new().script("hook.d/tool.pre/guard.sh", GUARD);
+    let sandbox = Sandbox::new().without_trust().script("hook.d/tool.pre/guard.sh", GUARD);
     let place = fs::canonicalize(sandbox.path()).unwrap().display().to_string();
     let looked = format!("looked in {place}");
 
@@ -429,7 +429,7 @@ fn that_no_hook_was_found_is_told_with_the_places() {
 fn a_name_in_other_letters_closes_gates_where_there_are_no_hooks() {
     for name in ["Hooks.d/tool.pre/guard.sh", "HOOKRUN.toml", ".Hookrun/hooks.d/tool.pre/guard.sh"]
     {
-        let sandbox = Sandbox::new().script(name, GUARD).file("sub/file", "");
+        let sandbox = Sandbox::new().without_trust().script(name, GUARD).file("sub/file", "");
         let there = sandbox.at("sub");
         let start = |command: &mut Command| {
             command.current_dir(there);

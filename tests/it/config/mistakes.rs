@@ -40,7 +40,8 @@ blocs = true
     )
     .file("home/.config/hookrun/hookrun.toml", "hook = 3\n")
     .hook("bad.sh", "# hookrun: nonsense")
-    .hook_for("tool.pots", "x.sh", "");
+    .hook_for("tool.pots", "x.sh", "")
+    .trusted();
     let user = sandbox.at("home/.config/hookrun/hookrun.toml");
     let user = user.strip_prefix(sandbox.path()).unwrap().display().to_string();
 
@@ -67,7 +68,7 @@ blocs = true
         "hookrun.toml:21:8: the event has no `summary` [complete \"runs when …\"]",
         "hookrun.toml:22:17: `context.a` takes a JSON type",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
-        "hookrun.toml:25:2: unknown key `settings` [known here: hook, rule, event, log]",
+        "hookrun.toml:25:2: unknown key `settings` [known here: hook, rule, event, log, sets, trust]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
         "hooks.d/tool.pre/bad.sh:2:12: unknown setting `nonsense`",
     ]
@@ -148,7 +149,7 @@ fn a_broken_configuration_closes_what_fails_closed_and_is_told_where_it_does_not
 #[test]
 fn list_show_and_test_still_work_while_something_is_broken() {
     let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
-    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, rule, event, log\n";
+    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, rule, event, log, sets, trust\n";
 
     let list = sandbox.hookrun(&["list"], b"");
     list.exits(1).prints("good.sh");
@@ -306,11 +307,11 @@ fn dots_and_backslashes_that_toml_reads_in_its_own_way_want_quotes() {
 fn two_declarations_of_one_event_must_agree() {
     let user = "[event.deploy]\nsummary = \"a deployment\"\n";
     let file = "home/.config/hookrun/hookrun.toml";
-    let same = manifest(user).file(file, user).hook_for("deploy", "a.sh", "");
+    let same = manifest(user).file(file, user).hook_for("deploy", "a.sh", "").trusted();
     assert_eq!(same.problems(&[]), Vec::<String>::new());
 
-    let other =
-        manifest("[event.deploy]\nsummary = \"a deployment\"\nblocks = false\n").file(file, user);
+    let other = manifest("[event.deploy]\nsummary = \"a deployment\"\nblocks = false\n");
+    let other = other.file(file, user).trusted();
     assert_eq!(
         other.problems(&[]),
         ["error hookrun.toml:1:8: `deploy` is declared elsewhere with other rules \

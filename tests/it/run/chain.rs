@@ -98,7 +98,8 @@ fn equal_priorities_run_by_layer_then_files_before_declarations() {
         .file("hookrun.toml", &(config("project-2") + &config("project-1")))
         .script("home/.config/hookrun/hooks.d/tool.pre/90-user", &script)
         .file("home/.config/hookrun/hookrun.toml", &config("user"))
-        .script("extra/hooks.d/tool.pre/10-extra", &script);
+        .script("extra/hooks.d/tool.pre/10-extra", &script)
+        .trusted();
     sandbox.run("tool.pre").allows();
     let found = ["90-user", "user", "50-project", "project-2", "project-1"];
     assert_eq!(noted(&sandbox), found);

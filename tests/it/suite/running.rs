@@ -67,7 +67,7 @@ fn suites_are_found_where_hooks_are() {
 #[test]
 fn the_folder_of_suites_is_no_event_and_its_files_are_no_hooks() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
-    sandbox.hookrun(&["validate"], b"").exits(0).prints("1 file, 1 hook");
+    sandbox.hookrun(&["validate", "--hooks", "."], b"").exits(0).prints("1 file, 1 hook");
 }
 
 #[test]

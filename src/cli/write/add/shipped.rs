@@ -86,6 +86,7 @@ const HOOKS: &[ShippedRow] = &[
     row!("hooks.d/tool.post/10-redact-secrets.py" "hooks.d/tests/redact-secrets.toml"
         "hooks.d/tests/refuse-secrets.toml";
         "message.out/10-refuse-secrets.py" "prompt.submit/10-redact-secrets.py"),
+    row!("hooks.d/tool.pre/05-guard-hookrun.toml" "hooks.d/tests/guard-hookrun.toml"),
     row!("hooks.d/tool.pre/10-guard-destructive.toml" "hooks.d/tool.pre/11-guard-deletions.py"
         "hooks.d/tests/guard-destructive.toml"),
     row!("hooks.d/tool.pre/20-production-paths.toml" "hooks.d/tests/production-paths.toml"),

@@ -44,5 +44,5 @@ pub(super) fn copy(
         "to use the copy, write `path = \"{shown}\"` in [sets.{name}] instead of `git` and `rev`, and run `hookrun sets update {name}`"
     );
     let plan = WritePlan { hooks: target, changes, hints: vec![hint] };
-    plan.write(&Paths::from(&env.cwd), out)
+    plan.write_untrusted(&Paths::from(&env.cwd), out)
 }

@@ -1,0 +1,364 @@
+//! `hookrun trust`: a person sees what a project's hooks are, and lets them run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use similar::TextDiff;
+
+use crate::config::trust::{
+    ContentFile, FileContent, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport,
+    TrustStore, TrustedBy,
+};
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::dialects::{self, folders, native};
+use crate::engine::complaint::Complaint;
+use crate::engine::duration::DEFAULT_TIMEOUT;
+use crate::engine::event::OnFailure;
+use crate::engine::harmless::plain;
+use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
+use crate::engine::ui::PATIENCE;
+
+use crate::cli::args::TrustArgs;
+use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::terminal::Terminal;
+
+/// Lines of a diff that are shown with the question.
+const SHOWN_LINES: usize = 60;
+
+/// A set with its content as it is shown, which is what is trusted.
+struct SeenSet {
+    report: TrustReport,
+    files: HookFiles,
+    before: Option<TrustRecord>,
+}
+
+/// The hooks of the project, as a person sees them.
+struct SeenProject {
+    store: TrustStore,
+    config: Config,
+    sets: Vec<SeenSet>,
+}
+
+impl SeenProject {
+    fn look(dialect: &str, store: TrustStore, env: &Environment) -> Result<SeenProject> {
+        let host = dialects::find(dialect).and_then(|dialect| folders::of(dialect.name));
+        let choice = Choice { host, trust: Some(TrustChoice::Told), ..Choice::default() };
+        let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+        let mut sets = Vec::new();
+        for report in reports {
+            let files = report.read().map_err(failed("the hooks cannot be read"))?;
+            let before = store.latest(&report.repository, &report.folder);
+            sets.push(SeenSet { report, files, before });
+        }
+        let config = Config::load(&Choice { trust: None, ..choice }, env, ConfigScope::All);
+        Ok(SeenProject { store, config, sets })
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.sets.iter().all(|set| set.report.is_trusted())
+    }
+}
+
+/// The hooks of the project: 0 trusted or done, 1 not trusted, 2 could not.
+pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let Some(store) = TrustStore::of(env) else {
+        let help = "set HOME: what is trusted is kept there";
+        return Err(Complaint::with_cure(env.why_no_home(), help));
+    };
+    if args.list {
+        return list(&store, out);
+    }
+    let seen = SeenProject::look(&args.dialect, store, env)?;
+    if seen.sets.is_empty() {
+        let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
+        return Err(Complaint::with_cure("this project has no hooks", help));
+    }
+    let state = if seen.is_trusted() { ExitStatus::Yes } else { ExitStatus::No };
+    if args.revoke {
+        return revoke(&seen, out);
+    }
+    if let Some(digest) = &args.digest {
+        return pinned(digest, &seen, out);
+    }
+    if args.diff {
+        let diffs: String = seen.sets.iter().map(|set| set.diff(&seen.store)).collect();
+        let nothing = "nothing has changed since it was last trusted\n";
+        write!(out, "{}", if diffs.is_empty() { nothing } else { &diffs })?;
+        return Ok(state);
+    }
+    if args.show {
+        for set in &seen.sets {
+            write!(out, "{}", set.screen(&seen.config))?;
+            set.files
+                .files
+                .iter()
+                .try_for_each(|file| writeln!(out, "  {}", plain(&file.line())))?;
+        }
+        return Ok(state);
+    }
+    let Some(terminal) = Terminal::open(env) else {
+        let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
+        return Err(Complaint::with_cure("trust wants a person, and here is no terminal", help));
+    };
+    if args.never {
+        let question = "never run the hooks here, and let pass what they would block?";
+        let all = seen.sets.iter().collect::<Vec<_>>();
+        return if terminal.agrees(question) { forget(&all, &seen.store, out) } else { Ok(state) };
+    }
+    if seen.is_trusted() {
+        writeln!(out, "the hooks of this project are trusted already")?;
+        return Ok(ExitStatus::Yes);
+    }
+    ask(&seen, &terminal, out)
+}
+
+/// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
+pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
+    let Some(store) = TrustStore::of(env) else { return Ok(()) };
+    let seen = SeenProject::look(native::NAME, store, env)?;
+    if seen.is_trusted() {
+        return Ok(());
+    }
+    match Terminal::open(env) {
+        Some(terminal) => ask(&seen, &terminal, out).map(drop),
+        None => Ok(writeln!(
+            out,
+            "  to do: `hookrun trust`: the hooks of this project do not run before you trust them"
+        )?),
+    }
+}
+
+/// Shows what would run, and asks until there is an answer.
+fn ask(seen: &SeenProject, terminal: &Terminal, out: &mut dyn Write) -> Result {
+    let SeenProject { store, config, sets } = seen;
+    let wanted: Vec<&SeenSet> = sets.iter().filter(|set| !set.report.is_trusted()).collect();
+    let mut text = String::new();
+    for set in &wanted {
+        let diff = set.diff(store);
+        text.push_str(&set.screen(config));
+        text.push_str(&shortened(&diff));
+    }
+    loop {
+        let question = "Run these hooks from now on? [y]es, [d] show the files, [n]ot now, \
+                        [N]ever here: ";
+        let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
+        match answer.as_deref() {
+            Some("y" | "Y" | "yes") => break,
+            Some("d") => text = wanted.iter().map(|set| set.whole()).collect(),
+            Some("N") => return forget(&wanted, store, out),
+            Some("" | "n" | "no") | None => {
+                writeln!(out, "not trusted: the hooks do not run")?;
+                return Ok(ExitStatus::No);
+            }
+            Some(_) => text = "Answer y, d, n or N.\n".to_string(),
+        }
+    }
+    keep(&wanted, TrustedBy::Person, store, out)
+}
+
+fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Write) -> Result {
+    for SeenSet { report, files, .. } in sets {
+        let kept = store.trust(&report.repository, &report.folder, files, by);
+        kept.map_err(failed("cannot keep what is trusted"))?;
+        writeln!(out, "trusted: {} {}", shown(&report.folder), files.digest())?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Trusts what has the digest that the caller knows.
+fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
+    let meant: Vec<&SeenSet> =
+        seen.sets.iter().filter(|set| set.files.digest() == digest).collect();
+    if !meant.is_empty() {
+        return keep(&meant, TrustedBy::Digest, &seen.store, out);
+    }
+    let digests: Vec<String> = seen.sets.iter().map(|set| set.files.digest()).collect();
+    let cause = format!("the hooks here have another digest: {}", digests.join(", "));
+    Err(Complaint::with_cure(cause, "`hookrun trust --diff` shows what has changed"))
+}
+
+fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
+    for SeenSet { report, .. } in &seen.sets {
+        let count = seen.store.forget(&report.repository, false);
+        let count = count.map_err(failed("cannot forget what is trusted"))?;
+        let what = if count == 1 { "one content" } else { "contents" };
+        writeln!(out, "no longer trusted: {} ({count} {what})", shown(&report.repository))?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn forget(sets: &[&SeenSet], store: &TrustStore, out: &mut dyn Write) -> Result {
+    for SeenSet { report, .. } in sets {
+        let kept = store.forget(&report.repository, true);
+        kept.map_err(failed("cannot keep that"))?;
+        writeln!(out, "never: no hook of {} runs", shown(&report.repository))?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn list(store: &TrustStore, out: &mut dyn Write) -> Result {
+    let (records, never) = store.all();
+    if records.is_empty() && never.is_empty() {
+        writeln!(out, "nothing is trusted yet")?;
+    }
+    for record in &records {
+        writeln!(
+            out,
+            "{}  {} files  {}",
+            shown(&record.folder),
+            record.files.len(),
+            record.digest
+        )?;
+    }
+    for repository in &never {
+        writeln!(out, "{}  never", shown(repository))?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+impl SeenSet {
+    /// What would run, on which events, and what loosens a default.
+    fn screen(&self, config: &Config) -> String {
+        let mut text = String::new();
+        let folder = shown(&self.report.folder);
+        let state = match (self.report.is_trusted(), self.report.is_never(), &self.before) {
+            (true, ..) => "are trusted",
+            (_, true, _) => "never run",
+            (.., Some(_)) => "have changed since you trusted them",
+            (.., None) => "are not trusted yet",
+        };
+        let (count, digest) = (self.files.files.len(), self.files.digest());
+        let _ = writeln!(text, "The hooks in {folder} {state}.\n  {count} files, {digest}");
+        let mut events: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut loosened = Vec::new();
+        for hook in self.hooks(config) {
+            events.entry(&hook.event).or_default().push(plain(&hook.name));
+            loosened.extend(looser(hook, config).map(|how| format!("{} {how}", plain(&hook.name))));
+        }
+        for (event, names) in events {
+            let _ = writeln!(text, "  {:<16} {}", plain(event), names.join(", "));
+        }
+        loosened.sort();
+        loosened.dedup();
+        for how in loosened {
+            let _ = writeln!(text, "  note: {how}");
+        }
+        text
+    }
+
+    fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
+        let folder = self.report.folder.clone();
+        let of_project = config.hooks.iter().filter(|hook| hook.source.layer == LayerKind::Project);
+        of_project.filter(move |hook| {
+            let file = hook.source.file.canonicalize().unwrap_or_else(|_| hook.source.file.clone());
+            file.starts_with(&folder)
+        })
+    }
+
+    /// What has changed since this repository's hooks were last trusted; nothing if they never were.
+    fn diff(&self, store: &TrustStore) -> String {
+        let Some(before) = &self.before else { return String::new() };
+        let now: BTreeMap<String, String> =
+            self.files.files.iter().map(|file| parts(&file.line())).collect();
+        let then: BTreeMap<String, String> = before.files.iter().map(|line| parts(line)).collect();
+        let mut text = String::new();
+        let paths: std::collections::BTreeSet<&String> = now.keys().chain(then.keys()).collect();
+        for path in paths {
+            let (old, new) = (then.get(path), now.get(path));
+            if old == new {
+                continue;
+            }
+            let what = |state: Option<&String>| {
+                state.map_or("not there", |state| state.as_str()).to_string()
+            };
+            let _ =
+                writeln!(text, "{}: {} -> {}", plain(path), plain(&what(old)), plain(&what(new)));
+            let old = old.and_then(|old| store.trusted_text(old.split_whitespace().nth(1)?));
+            let new = self.files.files.iter().find(|file| parts(&file.line()).0 == *path);
+            let new = new.and_then(text_of);
+            let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+            let diff = TextDiff::from_lines(&old, &new).unified_diff().to_string();
+            diff.lines().for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
+        }
+        text
+    }
+
+    /// All files.
+    fn whole(&self) -> String {
+        let mut text = String::new();
+        for file in &self.files.files {
+            let _ = writeln!(text, "--- {}", plain(&file.line()));
+            for line in text_of(file).unwrap_or_default().lines() {
+                let _ = writeln!(text, "  {}", plain(line));
+            }
+        }
+        text
+    }
+}
+
+/// The path of a line, and the rest of it.
+fn parts(line: &str) -> (String, String) {
+    let mut fields = line.splitn(3, '\t');
+    let (mode, content) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+    let (path, link) = match fields.next().unwrap_or_default().split_once('\t') {
+        Some((path, link)) => (path.to_string(), format!(" link to {link}")),
+        None => (line.rsplit('\t').next().unwrap_or_default().to_string(), String::new()),
+    };
+    (path, format!("{mode} {content}{link}"))
+}
+
+fn text_of(file: &ContentFile) -> Option<String> {
+    let FileContent::Bytes { bytes, .. } = &file.content else { return None };
+    Some(
+        std::str::from_utf8(bytes)
+            .map_or_else(|_| format!("({} bytes that are no text)\n", bytes.len()), str::to_string),
+    )
+}
+
+/// How a hook loosens what is the default.
+fn looser(hook: &Hook, config: &Config) -> impl Iterator<Item = String> {
+    let spec = config.catalog.find(&hook.event).ok();
+    let spec = spec.filter(|spec| spec.blocks);
+    let closes = spec.as_ref().is_some_and(|spec| spec.on_failure == OnFailure::Block);
+    let lets_through = spec.as_ref().is_some_and(|spec| hook.on_failure(spec) == OnFailure::Allow);
+    let timeout = hook.usual_timeout();
+    let is_slow = timeout > DEFAULT_TIMEOUT && spec.is_some();
+    [
+        (closes && lets_through).then(|| "lets events through when it fails".to_string()),
+        is_slow.then(|| format!("may take {}", duration_text(timeout))),
+        (hook.background == Background::Detach).then(|| "leaves processes running".to_string()),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn shortened(diff: &str) -> String {
+    let count = diff.lines().count();
+    if count <= SHOWN_LINES {
+        return diff.to_string();
+    }
+    let shown: Vec<&str> = diff.lines().take(SHOWN_LINES).collect();
+    let more = count - SHOWN_LINES;
+    format!("{}\n({more} more lines: `hookrun trust --diff`)\n", shown.join("\n"))
+}
+
+fn shown(path: &Path) -> String {
+    plain(&path.to_string_lossy())
+}
+
+/// Does `write`, and keeps what was trusted trusted.
+pub(crate) fn keeping<T>(
+    env: &Environment,
+    write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,
+) -> Result<T> {
+    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let reports = || Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+    let kept = KeptTrust::before(&reports());
+    let (done, written) = write()?;
+    let after = kept.after(&reports(), &written, TrustStore::of(env).as_ref());
+    after.map_err(failed("cannot keep what is trusted"))?;
+    Ok(done)
+}

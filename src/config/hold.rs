@@ -1,0 +1,191 @@
+//! What becomes of the hooks of a project that are not trusted.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::discover::{self, Choice};
+use super::env::Environment;
+use super::layer::Layer;
+use super::manifest::Manifest;
+use super::problem::Problem;
+use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog::Catalog;
+use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::hook::{Handler, Hook, LayerKind};
+use crate::engine::outcome::Decision;
+
+/// Whether the hooks of a project are trusted.
+#[derive(Debug, Clone, Default)]
+pub struct ProjectTrust {
+    /// Folder by folder.
+    pub reports: Vec<TrustReport>,
+    /// The files of those that are, as they were read.
+    pub(crate) seals: Vec<TrustSeal>,
+    /// What is said about events that go on without hooks that are not trusted.
+    held: Vec<HeldHook>,
+}
+
+impl ProjectTrust {
+    /// What is to be said about an event that goes on although hooks of the project would have a
+    /// say in it, and are not trusted.
+    pub fn held(&self, event: &str) -> Option<String> {
+        let mut of_event = self.held.iter().filter(|held| held.event == event);
+        let first = of_event.next()?.why.clone();
+        Some(match of_event.count() {
+            0 => first,
+            more => format!("{first} ({more} more as well)"),
+        })
+    }
+}
+
+/// A hook that does not run because it is not trusted.
+#[derive(Debug, Clone)]
+struct HeldHook {
+    event: String,
+    why: String,
+}
+
+/// Looks whether the hooks of a project's folders are trusted, and holds those that are not.
+pub(super) struct TrustJudge<'j> {
+    choice: &'j TrustChoice,
+    store: Option<TrustStore>,
+    read_since: SystemTime,
+    found: ProjectTrust,
+    owned: Vec<OwnedHooks>,
+}
+
+/// The hooks that a folder of the project brings, also by the shared sets that it declares.
+struct OwnedHooks {
+    folder: PathBuf,
+    hooks: Range<usize>,
+}
+
+impl<'j> TrustJudge<'j> {
+    /// `None` where nobody asks for trust. The configuration is read since `read_since`.
+    pub(super) fn new(
+        choice: &'j Choice,
+        env: &Environment,
+        read_since: SystemTime,
+    ) -> Option<TrustJudge<'j>> {
+        let choice = choice.trust.as_ref()?;
+        let (found, owned) = (ProjectTrust::default(), Vec::new());
+        Some(TrustJudge { choice, store: TrustStore::of(env), read_since, found, owned })
+    }
+
+    /// Looks at a layer, which has these hooks of all that were loaded.
+    pub(super) fn look(
+        &mut self,
+        layer: &Layer,
+        files: &[(PathBuf, Manifest)],
+        hooks: Range<usize>,
+        policy: &TrustPolicy,
+    ) {
+        if layer.kind != LayerKind::Project {
+            return;
+        }
+        let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        self.owned.push(OwnedHooks { folder: folder.clone(), hooks });
+        // The files of a shared set are checked against the lock file of its project.
+        if layer.set.is_some() {
+            return;
+        }
+        let parts = trust::parts(layer, handlers(files));
+        let (since, store) = (self.read_since, self.store.as_ref());
+        let (mut report, seal) = trust::judge(&folder, parts, since, self.choice, policy, store);
+        report.skips = policy.skips == Some(true) || report.is_never();
+        self.found.reports.push(report);
+        self.found.seals.extend(seal);
+    }
+
+    /// Keeps the hooks that are not trusted from running, or only says so.
+    pub(super) fn settle(
+        mut self,
+        hooks: &mut [Hook],
+        catalog: &Catalog,
+        problems: &mut Vec<Problem>,
+    ) -> ProjectTrust {
+        for report in &self.found.reports {
+            let Some((why, cure)) = report.complaint() else { continue };
+            if report.skips {
+                // Mistakes in what never runs close nothing.
+                let is_in = |file: &Path| {
+                    file.canonicalize().is_ok_and(|it| it.starts_with(&report.folder))
+                };
+                problems.retain(|problem| !is_in(&problem.file));
+            }
+            if *self.choice == TrustChoice::Told {
+                let told = Complaint::with_cure(format!("{why}, and do not run"), cure);
+                problems.push(told.warning(&report.folder, None));
+                continue;
+            }
+            for owned in self.owned.iter().filter(|owned| owned.folder == report.folder) {
+                let hooks = &mut hooks[owned.hooks.clone()];
+                self.found.held.extend(hold(hooks, report, catalog, &format!("{why}; {cure}")));
+            }
+        }
+        self.found
+    }
+}
+
+/// Every handler of a layer's files, of all events, with its file.
+fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &Handler)> {
+    manifests.iter().flat_map(|(file, manifest)| {
+        let read = manifest.hooks.iter().map(|table| &table.draft);
+        let drafts = read.chain(&manifest.rejected);
+        drafts.map(move |draft| (file.as_path(), &draft.hook.handler))
+    })
+}
+
+/// Keeps the hooks of a folder that is not trusted from running: at a gate each blocks the events
+/// that it wants. Those that block nothing in any case are returned.
+fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) -> Vec<HeldHook> {
+    let mut held = Vec::new();
+    for hook in hooks.iter_mut().filter(|hook| hook.enabled && hook.idle.is_none()) {
+        let why = format!("`{}` did not run: {why}", hook.name);
+        let is_closed = |spec: &EventSpec| spec.blocks && spec.on_failure == OnFailure::Block;
+        let blocks = catalog.find(&hook.event).is_ok_and(|spec| is_closed(&spec));
+        if blocks && !report.skips {
+            // In the text of a rule, braces are for values.
+            let reason = why.replace('{', "{{").replace('}', "}}");
+            hook.handler = Handler::Rule(Decision::Block { reason });
+            (hook.convention, hook.rewrite, hook.on_failure) = (None, false, None);
+            continue;
+        }
+        hook.idle = Some(why.clone());
+        if !report.is_never() {
+            held.push(HeldHook { event: hook.event.clone(), why });
+        }
+    }
+    held
+}
+
+/// What the system and the user say about trust. That anybody else says something is an error.
+pub(super) fn trust_policy(
+    layers: &[Layer],
+    manifests: &[Vec<(PathBuf, Manifest)>],
+    env: &Environment,
+    problems: &mut Vec<Problem>,
+) -> TrustPolicy {
+    let mut policy = TrustPolicy::default();
+    let is_users = |layer: &Layer| discover::outside(env).any(|(_, own)| own == layer.folder);
+    for (layer, manifests) in layers.iter().zip(manifests) {
+        for (file, Manifest { trust, .. }) in manifests {
+            match (layer.kind, trust.at) {
+                (LayerKind::System | LayerKind::User, _) => policy.add(trust, env.home.as_deref()),
+                (_, None) => {}
+                // The user's own file, under another name.
+                (LayerKind::Explicit, _) if is_users(layer) => {}
+                (LayerKind::Project | LayerKind::Explicit, Some(_)) => {
+                    let cause = "only the system and the user say which hooks are trusted";
+                    let cure =
+                        "remove it here; `[trust]` belongs into ~/.config/hookrun/hookrun.toml";
+                    problems.push(Complaint::with_cure(cause, cure).in_file(file, trust.at));
+                }
+            }
+        }
+    }
+    policy
+}

@@ -1,0 +1,221 @@
+//! Whether the hooks of a project's folder may run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::files::{FileList, HookFiles, SetError};
+use super::named;
+use super::policy::TrustPolicy;
+use super::repository;
+use super::store::TrustStore;
+use crate::config::layer::{HIDDEN, Layer};
+use crate::engine::hook::Handler;
+
+/// What is done about hooks of a project that are not trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustChoice {
+    /// They do not run: a host asks. The caller vouches for those with these digests
+    /// (`hookrun run --trust DIGEST`).
+    Required { digests: Vec<String> },
+    /// They are reported as a warning: a person looks at them.
+    Told,
+}
+
+/// Why the hooks of a folder do or do not run.
+#[derive(Debug, Clone)]
+pub enum TrustState {
+    Trusted,
+    /// Nobody has trusted this content.
+    Unknown,
+    /// A person has said that they never run.
+    Never,
+    /// The files cannot be looked at.
+    Unreadable(Arc<SetError>),
+}
+
+/// The hooks of one folder of a project, and whether they are trusted.
+#[derive(Debug, Clone)]
+pub struct TrustReport {
+    /// The folder that holds `hookrun.toml` and `hooks.d`.
+    pub folder: PathBuf,
+    /// The folder that all work trees of its repository share.
+    pub repository: PathBuf,
+    pub state: TrustState,
+    /// `sha256:…`; empty where the files cannot be looked at.
+    pub digest: String,
+    /// What is part of the set, below the folder.
+    pub parts: Vec<PathBuf>,
+    /// Events pass that its hooks would decide.
+    pub skips: bool,
+}
+
+/// The files of trusted hooks as they were when they were checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TrustSeal {
+    folder: PathBuf,
+    parts: Vec<PathBuf>,
+    stamps: String,
+    /// Something was changed while the configuration was read.
+    pub(crate) is_recent: bool,
+}
+
+impl TrustSeal {
+    /// Whether the files have been changed.
+    pub(crate) fn is_broken(&self) -> bool {
+        let now = FileList::of(&self.folder, &self.parts);
+        now.map_or(true, |now| now.stamps() != self.stamps)
+    }
+
+    /// Why nothing is allowed when they have.
+    pub(crate) fn complaint(&self) -> String {
+        format!(
+            "the hooks in {} have changed while they were used, and what ran may not be what was \
+             trusted",
+            self.folder.display()
+        )
+    }
+}
+
+/// File systems write times in steps of up to 10 ms; a change in the step in which the files were
+/// read cannot be seen.
+const STEP: Duration = Duration::from_millis(20);
+
+/// The parts of the hook set of a layer: its files, those that `handlers` name, and the lock file of
+/// its shared sets. Each handler comes with the file that configures it.
+pub(crate) fn parts<'h>(
+    layer: &Layer,
+    handlers: impl Iterator<Item = (&'h Path, &'h Handler)>,
+) -> Vec<PathBuf> {
+    let folder = layer.folder.canonicalize().unwrap_or_else(|_| layer.folder.clone());
+    let root = repository::find(&folder).root;
+    let below = |path: &PathBuf| path.strip_prefix(&layer.folder).unwrap_or(path).to_path_buf();
+    let loose = layer.loose.iter().map(|loose| &loose.path);
+    let own = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).map(below);
+    let mut parts: BTreeSet<PathBuf> = own.collect();
+    for place in [PathBuf::new(), PathBuf::from(HIDDEN)] {
+        let lock = place.join(LOCK);
+        if folder.join(&lock).exists() {
+            parts.insert(lock);
+        }
+    }
+    for (file, handler) in handlers {
+        let base = file
+            .parent()
+            .map_or_else(|| folder.clone(), |base| folder.join(below(&base.to_path_buf())));
+        parts.extend(named::files_named(handler, &base, &folder, &root));
+    }
+    parts.into_iter().collect()
+}
+
+/// The file that pins shared sets.
+const LOCK: &str = "hookrun.lock";
+
+/// Looks whether the hooks in `folder` are trusted, and seals those that are. The configuration was
+/// read since `read_since`.
+pub(crate) fn judge(
+    folder: &Path,
+    parts: Vec<PathBuf>,
+    read_since: SystemTime,
+    choice: &TrustChoice,
+    policy: &TrustPolicy,
+    store: Option<&TrustStore>,
+) -> (TrustReport, Option<TrustSeal>) {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let repository = repository::find(&folder).identity;
+    let (state, digest) = (TrustState::Unknown, String::new());
+    let mut report = TrustReport { folder, repository, state, digest, parts, skips: false };
+    if store.is_some_and(|store| store.is_never(&report.repository)) {
+        report.state = TrustState::Never;
+        return (report, None);
+    }
+    if policy.paths.iter().any(|path| report.folder.starts_with(path)) {
+        report.state = TrustState::Trusted;
+        return (report, None);
+    }
+    match look(&report, read_since, store) {
+        Err(error) => {
+            report.state = TrustState::Unreadable(Arc::new(error));
+            (report, None)
+        }
+        Ok((digest, seal)) => {
+            report.digest = digest;
+            let is_kept = |store: &TrustStore| store.is_trusted(&report.repository, &report.digest);
+            let is_pinned = match choice {
+                TrustChoice::Required { digests } => digests.contains(&report.digest),
+                TrustChoice::Told => false,
+            };
+            if !is_pinned && !store.is_some_and(is_kept) {
+                return (report, None);
+            }
+            report.state = TrustState::Trusted;
+            (report, Some(seal))
+        }
+    }
+}
+
+/// The digest of a set, and the seal of its files. They are read only if they have changed since
+/// the digest was last found.
+fn look(
+    report: &TrustReport,
+    read_since: SystemTime,
+    store: Option<&TrustStore>,
+) -> Result<(String, TrustSeal), SetError> {
+    let list = FileList::of(&report.folder, &report.parts)?;
+    let stamps = list.stamps();
+    let known = store.and_then(|store| store.known_digest(&report.folder, &stamps));
+    let digest = match known {
+        Some(digest) => digest,
+        None => {
+            let now = SystemTime::now();
+            let digest = list.read()?.digest();
+            if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
+                store.keep_digest(&report.folder, &stamps, &digest);
+            }
+            digest
+        }
+    };
+    let is_recent = list.changed_since(read_since - STEP);
+    let (folder, parts) = (report.folder.clone(), report.parts.clone());
+    Ok((digest, TrustSeal { folder, parts, stamps, is_recent }))
+}
+
+impl TrustReport {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// When one cannot be read, or there are too many.
+    pub fn read(&self) -> Result<HookFiles, SetError> {
+        FileList::of(&self.folder, &self.parts)?.read()
+    }
+
+    pub fn is_trusted(&self) -> bool {
+        matches!(self.state, TrustState::Trusted)
+    }
+
+    /// Whether a person has said that these hooks never run.
+    pub fn is_never(&self) -> bool {
+        matches!(self.state, TrustState::Never)
+    }
+
+    /// Why the hooks do not run, and what to do; `None` if they do.
+    pub(crate) fn complaint(&self) -> Option<(String, String)> {
+        let folder = self.folder.display();
+        match &self.state {
+            TrustState::Trusted => None,
+            TrustState::Unknown => Some((
+                format!("the hooks in {folder} are not trusted"),
+                "`hookrun trust` shows what they are, and asks you".to_string(),
+            )),
+            TrustState::Never => Some((
+                format!("the hooks of {} never run here", self.repository.display()),
+                "`hookrun trust` asks again".to_string(),
+            )),
+            TrustState::Unreadable(error) => Some((
+                format!("cannot tell whether the hooks in {folder} are trusted: {error}"),
+                "mend that, then run `hookrun trust`".to_string(),
+            )),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The files of a set of hooks, and the digest of their content.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+
+/// A larger set is not read: each of its files is looked at for every event.
+const MOST_FILES: usize = 10_000;
+const MOST_BYTES: u64 = 256 << 20;
+const DEEPEST: usize = 32;
+
+/// What editors write beside a file while a person works on it; nothing runs it.
+fn is_of_editor(name: &[u8]) -> bool {
+    let is_swap = name.starts_with(b".") && name.ends_with(b".swp");
+    let is_lock = name.starts_with(b".#") || name.starts_with(b"#") && name.ends_with(b"#");
+    is_swap || is_lock || name.ends_with(b"~") || name == b"4913"
+}
+
+/// Why a set cannot be checked, and so is not trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum SetError {
+    #[error("{} cannot be read: {error}", .path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    #[error("{} is neither a file nor a folder", .0.display())]
+    Special(PathBuf),
+    #[error("{} has more than {MOST_FILES} files, or folders deeper than {DEEPEST}", .0.display())]
+    TooLarge(PathBuf),
+    #[error("the files of {} have more than {} MiB", .0.display(), MOST_BYTES >> 20)]
+    TooLong(PathBuf),
+}
+
+/// Device, inode, size, mtime and ctime in nanoseconds: one of them changes with the content.
+type FileStamp = [i128; 5];
+
+/// A file or folder, and how it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ListedFile {
+    /// What the link that leads to it says, if its path is a link.
+    link: Option<(PathBuf, FileStamp)>,
+    kind: FileKind,
+    stamp: FileStamp,
+    is_program: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    File,
+    Folder,
+    /// A command names it, or a link leads to it, and it is not there.
+    Missing,
+}
+
+/// The files of a set as they are on the disk at one moment, without their content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileList {
+    folder: PathBuf,
+    /// By their paths below the folder.
+    listed: BTreeMap<PathBuf, ListedFile>,
+}
+
+impl FileList {
+    /// Lists `parts` of a folder, with all that is in them. What is not there counts as missing.
+    ///
+    /// # Errors
+    /// When something cannot be looked at, is neither file nor folder, or is too much.
+    pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
+        let mut list = FileList { folder: folder.to_path_buf(), listed: BTreeMap::new() };
+        for part in parts {
+            list.add(part, 0)?;
+        }
+        Ok(list)
+    }
+
+    fn add(&mut self, path: &Path, depth: usize) -> Result<(), SetError> {
+        if self.listed.contains_key(path) {
+            return Ok(());
+        }
+        if self.listed.len() >= MOST_FILES || depth > DEEPEST {
+            return Err(SetError::TooLarge(self.folder.clone()));
+        }
+        let whole = self.folder.join(path);
+        let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
+        let mut meta = there(whole.symlink_metadata()).map_err(unreadable)?;
+        let mut link = None;
+        if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
+            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp(own)));
+            meta = there(whole.metadata()).map_err(unreadable)?;
+        }
+        let kind = match &meta {
+            None => FileKind::Missing,
+            Some(meta) if meta.is_file() => FileKind::File,
+            Some(meta) if meta.is_dir() => FileKind::Folder,
+            Some(_) => return Err(SetError::Special(whole)),
+        };
+        let is_program = |meta: &Metadata| meta.is_file() && meta.mode() & 0o100 != 0;
+        let is_program = meta.as_ref().is_some_and(is_program);
+        let stamp = meta.as_ref().map(stamp).unwrap_or_default();
+        let listed = ListedFile { link, kind, stamp, is_program };
+        self.listed.insert(path.to_path_buf(), listed);
+        if kind != FileKind::Folder {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&whole).map_err(unreadable)? {
+            let name = entry.map_err(unreadable)?.file_name();
+            if !is_of_editor(name.as_bytes()) {
+                self.add(&path.join(name), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What tells whether a file was changed, as text: equal texts are equal content.
+    #[must_use]
+    pub fn stamps(&self) -> String {
+        let mut text = String::with_capacity(self.listed.len() * 128);
+        for (path, ListedFile { link, kind, stamp, is_program }) in &self.listed {
+            let _ = writeln!(text, "{path:?} {kind:?} {is_program} {stamp:?} {link:?}");
+        }
+        text
+    }
+
+    /// Whether something was changed at this moment or later. File systems write times in steps
+    /// of some milliseconds, so a second change in the same step leaves the same stamps.
+    #[must_use]
+    pub fn changed_since(&self, moment: SystemTime) -> bool {
+        let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let moment = i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
+        let links = self.listed.values().flat_map(|listed| &listed.link);
+        let stamps = links.map(|(_, stamp)| stamp);
+        let mut stamps = stamps.chain(self.listed.values().map(|listed| &listed.stamp));
+        stamps.any(|[.., changed]| *changed >= moment)
+    }
+
+    /// Reads every file.
+    ///
+    /// # Errors
+    /// When one cannot be read, or all together are too long.
+    pub fn read(&self) -> Result<HookFiles, SetError> {
+        let mut left = MOST_BYTES;
+        let mut files = Vec::new();
+        for (path, ListedFile { link, kind, is_program, .. }) in &self.listed {
+            let content = match kind {
+                FileKind::Folder if link.is_none() => continue,
+                FileKind::Folder => FileContent::Folder,
+                FileKind::Missing => FileContent::Missing,
+                FileKind::File => {
+                    let whole = self.folder.join(path);
+                    let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
+                    let bytes = fs::read(&whole).map_err(unreadable)?;
+                    let too_long = || SetError::TooLong(self.folder.clone());
+                    left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
+                    FileContent::Bytes { sha256: hex(&Sha256::digest(&bytes)), bytes }
+                }
+            };
+            let link = link.as_ref().map(|(to, _)| to.clone());
+            files.push(ContentFile { path: path.clone(), link, is_program: *is_program, content });
+        }
+        Ok(HookFiles { files })
+    }
+}
+
+/// What is found, or `None` if nothing is there.
+fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
+    let is_missing = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    match found {
+        Err(error) if is_missing(&error) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn stamp(meta: &Metadata) -> FileStamp {
+    let nanoseconds = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+    [
+        i128::from(meta.dev()),
+        i128::from(meta.ino()),
+        i128::from(meta.size()),
+        nanoseconds(meta.mtime(), meta.mtime_nsec()),
+        nanoseconds(meta.ctime(), meta.ctime_nsec()),
+    ]
+}
+
+/// The files of a set with their content.
+#[derive(Debug, Clone, Default)]
+pub struct HookFiles {
+    /// In the order of their paths.
+    pub files: Vec<ContentFile>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ContentFile {
+    /// Below the folder of the set; `..` leads to what a command names beside it.
+    pub path: PathBuf,
+    /// What the link says that its path is.
+    pub link: Option<PathBuf>,
+    /// Its owner may execute it: all that git keeps of permissions.
+    pub is_program: bool,
+    pub content: FileContent,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileContent {
+    Bytes {
+        sha256: String,
+        bytes: Vec<u8>,
+    },
+    /// A link leads to a folder, whose files have their own entries.
+    Folder,
+    /// A command names it, or a link leads to it, and it is not there.
+    Missing,
+}
+
+impl ContentFile {
+    /// Its line in the digest: path, mode, content, and what a link says.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let path = self.path.as_os_str().as_bytes().escape_ascii();
+        let mode = if self.is_program { "755" } else { "644" };
+        let content = match &self.content {
+            FileContent::Bytes { sha256, .. } => sha256,
+            FileContent::Folder => "folder",
+            FileContent::Missing => "missing",
+        };
+        match &self.link {
+            None => format!("{mode}\t{content}\t{path}"),
+            Some(to) => {
+                format!("{mode}\t{content}\t{path}\t{}", to.as_os_str().as_bytes().escape_ascii())
+            }
+        }
+    }
+}
+
+impl HookFiles {
+    /// `sha256:` and the SHA-256 of a line for each file. Where the folder is, who owns the files
+    /// and when they were written makes no difference.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for file in &self.files {
+            hash.update(file.line());
+            hash.update("\n");
+        }
+        format!("sha256:{}", hex(&hash.finalize()))
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

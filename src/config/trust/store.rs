@@ -1,0 +1,234 @@
+//! What was trusted, kept outside of every repository: a folder for each repository, in it a
+//! record for each content. Only its owner may write there.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::files::{FileContent, HookFiles, hex};
+use crate::config::env::Environment;
+use crate::engine::access;
+
+/// The version of a record's form.
+const VERSION: u32 = 1;
+
+/// The longest text that is kept to show later what has changed, in bytes.
+const LONGEST_KEPT: usize = 256 * 1024;
+
+const NEVER: &str = "never";
+const NAME: &str = "repository";
+
+/// How content came to be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustedBy {
+    /// A person said so.
+    Person,
+    /// The caller of `hookrun trust --digest` knew it before.
+    Digest,
+    /// A command of hookrun wrote it into content that was trusted.
+    Command,
+}
+
+/// What is kept of trusted content.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrustRecord {
+    pub v: u32,
+    /// The folder that all work trees of the repository share.
+    pub repository: PathBuf,
+    /// The folder of the hooks when it was trusted.
+    pub folder: PathBuf,
+    pub digest: String,
+    /// A line for each file, as in the digest.
+    pub files: Vec<String>,
+    /// Seconds since 1970.
+    pub when: u64,
+    pub by: TrustedBy,
+}
+
+/// All records of a user.
+#[derive(Debug, Clone)]
+pub struct TrustStore {
+    folder: PathBuf,
+}
+
+impl TrustStore {
+    /// The store below the state home; `None` where there is no home.
+    pub fn of(env: &Environment) -> Option<TrustStore> {
+        let folder = env.state_home.as_ref()?.join("hookrun").join("trust");
+        Some(TrustStore { folder })
+    }
+
+    fn of_repository(&self, repository: &Path) -> PathBuf {
+        self.folder.join(short_digest(repository.as_os_str().as_bytes()))
+    }
+
+    fn record(&self, repository: &Path, digest: &str) -> PathBuf {
+        self.of_repository(repository).join(format!("{}.json", digest.replace(':', "-")))
+    }
+
+    /// Whether this content of a repository is trusted. Where everyone may write the records,
+    /// nothing is.
+    pub fn is_trusted(&self, repository: &Path, digest: &str) -> bool {
+        let record = self.record(repository, digest);
+        record.is_file() && !access::is_open_to_everyone(&record)
+    }
+
+    /// Whether the hooks of a repository are never to run.
+    pub fn is_never(&self, repository: &Path) -> bool {
+        self.of_repository(repository).join(NEVER).exists()
+    }
+
+    /// Notes that this content is trusted, and keeps its texts to show later what has changed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn trust(
+        &self,
+        repository: &Path,
+        folder: &Path,
+        set: &HookFiles,
+        by: TrustedBy,
+    ) -> io::Result<()> {
+        for file in &set.files {
+            if let FileContent::Bytes { sha256, bytes } = &file.content {
+                let kept = self.text(sha256);
+                let is_text = bytes.len() <= LONGEST_KEPT && std::str::from_utf8(bytes).is_ok();
+                if is_text && !kept.exists() {
+                    write(&kept, bytes)?;
+                }
+            }
+        }
+        let when = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (repository, folder) = (repository.to_path_buf(), folder.to_path_buf());
+        let (v, digest) = (VERSION, set.digest());
+        let files = set.files.iter().map(|file| file.line()).collect();
+        let record = TrustRecord { v, repository, folder, digest, files, when, by };
+        let own = self.of_repository(&record.repository);
+        remove(&own.join(NEVER))?;
+        write(&own.join(NAME), record.repository.as_os_str().as_bytes())?;
+        let text = serde_json::to_vec_pretty(&record)?;
+        write(&self.record(&record.repository, &record.digest), &text)
+    }
+
+    /// Forgets what is trusted in a repository, and says how many contents that were. With `never`
+    /// nobody is asked again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn forget(&self, repository: &Path, never: bool) -> io::Result<usize> {
+        let own = self.of_repository(repository);
+        let records = records_in(&own);
+        for (file, _) in &records {
+            fs::remove_file(file)?;
+        }
+        if never {
+            write(&own.join(NAME), repository.as_os_str().as_bytes())?;
+            write(&own.join(NEVER), b"")?;
+        } else {
+            remove(&own.join(NEVER))?;
+        }
+        Ok(records.len())
+    }
+
+    /// The content that was trusted last in a repository: in this folder of it, else in any.
+    pub fn latest(&self, repository: &Path, folder: &Path) -> Option<TrustRecord> {
+        let records = records_in(&self.of_repository(repository));
+        let records = records.into_iter().map(|(_, record)| record);
+        records.max_by_key(|record| (record.folder == folder, record.when))
+    }
+
+    /// Everything that is trusted, by repositories, and the repositories whose hooks never run.
+    pub fn all(&self) -> (Vec<TrustRecord>, Vec<PathBuf>) {
+        let (mut records, mut never) = (Vec::new(), Vec::new());
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for folder in folders.map(|entry| entry.path()) {
+            records.extend(records_in(&folder).into_iter().map(|(_, record)| record));
+            if folder.join(NEVER).exists() {
+                let name = fs::read(folder.join(NAME)).unwrap_or_default();
+                never.push(PathBuf::from(std::ffi::OsStr::from_bytes(&name)));
+            }
+        }
+        records.sort_by(|a, b| (&a.repository, a.when).cmp(&(&b.repository, b.when)));
+        never.sort();
+        (records, never)
+    }
+
+    fn text(&self, sha256: &str) -> PathBuf {
+        self.folder.join("texts").join(sha256)
+    }
+
+    /// A text that was trusted, if it was kept.
+    pub fn trusted_text(&self, sha256: &str) -> Option<String> {
+        fs::read_to_string(self.text(sha256)).ok()
+    }
+
+    fn stamps(&self, folder: &Path) -> PathBuf {
+        self.folder.join("stamps").join(short_digest(folder.as_os_str().as_bytes()))
+    }
+
+    /// The digest that was found last in a folder, if its files have the same stamps still.
+    pub fn known_digest(&self, folder: &Path, stamps: &str) -> Option<String> {
+        let known = fs::read_to_string(self.stamps(folder)).ok()?;
+        let (digest, rest) = known.split_once('\n')?;
+        (rest == stamps).then(|| digest.to_string())
+    }
+
+    /// Keeps the digest of a folder, so that its files are not read again. What cannot be kept is
+    /// found anew each time.
+    pub fn keep_digest(&self, folder: &Path, stamps: &str, digest: &str) {
+        let kept = write(&self.stamps(folder), format!("{digest}\n{stamps}").as_bytes());
+        if let Err(error) = kept {
+            tracing::debug!(%error, "the digest of the hooks is not kept");
+        }
+    }
+}
+
+/// Enough of a SHA-256 for the name of a folder.
+fn short_digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes)[..16])
+}
+
+fn records_in(folder: &Path) -> Vec<(PathBuf, TrustRecord)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let records = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
+    let read = |file: PathBuf| {
+        let record = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
+        Some((file, record))
+    };
+    records.filter_map(read).collect()
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file at once, so that nobody reads a part of it.
+fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let part = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&part)
+        .and_then(|mut open| open.write_all(bytes))
+        .and_then(|()| fs::rename(&part, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}

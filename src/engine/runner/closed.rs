@@ -1,0 +1,35 @@
+//! Why nothing is allowed before any hook runs, or after.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::engine::event::EventSpec;
+
+/// Why gates block before any hook runs.
+#[derive(Clone)]
+pub(super) struct Broken {
+    pub(super) reason: String,
+    /// The reason for one event, if only errors that may concern that event block it.
+    pub(super) for_event: Option<Arc<ReasonFor>>,
+}
+
+/// Why the hooks are no longer those that were loaded; `None` if they are.
+pub(crate) type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
+
+#[derive(Clone)]
+pub(super) struct Seal(pub(super) Arc<BrokenSeal>);
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal")
+    }
+}
+
+/// Why errors in the configuration block an event; `None` if none of them concerns it.
+pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
+
+impl fmt::Debug for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Broken").field(&self.reason).finish()
+    }
+}

@@ -1,0 +1,284 @@
+//! Hooks that came with a project run only when their content is trusted.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use crate::sandbox::{Ran, Sandbox, TOOL};
+
+mod attacks;
+
+/// A hook that shows that it ran.
+pub(super) const GUARD: &str = "#!/bin/sh\necho ran >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";
+
+/// A project with a guard, which nobody has trusted.
+pub(super) fn project() -> Sandbox {
+    Sandbox::new().without_trust().script("hooks.d/tool.pre/10-guard.sh", GUARD)
+}
+
+impl Sandbox {
+    pub(super) fn gate(&self) -> Ran {
+        self.hookrun(&["run", "tool.pre"], TOOL.as_bytes())
+    }
+
+    /// The gate as it is for a host that works in another folder.
+    pub(super) fn gate_in(&self, folder: &Path) -> Ran {
+        self.hookrun_in(folder, &["run", "tool.pre"])
+    }
+
+    pub(super) fn hookrun_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        let there = |command: &mut Command| {
+            command.current_dir(folder);
+        };
+        self.hookrun_as(there, arguments, TOOL.as_bytes())
+    }
+
+    /// The gate is blocked because of trust, and nothing ran.
+    #[track_caller]
+    pub(super) fn holds(&self) -> Ran {
+        let _ = fs::remove_file(self.at("ran"));
+        let ran = self.gate();
+        assert_eq!(ran.status, 2, "{ran:?}");
+        self.has_no_file("ran");
+        ran
+    }
+
+    /// The hooks run.
+    #[track_caller]
+    pub(super) fn runs(&self) {
+        let _ = fs::remove_file(self.at("ran"));
+        self.gate().allows();
+        self.has_file("ran");
+    }
+}
+
+pub(super) fn git(folder: &Path, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.current_dir(folder).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn hooks_of_a_project_block_until_they_are_trusted() {
+    let sandbox = project();
+    let said = sandbox.holds();
+    for part in ["`10-guard.sh` did not run", "are not trusted", "`hookrun trust`"] {
+        assert!(said.stdout.contains(part), "{part}: {said:?}");
+    }
+    sandbox.trusted().runs();
+}
+
+#[test]
+fn hooks_of_the_user_run_and_others_of_the_project_do_not() {
+    let sandbox = project().script(
+        "home/.config/hookrun/hooks.d/tool.pre/10-mine",
+        "#!/bin/sh\necho mine >&2\nexit 1\n",
+    );
+    assert!(sandbox.holds().stdout.contains("mine"));
+}
+
+#[test]
+fn what_cannot_be_blocked_goes_on_and_says_so() {
+    let sandbox = project().hook_for("session.start", "hello.sh", "echo hello");
+    let ran = sandbox.run("session.start");
+    ran.allows();
+    assert!(ran.stderr.contains("`hello.sh` did not run"), "{ran:?}");
+    // An agent must be able to stop.
+    sandbox.hook_for("agent.stop", "more.sh", "exit 1").run("agent.stop").allows();
+}
+
+#[test]
+fn an_event_that_no_hook_of_the_project_wants_goes_on() {
+    let sandbox = Sandbox::new().without_trust();
+    let sandbox = sandbox.hook("10-bash.sh", "# hookrun: tool=\"bash\"\nexit 1");
+    sandbox.gate().allows();
+    assert_eq!(sandbox.run_shell("ls").status, 2);
+}
+
+#[test]
+fn a_rule_of_a_project_that_is_not_trusted_blocks_all_that_it_would_decide() {
+    let rule = "[[rule]]\nruns = \"rm\"\nask = \"{command}?\"\n";
+    let sandbox = Sandbox::new().without_trust().file("hookrun.toml", rule);
+    let ran = sandbox.run_shell("rm x");
+    assert!(ran.status == 2 && ran.stdout.contains("not trusted"), "{ran:?}");
+    sandbox.run_shell("ls").allows();
+}
+
+#[test]
+fn those_who_type_a_command_need_no_trust() {
+    let sandbox = project();
+    let tested = sandbox.hookrun(&["test", "tool.pre"], TOOL.as_bytes());
+    assert_eq!(tested.status, 0, "{tested:?}");
+    sandbox.has_file("ran");
+    fs::remove_file(sandbox.at("ran")).unwrap();
+    sandbox.hookrun(&["run", "tool.pre", "--hooks", "."], TOOL.as_bytes()).allows();
+    sandbox.has_file("ran");
+    for command in ["validate", "list", "doctor"] {
+        let ran = sandbox.hookrun(&[command], b"");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("are not trusted, and do not run"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_caller_may_vouch_for_a_digest() {
+    let sandbox = project();
+    let digest = sandbox.digest();
+    let vouching =
+        |digest: &str| sandbox.hookrun(&["run", "tool.pre", "--trust", digest], TOOL.as_bytes());
+    vouching(&digest).allows();
+    sandbox.has_file("ran");
+    sandbox.holds();
+    let other = format!("sha256:{}", "0".repeat(64));
+    assert_eq!(vouching(&other).status, 2);
+    for part in [&digest[..20], "", "any", &digest.to_uppercase()] {
+        let ran = vouching(part);
+        assert!(ran.status == 2 && ran.stderr.contains("digits"), "{part}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_digest_is_the_same_wherever_the_files_are() {
+    let (one, two) = (project(), project());
+    fs::set_permissions(two.at("hooks.d/tool.pre/10-guard.sh"), PermissionsExt::from_mode(0o775))
+        .unwrap();
+    assert_eq!(one.digest(), two.digest());
+}
+
+#[test]
+fn content_that_was_trusted_once_asks_nobody_again() {
+    let sandbox = project().trusted();
+    let other = sandbox.script("hooks.d/tool.pre/10-guard.sh", &format!("{GUARD}# other\n"));
+    other.holds();
+    let sandbox = other.trusted();
+    sandbox.runs();
+    sandbox.script("hooks.d/tool.pre/10-guard.sh", GUARD).runs();
+}
+
+#[test]
+fn all_work_trees_of_a_repository_share_what_is_trusted() {
+    let sandbox = project();
+    let project = sandbox.path().to_path_buf();
+    fs::write(project.join(".gitignore"), "home\nran\nother\n").unwrap();
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "a"]);
+    let sandbox = sandbox.trusted();
+    git(&project, &["worktree", "add", "-q", "other"]);
+    sandbox.gate_in(&project.join("other")).allows();
+    sandbox.has_file("other/ran");
+}
+
+#[test]
+fn a_user_may_trust_whole_folders_and_let_events_pass() {
+    let sandbox = project();
+    let paths = format!("[trust]\npaths = [\"{}\"]\n", sandbox.path().display());
+    let sandbox = sandbox.file(crate::sandbox::USER_FILE, &paths);
+    sandbox.runs();
+    sandbox.script("hooks.d/tool.pre/20-new.sh", GUARD).runs();
+    let skipping = project().file(crate::sandbox::USER_FILE, "[trust]\non_untrusted = \"skip\"\n");
+    let ran = skipping.gate();
+    ran.allows();
+    skipping.has_no_file("ran");
+    assert!(ran.stderr.contains("`10-guard.sh` did not run"), "{ran:?}");
+    let broken = skipping.file("hookrun.toml", "colour = 1\n");
+    broken.gate().allows();
+    let blocking = broken.file(crate::sandbox::USER_FILE, "");
+    blocking.holds();
+}
+
+#[test]
+fn mistakes_in_what_a_user_says_about_trust_name_their_line() {
+    for (text, expected) in [
+        ("[trust]\npaths = \"work\"\n", "`work` is no whole path"),
+        ("[trust]\non_untrusted = \"allow\"\n", "one of \"block\", \"skip\""),
+        ("[trust]\npath = \"/\"\n", "did you mean `paths`"),
+        ("trust = true\n", "trust"),
+    ] {
+        let sandbox = project().file(crate::sandbox::USER_FILE, text);
+        let found = sandbox.problems(&[]);
+        assert!(found.iter().any(|one| one.contains(expected)), "{text}: {found:?}");
+        sandbox.holds();
+    }
+}
+
+#[test]
+fn trust_wants_a_person() {
+    let sandbox = project();
+    for arguments in [&["trust"][..], &["trust", "--never"]] {
+        let ran = sandbox.hookrun(arguments, b"y\ny\n");
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stderr.contains("trust wants a person"), "{ran:?}");
+    }
+    sandbox.holds();
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    let ran = sandbox.hookrun(&["trust", "--digest", &wrong], b"");
+    assert!(ran.status == 2 && ran.stderr.contains("another digest: sha256:"), "{ran:?}");
+    sandbox.holds();
+}
+
+#[test]
+fn what_is_trusted_is_listed_compared_and_forgotten() {
+    let sandbox = project().trusted();
+    let list = sandbox.hookrun(&["trust", "--list"], b"").stdout;
+    assert!(list.contains(&sandbox.digest()), "{list}");
+    let shown = sandbox.hookrun(&["trust", "--show"], b"");
+    assert!(shown.status == 0 && shown.stdout.contains("are trusted"), "{shown:?}");
+    let same = sandbox.hookrun(&["trust", "--diff"], b"").stdout;
+    assert!(same.starts_with("nothing has changed"), "{same}");
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", "#!/bin/sh\nexit 0\n");
+    let diff = sandbox.hookrun(&["trust", "--diff"], b"");
+    assert_eq!(diff.status, 1);
+    assert!(diff.stdout.contains("-echo ran") && diff.stdout.contains("+exit 0"), "{diff:?}");
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", GUARD);
+    sandbox.runs();
+    assert_eq!(sandbox.hookrun(&["trust", "--revoke"], b"").status, 0);
+    sandbox.holds();
+    assert!(sandbox.hookrun(&["trust", "--list"], b"").stdout.contains("nothing is trusted yet"));
+}
+
+#[test]
+fn what_new_writes_into_trusted_hooks_stays_trusted_and_nothing_else() {
+    let new = ["new", "more", "--event", "tool.pre"];
+    let fresh = Sandbox::new().without_trust();
+    assert_eq!(fresh.hookrun(&new, b"").status, 0);
+    fresh.gate().allows();
+    let trusted = project().trusted();
+    assert_eq!(trusted.hookrun(&new, b"").status, 0);
+    trusted.runs();
+    let untrusted = project();
+    assert_eq!(untrusted.hookrun(&new, b"").status, 0);
+    untrusted.holds();
+    // What somebody else has changed meanwhile is not trusted with it.
+    let changed = project().trusted().script("hooks.d/lib/evil.sh", "");
+    assert_eq!(changed.hookrun(&new, b"").status, 0);
+    changed.holds();
+}
+
+#[test]
+fn without_a_home_nothing_is_trusted_but_what_the_caller_vouches_for() {
+    let sandbox = project();
+    let digest = sandbox.digest();
+    let homeless = |arguments: &[&str]| {
+        let change = |command: &mut Command| {
+            command.env_remove("HOME");
+        };
+        sandbox.hookrun_as(change, arguments, TOOL.as_bytes())
+    };
+    assert_eq!(homeless(&["run", "tool.pre"]).status, 2);
+    homeless(&["run", "tool.pre", "--trust", &digest]).allows();
+    let ran = homeless(&["trust", "--digest", &digest]);
+    assert!(ran.status == 2 && ran.stderr.contains("no home"), "{ran:?}");
+}
+
+#[test]
+fn a_link_to_the_project_is_the_project() {
+    let sandbox = project().trusted();
+    symlink(sandbox.path(), sandbox.at("home/link")).unwrap();
+    let link = sandbox.at("home/link");
+    sandbox.gate_in(&link).allows();
+    sandbox.has_file("ran");
+}

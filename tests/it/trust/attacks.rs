@@ -1,0 +1,274 @@
+//! Ways to run something that nobody has trusted. None of them runs anything.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use super::{GUARD, git, project};
+use crate::sandbox::Sandbox;
+
+/// One that was trusted, and what is done to it then.
+struct Attack {
+    name: &'static str,
+    make: fn() -> Sandbox,
+    change: fn(&Path),
+}
+
+const NAMED: &str = "[[hook]]\nname = \"check\"\nevent = \"tool.pre\"\n";
+
+/// A project whose hook is named by `hookrun.toml`.
+fn naming(command: &str) -> Sandbox {
+    let sandbox = Sandbox::new().without_trust().script("tools/check.sh", GUARD);
+    sandbox.file("hookrun.toml", &format!("{NAMED}{command}\n"))
+}
+
+fn by_words() -> Sandbox {
+    naming("command = \"tools/check.sh --all\"")
+}
+
+fn by_interpreter() -> Sandbox {
+    naming("command = \"sh tools/check.sh\"")
+}
+
+fn by_shell() -> Sandbox {
+    naming("shell = true\ncommand = 'true && sudo -n true; . \"$HOOKRUN_HOOK_DIR\"/tools/check.sh'")
+}
+
+fn by_shell_in_words() -> Sandbox {
+    naming("command = '''sh -c '\"$HOOKRUN_PROJECT_DIR\"/tools/check.sh' '''")
+}
+
+fn not_there_yet() -> Sandbox {
+    naming(
+        "shell = true\ncommand = 'test ! -e \"$HOOKRUN_HOOK_DIR\"/tools/more.sh || \"$HOOKRUN_HOOK_DIR\"/tools/more.sh'",
+    )
+}
+
+fn with_lib() -> Sandbox {
+    project().file("hooks.d/lib/common.sh", "# nothing\n")
+}
+
+fn with_link() -> Sandbox {
+    let sandbox = project().file("elsewhere/common.sh", "# nothing\n").file("hooks.d/lib/a", "");
+    symlink("../../elsewhere/common.sh", sandbox.at("hooks.d/lib/common.sh")).unwrap();
+    symlink("nowhere", sandbox.at("hooks.d/lib/later")).unwrap();
+    sandbox
+}
+
+fn linked_folder() -> Sandbox {
+    let sandbox = Sandbox::new().without_trust().script("one/tool.pre/10-guard.sh", GUARD);
+    let sandbox = sandbox.script("two/tool.pre/10-guard.sh", &format!("{GUARD}# other\n"));
+    symlink("one", sandbox.at("hooks.d")).unwrap();
+    sandbox
+}
+
+fn repository() -> Sandbox {
+    let sandbox = project();
+    git(sandbox.path(), &["init", "-q"]);
+    sandbox
+}
+
+fn append(file: &Path) {
+    let text = fs::read_to_string(file).unwrap();
+    fs::write(file, text + "# changed\n").unwrap();
+}
+
+fn program(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+    fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+fn mode(file: &Path, mode: u32) {
+    fs::set_permissions(file, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+fn relink(link: &Path, to: &str) {
+    fs::remove_file(link).unwrap();
+    symlink(to, link).unwrap();
+}
+
+/// Other content of the same length, with the old time of the last change.
+fn disguise(file: &Path, by: fn(&Path, &str)) {
+    let before = fs::metadata(file).unwrap().modified().unwrap();
+    let text = fs::read_to_string(file).unwrap().replace("echo ran", "echo RAN");
+    by(file, &text);
+    mode(file, 0o755);
+    fs::File::options().append(true).open(file).unwrap().set_modified(before).unwrap();
+}
+
+const HOOK: &str = "hooks.d/tool.pre/10-guard.sh";
+
+#[rustfmt::skip]
+const ATTACKS: &[Attack] = &[
+    Attack { name: "another content", make: project, change: |at| append(&at.join(HOOK)) },
+    Attack { name: "another hook", make: project, change: |at| program(&at.join("hooks.d/tool.pre/00-first.sh"), GUARD) },
+    Attack { name: "a hook of another event", make: project, change: |at| program(&at.join("hooks.d/tool.post/00-first.sh"), GUARD) },
+    Attack { name: "one hook less", make: || project().script("hooks.d/tool.pre/20-more.sh", GUARD), change: |at| fs::remove_file(at.join("hooks.d/tool.pre/20-more.sh")).unwrap() },
+    Attack { name: "another name", make: project, change: |at| fs::rename(at.join(HOOK), at.join("hooks.d/tool.pre/10-Guard.sh")).unwrap() },
+    Attack { name: "a twin in other letters", make: project, change: |at| program(&at.join("hooks.d/tool.pre/10-GUARD.sh"), GUARD) },
+    Attack { name: "a Unicode twin", make: || project().script("hooks.d/tool.pre/20-caf\u{e9}.sh", GUARD), change: |at| program(&at.join("hooks.d/tool.pre/20-cafe\u{301}.sh"), GUARD) },
+    Attack { name: "CR LF", make: project, change: |at| program(&at.join(HOOK), &GUARD.replace('\n', "\r\n")) },
+    Attack { name: "the mode alone, on", make: with_lib, change: |at| mode(&at.join("hooks.d/lib/common.sh"), 0o755) },
+    Attack { name: "the mode alone, off", make: || project().script("hooks.d/lib/tool", GUARD), change: |at| mode(&at.join("hooks.d/lib/tool"), 0o644) },
+    Attack { name: "a module beside the hooks", make: with_lib, change: |at| fs::write(at.join("hooks.d/lib/json.py"), "").unwrap() },
+    Attack { name: "compiled Python", make: with_lib, change: |at| program(&at.join("hooks.d/lib/__pycache__/json.cpython-312.pyc"), "x") },
+    Attack { name: "a hidden file", make: with_lib, change: |at| fs::write(at.join("hooks.d/lib/.env"), "A=1").unwrap() },
+    Attack { name: "a case of the suite", make: project, change: |at| program(&at.join("hooks.d/tests/a.toml"), "") },
+    Attack { name: "same length and time, written", make: project, change: |at| disguise(&at.join(HOOK), |file, text| fs::write(file, text).unwrap()) },
+    Attack { name: "same length and time, put in its place", make: project, change: |at| disguise(&at.join(HOOK), |file, text| {
+        let new = file.with_extension("new");
+        fs::write(&new, text).unwrap();
+        fs::rename(new, file).unwrap();
+    }) },
+    Attack { name: "a link in the place of a hook", make: project, change: |at| {
+        fs::copy(at.join(HOOK), at.join("copy.sh")).unwrap();
+        relink(&at.join(HOOK), "../../copy.sh");
+    } },
+    Attack { name: "another name of the same file", make: || {
+        let sandbox = project();
+        fs::hard_link(sandbox.at(HOOK), sandbox.at("hard")).unwrap();
+        sandbox
+    }, change: |at| append(&at.join("hard")) },
+    Attack { name: "what a link leads to", make: with_link, change: |at| append(&at.join("elsewhere/common.sh")) },
+    Attack { name: "where a link leads", make: with_link, change: |at| {
+        fs::copy(at.join("elsewhere/common.sh"), at.join("elsewhere/same.sh")).unwrap();
+        relink(&at.join("hooks.d/lib/common.sh"), "../../elsewhere/same.sh");
+    } },
+    Attack { name: "what a link to nothing leads to", make: with_link, change: |at| fs::write(at.join("hooks.d/lib/nowhere"), "").unwrap() },
+    Attack { name: "another folder behind hooks.d", make: linked_folder, change: |at| relink(&at.join("hooks.d"), "two") },
+    Attack { name: "a hook in the folder behind hooks.d", make: linked_folder, change: |at| append(&at.join("one/tool.pre/10-guard.sh")) },
+    Attack { name: "a copy of hooks.d behind a link", make: project, change: |at| {
+        fs::rename(at.join("hooks.d"), at.join("real")).unwrap();
+        symlink("real", at.join("hooks.d")).unwrap();
+    } },
+    Attack { name: "links in a circle", make: project, change: |at| symlink("..", at.join("hooks.d/lib")).unwrap() },
+    Attack { name: "hookrun.toml", make: by_words, change: |at| append(&at.join("hookrun.toml")) },
+    Attack { name: "a second configuration", make: project, change: |at| program(&at.join(".hookrun/hooks.d/tool.pre/00-first.sh"), GUARD) },
+    Attack { name: "the script of a command", make: by_words, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "the script of an interpreter", make: by_interpreter, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "the script of a shell line", make: by_shell, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "the script of a shell in a command", make: by_shell_in_words, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "a script that comes later", make: not_there_yet, change: |at| program(&at.join("tools/more.sh"), GUARD) },
+    Attack { name: "a lock file", make: project, change: |at| fs::write(at.join("hookrun.lock"), "version = 1\n").unwrap() },
+    Attack { name: "a directive that claims trust", make: project, change: |at| program(&at.join(HOOK), &GUARD.replace("echo", "# hookrun: trust=true\necho")) },
+    Attack { name: "trust in the project's file", make: project, change: |at| fs::write(at.join("hookrun.toml"), "[trust]\npaths = [\"/\"]\n").unwrap() },
+    Attack { name: "skipping in the project's file", make: project, change: |at| fs::write(at.join("hookrun.toml"), "[trust]\non_untrusted = \"skip\"\n").unwrap() },
+    Attack { name: "trust in the hidden folder", make: project, change: |at| {
+        fs::create_dir(at.join(".hookrun")).unwrap();
+        fs::write(at.join(".hookrun/hookrun.toml"), "[trust]\npaths = [\"/\"]\n").unwrap();
+    } },
+    Attack { name: "10,000 files", make: project, change: |at| {
+        fs::create_dir(at.join("hooks.d/lib")).unwrap();
+        (0..10_000).for_each(|number| fs::write(at.join(format!("hooks.d/lib/{number}")), "").unwrap());
+    } },
+    Attack { name: "a pipe among the files", make: with_lib, change: |at| {
+        assert!(Command::new("mkfifo").arg(at.join("hooks.d/lib/pipe")).status().unwrap().success());
+    } },
+    Attack { name: "a forged repository", make: repository, change: |at| {
+        fs::rename(at.join(".git"), at.join("real")).unwrap();
+        fs::write(at.join(".git"), "gitdir: real\n").unwrap();
+        append(&at.join(HOOK));
+    } },
+    Attack { name: "records that everyone may write", make: project, change: |at| {
+        let trust = at.join("home/.local/state/hookrun/trust");
+        for folder in fs::read_dir(trust).unwrap().flatten() {
+            for file in fs::read_dir(folder.path()).unwrap().flatten() {
+                mode(&file.path(), 0o666);
+            }
+            mode(&folder.path(), 0o777);
+        }
+        ["home/.local/state/hookrun/trust", "home/.local/state/hookrun", "home/.local/state", "home/.local"].iter().for_each(|folder| mode(&at.join(folder), 0o755));
+    } },
+];
+
+#[test]
+fn nothing_that_was_changed_after_it_was_trusted_runs() {
+    for attack in ATTACKS {
+        let sandbox = (attack.make)().trusted();
+        if sandbox.gate().status != 0 {
+            panic!("{}: {:?}", attack.name, sandbox.gate());
+        }
+        (attack.change)(sandbox.path());
+        let _ = fs::remove_file(sandbox.at("ran"));
+        let ran = sandbox.gate();
+        assert!(ran.status == 2 && !sandbox.at("ran").exists(), "{}: {ran:?}", attack.name);
+    }
+}
+
+#[test]
+fn nothing_in_the_environment_stands_for_trust() {
+    let trusted = repository().trusted();
+    let git_folder = trusted.at(".git").display().to_string();
+    for (name, value) in [
+        ("GIT_DIR", git_folder.as_str()),
+        ("GIT_COMMON_DIR", &git_folder),
+        ("GIT_WORK_TREE", &trusted.path().display().to_string()),
+        ("CI", "true"),
+        ("HOOKRUN_TRUST", "1"),
+        ("HOOKRUN_TRUST_PATHS", "/"),
+        ("CLAUDE_PROJECT_DIR", "/"),
+    ] {
+        project().variable(name, value).holds();
+    }
+}
+
+#[test]
+fn a_copy_or_another_name_of_a_project_is_another_project() {
+    let sandbox = Sandbox::new().without_trust().script("a/hooks.d/tool.pre/10-guard.sh", GUARD);
+    let at = |folder: &str, arguments: &[&str]| sandbox.hookrun_in(&sandbox.at(folder), arguments);
+    let shown = at("a", &["trust", "--show"]).stdout;
+    let digest = shown.split_whitespace().find(|word| word.starts_with("sha256:")).unwrap();
+    assert_eq!(at("a", &["trust", "--digest", digest]).status, 0);
+    at("a", &["run", "tool.pre"]).allows();
+    fs::rename(sandbox.at("a"), sandbox.at("b")).unwrap();
+    assert_eq!(at("b", &["run", "tool.pre"]).status, 2);
+}
+
+#[test]
+fn a_repository_in_a_trusted_one_is_not_trusted_with_it() {
+    let sandbox = repository().trusted();
+    let sandbox = sandbox.script("inner/hooks.d/tool.pre/20-inner.sh", GUARD);
+    for link in [false, true] {
+        let inner = sandbox.at("inner");
+        if link {
+            fs::rename(inner.join(".git"), sandbox.at("module")).unwrap();
+            fs::write(inner.join(".git"), "gitdir: ../module\n").unwrap();
+        } else {
+            git(&inner, &["init", "-q"]);
+        }
+        let _ = fs::remove_file(sandbox.at("inner/ran"));
+        let ran = sandbox.gate_in(&inner);
+        assert!(ran.status == 2 && ran.stdout.contains("20-inner.sh"), "{ran:?}");
+        sandbox.has_no_file("inner/ran");
+    }
+}
+
+#[test]
+fn what_changes_while_hooks_run_takes_their_word_away() {
+    let own = "#!/bin/sh\necho >>\"$HOOKRUN_HOOK_DIR\"/../lib/common.sh\n";
+    let sandbox = with_lib().script(HOOK, own).trusted();
+    let ran = sandbox.gate();
+    assert!(ran.status == 2 && ran.stdout.contains("have changed while"), "{ran:?}");
+}
+
+#[test]
+fn escapes_in_what_has_changed_are_shown() {
+    let sandbox = project().trusted();
+    let evil = "#!/bin/sh\n# \u{1b}[2K\u{1b}[1A \u{202e}drowssap \u{7}\nexit 0\n";
+    let sandbox = sandbox.script(HOOK, evil).script("hooks.d/lib/\u{1b}[2J", "x\n");
+    for arguments in [["trust", "--diff"], ["trust", "--show"]] {
+        let shown = sandbox.hookrun(&arguments, b"").stdout;
+        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{shown:?}");
+        assert!(shown.contains("10-guard.sh"), "{shown}");
+    }
+    assert!(sandbox.hookrun(&["trust", "--diff"], b"").stdout.contains("\\u{1b}[2K"));
+}
+
+#[test]
+fn a_project_cannot_switch_the_log_off() {
+    let sandbox = Sandbox::new().without_trust().file("hookrun.toml", "[log]\nenabled = false\n");
+    let found = sandbox.problems(&[]);
+    assert!(found.iter().any(|one| one.starts_with("error hookrun.toml:2:11")), "{found:?}");
+}
