@@ -1,6 +1,6 @@
 //! `hookrun trust`: a person sees what a project's hooks are, and lets them run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::time::Instant;
 use similar::TextDiff;
 
 use crate::config::trust::{
-    ContentFile, FileContent, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport,
-    TrustStore, TrustedBy,
+    ContentFile, FileMark, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport, TrustStore,
+    TrustedBy,
 };
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, folders, native};
@@ -20,6 +20,7 @@ use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
 use crate::engine::ui::PATIENCE;
+use crate::lab::report::style::counted;
 
 use crate::cli::args::TrustArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
@@ -95,7 +96,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
             set.files
                 .files
                 .iter()
-                .try_for_each(|file| writeln!(out, "  {}", plain(&file.line())))?;
+                .try_for_each(|file| writeln!(out, "  {}", described(&file.mark)))?;
         }
         return Ok(state);
     }
@@ -184,8 +185,8 @@ fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
     for SeenSet { report, .. } in &seen.sets {
         let count = seen.store.forget(&report.repository, false);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
-        let what = if count == 1 { "one content" } else { "contents" };
-        writeln!(out, "no longer trusted: {} ({count} {what})", shown(&report.repository))?;
+        let (repository, count) = (shown(&report.repository), counted(count, "version"));
+        writeln!(out, "no longer trusted: {repository} ({count} of its hooks)")?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -205,13 +206,8 @@ fn list(store: &TrustStore, out: &mut dyn Write) -> Result {
         writeln!(out, "nothing is trusted yet")?;
     }
     for record in &records {
-        writeln!(
-            out,
-            "{}  {} files  {}",
-            shown(&record.folder),
-            record.files.len(),
-            record.digest
-        )?;
+        let count = counted(record.files.len(), "file");
+        writeln!(out, "{}  {count}  {}", shown(&record.folder), record.digest)?;
     }
     for repository in &never {
         writeln!(out, "{}  never", shown(repository))?;
@@ -230,8 +226,9 @@ impl SeenSet {
             (.., Some(_)) => "have changed since you trusted them",
             (.., None) => "are not trusted yet",
         };
-        let (count, digest) = (self.files.files.len(), self.files.digest());
-        let _ = writeln!(text, "The hooks in {folder} {state}.\n  {count} files, {digest}");
+        let count = counted(self.files.files.len(), "file");
+        let digest = self.files.digest();
+        let _ = writeln!(text, "The hooks in {folder} {state}.\n  {count}, {digest}");
         let mut events: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut loosened = Vec::new();
         for hook in self.hooks(config) {
@@ -261,26 +258,22 @@ impl SeenSet {
     /// What has changed since this repository's hooks were last trusted; nothing if they never were.
     fn diff(&self, store: &TrustStore) -> String {
         let Some(before) = &self.before else { return String::new() };
-        let now: BTreeMap<String, String> =
-            self.files.files.iter().map(|file| parts(&file.line())).collect();
-        let then: BTreeMap<String, String> = before.files.iter().map(|line| parts(line)).collect();
         let mut text = String::new();
-        let paths: std::collections::BTreeSet<&String> = now.keys().chain(then.keys()).collect();
-        for path in paths {
-            let (old, new) = (then.get(path), now.get(path));
-            if old == new {
-                continue;
-            }
-            let what = |state: Option<&String>| {
-                state.map_or("not there", |state| state.as_str()).to_string()
+        let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
+        let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
+        let all = self.files.files.iter().map(|file| &file.mark).chain(&before.files);
+        for path in all.map(|mark| mark.path.as_str()).collect::<BTreeSet<_>>() {
+            let (old, new) = (then(path), now(path));
+            let what = match (old, new.map(|file| &file.mark)) {
+                (old, new) if old == new => continue,
+                (None, _) => "new".to_string(),
+                (_, None) => "removed".to_string(),
+                (Some(old), Some(new)) => changed(old, new),
             };
-            let _ =
-                writeln!(text, "{}: {} -> {}", plain(path), plain(&what(old)), plain(&what(new)));
-            let old = old.and_then(|old| store.trusted_text(old.split_whitespace().nth(1)?));
-            let new = self.files.files.iter().find(|file| parts(&file.line()).0 == *path);
-            let new = new.and_then(text_of);
-            let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-            let diff = TextDiff::from_lines(&old, &new).unified_diff().to_string();
+            let _ = writeln!(text, "{}: {what}", plain(path));
+            let old = old.and_then(|old| store.trusted_text(&old.content)).unwrap_or_default();
+            let new = new.map(text_of).unwrap_or_default();
+            let diff = TextDiff::from_lines(old.as_str(), &new).unified_diff().to_string();
             diff.lines().for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
         }
         text
@@ -290,8 +283,8 @@ impl SeenSet {
     fn whole(&self) -> String {
         let mut text = String::new();
         for file in &self.files.files {
-            let _ = writeln!(text, "--- {}", plain(&file.line()));
-            for line in text_of(file).unwrap_or_default().lines() {
+            let _ = writeln!(text, "--- {}", described(&file.mark));
+            for line in text_of(file).lines() {
                 let _ = writeln!(text, "  {}", plain(line));
             }
         }
@@ -299,23 +292,33 @@ impl SeenSet {
     }
 }
 
-/// The path of a line, and the rest of it.
-fn parts(line: &str) -> (String, String) {
-    let mut fields = line.splitn(3, '\t');
-    let (mode, content) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-    let (path, link) = match fields.next().unwrap_or_default().split_once('\t') {
-        Some((path, link)) => (path.to_string(), format!(" link to {link}")),
-        None => (line.rsplit('\t').next().unwrap_or_default().to_string(), String::new()),
-    };
-    (path, format!("{mode} {content}{link}"))
+fn described(mark: &FileMark) -> String {
+    let FileMark { path, mode, content, link } = mark;
+    let link = link.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
+    plain(&format!("{mode} {} {path}{link}", &content[..content.len().min(12)]))
 }
 
-fn text_of(file: &ContentFile) -> Option<String> {
-    let FileContent::Bytes { bytes, .. } = &file.content else { return None };
-    Some(
-        std::str::from_utf8(bytes)
-            .map_or_else(|_| format!("({} bytes that are no text)\n", bytes.len()), str::to_string),
-    )
+/// What has changed beside the text.
+fn changed(old: &FileMark, new: &FileMark) -> String {
+    let mut what = Vec::new();
+    if old.content != new.content {
+        what.push("changed".to_string());
+    }
+    if old.mode != new.mode {
+        what.push(format!("mode {} is {} now", old.mode, new.mode));
+    }
+    if old.link != new.link {
+        let to = |link: &Option<String>| {
+            link.as_deref().map_or("no link".to_string(), |to| format!("a link to {}", plain(to)))
+        };
+        what.push(format!("{} is {} now", to(&old.link), to(&new.link)));
+    }
+    what.join(", ")
+}
+
+fn text_of(file: &ContentFile) -> String {
+    let otherwise = || format!("({} bytes that are no text)\n", file.bytes.len());
+    std::str::from_utf8(&file.bytes).map_or_else(|_| otherwise(), str::to_string)
 }
 
 /// How a hook loosens what is the default.

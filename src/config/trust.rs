@@ -16,7 +16,7 @@ mod store;
 
 pub use check::{TrustChoice, TrustReport, TrustState};
 pub(crate) use check::{TrustSeal, judge, parts};
-pub use files::{ContentFile, FileContent, FileList, HookFiles, SetError};
+pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
 pub use kept::KeptTrust;
 pub use policy::TRUST_KEYS;
 pub(crate) use policy::{TrustPolicy, TrustTable};

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::sandbox::{Ran, Sandbox, TOOL};
 
 mod attacks;
+mod person;
 
 /// A hook that shows that it ran.
 pub(super) const GUARD: &str = "#!/bin/sh\necho ran >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";

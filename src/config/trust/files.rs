@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A larger set is not read: each of its files is looked at for every event.
@@ -146,21 +147,27 @@ impl FileList {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
         for (path, ListedFile { link, kind, is_program, .. }) in &self.listed {
+            if *kind == FileKind::Folder && link.is_none() {
+                continue;
+            }
+            let mut bytes = Vec::new();
             let content = match kind {
-                FileKind::Folder if link.is_none() => continue,
-                FileKind::Folder => FileContent::Folder,
-                FileKind::Missing => FileContent::Missing,
+                FileKind::Folder => "folder".to_string(),
+                FileKind::Missing => "missing".to_string(),
                 FileKind::File => {
                     let whole = self.folder.join(path);
                     let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
-                    let bytes = fs::read(&whole).map_err(unreadable)?;
+                    bytes = fs::read(&whole).map_err(unreadable)?;
                     let too_long = || SetError::TooLong(self.folder.clone());
                     left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
-                    FileContent::Bytes { sha256: hex(&Sha256::digest(&bytes)), bytes }
+                    hex(&Sha256::digest(&bytes))
                 }
             };
-            let link = link.as_ref().map(|(to, _)| to.clone());
-            files.push(ContentFile { path: path.clone(), link, is_program: *is_program, content });
+            let escaped = |path: &Path| path.as_os_str().as_bytes().escape_ascii().to_string();
+            let link = link.as_ref().map(|(to, _)| escaped(to));
+            let mode = if *is_program { "755" } else { "644" };
+            let mark = FileMark { path: escaped(path), mode: mode.to_string(), content, link };
+            files.push(ContentFile { path: path.clone(), mark, bytes });
         }
         Ok(HookFiles { files })
     }
@@ -199,41 +206,32 @@ pub struct HookFiles {
 pub struct ContentFile {
     /// Below the folder of the set; `..` leads to what a command names beside it.
     pub path: PathBuf,
+    pub mark: FileMark,
+    /// Its content; nothing for what is no file.
+    pub bytes: Vec<u8>,
+}
+
+/// What is trusted of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileMark {
+    /// Other bytes than ASCII are escaped.
+    pub path: String,
+    /// `755` if its owner may execute it, else `644`: all that git keeps of permissions.
+    pub mode: String,
+    /// The SHA-256 of the content; `folder` where a link leads to one, whose files have their own
+    /// marks, and `missing` where a command or a link names what is not there.
+    pub content: String,
     /// What the link says that its path is.
-    pub link: Option<PathBuf>,
-    /// Its owner may execute it: all that git keeps of permissions.
-    pub is_program: bool,
-    pub content: FileContent,
+    pub link: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileContent {
-    Bytes {
-        sha256: String,
-        bytes: Vec<u8>,
-    },
-    /// A link leads to a folder, whose files have their own entries.
-    Folder,
-    /// A command names it, or a link leads to it, and it is not there.
-    Missing,
-}
-
-impl ContentFile {
-    /// Its line in the digest: path, mode, content, and what a link says.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let path = self.path.as_os_str().as_bytes().escape_ascii();
-        let mode = if self.is_program { "755" } else { "644" };
-        let content = match &self.content {
-            FileContent::Bytes { sha256, .. } => sha256,
-            FileContent::Folder => "folder",
-            FileContent::Missing => "missing",
-        };
-        match &self.link {
+impl FileMark {
+    /// Its line in the digest.
+    fn line(&self) -> String {
+        let FileMark { path, mode, content, link } = self;
+        match link {
             None => format!("{mode}\t{content}\t{path}"),
-            Some(to) => {
-                format!("{mode}\t{content}\t{path}\t{}", to.as_os_str().as_bytes().escape_ascii())
-            }
+            Some(to) => format!("{mode}\t{content}\t{path}\t{to}"),
         }
     }
 }
@@ -245,7 +243,7 @@ impl HookFiles {
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for file in &self.files {
-            hash.update(file.line());
+            hash.update(file.mark.line());
             hash.update("\n");
         }
         format!("sha256:{}", hex(&hash.finalize()))

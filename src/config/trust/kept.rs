@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::check::TrustReport;
-use super::files::HookFiles;
+use super::files::{FileMark, HookFiles};
 use super::store::{TrustStore, TrustedBy};
 
 /// Which hooks were trusted before a command wrote some.
@@ -21,7 +21,7 @@ pub struct KeptTrust {
 #[derive(Debug)]
 struct TrustedSet {
     folder: PathBuf,
-    lines: BTreeSet<String>,
+    marks: BTreeSet<FileMark>,
 }
 
 impl KeptTrust {
@@ -31,7 +31,7 @@ impl KeptTrust {
     pub fn before(reports: &[TrustReport]) -> KeptTrust {
         let set = |report: &TrustReport| {
             let set = if report.is_trusted() { report.read().ok() } else { None };
-            TrustedSet { folder: report.folder.clone(), lines: lines(set.unwrap_or_default()) }
+            TrustedSet { folder: report.folder.clone(), marks: marks(set.unwrap_or_default()) }
         };
         KeptTrust { before: reports.iter().map(set).collect() }
     }
@@ -53,15 +53,15 @@ impl KeptTrust {
         for report in reports.iter().filter(|report| !report.is_trusted() && !report.is_never()) {
             let Ok(set) = report.read() else { continue };
             let before = self.before.iter().find(|set| set.folder == report.folder);
-            let is_known = |line: &String| before.is_some_and(|set| set.lines.contains(line));
+            let is_known = |mark: &FileMark| before.is_some_and(|set| set.marks.contains(mark));
             let is_ours = |file: &Path| {
                 report.folder.join(file).canonicalize().is_ok_and(|file| written.contains(&file))
             };
-            // A set that was there and was not trusted has no lines.
+            // A set that was there and was not trusted has no marks.
             let was_empty = before.is_none();
-            let was_trusted = before.is_some_and(|set| !set.lines.is_empty());
+            let was_trusted = before.is_some_and(|set| !set.marks.is_empty());
             let is_all_ours =
-                set.files.iter().all(|file| is_known(&file.line()) || is_ours(&file.path));
+                set.files.iter().all(|file| is_known(&file.mark) || is_ours(&file.path));
             if is_all_ours && (was_empty || was_trusted) {
                 store.trust(&report.repository, &report.folder, &set, TrustedBy::Command)?;
             }
@@ -70,6 +70,6 @@ impl KeptTrust {
     }
 }
 
-fn lines(set: HookFiles) -> BTreeSet<String> {
-    set.files.iter().map(|file| file.line()).collect()
+fn marks(set: HookFiles) -> BTreeSet<FileMark> {
+    set.files.into_iter().map(|file| file.mark).collect()
 }

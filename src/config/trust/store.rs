@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::{FileContent, HookFiles, hex};
+use super::files::{FileMark, HookFiles, hex};
 use crate::config::env::Environment;
 use crate::engine::access;
 
@@ -45,8 +45,8 @@ pub struct TrustRecord {
     /// The folder of the hooks when it was trusted.
     pub folder: PathBuf,
     pub digest: String,
-    /// A line for each file, as in the digest.
-    pub files: Vec<String>,
+    /// Of each file.
+    pub files: Vec<FileMark>,
     /// Seconds since 1970.
     pub when: u64,
     pub by: TrustedBy,
@@ -97,18 +97,16 @@ impl TrustStore {
         by: TrustedBy,
     ) -> io::Result<()> {
         for file in &set.files {
-            if let FileContent::Bytes { sha256, bytes } = &file.content {
-                let kept = self.text(sha256);
-                let is_text = bytes.len() <= LONGEST_KEPT && std::str::from_utf8(bytes).is_ok();
-                if is_text && !kept.exists() {
-                    write(&kept, bytes)?;
-                }
+            let kept = self.text(&file.mark.content);
+            let is_text = std::str::from_utf8(&file.bytes).is_ok();
+            if is_text && (1..=LONGEST_KEPT).contains(&file.bytes.len()) && !kept.exists() {
+                write(&kept, &file.bytes)?;
             }
         }
         let when = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (repository, folder) = (repository.to_path_buf(), folder.to_path_buf());
         let (v, digest) = (VERSION, set.digest());
-        let files = set.files.iter().map(|file| file.line()).collect();
+        let files = set.files.iter().map(|file| file.mark.clone()).collect();
         let record = TrustRecord { v, repository, folder, digest, files, when, by };
         let own = self.of_repository(&record.repository);
         remove(&own.join(NEVER))?;

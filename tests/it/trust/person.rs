@@ -1,0 +1,104 @@
+//! What a person is shown and asked at the terminal.
+
+use std::fs;
+
+use super::{GUARD, project};
+use crate::sandbox::Sandbox;
+use crate::ui::screen::{at, at_terminal};
+
+const QUESTION: &str = "[N]ever here: ";
+
+fn with_event(sandbox: Sandbox) -> Sandbox {
+    sandbox.file("event", "")
+}
+
+#[test]
+fn a_person_sees_what_would_run_and_is_asked_once_for_a_content() {
+    let sandbox = with_event(project()).script(
+        "hooks.d/tool.pre/20-loose.sh",
+        "#!/bin/sh\n# hookrun: on_failure=allow timeout=90s\n",
+    );
+    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "y\r")]);
+    asked.exits(0);
+    for part in [
+        "are not trusted yet",
+        "tool.pre         10-guard.sh, 20-loose.sh",
+        "note: 20-loose.sh lets events through when it fails",
+        "note: 20-loose.sh may take 1m 30s",
+    ] {
+        assert!(asked.stderr.contains(part), "{part}: {asked:?}");
+    }
+    sandbox.runs();
+    // Nobody is asked again.
+    at_terminal(&sandbox, &["trust"], &[]).exits(0);
+    assert!(sandbox.read("stdout").contains("are trusted already"));
+}
+
+#[test]
+fn a_change_is_shown_and_the_files_if_wanted() {
+    let sandbox = with_event(project().trusted());
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", &format!("{GUARD}# \u{1b}[2J\n"));
+    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "d\r"), at(QUESTION, "n\r")]);
+    asked.exits(1);
+    for part in
+        ["have changed since you trusted them", "+# \\u{1b}[2J", "--- 755", "10-guard.sh: changed"]
+    {
+        assert!(asked.stderr.contains(part), "{part}: {asked:?}");
+    }
+    assert!(!asked.stderr.contains("\u{1b}[2J"), "{asked:?}");
+    sandbox.holds();
+}
+
+#[test]
+fn never_lets_pass_what_the_hooks_would_decide_until_they_are_trusted() {
+    let sandbox = with_event(project());
+    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "x\r"), at(QUESTION, "N\r")]).exits(0);
+    let ran = sandbox.gate();
+    ran.allows();
+    assert_eq!(ran.stderr, "");
+    sandbox.has_no_file("ran");
+    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "y\r")]).exits(0);
+    sandbox.runs();
+    at_terminal(&sandbox, &["trust", "--never"], &[at("[y/N] ", "n\r")]).exits(0);
+    sandbox.runs();
+}
+
+#[test]
+fn a_host_at_a_terminal_asks_nobody_about_trust() {
+    let sandbox = with_event(project());
+    fs::write(sandbox.at("event"), crate::sandbox::TOOL).unwrap();
+    let ran = at_terminal(&sandbox, &["run", "tool.pre"], &[]);
+    ran.exits(2);
+    assert!(!ran.stderr.contains(QUESTION), "{ran:?}");
+    sandbox.has_no_file("ran");
+}
+
+#[test]
+fn install_asks_a_person_and_tells_everybody_else() {
+    let sandbox = with_event(project());
+    let told = sandbox.hookrun(&["install", "claude"], b"");
+    told.exits(0).prints("to do: `hookrun trust`");
+    sandbox.holds();
+    at_terminal(&sandbox, &["install", "claude"], &[at(QUESTION, "y\r")]).exits(0);
+    sandbox.runs();
+}
+
+#[test]
+fn what_is_edited_stays_trusted_and_what_others_change_does_not() {
+    let editor = "#!/bin/sh\necho '# edited' >>\"$1\"\n";
+    let both = "#!/bin/sh\necho '# edited' >>\"$1\"\necho >>hooks.d/lib/common.sh\n";
+    for (editor, stays) in [(editor, true), (both, false)] {
+        let sandbox = with_event(project()).file("hooks.d/lib/common.sh", "");
+        let sandbox = sandbox.script("home/edit", editor);
+        let own = sandbox.at("home/edit").display().to_string();
+        let sandbox = sandbox.variable("EDITOR", &own).trusted();
+        at_terminal(&sandbox, &["edit", "10-guard.sh"], &[]).exits(0);
+        assert!(sandbox.read("hooks.d/tool.pre/10-guard.sh").ends_with("# edited\n"));
+        if stays { sandbox.runs() } else { drop(sandbox.holds()) }
+    }
+    let sandbox = project();
+    let ran = sandbox.hookrun(&["edit", "10-guard.sh"], b"");
+    assert!(ran.status == 2 && ran.stderr.contains("needs a terminal"), "{ran:?}");
+    let ran = sandbox.hookrun(&["edit", "10-gaurd.sh"], b"");
+    assert!(ran.status == 2 && ran.stderr.contains("did you mean `10-guard.sh`?"), "{ran:?}");
+}
