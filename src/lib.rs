@@ -103,7 +103,7 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 mod cli;
 #[cfg(feature = "config")]
 #[cfg_attr(
-    not(feature = "lab"),
+    not(feature = "cli"),
     allow(dead_code, reason = "suites and the command line use the rest")
 )]
 #[doc(hidden)]

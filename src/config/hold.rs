@@ -89,7 +89,7 @@ impl<'j> TrustJudge<'j> {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
         self.owned.push(OwnedHooks { folder: folder.clone(), hooks });
         // The files of a shared set are checked against the lock file of its project.
-        if layer.set.is_some() {
+        if layer.declared_in.is_some() {
             return;
         }
         let parts = trust::parts(layer, handlers(files));

@@ -98,10 +98,12 @@ fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<L
         {
             Err(format!("{LOCK} has another source or `rev` of the set `{name}`; {update}"))
         }
-        Some(locked) if declared.allowed_signers.is_some() && locked.signed_by.is_none() => {
-            Err(format!("{LOCK} does not say who signed the set `{name}`; {update}"))
-        }
-        Some(locked) => Ok(locked.clone()),
+        Some(locked) => match &declared.signers {
+            Some(signers) if !signers.may_be(locked.signed_by.as_deref()) => {
+                Err(format!("{LOCK} does not say that the set `{name}` is signed so; {update}"))
+            }
+            Some(_) | None => Ok(locked.clone()),
+        },
     }
 }
 

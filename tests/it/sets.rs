@@ -189,7 +189,7 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
         ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
         (
             "[sets.a]\ngit = 'r'\nref = 'v'\n",
-            "3:1: unknown key `ref` [known here: git, rev, path, allowed_signers]",
+            "3:1: unknown key `ref` [known here: git, rev, path, allowed_signers, minisign]",
         ),
         ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
         ("sets = 3\n", "1:8: `sets` takes a table"),
@@ -255,6 +255,14 @@ fn the_suite_of_a_set_is_played_with_that_of_the_project() {
     let ran = sets.sandbox.hookrun(&["test", "--suite"], b"");
     ran.exits(0).prints("force");
     assert!(ran.stdout.contains("1 case"), "{ran:?}");
+}
+
+#[test]
+fn cases_of_a_project_see_the_hooks_of_its_sets() {
+    let case = "[[case]]\nname = 'force'\nevent = 'tool.pre'\ncontext.toolName = 'bash'\n\
+                context.toolInput.command = 'git push --force'\nexpect.decision = 'block'\n";
+    let sets = Sets::added().file("tests", "force.toml", case);
+    sets.sandbox.hookrun(&["test", "--suite"], b"").exits(0).prints("1 case");
 }
 
 #[test]

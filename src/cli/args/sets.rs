@@ -77,6 +77,10 @@ pub(crate) struct AddedSet {
     #[arg(long, value_name = "FILE", requires = "git")]
     pub(crate) allowed_signers: Option<PathBuf>,
 
+    /// Take it only if this key of minisign has signed its list of files
+    #[arg(long, value_name = "KEY", conflicts_with = "allowed_signers")]
+    pub(crate) minisign: Option<String>,
+
     /// Declare it in your own hookrun.toml, for all projects
     #[arg(long)]
     pub(crate) user: bool,

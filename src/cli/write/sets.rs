@@ -2,6 +2,7 @@
 
 mod fetch;
 mod git;
+mod minisign;
 mod rehearse;
 mod shown;
 mod vendor;
@@ -10,10 +11,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
-use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, is_path};
+use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, Signers, is_path};
 use crate::config::sets::lock::{LOCK, Lock, LockedSet, quoted};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
+use crate::engine::hook::LayerKind;
 use crate::engine::spelling::{did_you_mean, nearest};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
@@ -24,6 +26,11 @@ use crate::cli::args::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::install::files::Target;
 use crate::cli::streams;
+
+const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
+
+/// What is left to do for a person: nobody has looked at what was fetched.
+const LOOK: &str = "  look at it; `hookrun trust` lets it run in this project; commit hookrun.lock";
 
 /// Does what is asked: 0 done, 1 a set cannot be used, 2 it could not be done.
 pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -81,37 +88,34 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
-    let source = match (&args.git, &args.rev, &args.path) {
-        (git, rev, None) => {
-            git.as_deref().map_or(Ok(()), declared::check_url)?;
-            rev.as_deref().map_or(Ok(()), declared::check_rev)?;
-            SetDraft { git: git.clone(), rev: rev.clone(), ..SetDraft::default() }
-        }
-        (.., Some(path)) => {
-            let path = Some(path.display().to_string());
-            SetDraft { path, ..SetDraft::default() }
-        }
-    };
+    args.git.as_deref().map_or(Ok(()), declared::check_url)?;
+    args.rev.as_deref().map_or(Ok(()), declared::check_rev)?;
+    args.minisign.as_deref().map_or(Ok(()), declared::check_key)?;
     // What was typed means the working directory, and in the file its own folder.
     let is_here = file.parent() == Some(&env.cwd);
-    let moved = |path: String| {
-        if is_here { path } else { env.cwd.join(path).display().to_string() }
+    let moved = |path: &Path| {
+        let path = if is_here { path.to_path_buf() } else { env.cwd.join(path) };
+        path.display().to_string()
     };
-    let source = match source.source(name)? {
-        SetSource::Path(path) => SetSource::Path(moved(path)),
-        SetSource::Git { url, rev } if is_path(&url) => SetSource::Git { url: moved(url), rev },
-        SetSource::Git { url, rev } => SetSource::Git { url, rev },
+    let url = |url: &String| if is_path(url) { moved(Path::new(url)) } else { url.clone() };
+    let draft = SetDraft {
+        git: args.git.as_ref().map(url),
+        path: args.path.as_deref().map(moved),
+        rev: args.rev.clone(),
+        allowed_signers: args.allowed_signers.as_deref().map(moved),
+        minisign: args.minisign.clone(),
     };
-    let signers = args.allowed_signers.as_ref().map(|file| moved(file.display().to_string()));
-    let at = Position::default();
-    let set = DeclaredSet { name: name.clone(), source, allowed_signers: signers, at };
+    let set = draft.declare(name, Position::default())?;
     let locked = fetch::newest(&set, &file, None, false, env)?;
     let place = file.with_file_name(LOCK);
     let mut lock = lock_of(&place, config);
     lock.put(locked.clone());
     writeln!(out, "added {}", line(&locked))?;
     write(vec![FileWrite::added(file, &table(&set))?, whole(&place, lock.text())?], env, out)?;
-    writeln!(out, "  commit both; `hookrun sets why {name}` shows what the set brings")?;
+    writeln!(out, "  `hookrun sets why {name}` shows what the set brings")?;
+    if !args.user {
+        writeln!(out, "{LOOK}")?;
+    }
     Ok(ExitStatus::Yes)
 }
 
@@ -137,13 +141,16 @@ fn file_of_project(config: &Config) -> PathBuf {
 
 /// The table of a set in `hookrun.toml`.
 fn table(set: &DeclaredSet) -> String {
-    let source = match &set.source {
-        SetSource::Git { url, rev } => format!("git = {}\nrev = {}", quoted(url), quoted(rev)),
-        SetSource::Path(path) => format!("path = {}", quoted(path)),
+    let mut rows = match &set.source {
+        SetSource::Git { url, rev } => vec![("git", url), ("rev", rev)],
+        SetSource::Path(path) => vec![("path", path)],
     };
-    let signers = set.allowed_signers.as_ref();
-    let signers = signers.map(|file| format!("allowed_signers = {}\n", quoted(file)));
-    format!("[sets.{}]\n{source}\n{}", set.name, signers.unwrap_or_default())
+    rows.extend(set.signers.as_ref().map(|signers| match signers {
+        Signers::Ssh(file) => ("allowed_signers", file),
+        Signers::Minisign(key) => ("minisign", key),
+    }));
+    let rows = rows.into_iter().map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+    format!("[sets.{}]\n{}", set.name, rows.collect::<String>())
 }
 
 fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
@@ -164,7 +171,7 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         lock.into_iter().for_each(|(_, lock)| lock.put(new.clone()));
     }
     if sets.is_empty() {
-        streams::remark("no sets are declared: `hookrun sets add NAME` declares one\n");
+        streams::remark(NONE_DECLARED);
     }
     if has_changed && !args.no_replay {
         let locks = locks.iter().map(|(file, lock)| (file.clone(), lock.text())).collect();
@@ -173,6 +180,9 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     if !args.dry_run {
         let changes = locks.iter().map(|(file, lock)| whole(file, lock.text()));
         write(changes.collect::<Result<_>>()?, env, out)?;
+        if has_changed && sets.iter().any(|set| set.layer == LayerKind::Project) {
+            writeln!(out, "{LOOK}")?;
+        }
     }
     Ok(ExitStatus::Yes)
 }
@@ -207,6 +217,9 @@ fn short(digits: &str) -> &str {
 
 fn verify(config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
     let mut exit = ExitStatus::Yes;
+    if config.sets.is_empty() {
+        streams::remark(NONE_DECLARED);
+    }
     for set in &config.sets {
         let name = &set.declared.name;
         let fetched = match (&set.folder, &set.locked) {

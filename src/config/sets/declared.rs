@@ -11,8 +11,8 @@ use crate::engine::complaint::Complaint;
 pub(crate) struct DeclaredSet {
     pub(crate) name: String,
     pub(crate) source: SetSource,
-    /// The file of the keys of those who may sign it, relative to the declaring file.
-    pub(crate) allowed_signers: Option<String>,
+    /// Whose signature it must have; `None` for none.
+    pub(crate) signers: Option<Signers>,
     /// Where it is declared.
     pub(crate) at: Position,
 }
@@ -42,41 +42,73 @@ impl SetSource {
     }
 }
 
+/// Whose signature a set must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Signers {
+    /// The SSH keys in this file, relative to the declaring one: the tag or the commit is signed.
+    Ssh(String),
+    /// This public key of minisign: the list of files in the set is signed.
+    Minisign(String),
+}
+
+impl Signers {
+    /// Whether a lock that says `signed_by` can be about them.
+    pub(crate) fn may_be(&self, signed_by: Option<&str>) -> bool {
+        match self {
+            Signers::Ssh(_) => signed_by.is_some_and(|who| who.starts_with("ssh:")),
+            Signers::Minisign(key) => {
+                signed_by.and_then(|who| who.strip_prefix("minisign:")) == Some(key)
+            }
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct SetDraft {
     pub(crate) git: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) rev: Option<String>,
     pub(crate) allowed_signers: Option<String>,
+    pub(crate) minisign: Option<String>,
 }
 
 impl SetDraft {
-    /// Where the set `name` comes from.
+    /// The set that it declares under a name.
     ///
     /// # Errors
     /// What is missing, or is too much.
-    pub(crate) fn source(self, name: &str) -> Result<SetSource, Complaint> {
-        let (cause, cure) = match self {
-            SetDraft { git: Some(url), path: None, rev: Some(rev), .. } => {
-                return Ok(SetSource::Git { url, rev });
+    pub(crate) fn declare(self, name: &str, at: Position) -> Result<DeclaredSet, Complaint> {
+        let SetDraft { git, path, rev, allowed_signers, minisign } = self;
+        let wrong = |cause: &str, cure: &str| {
+            Err(Complaint::with_cure(format!("the set `{name}` {cause}"), cure))
+        };
+        let source = match (git, path, rev) {
+            (Some(url), None, Some(rev)) => SetSource::Git { url, rev },
+            (None, Some(path), None) => SetSource::Path(path),
+            (Some(_), None, None) => return wrong("has no `rev`", "name a tag: `rev = \"v1.0\"`"),
+            (Some(_), Some(_), _) => {
+                return wrong("has both `git` and `path`", "drop one of them");
             }
-            SetDraft { git: None, path: Some(path), rev: None, .. } => {
-                return Ok(SetSource::Path(path));
+            (None, Some(_), Some(_)) => {
+                return wrong("has a `rev`, and a folder has none", "drop it");
             }
-            SetDraft { git: Some(_), path: None, rev: None, .. } => {
-                ("has no `rev`", "name a tag: `rev = \"v1.0\"`")
-            }
-            SetDraft { git: Some(_), path: Some(_), .. } => {
-                ("has both `git` and `path`", "drop one of them")
-            }
-            SetDraft { git: None, path: Some(_), .. } => {
-                ("has a `rev`, and a folder has none", "drop it")
-            }
-            SetDraft { git: None, path: None, .. } => {
-                ("does not say where it comes from", "add `git = \"URL\"` and `rev = \"TAG\"`")
+            (None, None, _) => {
+                let cure = "add `git = \"URL\"` and `rev = \"TAG\"`";
+                return wrong("does not say where it comes from", cure);
             }
         };
-        Err(Complaint::with_cure(format!("the set `{name}` {cause}"), cure))
+        let signers = match (allowed_signers, minisign, source.rev()) {
+            (Some(_), Some(_), _) => {
+                return wrong("has `allowed_signers` and `minisign`", "drop one of them");
+            }
+            (Some(_), None, None) => {
+                let cure = "drop `allowed_signers`, or use `minisign`";
+                return wrong("is a folder, and SSH keys sign tags and commits", cure);
+            }
+            (Some(file), None, Some(_)) => Some(Signers::Ssh(file)),
+            (None, key, _) => key.map(Signers::Minisign),
+        };
+        Ok(DeclaredSet { name: name.to_string(), source, signers, at })
     }
 }
 
@@ -91,6 +123,8 @@ pub const SET_KEYS: &[KeyRow<SetDraft>] = &[
         |draft, key| key.text().map(|path| draft.path = Some(path.to_string()))),
     KeyRow::key("allowed_signers", KeyValue::Text, "none", "with `git`: a file of SSH keys, as `ssh-keygen` takes it; one of them must have signed the tag or the commit",
         |draft, key| key.text().map(|file| draft.allowed_signers = Some(file.to_string()))),
+    KeyRow::key("minisign", KeyValue::Text, "none", "a public key of minisign, which must have signed the set's list of files, `SHA256SUMS`",
+        |draft, key| checked(key, check_key).map(|text| draft.minisign = Some(text))),
 ];
 
 pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<DeclaredSet> {
@@ -109,16 +143,8 @@ pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     if reader.problems.len() > before {
         return None;
     }
-    let at = reader.at(entry.at);
-    let allowed_signers = draft.allowed_signers.take();
-    let source = draft.source(&name).map_err(|complaint| reader.complain(entry.at, complaint));
-    let source = source.ok()?;
-    if allowed_signers.is_some() && source.rev().is_none() {
-        let cause = format!("the set `{name}` is a folder, and only git has signatures");
-        reader.fault(entry.at, cause, "drop `allowed_signers`");
-        return None;
-    }
-    Some(DeclaredSet { source, name, allowed_signers, at })
+    let declared = draft.declare(&name, reader.at(entry.at));
+    declared.map_err(|complaint| reader.complain(entry.at, complaint)).ok()
 }
 
 fn checked(
@@ -180,6 +206,16 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
 /// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
 pub(crate) fn is_path(url: &str) -> bool {
     !url.contains("://") && !url.split('/').next().unwrap_or_default().contains(':')
+}
+
+/// Refuses what is no public key of minisign.
+pub(crate) fn check_key(key: &str) -> Result<(), Complaint> {
+    let is_digit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    if key.len() == 56 && key.starts_with("RW") && key.chars().all(is_digit) {
+        return Ok(());
+    }
+    let cause = format!("`{key}` is no public key of minisign");
+    Err(Complaint::with_cure(cause, "write the second line of `minisign.pub`"))
 }
 
 /// Refuses what is no plain name of a tag, a branch or a commit.

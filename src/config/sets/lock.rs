@@ -33,7 +33,7 @@ pub(crate) struct LockedSet {
     pub(crate) tree: String,
     /// How many files it has.
     pub(crate) files: usize,
-    /// Who signed it: `ssh:FINGERPRINT NAME`.
+    /// Who signed it: `ssh:FINGERPRINT NAME` or `minisign:KEY`.
     pub(crate) signed_by: Option<String>,
 }
 

@@ -37,9 +37,14 @@ pub(crate) fn digest_of(files: &[SetFile]) -> String {
     let mut all = Sha256::new();
     for SetFile { path, is_executable, content } in sorted {
         let mode = if *is_executable { "x" } else { "-" };
-        all.update(format!("{path}\0{mode}\0{}\n", hex(&Sha256::digest(content))));
+        all.update(format!("{path}\0{mode}\0{}\n", sha256(content)));
     }
     hex(&all.finalize())
+}
+
+/// The SHA-256 of a content, in hexadecimal digits.
+pub(crate) fn sha256(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -11,6 +11,8 @@ use super::policy::TrustPolicy;
 use super::repository;
 use super::store::TrustStore;
 use crate::config::layer::{HIDDEN, Layer};
+use crate::config::sets::hookset::HOOKSET;
+use crate::config::sets::lock::LOCK;
 use crate::engine::hook::Handler;
 
 /// What is done about hooks of a project that are not trusted.
@@ -82,8 +84,8 @@ impl TrustSeal {
 /// read cannot be seen.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The parts of the hook set of a layer: its files, those that `handlers` name, and the lock file of
-/// its shared sets. Each handler comes with the file that configures it.
+/// The parts of the hook set of a layer: its files, those that `handlers` name, the lock file of its
+/// shared sets, and what it says as a set itself. Each handler comes with the file that configures it.
 pub(crate) fn parts<'h>(
     layer: &Layer,
     handlers: impl Iterator<Item = (&'h Path, &'h Handler)>,
@@ -95,10 +97,9 @@ pub(crate) fn parts<'h>(
     let own = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).map(below);
     let mut parts: BTreeSet<PathBuf> = own.collect();
     for place in [PathBuf::new(), PathBuf::from(HIDDEN)] {
-        let lock = place.join(LOCK);
-        if folder.join(&lock).exists() {
-            parts.insert(lock);
-        }
+        // What pins shared sets, and what hooks of a set may touch.
+        let beside = [LOCK, HOOKSET].map(|name| place.join(name));
+        parts.extend(beside.into_iter().filter(|file| folder.join(file).exists()));
     }
     for (file, handler) in handlers {
         let base = file
@@ -108,9 +109,6 @@ pub(crate) fn parts<'h>(
     }
     parts.into_iter().collect()
 }
-
-/// The file that pins shared sets.
-const LOCK: &str = "hookrun.lock";
 
 /// Looks whether the hooks in `folder` are trusted, and seals those that are. The configuration was
 /// read since `read_since`.

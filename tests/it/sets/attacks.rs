@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use super::{ABOUT, GUARD, Sets};
+use super::{ABOUT, GUARD, STRICTER, Sets};
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -264,6 +264,37 @@ fn a_huge_set_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn a_project_that_says_that_it_is_a_set_is_still_asked_about() {
+    let hook = "#!/bin/sh\ntouch \"$HOOKRUN_PROJECT_DIR/ran\"\n";
+    let sandbox = Sandbox::new().file("hookset.toml", ABOUT);
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-evil.sh", hook).without_trust();
+    sandbox.run_shell("ls").blocks_saying("are not trusted");
+    sandbox.has_no_file("ran");
+    // What its hooks may touch is part of what is trusted.
+    let sandbox = sandbox.trusted();
+    sandbox.run_shell("ls").allows();
+    sandbox.has_file("ran");
+    let sandbox = sandbox.file("hookset.toml", &format!("{ABOUT}needs.write = ['.']\n"));
+    sandbox.run_shell("ls").blocks_saying("are not trusted");
+}
+
+#[test]
+fn a_set_of_a_project_runs_only_when_the_lock_is_trusted() {
+    let sets = Sets::added();
+    let sets = Sets { sandbox: sets.sandbox.without_trust() };
+    sets.force_push().blocks_saying("are not trusted");
+    sets.sandbox.run_shell("ls").allows();
+    let sets = Sets { sandbox: sets.sandbox.trusted() };
+    sets.force_push().blocks("no force: git push --force");
+    let sets = sets.file("r", "hookrun.toml", STRICTER);
+    sets.commit("r");
+    sets.git("r", &["tag", "-f", "v1"]).exits(0);
+    sets.sets(&["update", "--moved"]).exits(0).prints("`hookrun trust`");
+    // The lock has changed, and nobody has looked at it.
+    sets.sandbox.run_shell("git push").blocks_saying("are not trusted");
+}
+
+#[test]
 fn filters_attributes_and_hooks_of_a_repository_do_nothing() {
     let attributes = "* filter=evil\nhookrun.toml export-ignore\n";
     let config =
@@ -277,6 +308,9 @@ fn filters_attributes_and_hooks_of_a_repository_do_nothing() {
         &["-c", "filter.evil.required=false", "-c", "filter.evil.smudge=", "commit", "-qm", "x"],
     );
     let _ = fs::remove_file(sets.sandbox.at("r/ran"));
+    for setting in ["core.fsmonitor", "core.alternateRefsCommand", "uploadpack.packObjectsHook"] {
+        sets.git("r", &["config", setting, "touch ran; false"]).exits(0);
+    }
     sets.add("base", "r", "main").exits(0);
     sets.force_push().blocks_saying("no force");
     for place in ["ran", "r/ran"] {

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{STRICTER, Sets};
-use crate::sandbox::Ran;
+use crate::sandbox::{Ran, Sandbox};
 
 /// With two keys, of ana and of eve. The first may sign.
 fn with_keys() -> Sets {
@@ -50,7 +50,7 @@ fn a_signed_tag_or_commit_is_taken_and_the_lock_says_who_signed() {
         let start = lock.find("signed-by").unwrap();
         let at = sets.sandbox.at("hookrun.lock");
         fs::write(&at, &lock[..start]).unwrap();
-        sets.force_push().blocks_saying("does not say who signed the set `base`");
+        sets.force_push().blocks_saying("does not say that the set `base` is signed so");
         fs::write(&at, lock.replace("ana@acme", "eve@acme")).unwrap();
         fs::remove_dir_all(&sets.store()[0]).unwrap();
         sets.sets(&["verify"]).exits(1).says("another key signed `base`");
@@ -98,9 +98,70 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
 }
 
 #[test]
-fn a_folder_has_no_signatures() {
-    let text = "[sets.a]\npath = 'r'\nallowed_signers = 'x'\n";
-    let sandbox = crate::sandbox::Sandbox::new().file("hookrun.toml", text);
-    let problems = sandbox.problems(&[]).join("\n");
-    assert!(problems.contains("hookrun.toml:1:7: the set `a` is a folder"), "{problems}");
+fn mistakes_about_signatures_have_a_line() {
+    for (text, wanted) in [
+        ("path = 'r'\nallowed_signers = 'x'", "1:7: the set `a` is a folder"),
+        ("path = 'r'\nminisign = 'x'", "3:12: `x` is no public key of minisign"),
+    ] {
+        let sandbox = Sandbox::new().file("hookrun.toml", &format!("[sets.a]\n{text}\n"));
+        let problems = sandbox.problems(&[]).join("\n");
+        assert!(problems.contains(&format!("hookrun.toml:{wanted}")), "{problems}");
+    }
+    let both = format!("[sets.a]\npath = 'r'\nallowed_signers = 'x'\nminisign = '{KEY}'\n");
+    let problems = Sandbox::new().file("hookrun.toml", &both).problems(&[]).join("\n");
+    assert!(problems.contains("has `allowed_signers` and `minisign`"), "{problems}");
+}
+
+const KEY: &str = "RWQBAgMEBQYHCGKg2JfH/UnLsp3ZYtws3SeR0BWSvYNRtghsBDeJ0Cbq";
+
+/// The files that every set of these tests has, as `sha256sum` lists them.
+const SUMS: &str = "7861a72bc319a966d716747a74bca942398804cd43943356d1698d1b66cf9e8a  ./hookrun.toml\n\
+78539fdea836883f3bc3844ffd3bd5c5ccdcc30d0efe65ef4dfd211136e1b8dd  ./hookset.toml\n";
+
+const SIGNATURE: &str = "untrusted comment: test\n\
+RUQBAgMEBQYHCM50lmwHcNZSE3A6WGNyPg1bOukQfSLNEJmXP9S0nWRcz7e2vq9drkYhfiAXp0TYxB2mg9SywZBwHS8LEIqfXgo=\n\
+trusted comment: timestamp:1\tfile:SHA256SUMS\n\
+yfXTgBlbij8Igc76BJ1WMW7on4iZL3MBc2m8AIu4S0IRW0afgTODH06RJDqZ5gWqvHrOcwg+Kafz/yFo2YvJAA==\n";
+
+fn with_minisign() -> Sets {
+    let sets = Sets::new().file("r", "SHA256SUMS", SUMS);
+    let sets = sets.file("r", "SHA256SUMS.minisig", SIGNATURE);
+    sets.commit("r");
+    sets
+}
+
+#[test]
+fn a_set_that_minisign_has_signed_is_taken_from_git_and_from_a_folder() {
+    for source in [&["--git", "r", "--rev", "main"][..], &["--path", "r"]] {
+        let sets = with_minisign();
+        sets.sets(&[&["add", "base"], source, &["--minisign", KEY]].concat()).exits(0);
+        let lock = sets.sandbox.read("hookrun.lock");
+        assert!(lock.contains(&format!("signed-by = \"minisign:{KEY}\"")), "{lock}");
+        sets.force_push().blocks_saying("no force");
+        fs::remove_dir_all(&sets.store()[0]).unwrap();
+        sets.sets(&["verify"]).exits(0).prints("fetched base");
+        sets.edit("hookrun.lock", KEY, &KEY.replace("GKg", "GKh"));
+        sets.force_push().blocks_saying("does not say that the set `base` is signed so");
+    }
+}
+
+#[test]
+fn what_minisign_has_not_signed_is_not_taken() {
+    let add = |sets: &Sets, key: &str| {
+        let ran = sets.sets(&["add", "base", "--path", "r", "--minisign", key]);
+        ran.exits(2).says("is not signed with the key");
+        sets.sandbox.has_no_file("hookrun.toml");
+        ran
+    };
+    add(&with_minisign(), &KEY.replace("GKg", "GKh"));
+    add(&Sets::new(), KEY).says("it has no `SHA256SUMS`");
+    let changed = |file: &str, text: &str| with_minisign().file("r", file, text);
+    add(&changed("hookrun.toml", ""), KEY)
+        .says("`hookrun.toml` is not in the list, or was changed");
+    add(&changed("hooks.d/tool.pre/more.sh", "#!/bin/sh\n"), KEY).says("is not in the list");
+    add(&changed("SHA256SUMS", &SUMS.replace("7861", "7862")), KEY);
+    add(&changed("SHA256SUMS.minisig", ""), KEY);
+    let sets = with_minisign();
+    fs::remove_file(sets.sandbox.at("r/hookrun.toml")).unwrap();
+    add(&sets, KEY).says("`hookrun.toml` is missing");
 }

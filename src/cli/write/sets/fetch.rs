@@ -4,15 +4,23 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::git::{FetchedRepository, unreachable};
+use super::git::{FetchedRepository, NamedCommit, unreachable};
+use super::minisign;
 use crate::cli::exit::{Result, failed};
-use crate::config::sets::declared::{DeclaredSet, SetSource};
+use crate::config::sets::declared::{DeclaredSet, SetSource, Signers};
 use crate::config::sets::hookset::{self, HOOKSET};
 use crate::config::sets::lock::LockedSet;
 use crate::config::sets::store::{self, SetFile};
 use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
+
+/// What was fetched: the files, and what a lock says besides.
+struct FetchedSet {
+    files: Vec<SetFile>,
+    commit: Option<String>,
+    signed_by: Option<String>,
+}
 
 /// Fetches what is declared. With `may_move`, a tag may name another commit than the locked one.
 pub(super) fn newest(
@@ -23,19 +31,19 @@ pub(super) fn newest(
     env: &Environment,
 ) -> Result<LockedSet> {
     let base = file.parent().unwrap_or(file);
-    let (files, commit, signed_by) = match &declared.source {
-        SetSource::Path(path) => (of_folder(&base.join(path))?, None, None),
+    let fetched = match &declared.source {
+        SetSource::Path(path) => of_folder(&base.join(path), declared)?,
         SetSource::Git { url, rev } => {
             let repository = FetchedRepository::copy(url, base, env)?;
-            let resolved = repository.resolve(rev)?;
-            let was = old.and_then(|old| old.commit.as_ref());
-            if let Some(was) = was.filter(|was| **was != resolved.commit && resolved.is_tag) {
-                check_moved(declared, was, &resolved.commit, may_move)?;
+            let NamedCommit { commit, is_tag } = repository.resolve(rev)?;
+            let was = old.and_then(|old| old.commit.as_ref()).filter(|was| **was != commit);
+            if let Some(was) = was.filter(|_| is_tag && !may_move) {
+                return Err(moved(declared, was, &commit));
             }
-            let signed_by = signer(&repository, declared, &resolved.commit, base)?;
-            (repository.files(&resolved.commit)?, Some(resolved.commit), signed_by)
+            of_commit(&repository, commit, declared, base)?
         }
     };
+    let FetchedSet { files, commit, signed_by } = fetched;
     check_set(&files, declared)?;
     Ok(LockedSet {
         name: declared.name.clone(),
@@ -50,59 +58,60 @@ pub(super) fn newest(
 
 /// Fetches what is locked, and nothing else.
 pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
-    let base = set.file.parent().unwrap_or(&set.file);
-    let files = match (&set.declared.source, &locked.commit) {
-        (SetSource::Path(path), _) => of_folder(&base.join(path))?,
+    let (base, name) = (set.file.parent().unwrap_or(&set.file), &locked.name);
+    let anew = |cause: String| Complaint::with_cure(cause, "`hookrun sets update` writes it anew");
+    let fetched = match (&set.declared.source, &locked.commit) {
+        (SetSource::Path(path), _) => of_folder(&base.join(path), &set.declared)?,
         (SetSource::Git { url, rev }, Some(commit)) => {
             let repository = FetchedRepository::copy(url, base, env)?;
             if !repository.is_reachable(commit)? {
-                let now = repository.resolve(rev);
-                return Err(match now {
+                return Err(match repository.resolve(rev) {
                     Ok(now) if now.is_tag => moved(&set.declared, commit, &now.commit),
                     Ok(_) | Err(_) => unreachable(commit),
                 });
             }
-            let signed_by = signer(&repository, &set.declared, commit, base)?;
-            if signed_by.is_some() && signed_by != locked.signed_by {
-                let cause = format!("the lock says that another key signed `{}`", locked.name);
-                return Err(Complaint::with_cure(cause, "`hookrun sets update` writes it anew"));
-            }
-            repository.files(commit)?
+            of_commit(&repository, commit.clone(), &set.declared, base)?
         }
         (SetSource::Git { .. }, None) => {
-            let cause = format!("the lock has no commit of the set `{}`", locked.name);
-            return Err(Complaint::with_cure(cause, "`hookrun sets update` writes it anew"));
+            return Err(anew(format!("the lock has no commit of the set `{name}`")));
         }
     };
-    if store::digest_of(&files) != locked.tree {
-        let name = &locked.name;
+    if set.declared.signers.is_some() && fetched.signed_by != locked.signed_by {
+        return Err(anew(format!("the lock says that another key signed `{name}`")));
+    }
+    if store::digest_of(&fetched.files) != locked.tree {
         return Err(Complaint::with_cure(
             format!("the files of the set `{name}` are not those that were locked"),
             format!("look at what changed, then `hookrun sets update {name}`"),
         ));
     }
-    keep(&files, env).map(drop)
+    keep(&fetched.files, env).map(drop)
 }
 
-/// Who signed `commit` or its tag, if the declaration wants a signature.
-fn signer(
+fn of_commit(
     repository: &FetchedRepository,
+    commit: String,
     declared: &DeclaredSet,
-    commit: &str,
     base: &Path,
-) -> Result<Option<String>> {
+) -> Result<FetchedSet> {
     let rev = declared.source.rev().unwrap_or_default();
-    let file = declared.allowed_signers.as_ref();
-    file.map(|file| repository.signer(rev, commit, &base.join(file))).transpose()
+    let files = repository.files(&commit)?;
+    let signed_by = match &declared.signers {
+        Some(Signers::Ssh(file)) => Some(repository.signer(rev, &commit, &base.join(file))?),
+        Some(Signers::Minisign(key)) => Some(minisign::signer(&files, key)?),
+        None => None,
+    };
+    Ok(FetchedSet { files, commit: Some(commit), signed_by })
 }
 
-fn of_folder(folder: &Path) -> Result<Vec<SetFile>> {
-    store::files_in(folder)
-        .map_err(|cause| Complaint::new(format!("`{}` is no hook set: {cause}", folder.display())))
-}
-
-fn check_moved(declared: &DeclaredSet, was: &str, is: &str, may_move: bool) -> Result<()> {
-    if may_move { Ok(()) } else { Err(moved(declared, was, is)) }
+fn of_folder(folder: &Path, declared: &DeclaredSet) -> Result<FetchedSet> {
+    let no_set = |cause| Complaint::new(format!("`{}` is no hook set: {cause}", folder.display()));
+    let files = store::files_in(folder).map_err(no_set)?;
+    let signed_by = match &declared.signers {
+        Some(Signers::Minisign(key)) => Some(minisign::signer(&files, key)?),
+        Some(Signers::Ssh(_)) | None => None,
+    };
+    Ok(FetchedSet { files, commit: None, signed_by })
 }
 
 fn moved(declared: &DeclaredSet, was: &str, is: &str) -> Complaint {

@@ -205,6 +205,8 @@ impl FetchedRepository {
         // Whatever the settings of the user say.
         errand.command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
         errand.command.env("GIT_TERMINAL_PROMPT", "0");
+        // A repository on this machine could name another one to fetch what it lacks.
+        errand.command.env("GIT_NO_LAZY_FETCH", "1");
         // No repository around the folder is looked for.
         errand.command.env("GIT_DIR", folder);
         let ended = errand.output().map_err(|error| {
