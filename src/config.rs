@@ -19,6 +19,7 @@ mod project;
 pub(crate) mod reader;
 mod relative;
 mod set_layers;
+pub(crate) mod set_store;
 pub(crate) mod sets;
 mod settings;
 mod shadow;

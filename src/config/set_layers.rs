@@ -8,10 +8,11 @@ use super::layer::{Layer, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
 use super::problem::Problem;
+use super::set_store;
 use super::sets::declared::DeclaredSet;
 use super::sets::hookset::{HOOKSET, HookSet};
 use super::sets::lock::{LOCK, Lock, LockedSet};
-use super::sets::store;
+use super::trust::TrustStore;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook, LayerKind};
@@ -114,11 +115,11 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let Some(store) = &env.set_store else {
         return Err(format!("the set `{name}` is kept below the home: {}", env.why_no_home()));
     };
-    let folder = store::folder_of(store, &locked.tree);
+    let folder = set_store::folder_of(store, &locked.tree);
     if !folder.is_dir() {
         return Err(format!("the set `{name}` is not on this machine yet; {verify}"));
     }
-    match store::files_in(&folder).map(|files| store::digest_of(&files)) {
+    match set_store::digest_in(&folder, TrustStore::of(env).as_ref()) {
         Ok(digest) if digest == locked.tree => Ok(folder),
         Ok(_) => Err(format!("files of the set `{name}` were changed in the store; {verify}")),
         Err(cause) => Err(format!("the set `{name}` in the store: {cause}; {verify}")),

@@ -15,7 +15,8 @@ mod repository;
 mod store;
 
 pub use check::{TrustChoice, TrustReport, TrustState};
-pub(crate) use check::{TrustSeal, judge, parts};
+pub(crate) use check::{TrustSeal, digest_of, judge, parts};
+pub(crate) use files::hex;
 pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
 pub use kept::KeptTrust;
 pub use policy::TRUST_KEYS;

@@ -153,8 +153,26 @@ pub(crate) fn judge(
     }
 }
 
-/// The digest of a set, and the seal of its files. They are read only if they have changed since
-/// the digest was last found.
+/// The digest of the files in a list, which are read only if their stamps have changed since it was
+/// last found.
+pub(crate) fn digest_of(
+    folder: &Path,
+    list: &FileList,
+    stamps: &str,
+    store: Option<&TrustStore>,
+) -> Result<String, SetError> {
+    if let Some(known) = store.and_then(|store| store.known_digest(folder, stamps)) {
+        return Ok(known);
+    }
+    let now = SystemTime::now();
+    let digest = list.read()?.digest();
+    if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
+        store.keep_digest(folder, stamps, &digest);
+    }
+    Ok(digest)
+}
+
+/// The digest of a set, and the seal of its files.
 fn look(
     report: &TrustReport,
     read_since: SystemTime,
@@ -162,18 +180,7 @@ fn look(
 ) -> Result<(String, TrustSeal), SetError> {
     let list = FileList::of(&report.folder, &report.parts)?;
     let stamps = list.stamps();
-    let known = store.and_then(|store| store.known_digest(&report.folder, &stamps));
-    let digest = match known {
-        Some(digest) => digest,
-        None => {
-            let now = SystemTime::now();
-            let digest = list.read()?.digest();
-            if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
-                store.keep_digest(&report.folder, &stamps, &digest);
-            }
-            digest
-        }
-    };
+    let digest = digest_of(&report.folder, &list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
     let (folder, parts) = (report.folder.clone(), report.parts.clone());
     Ok((digest, TrustSeal { folder, parts, stamps, is_recent }))

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::git::{FetchedRepository, NamedCommit, unreachable};
 use super::minisign;
 use crate::cli::exit::{Result, failed};
+use crate::config::set_store::{self, SetFile};
 use crate::config::sets::declared::{DeclaredSet, SetSource, Signers};
 use crate::config::sets::hookset::{self, HOOKSET};
 use crate::config::sets::lock::LockedSet;
-use crate::config::sets::store::{self, SetFile};
 use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
@@ -79,7 +79,7 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
     if set.declared.signers.is_some() && fetched.signed_by != locked.signed_by {
         return Err(anew(format!("the lock says that another key signed `{name}`")));
     }
-    if store::digest_of(&fetched.files) != locked.tree {
+    if set_store::digest_of(&fetched.files) != locked.tree {
         return Err(Complaint::with_cure(
             format!("the files of the set `{name}` are not those that were locked"),
             format!("look at what changed, then `hookrun sets update {name}`"),
@@ -106,7 +106,7 @@ fn of_commit(
 
 fn of_folder(folder: &Path, declared: &DeclaredSet) -> Result<FetchedSet> {
     let no_set = |cause| Complaint::new(format!("`{}` is no hook set: {cause}", folder.display()));
-    let files = store::files_in(folder).map_err(no_set)?;
+    let files = set_store::files_in(folder).map_err(no_set)?;
     let signed_by = match &declared.signers {
         Some(Signers::Minisign(key)) => Some(minisign::signer(&files, key)?),
         Some(Signers::Ssh(_)) | None => None,
@@ -149,11 +149,10 @@ fn keep(files: &[SetFile], env: &Environment) -> Result<String> {
     };
     let cannot = || failed(format!("cannot write into `{}`", root.display()));
     session::make_private(root.parent().unwrap_or(root), root).map_err(cannot())?;
-    let digest = store::digest_of(files);
-    let target = store::folder_of(root, &digest);
-    let is_whole = |folder: &Path| {
-        store::files_in(folder).is_ok_and(|files| store::digest_of(&files) == digest)
-    };
+    let digest = set_store::digest_of(files);
+    let target = set_store::folder_of(root, &digest);
+    let is_whole =
+        |folder: &Path| set_store::digest_in(folder, None).is_ok_and(|found| found == digest);
     if is_whole(&target) {
         return Ok(digest);
     }
@@ -168,8 +167,8 @@ fn keep(files: &[SetFile], env: &Environment) -> Result<String> {
         written.map_err(cannot())?;
     }
     if !is_whole(&new) {
-        let cause = "two files of the set have one name on this system";
-        return Err(Complaint::with_cure(cause, "its authors must rename one of them"));
+        let cause = "files of the set have one name on this system, or names of editors' leftovers";
+        return Err(Complaint::with_cure(cause, "its authors must rename or remove them"));
     }
     // What was changed by hand makes room.
     let _ = fs::rename(&target, &old);

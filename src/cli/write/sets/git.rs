@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
+use crate::config::set_store::{MOST_BYTES, MOST_FILES, SetFile, check_size};
 use crate::config::sets::declared::{PROTOCOLS, is_path};
-use crate::config::sets::store::{MOST_BYTES, MOST_FILES, SetFile, check_size};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use minisign_verify::{PublicKey, Signature};
 
 use crate::cli::exit::Result;
-use crate::config::sets::store::{SetFile, sha256};
+use crate::config::set_store::{SetFile, sha256};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
 

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::cli::args::TextFormat;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::config::set_store;
 use crate::config::sets::hookset;
-use crate::config::sets::store;
 use crate::config::{Config, Environment, UsedSet};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM};
@@ -93,7 +93,7 @@ pub(super) fn why(
         let (name, wants) = (plain(&hook.name), plain(&hook.matcher.to_string()));
         writeln!(out, "    {name}  {DIM}{}{DIM:#}  {wants}", hook.event)?;
     }
-    let mut files = store::files_in(folder).unwrap_or_default();
+    let mut files = set_store::files_in(folder).unwrap_or_default();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     writeln!(out, "  {DIM}files{DIM:#}")?;
     for file in files {

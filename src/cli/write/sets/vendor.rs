@@ -6,7 +6,7 @@ use std::path::Path;
 use super::line;
 use crate::cli::exit::Result;
 use crate::cli::write::files::{FileWrite, PLAIN, PROGRAM, WritePlan};
-use crate::config::sets::store;
+use crate::config::set_store;
 use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
@@ -26,7 +26,7 @@ pub(super) fn copy(
     let name = &locked.name;
     let target = env.cwd.join(folder);
     let mut changes = Vec::new();
-    for file in store::files_in(from).map_err(Complaint::new)? {
+    for file in set_store::files_in(from).map_err(Complaint::new)? {
         let mode = if file.is_executable { PROGRAM } else { PLAIN };
         let text = String::from_utf8(file.content)
             .map_err(|_| Complaint::new(format!("`{}` of the set is no text", file.path)))?;
