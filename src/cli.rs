@@ -34,7 +34,7 @@ use host::install;
 use inside::{act, field, send, state, ui};
 use look::{doctor, events, explain, list, replay, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
-use write::{add, edit, init, new, sets, test};
+use write::{add, edit, import, init, new, sets, test};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -142,6 +142,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions { shell } => completions::completions(*shell, out),
         Command::Init(args) => init::init(args, env, out),
+        Command::Import(args) => import::import(args, env, out),
         Command::New(args) => new::new(args, env, out),
         Command::Add(args) => add::add(args, env, out),
         Command::Sets(args) => sets::sets(args, env, out),

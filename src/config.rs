@@ -17,7 +17,7 @@ mod manifest;
 pub mod problem;
 mod project;
 pub(crate) mod reader;
-mod relative;
+pub(crate) mod relative;
 mod set_layers;
 pub(crate) mod set_store;
 pub(crate) mod sets;

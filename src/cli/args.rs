@@ -21,7 +21,7 @@ pub(crate) use look::{
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, EditArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
+pub(crate) use write::{AddArgs, EditArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -118,6 +118,11 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
 Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a person at a terminal, except with --digest, --show, --diff, --list and --revoke."
     )]
     Trust(TrustArgs),
+    /// Carry the hooks of another tool over into hookrun.toml
+    #[command(
+        after_help = "Exit status: 0 carried over, printed, or here already; 2 it could not be. What could not be carried over is named, with the reason. The files of the other tool stay as they are."
+    )]
+    Import(ImportArgs),
     /// Show the events, or one event in full
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
@@ -195,6 +200,7 @@ impl Command {
             Command::Doctor(args) => args.format.into(),
             Command::Add(args) if args.list => args.format.shape(),
             Command::New(NewArgs { dry_run: true, .. })
+            | Command::Import(ImportArgs { dry_run: true, .. })
             | Command::Add(AddArgs { dry_run: true, .. } | AddArgs { update: true, .. }) => {
                 OutputShape::Lines
             }
@@ -205,6 +211,7 @@ impl Command {
             | Command::Add(_)
             | Command::Edit(_)
             | Command::Trust(_)
+            | Command::Import(_)
             | Command::Install(_)
             | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),

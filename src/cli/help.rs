@@ -11,11 +11,12 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
 use crate::cli::host::install::hosts::HOSTS;
+use crate::cli::write::import::TOOLS;
 use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["init", "new", "add", "edit", "trust", "install", "uninstall", "doctor"]),
+    ("Begin", &["init", "new", "add", "import", "edit", "trust", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
     ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("Share hooks", &["sets"]),
@@ -66,6 +67,16 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("new", "hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
     ("new", "hookrun new wip --event commit.msg --lang python", "check messages of commits"),
     ("new", "hookrun new last --from-last", "make a case of the last decision"),
+    (
+        "import",
+        "hookrun import pre-commit --dry-run",
+        "see what would be carried over, and what not",
+    ),
+    (
+        "import",
+        "hookrun import claude ~/.claude/settings.json --hooks ~/.config/hookrun",
+        "for all projects",
+    ),
     ("add", "hookrun add --list", "see what there is"),
     ("add", "hookrun add guard-destructive no-sudo", "guard commands that destroy, and sudo"),
     ("add", "hookrun add terraform-plan --hooks gates", "gate the plans of a CI job"),
@@ -93,6 +104,7 @@ struct NamedValues {
 #[rustfmt::skip]
 const VALUES: &[NamedValues] = &[
     NamedValues { command: "init", argument: "host", names: agents },
+    NamedValues { command: "import", argument: "tool", names: tools },
     NamedValues { command: "install", argument: "host", names: hosts },
     NamedValues { command: "uninstall", argument: "host", names: hosts },
     NamedValues { command: "doctor", argument: "host", names: hosts },
@@ -102,6 +114,10 @@ const VALUES: &[NamedValues] = &[
 
 fn languages() -> Vec<&'static str> {
     templates::LANGUAGES.iter().map(|language| language.name).collect()
+}
+
+fn tools() -> Vec<&'static str> {
+    TOOLS.iter().map(|tool| tool.name).collect()
 }
 
 fn agents() -> Vec<&'static str> {

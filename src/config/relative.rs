@@ -128,7 +128,7 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
 
 /// The word of a command line for the shell that would be looked for in the working directory: a
 /// program `./x`, or the script of an interpreter.
-fn adrift(line: &str) -> Option<String> {
+pub(crate) fn adrift(line: &str) -> Option<String> {
     shell::read(line).commands.iter().find_map(|command| {
         // A word that is not known begins as it is written: `"$HOME"/x`.
         let words = std::iter::once(&command.program).chain(&command.args);

@@ -4,6 +4,7 @@ mod add;
 mod completions;
 mod events;
 mod field;
+mod import;
 mod init;
 mod list;
 mod man;
@@ -23,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "validate",
     "why",
     "replay",
+    "import",
     "init",
     "new",
     "add",

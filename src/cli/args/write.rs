@@ -1,4 +1,4 @@
-//! What the commands take with which hooks are written and tried: `init`, `new`, `add`, and `test` of one event, a
+//! What the commands take with which hooks are written and tried: `init`, `new`, `add`, `import`, and `test` of one event, a
 //! suite, or vectors.
 
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::dialects::native;
 use crate::lab::report::CheckFormat;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueHint};
 use regex::Regex;
 
 use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
@@ -231,6 +231,24 @@ pub(crate) struct InitArgs {
 
     /// Only list what would be written
     #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The tool whose hooks are read
+    pub(crate) tool: String,
+
+    /// Its file [default: those that it has in the project]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Write into the hookrun.toml of this folder instead of the project's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) hooks: Option<PathBuf>,
+
+    /// Print what would be written, and write nothing
+    #[arg(long)]
     pub(crate) dry_run: bool,
 }
 

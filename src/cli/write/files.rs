@@ -12,6 +12,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::lab::report::{Paths, plain};
+use serde_json::Value;
 
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
@@ -163,6 +164,15 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
 fn is_there(shown: &str) -> Complaint {
     let cause = format!("`{shown}` is there already");
     Complaint::with_cure(cause, "choose another name, or move it away; nothing was written")
+}
+
+/// A text as TOML, as it is where that can be.
+pub(super) fn toml_text(text: &str) -> String {
+    if !text.contains(|c: char| c == '\'' || c.is_control()) {
+        return format!("'{text}'");
+    }
+    // The escapes of JSON are escapes of TOML; that has one more.
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// The hooks.d that `--hooks` names, or the project's. It may not be there yet.

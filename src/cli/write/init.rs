@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::add::{find, is_here, plan_of, shipped::ShippedHook};
 use super::files::{WritePlan, hooks_folder};
+use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
@@ -138,6 +139,12 @@ impl InitPlan {
                 names.join(", ")
             };
             writeln!(out, "  {}  {DIM}{}: {names}{DIM:#}", plain(&paths.show(&path)), host.title)?;
+        }
+        let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+        for (tool, files) in in_project(&config, env) {
+            let files: Vec<String> = files.iter().map(|file| plain(&paths.show(file))).collect();
+            let (name, files) = (tool.name, files.join(", "));
+            writeln!(out, "{files} has hooks: `hookrun import {name}` carries them over")?;
         }
         if self.hosts.is_empty() {
             writeln!(

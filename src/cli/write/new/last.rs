@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use crate::cli::exit::Result;
 use crate::cli::look::why::filter::is_of_project;
 use crate::cli::look::why::project;
+use crate::cli::write::files::toml_text;
 
 /// The longest reply of a host that a case expects word by word.
 const LONGEST_REPLY_BYTES: usize = 2000;
@@ -90,15 +91,16 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
     let mut text = format!(
         "# Decided on {}; `hookrun test --suite` plays it.\n\n[[case]]\nname = {}\nevent = {}\n",
         record.time,
-        string(name),
-        string(&words.event)
+        toml_text(name),
+        toml_text(&words.event)
     );
-    text.extend(words.host.map(|host| format!("host = {}\n", string(host))));
+    text.extend(words.host.map(|host| format!("host = {}\n", toml_text(host))));
     let mut secret = marked_in(&words.context);
     if !words.context.is_empty() {
         let key = if words.has_slip { "stdin" } else { "context" };
         let json = unfilled(&format!("{:#}", Value::Object(words.context)));
-        let quoted = if json.contains("'''") { string(&json) } else { format!("'''\n{json}'''") };
+        let quoted =
+            if json.contains("'''") { toml_text(&json) } else { format!("'''\n{json}'''") };
         text.push_str(&format!("{key} = {quoted}\n"));
     }
     text.push_str("\n[case.expect]\n");
@@ -147,7 +149,7 @@ fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
     let is_whole = !record.truncated.iter().any(|path| path.starts_with("run.reply"));
     let is_elsewhere = record.cwd.as_ref().is_some_and(|cwd| reply.stdout.contains(cwd.as_str()));
     let status = format!("status = {}", reply.status);
-    let stdout = string(&format!("^{}$", regex::escape(&reply.stdout)));
+    let stdout = toml_text(&format!("^{}$", regex::escape(&reply.stdout)));
     let is_short = reply.stdout.len() <= LONGEST_REPLY_BYTES;
     if is_whole && !is_elsewhere && is_short && !reply.stdout.is_empty() {
         return Some(format!("{{ {status}, stdout = {stdout} }}"));
@@ -184,16 +186,16 @@ fn questions(report: &RunReport) -> Option<String> {
 
 /// The keys of `expect` with their values, as TOML.
 fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
-    let pattern = |text: &str| string(&format!("^{}$", regex::escape(text.trim_end())));
+    let pattern = |text: &str| toml_text(&format!("^{}$", regex::escape(text.trim_end())));
     let names = |names: Vec<&str>| {
-        format!("[{}]", names.into_iter().map(string).collect::<Vec<_>>().join(", "))
+        format!("[{}]", names.into_iter().map(toml_text).collect::<Vec<_>>().join(", "))
     };
     // Nobody answers in a suite: there a question stays one.
     let is_person = report.cause.as_deref() == Some("person");
     let is_question =
         is_person || report.decision == "ask" || report.decision == "allow" && was_asked(report);
     let decision = if is_question { "ask" } else { &report.decision };
-    let mut keys = vec![("decision", string(decision))];
+    let mut keys = vec![("decision", toml_text(decision))];
     if is_question {
         keys.extend(questions(report).map(|text| ("reason", pattern(&text))));
         // From the verdicts: a question without an answer became a block.
@@ -201,7 +203,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
         keys.push(("by", names(asking.map(|hook| hook.name.as_str()).collect())));
     } else if let Some(reason) = &report.reason {
         keys.push(("reason", pattern(reason)));
-        keys.extend(report.decided_by.as_ref().map(|hook| ("by", string(hook))));
+        keys.extend(report.decided_by.as_ref().map(|hook| ("by", toml_text(hook))));
     }
     let has_failed = |ending: &str| !matches!(ending, "answered" | "voided");
     let failed = report
@@ -216,7 +218,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     keys.extend(report.additional_context.as_deref().map(|text| ("context", pattern(text))));
     let is_said = |one: &&Notice| matches!(one.kind, NoticeKind::Refusal | NoticeKind::Question);
     let said = report.notices.iter().find(is_said);
-    keys.extend(said.map(|notice| ("notice", string(&regex::escape(&notice.text)))));
+    keys.extend(said.map(|notice| ("notice", toml_text(&regex::escape(&notice.text)))));
     if !report.update.is_empty() {
         let update = Value::from(report.update.clone()).to_string();
         if let Some(token) = TOKENS.iter().find(|token| update.contains(token.name)) {
@@ -226,7 +228,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
             );
             return Err(Complaint::with_cure(cause, "write the case by hand, about another text"));
         }
-        keys.push(("rewrites", string(&update)));
+        keys.push(("rewrites", toml_text(&update)));
     }
     Ok(keys)
 }
@@ -241,14 +243,6 @@ fn doubt(report: &RunReport) -> Option<String> {
         "`{}` of the {} layer decided, and a suite has only the hooks next to it",
         decider.name, decider.layer
     ))
-}
-
-fn string(text: &str) -> String {
-    if !text.contains(|c: char| c == '\'' || c.is_control()) {
-        return format!("'{text}'");
-    }
-    // The escapes of JSON are escapes of TOML; that has one more.
-    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// Keys of a context that a case has no use for: its own name, and the event as it came.
@@ -336,7 +330,7 @@ mod tests {
     fn a_text_is_written_so_that_it_is_read_again() {
         for text in ["plain", "it's", "a\nb\t\"c\" \\d", "\u{7f}\u{1}", "", "é ''' {case.folder}"]
         {
-            let line = format!("a = {}", string(text));
+            let line = format!("a = {}", toml_text(text));
             let document = toml::de::DeTable::parse(&line).unwrap();
             assert_eq!(document.get_ref()["a"].get_ref().as_str(), Some(text));
         }

@@ -1,0 +1,216 @@
+//! Hooks in the settings of agent hosts, by the rows of their files.
+
+use std::time::Duration;
+
+use crate::dialects::settings::hosts::{self, HostFile, HostHookKey, MatcherSubject, Together};
+use crate::dialects::{self, Dialect, DialectEvent};
+use crate::engine::complaint::Complaint;
+use regex::Regex;
+use serde_json::Value;
+
+use super::source::{FoundHook, ImportSource, SourceHooks, anchored};
+use crate::cli::exit::Result;
+use crate::cli::host::install::program::runs_hookrun;
+use crate::cli::write::files::toml_text;
+
+/// A hook in a file, and what is around it.
+struct ImportedHook<'a> {
+    source: &'a ImportSource<'a>,
+    file: &'static HostFile,
+    dialect: &'static Dialect,
+    row: &'static DialectEvent,
+    hook: &'a Value,
+    /// Of the group.
+    matcher: &'a Value,
+    is_in_order: bool,
+}
+
+pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
+    let (file, dialect) = (hosts::of(source.tool), dialects::find(source.tool));
+    let (Some(file), Some(dialect)) = (file, dialect) else {
+        return Err(Complaint::new("no such host"));
+    };
+    let value = source.value()?;
+    let mut found = SourceHooks::default();
+    let events = value["hooks"].as_object().into_iter().flatten();
+    for (event, items) in events.filter(|(event, _)| !file.beside.contains(&event.as_str())) {
+        let Some(row) = dialect.events.iter().find(|row| row.name == *event) else {
+            let place = format!("{}, hooks.{event}", source.shown());
+            found.left.push((place, "hookrun knows no such event of this host".to_string()));
+            continue;
+        };
+        let items = items.as_array().map(Vec::as_slice).unwrap_or_default();
+        for (number, item) in items.iter().enumerate() {
+            let group = std::slice::from_ref(item);
+            let hooks = match file.is_grouped {
+                true => item["hooks"].as_array().map(Vec::as_slice).unwrap_or_default(),
+                false => group,
+            };
+            let is_in_order = match file.together {
+                Together::InOrder => true,
+                Together::AtOnce => false,
+                Together::AtOnceUnlessSaid => item["sequential"] == true,
+            };
+            for (inner, hook) in hooks.iter().enumerate() {
+                let inner =
+                    if file.is_grouped { format!(".hooks[{inner}]") } else { String::new() };
+                let place = format!("{}, hooks.{event}[{number}]{inner}", source.shown());
+                let matcher = &item["matcher"];
+                let at = ImportedHook { source, file, dialect, row, hook, matcher, is_in_order };
+                found.take(place, at.entry());
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl ImportedHook<'_> {
+    fn get(&self, says: HostHookKey) -> Option<&Value> {
+        let rows = self.file.hook.iter().filter(|row| row.says == says);
+        rows.map(|row| &self.hook[row.name]).find(|value| !value.is_null())
+    }
+
+    fn text(&self, says: HostHookKey) -> Option<&str> {
+        self.get(says).and_then(Value::as_str)
+    }
+
+    fn entry(&self) -> std::result::Result<FoundHook, String> {
+        let host = self.dialect.name;
+        let kind = self.text(HostHookKey::Kind);
+        if let Some(kind) = kind.filter(|kind| self.file.kinds.first() != Some(kind)) {
+            return Err(format!("a hook of the kind `{kind}` runs in {host} alone"));
+        }
+        if self.get(HostHookKey::Async).is_some_and(|value| *value == true) {
+            return Err("it is not waited for, and hookrun waits for what decides".to_string());
+        }
+        if let Some(condition) = self.text(HostHookKey::Condition) {
+            return Err(format!("`if: {condition}` has no key; write it as `match.runs`"));
+        }
+        let (command, is_shell) = self.command()?;
+        if runs_hookrun(&command, self.source.env) {
+            return Err("it runs hookrun itself".to_string());
+        }
+        let mut entry = FoundHook::new(host, &program_of(&command), self.row.name, &command);
+        if is_shell {
+            entry = entry.with("shell", "true");
+        }
+        entry = entry.with("dialect", toml_text(host)).with("timeout", self.timeout()?);
+        if !self.is_in_order {
+            entry = entry.with("parallel", "true");
+        }
+        let is_closed = self.file.hook.iter().any(|row| {
+            let value = &self.hook[row.name];
+            let is_word = matches!(row.says, HostHookKey::Closed(word) if *value == word);
+            is_word || row.says == HostHookKey::ClosedFlag && *value == true
+        });
+        if is_closed {
+            entry = entry.with("on_failure", "\"block\"");
+        }
+        if let Some(form) = self.matching()? {
+            entry = entry.with("match", form);
+        }
+        let about = self.text(HostHookKey::About).or(self.text(HostHookKey::Name));
+        Ok(match about.filter(|about| !about.trim().is_empty() && !about.contains('\n')) {
+            Some(about) => entry.with("description", toml_text(about)),
+            None => entry,
+        })
+    }
+
+    /// What is run, and whether a shell runs it.
+    fn command(&self) -> std::result::Result<(String, bool), String> {
+        let program = self.text(HostHookKey::Program);
+        let line = program.or_else(|| self.text(HostHookKey::Command));
+        let line = line.filter(|line| !line.trim().is_empty()).ok_or("it has no command")?;
+        let words: Option<Vec<&str>> = match self.get(HostHookKey::Arguments) {
+            Some(words) => words.as_array().and_then(|all| all.iter().map(Value::as_str).collect()),
+            None => program.map(|_| Vec::new()),
+        };
+        let own = self.text(HostHookKey::Shell).or(self.file.shell.first().copied());
+        let (mut line, mut is_shell) = match (words, own) {
+            (Some(words), _) => (shell_words::join(std::iter::once(line).chain(words)), false),
+            (None, Some("sh")) => (anchored(line)?, true),
+            (None, Some("bash")) => {
+                (format!("bash -c {}", shell_words::quote(&anchored(line)?)), false)
+            }
+            (None, other) => {
+                return Err(format!("a shell `{}` runs it", other.unwrap_or_default()));
+            }
+        };
+        let variables = self.get(HostHookKey::Variables).and_then(Value::as_object);
+        for (name, value) in variables.into_iter().flatten() {
+            let value = value.as_str().ok_or_else(|| format!("`{name}` is no text"))?;
+            line = format!("{name}={} {line}", shell_words::quote(value));
+            // A variable goes before a program; a list of commands has several.
+            is_shell = match is_shell {
+                true => return Err("it sets variables for a line of commands".to_string()),
+                false => true,
+            };
+        }
+        if let Some(folder) = self.text(HostHookKey::Folder) {
+            (line, is_shell) = (format!("cd {} && {line}", shell_words::quote(folder)), true);
+        }
+        Ok((line, is_shell))
+    }
+
+    fn timeout(&self) -> std::result::Result<String, String> {
+        let time = match self.get(HostHookKey::Time) {
+            None => self.file.usual_time(self.row),
+            Some(value) => {
+                let number = value.as_f64().filter(|number| *number > 0.0);
+                let per_second = if self.file.time.per_second == 1 { 1.0 } else { 1000.0 };
+                let time = number.and_then(|it| Duration::try_from_secs_f64(it / per_second).ok());
+                time.ok_or_else(|| format!("its timeout is {value}"))?
+            }
+        };
+        Ok(toml_text(&format!("{}ms", time.as_millis()).replace("000ms", "s")))
+    }
+
+    /// The table `match`, if it does not take every event.
+    fn matching(&self) -> std::result::Result<Option<String>, String> {
+        let own = self.text(HostHookKey::Matcher).or(self.matcher.as_str()).unwrap_or_default();
+        let subject = self.file.subject(self.row.name);
+        let Some(subject) = subject.filter(|_| !matches!(own, "" | "*")) else { return Ok(None) };
+        let rule = self.file.matching;
+        let is_of_list = |c: char| c.is_ascii_alphanumeric() || "_|".contains(c);
+        let whole = own.strip_prefix('^').and_then(|own| own.strip_suffix('$')).unwrap_or(own);
+        let whole = whole.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(whole);
+        let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
+        let is_tool = |name: &&str| self.dialect.tools.rows.iter().any(|tool| tool.name == *name);
+        if subject == MatcherSubject::Tool && names.iter().all(is_tool) {
+            return Ok(Some(format!("{{ tool = {} }}", toml_text(&names.join("|")))));
+        }
+        let is_list =
+            rule.list.is_some_and(|more| own.chars().all(|c| is_of_list(c) || more.contains(c)));
+        let form = if rule.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
+            format!("^{}$", regex::escape(own))
+        } else if is_list {
+            let names: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
+            format!("^({})$", names.join("|"))
+        } else if rule.is_anchored {
+            format!("^(?:{own})$")
+        } else {
+            own.to_string()
+        };
+        if Regex::new(&form).is_err() {
+            return Err(format!("the matcher `{own}` is no regular expression of hookrun"));
+        }
+        let form = toml_text(&form);
+        Ok(Some(match subject {
+            MatcherSubject::Tool => format!("{{ where = {{ toolName = {form} }} }}"),
+            MatcherSubject::Command => format!("{{ command = {form} }}"),
+            MatcherSubject::Fact(key) => format!("{{ where = {{ {key} = {form} }} }}"),
+        }))
+    }
+}
+
+/// What people would call a command line: the first file that it names, else its program.
+fn program_of(line: &str) -> String {
+    let words = shell_words::split(line).unwrap_or_default();
+    let words: Vec<&str> = match words.as_slice() {
+        [shell, flag, inner] if shell == "bash" && flag == "-c" => inner.split(' ').collect(),
+        words => words.iter().map(String::as_str).collect(),
+    };
+    let named = words.iter().find(|word| word.contains('/')).or(words.first());
+    let name = named.and_then(|word| std::path::Path::new(word).file_stem());
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}

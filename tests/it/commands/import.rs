@@ -1,0 +1,245 @@
+//! `hookrun import TOOL`: the hooks of other tools.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+fn import(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let mut all = vec!["import"];
+    all.extend(arguments);
+    sandbox.hookrun(&all, b"")
+}
+
+/// What `list` says of hooks that does not depend on where they are written.
+fn listed(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
+    let mut all = vec!["list", "--format", "json"];
+    all.extend(arguments);
+    let list = sandbox.json(&all);
+    let hooks = list["hooks"].as_array().unwrap().iter();
+    let keys =
+        ["event", "dialect", "hostEvent", "timeoutMs", "parallel", "onFailure", "description"];
+    hooks.map(|hook| keys.iter().map(|key| (*key, hook[*key].clone())).collect()).collect()
+}
+
+#[test]
+fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/settings");
+    for (host, fixture, file) in [
+        ("claude", "claude.json", ".claude/settings.json"),
+        ("codex", "codex.json", ".codex/hooks.json"),
+        ("codex", "codex.toml", ".codex/config.toml"),
+        ("gemini", "gemini.json", ".gemini/settings.json"),
+        ("cursor", "cursor.json", ".cursor/hooks.json"),
+        ("copilot", "copilot.json", ".github/hooks/guard.json"),
+    ] {
+        let text = fs::read_to_string(fixtures.join(fixture)).unwrap();
+        let text = text.replace("\"env\": { \"LEVEL\": \"high\" },", "");
+        let sandbox = Sandbox::new().file(file, &text);
+        let theirs = listed(&sandbox, &["--settings", file]);
+        assert_eq!(theirs.len(), 2, "{fixture}");
+        import(&sandbox, &[host, "--dry-run"])
+            .exits(0)
+            .prints("+[[hook]]")
+            .prints("2 hooks carried");
+        sandbox.has_no_file("hookrun.toml");
+        import(&sandbox, &[host])
+            .exits(0)
+            .prints("wrote hookrun.toml")
+            .prints("2 hooks carried over");
+        assert_eq!(listed(&sandbox, &[]), theirs, "{fixture}: {}", sandbox.read("hookrun.toml"));
+        assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{fixture}");
+        let written = sandbox.read("hookrun.toml");
+        assert!(written.starts_with(&format!("# From {file}, hooks.")), "{written}");
+        import(&sandbox, &[host]).exits(0).prints("0 hooks carried over").prints("is here already");
+        assert_eq!(sandbox.read("hookrun.toml"), written);
+        assert_eq!(sandbox.read(file), text);
+        let block = json!({ "toolName": "bash", "toolInput": { "command": "ls" } });
+        let sandbox = sandbox.file("answer", "").file("context", "");
+        sandbox.hookrun(&["run", "tool.pre"], block.to_string().as_bytes()).exits(0);
+        sandbox.has_file("seen");
+        fs::remove_file(sandbox.at("seen")).unwrap();
+        let other = json!({ "toolName": "read", "toolInput": { "file_path": "a" } });
+        sandbox.hookrun(&["run", "tool.pre"], other.to_string().as_bytes()).exits(0);
+        sandbox.has_no_file("seen");
+    }
+}
+
+#[test]
+fn what_entries_cannot_say_is_named_with_the_reason() {
+    let hooks = json!({ "hooks": {
+        "PreToolUse": [
+            { "matcher": "mcp__git__.*", "hooks": [{ "command": "./a.sh" }] },
+            { "matcher": "(?!x)", "hooks": [{ "command": "./b.sh" }] },
+            { "hooks": [{ "type": "prompt", "prompt": "may it?" }] },
+            { "hooks": [{ "command": "./c.sh", "async": true }] },
+            { "hooks": [{ "command": "./d.sh", "if": "Bash(git *)" }] },
+            { "hooks": [{ "command": "/usr/bin/hookrun run --host claude" }] },
+            { "matcher": "Bash", "hooks": [{ "command": "./a.sh", "args": ["x y"], "onFailure": "block" }] },
+        ],
+        "SessionStart": [{ "matcher": "startup|resume", "hooks": [{ "command": "./a.sh\n[[hook]]" }] }],
+        "Brandnew": [{ "hooks": [{ "command": "./a.sh" }] }],
+    }});
+    let sandbox = Sandbox::new().file("x/settings.json", &hooks.to_string());
+    let ran = import(&sandbox, &["claude", "x/settings.json", "--hooks", "shared"]);
+    ran.exits(0).prints("3 hooks carried over").prints("wrote shared/hookrun.toml");
+    for (place, why) in [
+        ("PreToolUse[1].hooks[0]", "the matcher `(?!x)` is no regular expression of hookrun"),
+        ("PreToolUse[2].hooks[0]", "a hook of the kind `prompt` runs in claude alone"),
+        ("PreToolUse[3].hooks[0]", "it is not waited for"),
+        ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
+        ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
+        ("Brandnew", "hookrun knows no such event"),
+    ] {
+        ran.prints(&format!("  x/settings.json, hooks.{place}  {why}"));
+    }
+    let text = sandbox.read("shared/hookrun.toml");
+    for part in [
+        "match = { where = { toolName = 'mcp__git__.*' } }",
+        "command = \"./a.sh 'x y'\"\ndialect = 'claude'",
+        "on_failure = \"block\"\nmatch = { tool = 'Bash' }",
+        "match = { where = { source = '^(startup|resume)$' } }",
+        "name = 'claude-a-2'",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    import(&Sandbox::new(), &["gemini"]).exits(2).says("no file of gemini here");
+    import(&Sandbox::new(), &["make"]).exits(2).says("lefthook");
+    let broken = Sandbox::new().file("lefthook.yml", "pre-commit: [");
+    import(&broken, &["lefthook"]).exits(2).says("`lefthook.yml`: ");
+}
+
+/// A repository in which these files are staged.
+fn repository(sandbox: &Sandbox, staged: &str) {
+    let git = format!("git init -q . 2>/dev/null; git add {staged}");
+    sandbox.hookrun_by_shell(&git, b"").exits(0);
+}
+
+/// What git asks; the hooks find this hookrun in PATH.
+fn asked(sandbox: &Sandbox, words: &str) -> Ran {
+    let own = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap().display().to_string();
+    let line = format!("PATH=\"{own}:$PATH\" exec \"$0\" run --host git {words}");
+    sandbox.hookrun_by_shell(&line, b"")
+}
+
+const PRE_COMMIT: &str = r"
+exclude: ^old/
+repos:
+- repo: local
+  hooks:
+  - { id: no-fixme, name: no fixme, entry: check.sh, language: script, files: '\.py$' }
+  - id: count
+    entry: sh -c 'echo ran >>ran'
+    language: system
+    pass_filenames: no
+    always_run: true
+    stages: [commit, commit-msg, manual]
+  - { id: typed, entry: ./t, language: system, types: [python] }
+- repo: https://example.com/black
+  rev: v1
+  hooks: [{ id: black }]
+";
+
+#[test]
+fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
+    let sandbox = Sandbox::new()
+        .file(".pre-commit-config.yaml", PRE_COMMIT)
+        .script("check.sh", "#!/bin/sh\n! grep -n FIXME \"$@\"\n")
+        .file("good.py", "x")
+        .file("bad.txt", "FIXME")
+        .file("old/bad.py", "FIXME")
+        .file("bad one.py", "FIXME");
+    let ran = import(&sandbox, &["pre-commit"]);
+    ran.exits(0).prints("3 hooks carried over").prints("`hookrun install git` makes them run");
+    ran.prints("count at manual  `manual` is no hook of git");
+    ran.prints("typed at pre-commit  only `pre-commit` can run it");
+    ran.prints("black at pre-commit  only `pre-commit` can run it");
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    repository(&sandbox, "good.py bad.txt old");
+    asked(&sandbox, "pre-commit").exits(0);
+    assert_eq!(sandbox.read("ran"), "ran\n");
+    repository(&sandbox, "'bad one.py'");
+    asked(&sandbox, "pre-commit").exits(1);
+    // With the program, it runs what only it can.
+    let program = "#!/bin/sh\necho \"$@\" >>called\n";
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", sandbox.at("bin").display());
+    let sandbox = sandbox.script("bin/pre-commit", program).variable("PATH", &path);
+    import(&sandbox, &["pre-commit"]).exits(0).prints("2 hooks carried over");
+    asked(&sandbox, "pre-commit").exits(1);
+    let sandbox = sandbox.file("bad one.py", "good");
+    asked(&sandbox, "pre-commit").exits(0);
+    let called = "run typed --hook-stage pre-commit\nrun black --hook-stage pre-commit\n";
+    assert_eq!(sandbox.read("called"), called);
+}
+
+const LEFTHOOK: &str = r#"
+pre-commit:
+  parallel: true
+  commands:
+    lint:
+      glob: "*.js"
+      run: ./lint.sh {staged_files} --strict
+      env: { LEVEL: high }
+    push: { run: "x {push_files}" }
+    fix: { run: x, stage_fixed: true }
+  jobs:
+    - { name: root, root: web, run: "test -e here" }
+commit-msg:
+  scripts:
+    "subject.sh": { runner: sh }
+assert:
+  commands: { x: { run: y } }
+"#;
+
+#[test]
+fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
+    let sandbox = Sandbox::new()
+        .file("lefthook.yml", LEFTHOOK)
+        .script("lint.sh", "#!/bin/sh\necho \"$LEVEL $*\" >>linted\n! grep -q bad \"$1\"\n")
+        .file(".lefthook/commit-msg/subject.sh", "grep -q '^fix: ' \"$1\"\n")
+        .file("web/here", "")
+        .file("a.js", "good")
+        .file("a.txt", "bad");
+    let ran = import(&sandbox, &["lefthook"]);
+    ran.exits(0).prints("3 hooks carried over").prints("fix  `stage_fixed` has no key in hookrun");
+    ran.prints("placeholders that only lefthook fills").prints("assert.*  it is no hook of git");
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    assert!(sandbox.read("hookrun.toml").contains("parallel = true"));
+    repository(&sandbox, "a.txt web");
+    asked(&sandbox, "pre-commit").exits(0);
+    sandbox.has_no_file("linted");
+    repository(&sandbox, "a.js");
+    asked(&sandbox, "pre-commit").exits(0);
+    assert_eq!(sandbox.read("linted"), "high a.js --strict\n");
+    let sandbox = sandbox.file("a.js", "bad");
+    asked(&sandbox, "pre-commit").exits(1);
+    let sandbox = sandbox.file("message", "wip\n");
+    asked(&sandbox, "commit-msg -- message").exits(1);
+    let sandbox = sandbox.file("message", "fix: it\n");
+    asked(&sandbox, "commit-msg -- message").exits(0);
+}
+
+#[test]
+fn scripts_of_husky_run_as_husky_runs_them() {
+    let sandbox = Sandbox::new()
+        .file(".husky/pre-commit", "lint-all\n")
+        .file(".husky/commit-msg", "grep -q '^fix: ' \"$1\"\n")
+        .file(".husky/pre-push", "while read ref; do :; done\n")
+        .file(".husky/post-checkout", "echo \"$1\"\n")
+        .file(".husky/_/husky.sh", "")
+        .script("node_modules/.bin/lint-all", "#!/bin/sh\n[ ! -e bad ]\n")
+        .file("message", "wip\n");
+    let ran = import(&sandbox, &["husky"]);
+    ran.exits(0).prints("2 hooks carried over").prints(".husky/pre-push  it reads what git writes");
+    ran.prints(".husky/post-checkout  it reads arguments, and hooks of checkout.post get JSON");
+    repository(&sandbox, "message");
+    asked(&sandbox, "pre-commit").exits(0);
+    asked(&sandbox, "commit-msg -- message").exits(1);
+    let sandbox = sandbox.file("bad", "").file("message", "fix: it\n");
+    asked(&sandbox, "pre-commit").exits(1);
+    asked(&sandbox, "commit-msg -- message").exits(0);
+    let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");
+    ran.exits(0).prints(".husky/commit-msg, .husky/pre-commit has hooks: `hookrun import husky`");
+}
