@@ -144,6 +144,13 @@ fn rows(stage: &Stage) -> Vec<Row> {
             stage.hookrun("tool.pre", "one", "same.json"),
         )
         .later(1.1),
+        row(
+            "one hook of a project of 20 files, trusted",
+            stage.side(&[HOOKRUN, "run", "tool.pre"]),
+            "the same, --hooks",
+            hookrun("tool.pre", ""),
+        )
+        .goals(1.1, 1.05),
         row("one hook", one(), "run-parts, one", run_parts("one/hooks.d/tool.pre")).later(1.0),
         row("one hook", one(), "git hook run, one", git).goals(1.0, 1.0),
         row(
@@ -178,6 +185,29 @@ impl Row {
     }
 }
 
+/// A hook and 19 files of code beside it, which are trusted.
+fn trusted_project(root: &Path) -> Result<()> {
+    let folder = root.join("hooks.d/tool.pre");
+    fs::create_dir_all(&folder)?;
+    symlink(HOOK, folder.join("01"))?;
+    fs::create_dir(root.join("hooks.d/lib"))?;
+    for number in 1..20 {
+        fs::write(root.join(format!("hooks.d/lib/{number}.py")), format!("# {number}\n"))?;
+    }
+    let trust = |arguments: &[&str]| {
+        let mut command = Command::new(HOOKRUN);
+        command.arg("trust").args(arguments).current_dir(root);
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            command.env(name, root.join("home"));
+        }
+        command.output()
+    };
+    let shown = String::from_utf8(trust(&["--show"])?.stdout)?;
+    let digest = shown.split_whitespace().find(|word| word.starts_with("sha256:"));
+    let status = trust(&["--digest", digest.ok_or("no digest")?])?.status;
+    if status.success() { Ok(()) } else { Err("the project cannot be trusted".into()) }
+}
+
 /// The temporary folder with hooks, events and the programs to compare with.
 struct Stage {
     root: PathBuf,
@@ -210,6 +240,7 @@ impl Stage {
         let elsewhere = EVENT.replacen('{', &format!("{{\"cwd\":\"{}\",", cwd.display()), 1);
         fs::write(root.join("elsewhere.json"), elsewhere)?;
         repository(root)?;
+        trusted_project(root)?;
         let no_c = ["floor", "timer"].iter().find_map(|program| compile(root, program).err());
         Ok(Stage { root: root.to_path_buf(), no_c: no_c.map(|error| error.to_string()) })
     }
