@@ -59,15 +59,17 @@ pub(crate) struct TrustSeal {
     folder: PathBuf,
     parts: Vec<PathBuf>,
     stamps: String,
+    digest: String,
     /// Something was changed while the configuration was read.
     pub(crate) is_recent: bool,
 }
 
 impl TrustSeal {
-    /// Whether the files have been changed.
+    /// Whether the content of the files has changed.
     pub(crate) fn is_broken(&self) -> bool {
-        let now = FileList::of(&self.folder, &self.parts);
-        now.map_or(true, |now| now.stamps() != self.stamps)
+        let Ok(now) = FileList::of(&self.folder, &self.parts) else { return true };
+        let has_same_content = || now.read().is_ok_and(|files| files.digest() == self.digest);
+        now.stamps() != self.stamps && !has_same_content()
     }
 
     /// Why nothing is allowed when they have.
@@ -183,7 +185,7 @@ fn look(
     let digest = digest_of(&report.folder, &list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
     let (folder, parts) = (report.folder.clone(), report.parts.clone());
-    Ok((digest, TrustSeal { folder, parts, stamps, is_recent }))
+    Ok((digest.clone(), TrustSeal { folder, parts, stamps, digest, is_recent }))
 }
 
 impl TrustReport {

@@ -102,7 +102,9 @@ impl FileList {
         };
         let is_program = |meta: &Metadata| meta.is_file() && meta.mode() & 0o100 != 0;
         let is_program = meta.as_ref().is_some_and(is_program);
-        let stamp = meta.as_ref().map(stamp).unwrap_or_default();
+        // What is in a folder has its own stamps.
+        let file = meta.as_ref().filter(|_| kind == FileKind::File);
+        let stamp = file.map(stamp).unwrap_or_default();
         let listed = ListedFile { link, kind, stamp, is_program };
         self.listed.insert(path.to_path_buf(), listed);
         if kind != FileKind::Folder {

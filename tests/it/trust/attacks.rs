@@ -254,6 +254,14 @@ fn what_changes_while_hooks_run_takes_their_word_away() {
 }
 
 #[test]
+fn what_only_looks_changed_while_hooks_run_takes_nothing_away() {
+    let own = "#!/bin/sh\ncd \"$HOOKRUN_HOOK_DIR\"/../lib\ntouch common.sh .x.swp common.sh~\n";
+    let sandbox = with_lib().script(HOOK, own).trusted();
+    sandbox.gate().allows();
+    sandbox.gate().allows();
+}
+
+#[test]
 fn escapes_in_what_has_changed_are_shown() {
     let sandbox = project().trusted();
     let evil = "#!/bin/sh\n# \u{1b}[2K\u{1b}[1A \u{202e}drowssap \u{7}\nexit 0\n";
