@@ -52,8 +52,8 @@
 //! # Run the user's hooks
 //!
 //! A folder of scripts in any language, or everything that the command line would find
-//! ([`RunnerBuilder::discover`]). [`RunnerBuilder::build`] fails if a hook cannot be read, because
-//! that may be the one that blocks.
+//! ([`RunnerBuilder::discover`]; the hooks of a project then run only if they are trusted).
+//! [`RunnerBuilder::build`] fails if a hook cannot be read, because that may be the one that blocks.
 //!
 //! ```
 //! use hookrun::{Event, Runner};
