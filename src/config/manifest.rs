@@ -3,8 +3,6 @@
 mod event;
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +10,7 @@ use super::draft::HookDraft;
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::StandaloneScript;
 use super::problem::{Position, Problem, utf8};
-use super::reader::{DocumentReader, KeyRow, Setting};
+use super::reader::{DocumentReader, KeyRow, Setting, read_file};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
@@ -305,16 +303,6 @@ fn set_sets(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Co
         manifest.sets.extend(declared::read(key.reader, entry));
     }
     Ok(())
-}
-
-/// Reads a file. A pipe could block for ever, so it is refused.
-fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    let meta = file.metadata()?;
-    // Reading a folder fails at once, in the system's own words.
-    if meta.is_file() || meta.is_dir() {
-        return fs::read(file);
-    }
-    Err(io::Error::other("it is not a file"))
 }
 
 /// Reads a file of tables. What is wrong with it is added to `problems`.

@@ -2,6 +2,8 @@
 //!
 //! The keys of a table are a list of [`KeyRow`]s, each of which takes its value itself.
 
+use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
@@ -61,6 +63,16 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
 
 pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
     rows.iter().map(|row| row.as_ref().name).collect()
+}
+
+/// Reads a file. A pipe could block for ever, so it is refused.
+pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    // Reading a folder fails at once, in the system's own words.
+    if meta.is_file() || meta.is_dir() {
+        return fs::read(file);
+    }
+    Err(io::Error::other("it is not a file"))
 }
 
 #[derive(Debug)]

@@ -187,10 +187,8 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
         ),
         ("[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n", "2:7: `ext::sh` is no repository"),
         ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
-        (
-            "[sets.a]\ngit = 'r'\nref = 'v'\n",
-            "3:1: unknown key `ref` [known here: git, rev, path, allowed_signers, minisign]",
-        ),
+        ("[sets.a]\ngit = 'r'\nref = 'v'\n", "3:1: unknown key `ref` [did you mean `rev`?]"),
+        ("[sets.a]\narchive = 'x'\n", "2:1: unknown key `archive` [did you mean `path`?]"),
         ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
         ("sets = 3\n", "1:8: `sets` takes a table"),
         ("[sets]\na = 3\n", "2:5: a set is not a table"),

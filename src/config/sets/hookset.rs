@@ -1,11 +1,10 @@
 //! `hookset.toml`: what a folder of hooks that others use says about itself.
 
-use std::fs;
 use std::path::Path;
 
 use super::declared::check_name;
 use crate::config::problem::{Problem, utf8};
-use crate::config::reader::{DocumentReader, KeyRow, Setting, names};
+use crate::config::reader::{DocumentReader, KeyRow, Setting, names, read_file};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Sandbox;
@@ -61,7 +60,7 @@ pub const NEEDS_KEYS: &[KeyRow<HookSet>] = &[
 /// Reads the `hookset.toml` of `folder`. What is wrong with it is added to `problems`.
 pub(crate) fn load(folder: &Path, problems: &mut Vec<Problem>) -> HookSet {
     let file = folder.join(HOOKSET);
-    let text = fs::read(&file).map_err(|error| (format!("cannot be read: {error}"), None));
+    let text = read_file(&file).map_err(|error| (format!("cannot be read: {error}"), None));
     let text = text.and_then(|bytes| utf8(bytes).map_err(|at| ("is not UTF-8".into(), Some(at))));
     match text {
         Ok(text) => {

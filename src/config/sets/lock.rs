@@ -1,11 +1,10 @@
 //! `hookrun.lock`: exactly which content of each set runs. Written by `hookrun sets`.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::config::problem::Problem;
-use crate::config::reader::{DocumentReader, KeyRow, Setting};
+use crate::config::reader::{DocumentReader, KeyRow, Setting, read_file};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
@@ -66,7 +65,10 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
 impl Lock {
     /// Reads a lock file; one that is not there pins nothing.
     pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
-        match fs::read_to_string(file) {
+        let text = read_file(file).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
+        });
+        match text {
             Ok(text) => Lock::read(&text, file, problems),
             Err(error) if error.kind() == ErrorKind::NotFound => Lock::default(),
             Err(error) => {

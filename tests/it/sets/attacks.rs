@@ -264,6 +264,17 @@ fn a_huge_set_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_blocks_and_holds_nothing_up() {
+    for file in ["hookrun.lock", "hookset.toml"] {
+        let sets = Sets::added();
+        let _ = fs::remove_file(sets.sandbox.at(file));
+        let made = Command::new("mkfifo").arg(sets.sandbox.at(file)).status().unwrap();
+        assert!(made.success());
+        sets.sandbox.run_shell("ls").blocks_saying(file).says("it is not a file");
+    }
+}
+
+#[test]
 fn a_project_that_says_that_it_is_a_set_is_still_asked_about() {
     let hook = "#!/bin/sh\ntouch \"$HOOKRUN_PROJECT_DIR/ran\"\n";
     let sandbox = Sandbox::new().file("hookset.toml", ABOUT);
