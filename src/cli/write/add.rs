@@ -181,7 +181,7 @@ fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) 
     out.flush()?;
     let question = "take over what hookrun ships?";
     if args.yes || Terminal::open(env).is_some_and(|person| person.agrees(question)) {
-        plan.write(env, out)?;
+        plan.write_for_person(env, out)?;
         return Ok(ExitStatus::Yes);
     }
     streams::remark("nothing was changed; `--yes` takes over what hookrun ships\n");

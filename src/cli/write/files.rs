@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
+use crate::cli::terminal::Terminal;
 use crate::cli::trust::keeping;
 
 /// The mode of a file that can be run, before the umask.
@@ -118,6 +119,15 @@ impl WritePlan {
     pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         let written = self.changes.iter().map(|change| change.path.clone()).collect();
         keeping(env, || self.write_untrusted(&Paths::from(&env.cwd), out).map(|()| ((), written)))
+    }
+
+    /// Writes what an agent may have brought about: only with a person at the terminal does what was
+    /// trusted stay so.
+    pub(super) fn write_for_person(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
+        match Terminal::open(env) {
+            Some(_) => self.write(env, out),
+            None => self.write_untrusted(&Paths::from(&env.cwd), out),
+        }
     }
 
     /// Writes all of it, and says so. Somebody has yet to look at what the files say.

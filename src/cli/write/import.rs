@@ -76,7 +76,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     }
     match args.dry_run {
         true => plan.show(&paths, out)?,
-        false => plan.write(env, out)?,
+        false => plan.write_for_person(env, out)?,
     }
     writeln!(out, "{} carried over", counted(new.len(), "hook"))?;
     for hook in there {

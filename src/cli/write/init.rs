@@ -27,10 +27,10 @@ use crate::cli::look::doctor::doctor;
 use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
 
-/// What a project begins with: commands that destroy, files that are not the agent's to change,
-/// files with secrets, and secrets in what the model reads.
+/// What a project begins with: commands that destroy, files that are not the agent's to change, files
+/// with secrets, secrets in what the model reads, and the hooks themselves.
 const GUARDS: &[&str] =
-    &["guard-destructive", "protect-paths", "no-secret-files", "redact-secrets"];
+    &["guard-destructive", "protect-paths", "no-secret-files", "redact-secrets", "guard-hookrun"];
 
 /// The word for no guard.
 const NONE: &str = "none";

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
+use crate::ui::screen::at_terminal;
 
 fn import(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let mut all = vec!["import"];
@@ -107,8 +108,26 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     }
     import(&Sandbox::new(), &["gemini"]).exits(2).says("no file of gemini here");
     import(&Sandbox::new(), &["make"]).exits(2).says("lefthook");
+    let many = "a: &a 1\nb: [ *a ".to_string() + &", *a ".repeat(20) + "]\n";
+    let bomb = Sandbox::new().file("lefthook.yml", &many);
+    import(&bomb, &["lefthook"]).exits(2).says("has more than 20 aliases");
     let broken = Sandbox::new().file("lefthook.yml", "pre-commit: [");
     import(&broken, &["lefthook"]).exits(2).says("`lefthook.yml`: ");
+}
+
+#[test]
+fn an_agent_cannot_make_hooks_trusted_by_importing_them() {
+    let settings = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "true" }] }] } });
+    let sandbox = || {
+        let sandbox = Sandbox::new().without_trust().file("event", "");
+        sandbox.file(".claude/settings.json", &settings.to_string())
+    };
+    let alone = sandbox();
+    import(&alone, &["claude"]).exits(0);
+    alone.run_shell("ls").blocks_saying("hookrun trust");
+    let attended = sandbox();
+    at_terminal(&attended, &["import", "claude"], &[]).exits(0);
+    attended.run_shell("ls").allows();
 }
 
 /// A repository in which these files are staged.

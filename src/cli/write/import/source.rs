@@ -12,6 +12,9 @@ use crate::cli::exit::Result;
 use crate::cli::host::install::files::read_value;
 use crate::cli::write::files::toml_text;
 
+/// Aliases of aliases can fill any memory; this many make a file at most 1500 times as large.
+const MOST_ALIASES: usize = 20;
+
 pub(super) struct ImportSource<'a> {
     pub(super) tool: &'static str,
     pub(super) file: &'a Path,
@@ -50,7 +53,12 @@ impl ImportSource<'_> {
         if ending != "yml" && ending != "yaml" {
             return read_value(self.file).ok_or_else(|| cannot("cannot be read".to_string()));
         }
-        let documents = Yaml::load_from_str(&self.text()?);
+        let text = self.text()?;
+        let is_alias = |word: &&str| word.len() > 1 && word.starts_with('*');
+        if text.split_whitespace().filter(is_alias).count() > MOST_ALIASES {
+            return Err(cannot(format!("has more than {MOST_ALIASES} aliases")));
+        }
+        let documents = Yaml::load_from_str(&text);
         let documents = documents.map_err(|error| cannot(error.to_string()))?;
         Ok(documents.first().map(json_of).unwrap_or_default())
     }
