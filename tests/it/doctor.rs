@@ -2,8 +2,10 @@
 
 mod accepted;
 mod evidence;
+mod noted;
 mod schema;
 mod switches;
+mod unmatched;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,11 +16,13 @@ use crate::install::{HOSTS, project};
 use crate::sandbox::Sandbox;
 
 /// The problems that `doctor` finds, as `severity file: cause [cure]`, and its exit status; without
-/// when a host last asked.
+/// when a host last asked, and what was changed since the install.
 #[track_caller]
 fn problems(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
     let (status, mut found) = everything(sandbox, host);
-    found.retain(|one| !one.starts_with("note ") && !one.contains("installed, not seen yet"));
+    let others = ["installed, not seen yet", "since `hookrun install` noted it"];
+    found
+        .retain(|one| !one.starts_with("note ") && !others.iter().any(|other| one.contains(other)));
     (status, found)
 }
 

@@ -6,6 +6,7 @@ mod edit;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod hosts;
+mod note;
 pub(crate) mod program;
 pub(crate) mod row;
 mod schema;
@@ -20,6 +21,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
+use serde_json::json;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
@@ -73,6 +75,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         site.diff(Some(&text), out)?;
         return Ok(ExitStatus::Yes);
     }
+    let changed = site.changes();
     let done = if site.target.text.as_deref() == Some(text.as_str()) {
         "is up to date; nothing was changed".to_string()
     } else {
@@ -81,6 +84,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             None => "the file is new".to_string(),
         }
     };
+    site.note_hooks()?;
     site.report(&done, out)?;
     for row in &rows {
         let hooks = wanted.bound(row.event).map(|bound| quoted(&bound.hooks));
@@ -91,7 +95,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let notes = wanted.lacks(site.host).into_iter().chain(doubts);
     let notes = notes.chain(site.host.cannot.iter().map(ToString::to_string));
     let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
-    for note in notes.chain(of_project) {
+    for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
     }
     for must in site.host.must {
@@ -160,6 +164,18 @@ impl<'a> Site<'a> {
         let record = InstallRecord::of(&target, env);
         let paths = Paths::from(&env.cwd);
         Ok(Site { host, scope, target, record, env, paths })
+    }
+
+    /// What was changed since the last install.
+    fn changes(&self) -> Vec<String> {
+        let path = &self.target.path;
+        let changes = self.host.changed_hooks(self.scope, path, &self.record, self.env);
+        changes.into_iter().map(|change| change.cause).collect()
+    }
+
+    fn note_hooks(&self) -> Result<()> {
+        let now = self.host.hooks_now(self.scope, &self.target.path, self.env);
+        now.map_or(Ok(()), |now| self.record.keep_hooks(&json!(now).to_string()))
     }
 
     /// The text with hookrun in it, and doubts about the one without it.

@@ -7,6 +7,7 @@ mod never;
 mod own;
 mod programs;
 mod switches;
+mod unmatched;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -20,6 +21,7 @@ use crate::lab::report::CheckFormat;
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::Result;
+use crate::cli::host::install::files::{InstallRecord, Target};
 use crate::cli::host::install::hosts::{self, HOSTS};
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
@@ -44,6 +46,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         let look = HostLook { host, config: &config, env };
         let installed = look_into(look, &mut findings);
         lines.push(summary(host, &installed));
+        about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
                 let file = config.nearest_folder().join(host.project);
@@ -58,6 +61,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         findings.add(evidence.about(recorded, host.title, first.path()));
         about_doubles(host, &installed, &mut findings);
         about_other_host(look, &installed, &mut findings);
+        unmatched::look(look, &installed, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
@@ -180,6 +184,17 @@ fn about_events(
     }
     for lack in wanted.lacks(host) {
         findings.add(warning(first.path(), lack, "use another event of the host"));
+    }
+}
+
+/// Hooks that are not as `install` noted them.
+fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
+    let HostLook { host, config, env } = look;
+    for scope in SettingsScope::ALL {
+        let Some(path) = host.path(scope, config.nearest_folder(), env) else { continue };
+        let Ok(target) = Target::read(&path) else { continue };
+        let record = InstallRecord::of(&target, env);
+        findings.extend(host.changed_hooks(scope, &path, &record, env));
     }
 }
 

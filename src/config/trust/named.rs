@@ -11,7 +11,7 @@ use crate::engine::shell;
 ///
 /// Programs of the system and other files elsewhere did not come with the project. Files that a
 /// named script reads in turn are not found.
-pub(super) fn files_named(
+pub(crate) fn files_named(
     handler: &Handler,
     base: &Path,
     folder: &Path,

@@ -74,6 +74,14 @@ fn is_false(value: &Value) -> bool {
 }
 
 impl SettingsEntry {
+    /// All that it gives a shell or a program, first the line that is its command.
+    pub(crate) fn command_lines(&self) -> Vec<String> {
+        let under = |key: &&str| self.keys.get(*key);
+        let args = self.keys.get("args").and_then(Value::as_array).into_iter().flatten();
+        let lines = COMMANDS.iter().filter_map(under).chain(args).filter_map(Value::as_str);
+        lines.map(str::to_string).collect()
+    }
+
     /// Why a hook of hookrun's, which was changed, does not run for every call, or is ignored.
     pub(crate) fn narrowed(&self) -> Vec<String> {
         let matcher = self.matcher.as_deref().filter(|it| !matches!(*it, "" | "*" | ".*"));

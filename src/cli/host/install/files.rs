@@ -194,6 +194,7 @@ pub(crate) struct FileBackup {
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 const FOLDERS: &str = "folders";
+const HOOKS: &str = "hooks.json";
 
 impl InstallRecord {
     pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
@@ -228,6 +229,17 @@ impl InstallRecord {
         self.write(AFTER, after).map(drop)
     }
 
+    /// Keeps a note of the hooks that are there now.
+    pub(crate) fn keep_hooks(&self, note: &str) -> Result<()> {
+        self.make()?;
+        self.write(HOOKS, note).map(drop)
+    }
+
+    /// That note; `None` for what an older hookrun installed.
+    pub(crate) fn kept_hooks(&self) -> Option<String> {
+        fs::read_to_string(self.folder.join(HOOKS)).ok()
+    }
+
     /// Keeps a copy of what will be removed. Where it is then.
     pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
         self.make()?;
@@ -236,7 +248,7 @@ impl InstallRecord {
 
     /// Forgets all but a copy of what was removed.
     pub(crate) fn forget(&self) {
-        for name in [BEFORE, AFTER, FOLDERS] {
+        for name in [BEFORE, AFTER, FOLDERS, HOOKS] {
             let _ = fs::remove_file(self.folder.join(name));
         }
         let _ = fs::remove_dir(&self.folder);

@@ -71,11 +71,10 @@ impl HostLook<'_> {
     /// The files of the host: the one that `install` writes, then those next to it.
     pub(super) fn files(self, scope: SettingsScope, folder: &Path) -> Vec<SearchedFile> {
         let Some(path) = self.host.path(scope, folder, self.env) else { return Vec::new() };
-        let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
-        let beside = self.host.beside.iter().filter(|one| is_read(one.is_of_user));
-        let beside = beside.map(|one| SearchedFile {
-            path: path.with_file_name(one.file),
-            place: format!("`{}` of {} scope", one.file, scope.name()),
+        let named = |path: &PathBuf| path.file_name().unwrap_or_default().display().to_string();
+        let beside = self.host.files_beside(scope, &path).into_iter().map(|path| SearchedFile {
+            place: format!("`{}` of {} scope", named(&path), scope.name()),
+            path,
             scope: None,
         });
         let place = format!("{} scope", scope.name());
