@@ -44,13 +44,20 @@ struct SeenProject {
 }
 
 impl SeenProject {
-    fn look(dialect: &str, store: TrustStore, env: &Environment) -> Result<SeenProject> {
+    /// Looks at the files too if `reads`: those of what is forgotten need not be readable.
+    fn look(
+        dialect: &str,
+        store: TrustStore,
+        reads: bool,
+        env: &Environment,
+    ) -> Result<SeenProject> {
         let host = dialects::find(dialect).and_then(|dialect| folders::of(dialect.name));
         let choice = Choice { host, trust: Some(TrustChoice::Told), ..Choice::default() };
         let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
         let mut sets = Vec::new();
         for report in reports {
-            let files = report.read().map_err(failed("the hooks cannot be read"))?;
+            let files = if reads { report.read() } else { Ok(HookFiles::default()) };
+            let files = files.map_err(failed("the hooks cannot be read"))?;
             let before = store.latest(&report.repository, &report.folder);
             sets.push(SeenSet { report, files, before });
         }
@@ -72,7 +79,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     if args.list {
         return list(&store, out);
     }
-    let seen = SeenProject::look(&args.dialect, store, env)?;
+    let seen = SeenProject::look(&args.dialect, store, !args.never && !args.revoke, env)?;
     if seen.sets.is_empty() {
         let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
         return Err(Complaint::with_cure("this project has no hooks", help));
@@ -86,7 +93,10 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     if args.diff {
         let diffs: String = seen.sets.iter().map(|set| set.diff(&seen.store)).collect();
-        let nothing = "nothing has changed since it was last trusted\n";
+        let nothing = match seen.sets.iter().all(|set| set.before.is_none()) {
+            true => "nothing of these hooks was trusted before: `hookrun trust --show`\n",
+            false => "nothing has changed since it was last trusted\n",
+        };
         write!(out, "{}", if diffs.is_empty() { nothing } else { &diffs })?;
         return Ok(state);
     }
@@ -119,7 +129,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
     let Some(store) = TrustStore::of(env) else { return Ok(()) };
-    let seen = SeenProject::look(native::NAME, store, env)?;
+    let seen = SeenProject::look(native::NAME, store, true, env)?;
     if seen.is_trusted() {
         return Ok(());
     }
@@ -144,17 +154,17 @@ fn ask(seen: &SeenProject, terminal: &Terminal, out: &mut dyn Write) -> Result {
     }
     loop {
         let question = "Run these hooks from now on? [y]es, [d] show the files, [n]ot now, \
-                        [N]ever here: ";
+                        or never: ";
         let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
         match answer.as_deref() {
             Some("y" | "Y" | "yes") => break,
             Some("d") => text = wanted.iter().map(|set| set.whole()).collect(),
-            Some("N") => return forget(&wanted, store, out),
+            Some("never") => return forget(&wanted, store, out),
             Some("" | "n" | "no") | None => {
                 writeln!(out, "not trusted: the hooks do not run")?;
                 return Ok(ExitStatus::No);
             }
-            Some(_) => text = "Answer y, d, n or N.\n".to_string(),
+            Some(_) => text = "Answer y, d, n or never.\n".to_string(),
         }
     }
     keep(&wanted, TrustedBy::Person, store, out)
@@ -246,12 +256,13 @@ impl SeenSet {
         text
     }
 
+    /// The hooks of this folder, also those of the shared sets that it declares.
     fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
         let folder = self.report.folder.clone();
         let of_project = config.hooks.iter().filter(|hook| hook.source.layer == LayerKind::Project);
         of_project.filter(move |hook| {
-            let file = hook.source.file.canonicalize().unwrap_or_else(|_| hook.source.file.clone());
-            file.starts_with(&folder)
+            let own = hook.root.as_ref().unwrap_or(&config.project);
+            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder
         })
     }
 
@@ -350,6 +361,13 @@ fn shortened(diff: &str) -> String {
 
 fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
+}
+
+/// Whether the hooks of the project may run.
+pub(crate) fn is_trusted(env: &Environment) -> bool {
+    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+    reports.iter().all(TrustReport::is_trusted)
 }
 
 /// Does `write`, and keeps what was trusted trusted.

@@ -52,6 +52,8 @@ pub(super) struct TrustJudge<'j> {
     choice: &'j TrustChoice,
     store: Option<TrustStore>,
     read_since: SystemTime,
+    /// The folders of the system and of the user.
+    own: Vec<PathBuf>,
     found: ProjectTrust,
     owned: Vec<OwnedHooks>,
 }
@@ -60,6 +62,10 @@ pub(super) struct TrustJudge<'j> {
 struct OwnedHooks {
     folder: PathBuf,
     hooks: Range<usize>,
+    /// Where they are configured.
+    places: Vec<PathBuf>,
+    /// Files of the folder that a shared set names.
+    named: Vec<PathBuf>,
 }
 
 impl<'j> TrustJudge<'j> {
@@ -71,7 +77,9 @@ impl<'j> TrustJudge<'j> {
     ) -> Option<TrustJudge<'j>> {
         let choice = choice.trust.as_ref()?;
         let (found, owned) = (ProjectTrust::default(), Vec::new());
-        Some(TrustJudge { choice, store: TrustStore::of(env), read_since, found, owned })
+        let (own, store) =
+            (discover::outside(env).map(|(_, own)| own).collect(), TrustStore::of(env));
+        Some(TrustJudge { choice, store, read_since, own, found, owned })
     }
 
     /// Looks at a layer, which has these hooks of all that were loaded.
@@ -82,17 +90,25 @@ impl<'j> TrustJudge<'j> {
         hooks: Range<usize>,
         policy: &TrustPolicy,
     ) {
-        if layer.kind != LayerKind::Project {
+        if layer.kind != LayerKind::Project || self.own.contains(&layer.folder) {
             return;
         }
         let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        self.owned.push(OwnedHooks { folder: folder.clone(), hooks });
+        let loose = layer.loose.iter().map(|loose| &loose.path);
+        let places = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).cloned().collect();
+        let is_set = layer.declared_in.is_some();
+        let mut parts = trust::parts(layer, &folder, handlers(files));
+        let named = if is_set { std::mem::take(&mut parts) } else { Vec::new() };
+        self.owned.push(OwnedHooks { folder: folder.clone(), hooks, places, named });
         // The files of a shared set are checked against the lock file of its project.
-        if layer.declared_in.is_some() {
+        if is_set {
             return;
         }
-        let parts = trust::parts(layer, handlers(files));
+        let of_sets = self.owned.iter().filter(|owned| owned.folder == folder);
+        parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
+        parts.sort();
+        parts.dedup();
         let (since, store) = (self.read_since, self.store.as_ref());
         let (mut report, seal) = trust::judge(&folder, parts, since, self.choice, policy, store);
         report.skips = policy.skips == Some(true) || report.is_never();
@@ -111,15 +127,20 @@ impl<'j> TrustJudge<'j> {
             let Some((why, cure)) = report.complaint() else { continue };
             if report.skips {
                 // Mistakes in what never runs close nothing.
-                let is_in = |file: &Path| {
-                    file.canonicalize().is_ok_and(|it| it.starts_with(&report.folder))
-                };
-                problems.retain(|problem| !is_in(&problem.file));
+                let own = self.owned.iter().filter(|owned| owned.folder == report.folder);
+                let places: Vec<&PathBuf> = own.flat_map(|owned| &owned.places).collect();
+                let is_own = |file: &Path| places.iter().any(|place| file.starts_with(place));
+                problems.retain(|problem| !is_own(&problem.file));
             }
             if *self.choice == TrustChoice::Told {
                 let told = Complaint::with_cure(format!("{why}, and do not run"), cure);
                 problems.push(told.warning(&report.folder, None));
                 continue;
+            }
+            if report.has_changed() && !report.skips {
+                // What it was changed to must not decide which events it is asked about.
+                let changed = Complaint::new(format!("{why}; {cure}"));
+                problems.push(changed.in_file(&report.folder, None));
             }
             for owned in self.owned.iter().filter(|owned| owned.folder == report.folder) {
                 let hooks = &mut hooks[owned.hooks.clone()];
@@ -177,7 +198,7 @@ pub(super) fn trust_policy(
                 (LayerKind::System | LayerKind::User, _) => policy.add(trust, env.home.as_deref()),
                 (_, None) => {}
                 // The user's own file, under another name.
-                (LayerKind::Explicit, _) if is_users(layer) => {}
+                (LayerKind::Explicit | LayerKind::Project, _) if is_users(layer) => {}
                 (LayerKind::Project | LayerKind::Explicit, Some(_)) => {
                     let cause = "only the system and the user say which hooks are trusted";
                     let cure =

@@ -276,6 +276,50 @@ fn without_a_home_nothing_is_trusted_but_what_the_caller_vouches_for() {
 }
 
 #[test]
+fn git_says_which_hooks_did_not_run() {
+    let sandbox = Sandbox::new().without_trust().hook_for("commit.post", "tell.sh", "");
+    git(sandbox.path(), &["init", "-q"]);
+    let ran = sandbox.hookrun(&["run", "--host", "git", "post-commit"], b"");
+    assert!(ran.status == 0 && ran.stderr.contains("`tell.sh` did not run"), "{ran:?}");
+}
+
+#[test]
+fn the_users_own_folder_is_no_project() {
+    let folder = "home/.config/hookrun";
+    let sandbox = Sandbox::new().script(&format!("{folder}/hooks.d/tool.pre/10-mine.sh"), GUARD);
+    sandbox.gate_in(&sandbox.at(folder)).allows();
+}
+
+#[test]
+fn mistakes_of_others_close_gates_although_a_project_around_them_never_runs() {
+    let sandbox = project().file(crate::sandbox::USER_FILE, "[trust]\non_untrusted = \"skip\"\n");
+    let rule = "[[rule]]\nname = \"r\"\ntool = \"note\"\ncolour = 1\ndeny = \"no\"\n";
+    let sandbox = sandbox.file("inner/hookrun.toml", rule);
+    let inner = sandbox.at("inner");
+    let shown = sandbox.hookrun_in(&inner, &["trust", "--show"]).stdout;
+    let mut digests = shown.split_whitespace().filter(|word| word.starts_with("sha256:"));
+    let last = digests.next_back().unwrap();
+    assert_eq!(sandbox.hookrun_in(&inner, &["trust", "--digest", last]).status, 0);
+    let ran = sandbox.gate_in(&inner);
+    assert!(ran.status == 2 && ran.stdout.contains("colour"), "{ran:?}");
+}
+
+#[test]
+fn records_that_cannot_be_read_are_forgotten_too() {
+    let sandbox = project().trusted();
+    let trust = sandbox.at("home/.local/state/hookrun/trust");
+    for folder in fs::read_dir(trust).unwrap().flatten() {
+        for file in fs::read_dir(folder.path()).unwrap().flatten() {
+            if file.path().extension().is_some_and(|end| end == "json") {
+                fs::write(file.path(), "").unwrap();
+            }
+        }
+    }
+    assert_eq!(sandbox.hookrun(&["trust", "--revoke"], b"").status, 0);
+    sandbox.holds();
+}
+
+#[test]
 fn a_link_to_the_project_is_the_project() {
     let sandbox = project().trusted();
     symlink(sandbox.path(), sandbox.at("home/link")).unwrap();

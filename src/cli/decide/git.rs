@@ -102,7 +102,7 @@ impl GitRequest<'_> {
         let choice = trusting_choice(&args.source, env, git::NAME, &args.trust);
         let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
         let spec = find_event(&config, hook.event)?;
-        let complaint = config.complaint();
+        let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
         let settings = KeepSettings::of(&config);
         let person = Person::find(env);
         let abort = ground.0.clone();

@@ -29,8 +29,10 @@ pub enum TrustChoice {
 #[derive(Debug, Clone)]
 pub enum TrustState {
     Trusted,
-    /// Nobody has trusted this content.
+    /// Nobody has trusted this content, nor any other of its repository.
     Unknown,
+    /// Something else of its repository was trusted: a guard may be gone.
+    Changed,
     /// A person has said that they never run.
     Never,
     /// The files cannot be looked at.
@@ -86,28 +88,32 @@ impl TrustSeal {
 /// read cannot be seen.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The parts of the hook set of a layer: its files, those that `handlers` name, the lock file of its
-/// shared sets, and what it says as a set itself. Each handler comes with the file that configures it.
+/// The parts of the hook set of a layer in `folder`: its files, those that `handlers` name, the lock
+/// file of its shared sets, and what it says as a set itself; of a shared set that `folder`
+/// declares, the files of the folder that it names. Each handler comes with the file that
+/// configures it.
 pub(crate) fn parts<'h>(
     layer: &Layer,
+    folder: &Path,
     handlers: impl Iterator<Item = (&'h Path, &'h Handler)>,
 ) -> Vec<PathBuf> {
-    let folder = layer.folder.canonicalize().unwrap_or_else(|_| layer.folder.clone());
-    let root = repository::find(&folder).root;
-    let below = |path: &PathBuf| path.strip_prefix(&layer.folder).unwrap_or(path).to_path_buf();
-    let loose = layer.loose.iter().map(|loose| &loose.path);
-    let own = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).map(below);
-    let mut parts: BTreeSet<PathBuf> = own.collect();
-    for place in [PathBuf::new(), PathBuf::from(HIDDEN)] {
-        // What pins shared sets, and what hooks of a set may touch.
-        let beside = [LOCK, HOOKSET].map(|name| place.join(name));
-        parts.extend(beside.into_iter().filter(|file| folder.join(file).exists()));
+    let root = repository::find(folder).root;
+    let mut parts = BTreeSet::new();
+    if layer.declared_in.is_none() {
+        let below = |path: &PathBuf| path.strip_prefix(&layer.folder).unwrap_or(path).to_path_buf();
+        let loose = layer.loose.iter().map(|loose| &loose.path);
+        parts.extend(layer.manifests.iter().chain(&layer.drop_ins).chain(loose).map(below));
+        // What pins shared sets, what hooks of a set may touch, and all of the hidden folder.
+        let beside = [LOCK, HOOKSET, HIDDEN].map(PathBuf::from);
+        let is_there = |file: &PathBuf| folder.join(file).symlink_metadata().is_ok();
+        parts.extend(beside.into_iter().filter(is_there));
     }
     for (file, handler) in handlers {
-        let base = file
-            .parent()
-            .map_or_else(|| folder.clone(), |base| folder.join(below(&base.to_path_buf())));
-        parts.extend(named::files_named(handler, &base, &folder, &root));
+        let base = file.parent().unwrap_or(folder);
+        let base = base.strip_prefix(&layer.folder).map_or(base.to_path_buf(), |below| {
+            if layer.declared_in.is_none() { folder.join(below) } else { base.to_path_buf() }
+        });
+        parts.extend(named::files_named(handler, &base, folder, &root));
     }
     parts.into_iter().collect()
 }
@@ -147,6 +153,9 @@ pub(crate) fn judge(
                 TrustChoice::Told => false,
             };
             if !is_pinned && !store.is_some_and(is_kept) {
+                if store.is_some_and(|store| store.has_records(&report.repository)) {
+                    report.state = TrustState::Changed;
+                }
                 return (report, None);
             }
             report.state = TrustState::Trusted;
@@ -158,18 +167,17 @@ pub(crate) fn judge(
 /// The digest of the files in a list, which are read only if their stamps have changed since it was
 /// last found.
 pub(crate) fn digest_of(
-    folder: &Path,
     list: &FileList,
     stamps: &str,
     store: Option<&TrustStore>,
 ) -> Result<String, SetError> {
-    if let Some(known) = store.and_then(|store| store.known_digest(folder, stamps)) {
+    if let Some(known) = store.and_then(|store| store.known_digest(&list.key(), stamps)) {
         return Ok(known);
     }
     let now = SystemTime::now();
     let digest = list.read()?.digest();
     if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
-        store.keep_digest(folder, stamps, &digest);
+        store.keep_digest(&list.key(), stamps, &digest);
     }
     Ok(digest)
 }
@@ -182,7 +190,7 @@ fn look(
 ) -> Result<(String, TrustSeal), SetError> {
     let list = FileList::of(&report.folder, &report.parts)?;
     let stamps = list.stamps();
-    let digest = digest_of(&report.folder, &list, &stamps, store)?;
+    let digest = digest_of(&list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
     let (folder, parts) = (report.folder.clone(), report.parts.clone());
     Ok((digest.clone(), TrustSeal { folder, parts, stamps, digest, is_recent }))
@@ -201,6 +209,11 @@ impl TrustReport {
         matches!(self.state, TrustState::Trusted)
     }
 
+    /// Whether something else of the repository was trusted before.
+    pub(crate) fn has_changed(&self) -> bool {
+        matches!(self.state, TrustState::Changed)
+    }
+
     /// Whether a person has said that these hooks never run.
     pub fn is_never(&self) -> bool {
         matches!(self.state, TrustState::Never)
@@ -214,6 +227,10 @@ impl TrustReport {
             TrustState::Unknown => Some((
                 format!("the hooks in {folder} are not trusted"),
                 "`hookrun trust` shows what they are, and asks you".to_string(),
+            )),
+            TrustState::Changed => Some((
+                format!("the hooks in {folder} have changed, and are not trusted as they are"),
+                "`hookrun trust` shows what has changed, and asks you".to_string(),
             )),
             TrustState::Never => Some((
                 format!("the hooks of {} never run here", self.repository.display()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,13 @@ const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
-/// What editors write beside a file while a person works on it; nothing runs it.
+/// Hidden files that editors and desktops write beside others. No glob of a shell finds them.
+const OF_EDITORS: &[&str] =
+    &[".swp", ".swo", ".swx", ".kate-swp", ".DS_Store", ".directory", ".localized"];
+
 fn is_of_editor(name: &[u8]) -> bool {
-    let is_swap = name.starts_with(b".") && name.ends_with(b".swp");
-    let is_lock = name.starts_with(b".#") || name.starts_with(b"#") && name.ends_with(b"#");
-    is_swap || is_lock || name.ends_with(b"~") || name == b"4913"
+    let ends = |end: &&str| name.ends_with(end.as_bytes());
+    name.starts_with(b".#") || name.starts_with(b".") && OF_EDITORS.iter().any(ends)
 }
 
 /// Why a set cannot be checked, and so is not trusted.
@@ -62,6 +64,7 @@ enum FileKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileList {
     folder: PathBuf,
+    parts: Vec<PathBuf>,
     /// By their paths below the folder.
     listed: BTreeMap<PathBuf, ListedFile>,
 }
@@ -72,7 +75,8 @@ impl FileList {
     /// # Errors
     /// When something cannot be looked at, is neither file nor folder, or is too much.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
-        let mut list = FileList { folder: folder.to_path_buf(), listed: BTreeMap::new() };
+        let (folder, listed) = (folder.to_path_buf(), BTreeMap::new());
+        let mut list = FileList { folder, parts: parts.to_vec(), listed };
         for part in parts {
             list.add(part, 0)?;
         }
@@ -111,12 +115,20 @@ impl FileList {
             return Ok(());
         }
         for entry in fs::read_dir(&whole).map_err(unreadable)? {
-            let name = entry.map_err(unreadable)?.file_name();
-            if !is_of_editor(name.as_bytes()) {
-                self.add(&path.join(name), depth + 1)?;
+            let entry = entry.map_err(unreadable)?;
+            let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
+            if is_folder || !is_of_editor(entry.file_name().as_bytes()) {
+                self.add(&path.join(entry.file_name()), depth + 1)?;
             }
         }
         Ok(())
+    }
+
+    /// What tells this list from others: one folder may have several sets, its own and one in the
+    /// folder of a host.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{:?} {:?}", self.folder, self.parts)
     }
 
     /// What tells whether a file was changed, as text: equal texts are equal content.
@@ -159,7 +171,8 @@ impl FileList {
                 FileKind::File => {
                     let whole = self.folder.join(path);
                     let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
-                    bytes = fs::read(&whole).map_err(unreadable)?;
+                    let file = fs::File::open(&whole).map_err(unreadable)?;
+                    file.take(left + 1).read_to_end(&mut bytes).map_err(unreadable)?;
                     let too_long = || SetError::TooLong(self.folder.clone());
                     left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
                     hex(&Sha256::digest(&bytes))

@@ -62,7 +62,9 @@ impl KeptTrust {
             let was_trusted = before.is_some_and(|set| !set.marks.is_empty());
             let is_all_ours =
                 set.files.iter().all(|file| is_known(&file.mark) || is_ours(&file.path));
-            if is_all_ours && (was_empty || was_trusted) {
+            let is_there = |mark: &FileMark| set.files.iter().any(|it| it.mark.path == mark.path);
+            let lost = before.is_some_and(|set| !set.marks.iter().all(is_there));
+            if is_all_ours && !lost && (was_empty || was_trusted) {
                 store.trust(&report.repository, &report.folder, &set, TrustedBy::Command)?;
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::dialects::folders;
 use crate::engine::hook::Handler;
 use crate::engine::shell;
 
@@ -37,10 +38,11 @@ pub(crate) fn files_named(
 /// All words of a line for the shell, wherever they are.
 fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
     let mut filled = line.to_string();
-    for (name, value) in [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)] {
-        let value = value.to_string_lossy();
-        let braced = filled.replace(&format!("${{{name}}}"), &value);
-        filled = braced.replace(&format!("${name}"), &value);
+    let of_hosts = folders::variables().map(|name| (name, folder));
+    for (name, value) in
+        [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)].into_iter().chain(of_hosts)
+    {
+        filled = fill(&filled, name, &value.to_string_lossy());
     }
     let mut words = Vec::new();
     for command in shell::read(&filled).commands {
@@ -49,7 +51,34 @@ fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
         let all = std::iter::once(command.program).chain(command.args).chain(targets);
         words.extend(all.chain(through).filter_map(|word| word.text));
     }
+    // `BASH_ENV=FILE`, whichever command gets it.
+    let values = shell_words::split(&filled).unwrap_or_default();
+    let values = values.iter().filter_map(|word| Some(word.split_once('=')?.1.to_string()));
+    words.extend(values);
     words
+}
+
+/// A text with `$NAME`, `${NAME}` and `${NAME:?…}` filled.
+fn fill(text: &str, name: &str, value: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let plain = rest[1..].strip_prefix(name);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let braced = rest[1..].strip_prefix('{').and_then(|rest| rest.strip_prefix(name));
+        let after = match (plain, braced) {
+            (Some(after), _) if !after.starts_with(is_name) => Some(after),
+            (_, Some(after)) if after.starts_with(['}', ':', '-', '?']) => {
+                after.split_once('}').map(|(_, after)| after)
+            }
+            _ => None,
+        };
+        filled.push_str(if after.is_some() { value } else { "$" });
+        rest = after.unwrap_or(&rest[1..]);
+    }
+    filled + rest
 }
 
 /// The path below `folder` of a file that a word names; one with a `/` also if it is not there: it
@@ -61,10 +90,11 @@ fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<
     if !is_meant {
         return None;
     }
-    if Path::new(word).is_absolute() {
-        return Some(up_to(folder, root).join(whole.strip_prefix(root).ok()?));
+    if !Path::new(word).is_absolute() && base.starts_with(folder) {
+        return Some(base.strip_prefix(folder).unwrap_or(base).join(word));
     }
-    Some(base.strip_prefix(folder).unwrap_or(Path::new("")).join(word))
+    let found = whole.canonicalize().unwrap_or(whole);
+    Some(up_to(folder, root).join(found.strip_prefix(root).ok()?))
 }
 
 /// The longest path that the system takes, in bytes.

@@ -37,7 +37,7 @@ pub(crate) struct TrustPolicy {
 
 fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for path in key.texts()? {
-        if path.value.starts_with('/') || path.value.starts_with("~/") {
+        if path.value.starts_with('/') || path.value.starts_with("~/") || path.value == "~" {
             table.paths.push(path);
             continue;
         }
@@ -53,7 +53,8 @@ impl TrustPolicy {
     pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
         self.skips = self.skips.or(table.skips);
         for PlacedValue { value, .. } in &table.paths {
-            let whole = match (value.strip_prefix("~/"), home) {
+            let below_home = value.strip_prefix('~').map(|rest| rest.trim_start_matches('/'));
+            let whole = match (below_home, home) {
                 (Some(rest), Some(home)) => home.join(rest),
                 (Some(_), None) => continue,
                 (None, _) => PathBuf::from(value),

@@ -1,7 +1,7 @@
 //! Which repository a folder belongs to: what is trusted in one work tree is trusted in all of them.
 //!
-//! Told from the files alone: git is not run, and no variable (`GIT_DIR`) has a say. Nothing is
-//! gained by a forged `.git`: content is trusted only together with its repository.
+//! Told from the files alone: git is not run, and no variable (`GIT_DIR`) has a say. A
+//! `.git` file that leads elsewhere than git makes it lead is none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) fn find(folder: &Path) -> Origin {
     let found = folder.ancestors().find_map(|root| {
         let git = root.join(".git");
         let identity = match git.symlink_metadata().ok()?.is_file() {
-            true => common_folder(&linked_folder(root, &git)?),
+            true => common_folder(&git, &linked_folder(root, &git)?)?,
             false => git.canonicalize().ok()?,
         };
         Some(Origin { identity, root: root.to_path_buf() })
@@ -36,11 +36,19 @@ fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
     root.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
-/// The folder of the main work tree's repository, where `git` is that of a linked one.
-fn common_folder(git: &Path) -> PathBuf {
-    let common = short_text(&git.join("commondir"));
-    let common = common.and_then(|text| git.join(text.trim()).canonicalize().ok());
-    common.unwrap_or_else(|| git.to_path_buf())
+/// The folder of the repository that a `.git` file leads to: of the main work tree, if `folder` is
+/// that of a linked one, which names the file in turn; else of a submodule, which is in the folder
+/// of a repository around it. `None` for anything else.
+fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let Some(common) = short_text(&folder.join("commondir")) else {
+        let mut around = file.ancestors().skip(2).map(|up| up.join(".git").canonicalize());
+        let is_in = |git: PathBuf| folder.starts_with(git.join("modules"));
+        return around.any(|git| git.is_ok_and(is_in)).then(|| folder.to_path_buf());
+    };
+    let named = short_text(&folder.join("gitdir"))?;
+    let is_named = folder.join(named.trim()).canonicalize().ok()? == file.canonicalize().ok()?;
+    let common = folder.join(common.trim()).canonicalize().ok()?;
+    (is_named && folder.starts_with(common.join("worktrees"))).then_some(common)
 }
 
 fn short_text(file: &Path) -> Option<String> {

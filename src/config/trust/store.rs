@@ -122,8 +122,8 @@ impl TrustStore {
     /// When it cannot be written.
     pub fn forget(&self, repository: &Path, never: bool) -> io::Result<usize> {
         let own = self.of_repository(repository);
-        let records = records_in(&own);
-        for (file, _) in &records {
+        let records = files_in(&own);
+        for file in &records {
             fs::remove_file(file)?;
         }
         if never {
@@ -135,11 +135,16 @@ impl TrustStore {
         Ok(records.len())
     }
 
-    /// The content that was trusted last in a repository: in this folder of it, else in any.
+    /// Whether anything of a repository was trusted.
+    pub fn has_records(&self, repository: &Path) -> bool {
+        !files_in(&self.of_repository(repository)).is_empty()
+    }
+
+    /// The content that was trusted last in this folder of a repository.
     pub fn latest(&self, repository: &Path, folder: &Path) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository));
         let records = records.into_iter().map(|(_, record)| record);
-        records.max_by_key(|record| (record.folder == folder, record.when))
+        records.filter(|record| record.folder == folder).max_by_key(|record| record.when)
     }
 
     /// Everything that is trusted, by repositories, and the repositories whose hooks never run.
@@ -167,21 +172,22 @@ impl TrustStore {
         fs::read_to_string(self.text(sha256)).ok()
     }
 
-    fn stamps(&self, folder: &Path) -> PathBuf {
-        self.folder.join("stamps").join(short_digest(folder.as_os_str().as_bytes()))
+    fn stamps(&self, key: &str) -> PathBuf {
+        self.folder.join("stamps").join(short_digest(key.as_bytes()))
     }
 
-    /// The digest that was found last in a folder, if its files have the same stamps still.
-    pub fn known_digest(&self, folder: &Path, stamps: &str) -> Option<String> {
-        let known = fs::read_to_string(self.stamps(folder)).ok()?;
+    /// The digest that was found last for a list of files, by its key, if they have the same stamps
+    /// still.
+    pub fn known_digest(&self, key: &str, stamps: &str) -> Option<String> {
+        let known = fs::read_to_string(self.stamps(key)).ok()?;
         let (digest, rest) = known.split_once('\n')?;
         (rest == stamps).then(|| digest.to_string())
     }
 
-    /// Keeps the digest of a folder, so that its files are not read again. What cannot be kept is
+    /// Keeps the digest of a list of files, so that they are not read again. What cannot be kept is
     /// found anew each time.
-    pub fn keep_digest(&self, folder: &Path, stamps: &str, digest: &str) {
-        let kept = write(&self.stamps(folder), format!("{digest}\n{stamps}").as_bytes());
+    pub fn keep_digest(&self, key: &str, stamps: &str, digest: &str) {
+        let kept = write(&self.stamps(key), format!("{digest}\n{stamps}").as_bytes());
         if let Err(error) = kept {
             tracing::debug!(%error, "the digest of the hooks is not kept");
         }
@@ -193,15 +199,18 @@ fn short_digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes)[..16])
 }
 
-fn records_in(folder: &Path) -> Vec<(PathBuf, TrustRecord)> {
+fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    let records = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
+    files.filter(|file| file.extension().is_some_and(|end| end == "json")).collect()
+}
+
+fn records_in(folder: &Path) -> Vec<(PathBuf, TrustRecord)> {
     let read = |file: PathBuf| {
         let record = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
         Some((file, record))
     };
-    records.filter_map(read).collect()
+    files_in(folder).into_iter().filter_map(read).collect()
 }
 
 fn remove(file: &Path) -> io::Result<()> {

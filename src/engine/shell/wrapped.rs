@@ -305,7 +305,7 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
     let is_bare = |word: &Word| {
         let option = word.value.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         let marks = row.marks(option.filter(|rest| !rest.is_empty()).unwrap_or(&word.value));
-        marks.is_some_and(|marks| !marks.contains(':'))
+        word.value.starts_with('-') && marks.is_some_and(|marks| !marks.contains(':'))
     };
     match words[1..].iter().find(|word| !is_bare(word)) {
         None => vec![Inner::ForeignStdin],

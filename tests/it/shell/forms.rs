@@ -57,6 +57,7 @@ fn a_command_is_found_wherever_it_is() {
         ("eval 'a b' \"; c\"", "eval> a b\neval> c"),
         ("trap 'a' EXIT; trap - INT; trap -p", "trap a EXIT\ntrap> a\ntrap - INT\ntrap -p"),
         ("bash -c 'a; b $1' _ x", "bash> a\nbash> b ?"),
+        ("python3 a; node d; ruby x", "python3 a\nnode d\nruby x"),
         ("bash -c 'bash -c \"a; \\$x\"'", "bash> bash> a\nbash> bash> ?"),
         ("bash <<E\na $x\nE", "bash> a ?"),
         ("bash -s <<< 'a; b'", "bash> a\nbash> b"),

@@ -100,8 +100,42 @@ fn disguise(file: &Path, by: fn(&Path, &str)) {
 
 const HOOK: &str = "hooks.d/tool.pre/10-guard.sh";
 
+fn by_variable() -> Sandbox {
+    naming("shell = true\ncommand = 'sh \"${HOOKRUN_HOOK_DIR:?}\"/tools/check.sh'")
+}
+
+fn by_variable_of_a_host() -> Sandbox {
+    naming("dialect = \"claude\"\nshell = true\ncommand = '\"$CLAUDE_PROJECT_DIR\"/tools/check.sh'")
+        .variable("CLAUDE_PROJECT_DIR", ".")
+}
+
+fn by_assignment() -> Sandbox {
+    naming("shell = true\ncommand = 'BASH_ENV=\"$HOOKRUN_HOOK_DIR\"/tools/check.sh bash -c true'")
+}
+
+fn with_hidden_folder() -> Sandbox {
+    let sandbox = project().file(".hookrun/lib/common.sh", "");
+    sandbox.script(
+        ".hookrun/hooks.d/tool.pre/20-more.sh",
+        "#!/bin/sh\n. \"$HOOKRUN_HOOK_DIR\"/../../lib/common.sh\n",
+    )
+}
+
+/// One that blocks nothing else than what it is for.
+fn narrow() -> Sandbox {
+    Sandbox::new().without_trust().script(HOOK, "#!/bin/sh\n# hookrun: tool=note\necho ran >>ran\n")
+}
+
 #[rustfmt::skip]
 const ATTACKS: &[Attack] = &[
+    Attack { name: "a script behind a variable with a condition", make: by_variable, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "a script in the words of a host", make: by_variable_of_a_host, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "a script that a variable names", make: by_assignment, change: |at| append(&at.join("tools/check.sh")) },
+    Attack { name: "code in the hidden folder", make: with_hidden_folder, change: |at| append(&at.join(".hookrun/lib/common.sh")) },
+    Attack { name: "a matcher that takes nothing", make: narrow, change: |at| program(&at.join(HOOK), "#!/bin/sh\n# hookrun: tool=other\n") },
+    Attack { name: "a hook that is switched off", make: project, change: |at| program(&at.join(HOOK), "#!/bin/sh\n# hookrun: enabled=false\n") },
+    Attack { name: "no hook at all any more", make: with_lib, change: |at| fs::remove_dir_all(at.join("hooks.d/tool.pre")).unwrap() },
+    Attack { name: "what an editor leaves behind", make: with_lib, change: |at| program(&at.join("hooks.d/lib/common.sh~"), "") },
     Attack { name: "another content", make: project, change: |at| append(&at.join(HOOK)) },
     Attack { name: "another hook", make: project, change: |at| program(&at.join("hooks.d/tool.pre/00-first.sh"), GUARD) },
     Attack { name: "a hook of another event", make: project, change: |at| program(&at.join("hooks.d/tool.post/00-first.sh"), GUARD) },
@@ -233,8 +267,10 @@ fn a_repository_in_a_trusted_one_is_not_trusted_with_it() {
     for link in [false, true] {
         let inner = sandbox.at("inner");
         if link {
-            fs::rename(inner.join(".git"), sandbox.at("module")).unwrap();
-            fs::write(inner.join(".git"), "gitdir: ../module\n").unwrap();
+            let module = sandbox.at(".git/modules/inner");
+            fs::create_dir_all(module.parent().unwrap()).unwrap();
+            fs::rename(inner.join(".git"), module).unwrap();
+            fs::write(inner.join(".git"), "gitdir: ../.git/modules/inner\n").unwrap();
         } else {
             git(&inner, &["init", "-q"]);
         }
@@ -255,7 +291,7 @@ fn what_changes_while_hooks_run_takes_their_word_away() {
 
 #[test]
 fn what_only_looks_changed_while_hooks_run_takes_nothing_away() {
-    let own = "#!/bin/sh\ncd \"$HOOKRUN_HOOK_DIR\"/../lib\ntouch common.sh .x.swp common.sh~\n";
+    let own = "#!/bin/sh\ncd \"$HOOKRUN_HOOK_DIR\"/../lib\ntouch common.sh .x.swp .DS_Store\n";
     let sandbox = with_lib().script(HOOK, own).trusted();
     sandbox.gate().allows();
     sandbox.gate().allows();

@@ -6,7 +6,7 @@ use super::{GUARD, project};
 use crate::sandbox::Sandbox;
 use crate::ui::screen::{at, at_terminal};
 
-const QUESTION: &str = "[N]ever here: ";
+const QUESTION: &str = "[n]ot now, or never: ";
 
 fn with_event(sandbox: Sandbox) -> Sandbox {
     sandbox.file("event", "")
@@ -52,7 +52,7 @@ fn a_change_is_shown_and_the_files_if_wanted() {
 #[test]
 fn never_lets_pass_what_the_hooks_would_decide_until_they_are_trusted() {
     let sandbox = with_event(project());
-    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "x\r"), at(QUESTION, "N\r")]).exits(0);
+    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "x\r"), at(QUESTION, "never\r")]).exits(0);
     let ran = sandbox.gate();
     ran.allows();
     assert_eq!(ran.stderr, "");
@@ -87,7 +87,8 @@ fn install_asks_a_person_and_tells_everybody_else() {
 fn what_is_edited_stays_trusted_and_what_others_change_does_not() {
     let editor = "#!/bin/sh\necho '# edited' >>\"$1\"\n";
     let both = "#!/bin/sh\necho '# edited' >>\"$1\"\necho >>hooks.d/lib/common.sh\n";
-    for (editor, stays) in [(editor, true), (both, false)] {
+    let less = "#!/bin/sh\necho '# edited' >>\"$1\"\nrm hooks.d/lib/common.sh\n";
+    for (editor, stays) in [(editor, true), (both, false), (less, false)] {
         let sandbox = with_event(project()).file("hooks.d/lib/common.sh", "");
         let sandbox = sandbox.script("home/edit", editor);
         let own = sandbox.at("home/edit").display().to_string();

@@ -16,6 +16,8 @@ use crate::lab::report::style::counted;
 use crate::cli::decide::startup::{runner, start_up};
 use crate::cli::exit::{Result, failed};
 use crate::cli::look::why::{filter::is_of_project, project};
+use crate::cli::terminal::Terminal;
+use crate::cli::trust;
 
 /// How many changed decisions are shown; the others are counted.
 const MOST_SHOWN: usize = 10;
@@ -29,6 +31,12 @@ pub(super) fn compare(
     let recorded = recorded(env)?;
     if recorded.is_empty() {
         let what = "no decision of this project is in the decision log, so none is compared";
+        writeln!(out, "{what}")?;
+        return Ok(());
+    }
+    // The hooks of the project run for it: a person sees to that, or has trusted them.
+    if !trust::is_trusted(env) && Terminal::open(env).is_none() {
+        let what = "the hooks of this project are not trusted, so no decision is compared";
         writeln!(out, "{what}")?;
         return Ok(());
     }
