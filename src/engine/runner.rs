@@ -232,15 +232,20 @@ impl Runner {
         self
     }
 
-    /// Asks `seal` before and after each event that has hooks. If it is broken before, none runs; if
+    /// Asks `seal` before and after each event that has hooks; not before the first one, if the hooks
+    /// were just loaded. If it is broken before, none runs; if
     /// it is broken after, their word does not count.
     pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
-        self.seal = Some(Seal(seal));
+        self.seal = Some(Seal { check: seal, made: Instant::now() });
         self
     }
 
     fn broken_seal(&self) -> Option<String> {
-        self.seal.as_ref().and_then(|Seal(seal)| seal())
+        self.seal.as_ref().and_then(|seal| (seal.check)())
+    }
+
+    fn broken_before(&self) -> Option<String> {
+        if self.seal.as_ref().is_some_and(Seal::is_fresh) { None } else { self.broken_seal() }
     }
 
     /// Adds a hook; see [`Registry::register`].
@@ -345,7 +350,7 @@ impl Runner {
         let run = if self.is_idle(event) {
             run_without(event, Outcome::default())
         } else {
-            let mut run = match self.closed(event.spec()).or_else(|| self.broken_seal()) {
+            let mut run = match self.closed(event.spec()).or_else(|| self.broken_before()) {
                 Some(reason) => own_failure(event, reason),
                 None => self.run(event, detached, budget),
             };

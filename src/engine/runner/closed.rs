@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::engine::event::EventSpec;
 
@@ -17,7 +18,19 @@ pub(super) struct Broken {
 pub(crate) type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
 
 #[derive(Clone)]
-pub(super) struct Seal(pub(super) Arc<BrokenSeal>);
+pub(super) struct Seal {
+    pub(super) check: Arc<BrokenSeal>,
+    pub(super) made: Instant,
+}
+
+/// How long what was looked at when the hooks were loaded counts as just looked at.
+const FRESH: Duration = Duration::from_millis(50);
+
+impl Seal {
+    pub(super) fn is_fresh(&self) -> bool {
+        self.made.elapsed() < FRESH
+    }
+}
 
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
