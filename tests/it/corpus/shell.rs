@@ -1,7 +1,5 @@
 //! What must hold for every command line, whatever is in it.
 
-use std::borrow::Cow;
-
 use hookrun::internals::shell::{self, CommandLine, ShellCommand};
 
 /// A longer text may be in doubt in other surroundings.
@@ -41,7 +39,11 @@ fn check_words(line: &CommandLine) {
 fn check_surroundings(text: &str, line: &CommandLine) {
     let end = if ends_in_comment_or_escape(text) { "\n" } else { "" };
     let in_shell = format!("bash -c -- '{}'", text.replace('\'', r"'\''"));
-    for surrounded in [Cow::Owned(format!("a\n{text}{end}\nb\n")), in_shell.into()] {
+    // In another shell the values of variables are not looked up, and what a third one would make of
+    // them is not known either.
+    let has_values = text.contains('=') && line.commands.iter().any(|one| !one.through.is_empty());
+    let in_shell = (!has_values).then_some(in_shell);
+    for surrounded in std::iter::once(format!("a\n{text}{end}\nb\n")).chain(in_shell) {
         let found = shell::read(&surrounded);
         if found.doubt.is_some() {
             continue;
