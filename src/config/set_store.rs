@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::trust::{self, ContentFile, FileList, FileMark, HookFiles, TrustStore};
+use crate::engine::harmless::plain;
 
 /// The most files that a set may have.
 pub(crate) const MOST_FILES: usize = 2000;
@@ -83,6 +84,17 @@ pub(crate) fn files_in(folder: &Path) -> Result<Vec<SetFile>, String> {
     let files: Vec<SetFile> = read.files.into_iter().map(plain).collect::<Result<_, _>>()?;
     check_size(files.len(), files.iter().map(|file| file.content.len() as u64).sum())?;
     Ok(files)
+}
+
+/// Refuses a path that leads elsewhere, or that a file system or a person could read as another.
+pub(crate) fn check_path(path: &str) -> Result<(), String> {
+    let is_strange =
+        |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
+    let has_strange = path.contains(|c: char| c.is_control() || matches!(c, '\\' | '\u{fffd}'));
+    if has_strange || path.split('/').any(is_strange) {
+        return Err(format!("`{}` is no plain name", plain(path)));
+    }
+    Ok(())
 }
 
 /// Refuses more files, or larger ones, than a set may have.

@@ -103,7 +103,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("matcher", "tool"), ("toolName", "tool"), ("tool_name", "tool"), ("tools", "tool"),
     ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "command"),
     ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"), ("url", "git"),
-    ("repo", "git"), ("ref", "rev"), ("tag", "rev"), ("branch", "rev"), ("archive", "path"),
+    ("repo", "git"), ("ref", "rev"), ("tag", "rev"), ("branch", "rev"),
 ];
 
 pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {

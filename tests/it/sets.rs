@@ -1,5 +1,6 @@
 //! Shared hook sets: declared, fetched, locked, and run from the store alone.
 
+mod archives;
 mod attacks;
 mod needs;
 mod signatures;
@@ -180,15 +181,18 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
     for (text, wanted) in [
         ("[sets.a]\ngit = 'r'\n", "1:7: the set `a` has no `rev` [name a tag: `rev = \"v1.0\"`]"),
         ("[sets.a]\nrev = 'r'\n", "1:7: the set `a` does not say where it comes from"),
-        ("[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n", "1:7: the set `a` has both"),
+        ("[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n", "1:7: the set `a` has two of"),
+        ("[sets.a]\npath = 'r'\narchive = 'r'\n", "1:7: the set `a` has two of"),
+        ("[sets.a]\narchive = 'r'\nrev = 'v'\n", "1:7: the set `a` has a `rev`, and only"),
+        ("[sets.a]\narchive = 'r'\nallowed_signers = 'f'\n", "1:7: the set `a` has no `git`"),
         (
             "[sets.a]\npath = 'r'\nrev = 'v'\n",
-            "1:7: the set `a` has a `rev`, and a folder has none",
+            "1:7: the set `a` has a `rev`, and only one of `git` has it",
         ),
         ("[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n", "2:7: `ext::sh` is no repository"),
         ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
         ("[sets.a]\ngit = 'r'\nref = 'v'\n", "3:1: unknown key `ref` [did you mean `rev`?]"),
-        ("[sets.a]\narchive = 'x'\n", "2:1: unknown key `archive` [did you mean `path`?]"),
+        ("[sets.a]\narchive = 'http://x/y'\n", "2:11: `http://x/y` is no archive"),
         ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
         ("sets = 3\n", "1:8: `sets` takes a table"),
         ("[sets]\na = 3\n", "2:5: a set is not a table"),
@@ -276,12 +280,12 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     sets.sandbox.run_shell("ls").blocks_saying("a set cannot say `log.enabled`");
 }
 
-/// How `git` is called is written into a file by a program of that name.
-fn with_spy(sets: &Sets) -> impl FnOnce(&mut Command) + use<> {
-    let (bin, log) = (sets.sandbox.at("bin"), sets.sandbox.at("git.log"));
+/// How a program is called is written into a file by one of that name.
+fn with_spy(sets: &Sets, program: &str) -> impl FnOnce(&mut Command) + use<> {
+    let (bin, log) = (sets.sandbox.at("bin"), sets.sandbox.at("spy.log"));
     fs::create_dir_all(&bin).unwrap();
     let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", log.display());
-    write_program(&bin.join("git"), &text);
+    write_program(&bin.join(program), &text);
     move |command| {
         command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
     }
@@ -307,10 +311,10 @@ fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
     };
     let before = decide(Box::new(|_| {}));
     fs::rename(sets.sandbox.at("r"), sets.sandbox.at("gone")).unwrap();
-    assert_eq!(decide(Box::new(with_spy(&sets))), before);
+    assert_eq!(decide(Box::new(with_spy(&sets, "git"))), before);
     assert_eq!(before["decision"], "block");
-    sets.sandbox.has_no_file("git.log");
+    sets.sandbox.has_no_file("spy.log");
     // The spy is one: a command that fetches starts it.
-    sets.sandbox.hookrun_as(with_spy(&sets), &["sets", "update"], b"").exits(2);
-    sets.sandbox.has_file("git.log");
+    sets.sandbox.hookrun_as(with_spy(&sets, "git"), &["sets", "update"], b"").exits(2);
+    sets.sandbox.has_file("spy.log");
 }

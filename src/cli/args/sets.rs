@@ -56,7 +56,7 @@ impl SetsAction {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("source").args(["git", "path"]).required(true))]
+#[command(group = ArgGroup::new("source").args(["git", "path", "archive"]).required(true))]
 pub(crate) struct AddedSet {
     /// What to call it here
     pub(crate) name: String,
@@ -66,12 +66,16 @@ pub(crate) struct AddedSet {
     pub(crate) git: Option<String>,
 
     /// A tag, a branch or a whole commit of the repository
-    #[arg(long, value_name = "REV", allow_hyphen_values = true, conflicts_with = "path")]
+    #[arg(long, value_name = "REV", allow_hyphen_values = true, requires = "git")]
     pub(crate) rev: Option<String>,
 
     /// The folder that it is in
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
+
+    /// The `.tar` or `.tar.gz` that it is in: an https or file URL, or a path
+    #[arg(long, value_name = "URL", allow_hyphen_values = true)]
+    pub(crate) archive: Option<String>,
 
     /// Take it only if one of the SSH keys in this file has signed the tag or the commit
     #[arg(long, value_name = "FILE", requires = "git")]
@@ -91,7 +95,7 @@ pub(crate) struct UpdatedSets {
     /// Only this set [default: all whose lock you may write]
     pub(crate) name: Option<String>,
 
-    /// Take a tag that names another commit than the locked one
+    /// Take a tag that names another commit than the locked one, or another archive of a URL
     #[arg(long)]
     pub(crate) moved: bool,
 

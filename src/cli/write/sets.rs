@@ -1,5 +1,6 @@
 //! `hookrun sets`: shared hook sets are declared, fetched, locked and shown.
 
+mod archive;
 mod fetch;
 mod git;
 mod minisign;
@@ -89,6 +90,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         return Err(Complaint::with_cure(cause, cure));
     }
     args.git.as_deref().map_or(Ok(()), declared::check_url)?;
+    args.archive.as_deref().map_or(Ok(()), declared::check_archive)?;
     args.rev.as_deref().map_or(Ok(()), declared::check_rev)?;
     args.minisign.as_deref().map_or(Ok(()), declared::check_key)?;
     // What was typed means the working directory, and in the file its own folder.
@@ -101,6 +103,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     let draft = SetDraft {
         git: args.git.as_ref().map(url),
         path: args.path.as_deref().map(moved),
+        archive: args.archive.as_ref().map(url),
         rev: args.rev.clone(),
         allowed_signers: args.allowed_signers.as_deref().map(moved),
         minisign: args.minisign.clone(),
@@ -144,6 +147,7 @@ fn table(set: &DeclaredSet) -> String {
     let mut rows = match &set.source {
         SetSource::Git { url, rev } => vec![("git", url), ("rev", rev)],
         SetSource::Path(path) => vec![("path", path)],
+        SetSource::Archive(url) => vec![("archive", url)],
     };
     rows.extend(set.signers.as_ref().map(|signers| match signers {
         Signers::Ssh(file) => ("allowed_signers", file),
@@ -201,11 +205,12 @@ fn lock_of(place: &Path, config: &Config) -> Lock {
 fn line(set: &LockedSet) -> String {
     let rev = set.rev.as_ref().map(|rev| format!(" {rev}")).unwrap_or_default();
     let commit = set.commit.as_ref().map(|commit| format!(" ({})", short(commit)));
+    let archive = set.archive.as_ref().map(|digest| format!(" (archive {digest})"));
     let files = counted(set.files, "file");
     plain(&format!(
         "{}{rev}{}: {files}, sha256:{}",
         set.name,
-        commit.unwrap_or_default(),
+        commit.or(archive).unwrap_or_default(),
         short(&set.tree)
     ))
 }

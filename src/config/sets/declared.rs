@@ -23,6 +23,8 @@ pub(crate) enum SetSource {
     Git { url: String, rev: String },
     /// A folder; a relative one is next to the declaring file.
     Path(String),
+    /// A tar archive: an https URL, or a path as that of a folder.
+    Archive(String),
 }
 
 impl SetSource {
@@ -31,13 +33,14 @@ impl SetSource {
         match self {
             SetSource::Git { url, .. } => format!("git+{url}"),
             SetSource::Path(path) => format!("path+{path}"),
+            SetSource::Archive(url) => format!("archive+{url}"),
         }
     }
 
     pub(crate) fn rev(&self) -> Option<&str> {
         match self {
             SetSource::Git { rev, .. } => Some(rev),
-            SetSource::Path(_) => None,
+            SetSource::Path(_) | SetSource::Archive(_) => None,
         }
     }
 }
@@ -67,6 +70,7 @@ impl Signers {
 pub struct SetDraft {
     pub(crate) git: Option<String>,
     pub(crate) path: Option<String>,
+    pub(crate) archive: Option<String>,
     pub(crate) rev: Option<String>,
     pub(crate) allowed_signers: Option<String>,
     pub(crate) minisign: Option<String>,
@@ -78,24 +82,25 @@ impl SetDraft {
     /// # Errors
     /// What is missing, or is too much.
     pub(crate) fn declare(self, name: &str, at: Position) -> Result<DeclaredSet, Complaint> {
-        let SetDraft { git, path, rev, allowed_signers, minisign } = self;
+        let SetDraft { git, path, archive, rev, allowed_signers, minisign } = self;
         let wrong = |cause: &str, cure: &str| {
             Err(Complaint::with_cure(format!("the set `{name}` {cause}"), cure))
         };
-        let source = match (git, path, rev) {
-            (Some(url), None, Some(rev)) => SetSource::Git { url, rev },
-            (None, Some(path), None) => SetSource::Path(path),
-            (Some(_), None, None) => return wrong("has no `rev`", "name a tag: `rev = \"v1.0\"`"),
-            (Some(_), Some(_), _) => {
-                return wrong("has both `git` and `path`", "drop one of them");
+        let source = match (git, path, archive, rev) {
+            (Some(url), None, None, Some(rev)) => SetSource::Git { url, rev },
+            (None, Some(path), None, None) => SetSource::Path(path),
+            (None, None, Some(url), None) => SetSource::Archive(url),
+            (Some(_), None, None, None) => {
+                return wrong("has no `rev`", "name a tag: `rev = \"v1.0\"`");
             }
-            (None, Some(_), Some(_)) => {
-                return wrong("has a `rev`, and a folder has none", "drop it");
+            (None, Some(_), None, Some(_)) | (None, None, Some(_), Some(_)) => {
+                return wrong("has a `rev`, and only one of `git` has it", "drop it");
             }
-            (None, None, _) => {
+            (None, None, None, _) => {
                 let cure = "add `git = \"URL\"` and `rev = \"TAG\"`";
                 return wrong("does not say where it comes from", cure);
             }
+            (..) => return wrong("has two of `git`, `path` and `archive`", "drop one of them"),
         };
         let signers = match (allowed_signers, minisign, source.rev()) {
             (Some(_), Some(_), _) => {
@@ -103,7 +108,7 @@ impl SetDraft {
             }
             (Some(_), None, None) => {
                 let cure = "drop `allowed_signers`, or use `minisign`";
-                return wrong("is a folder, and SSH keys sign tags and commits", cure);
+                return wrong("has no `git`, and SSH keys sign tags and commits", cure);
             }
             (Some(file), None, Some(_)) => Some(Signers::Ssh(file)),
             (None, key, _) => key.map(Signers::Minisign),
@@ -121,6 +126,8 @@ pub const SET_KEYS: &[KeyRow<SetDraft>] = &[
         |draft, key| checked(key, check_rev).map(|rev| draft.rev = Some(rev))),
     KeyRow::key("path", KeyValue::Text, "", "instead of `git`: a folder, relative to the file",
         |draft, key| key.text().map(|path| draft.path = Some(path.to_string()))),
+    KeyRow::key("archive", KeyValue::Text, "", "instead of `git`: a `.tar` or `.tar.gz`: an https or file URL, or a path next to the file",
+        |draft, key| checked(key, check_archive).map(|url| draft.archive = Some(url))),
     KeyRow::key("allowed_signers", KeyValue::Text, "none", "with `git`: a file of SSH keys, as `ssh-keygen` takes it; one of them must have signed the tag or the commit",
         |draft, key| key.text().map(|file| draft.allowed_signers = Some(file.to_string()))),
     KeyRow::key("minisign", KeyValue::Text, "none", "a public key of minisign, which must have signed the set's list of files, `SHA256SUMS`",
@@ -174,11 +181,8 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
         let cure = "write an https, ssh, git or file URL, or the path of a repository";
         Err(Complaint::with_cure(format!("`{url}` is no repository: {why}"), cure))
     };
-    if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return refused("a blank is in it, or nothing");
-    }
-    if url.starts_with('-') {
-        return refused("git would take it for an option");
+    if let Some(why) = unusable(url) {
+        return refused(why);
     }
     let (rest, is_remote) = match url.split_once("://") {
         Some((protocol, rest)) if PROTOCOLS.contains(&protocol) => (rest, protocol != "file"),
@@ -201,6 +205,50 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
         return Err(Complaint::with_cure(cause, "keep it in a credential helper of git"));
     }
     Ok(())
+}
+
+/// Refuses what curl would read as an option or in another way, and what anybody on the way could
+/// change.
+pub(crate) fn check_archive(url: &str) -> Result<(), Complaint> {
+    let refused = |why: &str| {
+        let cure = "write an https or file URL, or the path of a `.tar.gz`";
+        Err(Complaint::with_cure(format!("`{url}` is no archive: {why}"), cure))
+    };
+    if let Some(why) = unusable(url) {
+        return refused(why);
+    }
+    let Some((protocol, rest)) = url.split_once("://") else {
+        return if is_path(url) { Ok(()) } else { refused("it is neither a URL nor a path") };
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    let is_here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|here| {
+        host.strip_prefix(here).is_some_and(|port| port.is_empty() || port.starts_with(':'))
+    });
+    match protocol {
+        "file" if host.is_empty() && !rest.contains(['?', '#', '%']) => Ok(()),
+        "file" => refused("a file URL has a whole path, and nothing else"),
+        "http" if !is_here => refused("anybody on the way could change what http brings"),
+        "https" | "http" if host.is_empty() || !host.chars().all(is_good) => {
+            refused("its host is no plain name, without a user and a password")
+        }
+        "https" | "http" => Ok(()),
+        _ => refused(&format!("`{protocol}` is not one of its protocols")),
+    }
+}
+
+/// The path that an archive is named by; `None` for one to download.
+#[cfg(feature = "cli")]
+pub(crate) fn path_of_archive(url: &str) -> Option<&str> {
+    url.strip_prefix("file://").or_else(|| is_path(url).then_some(url))
+}
+
+/// Why a text must not be passed on to a program.
+fn unusable(url: &str) -> Option<&'static str> {
+    if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Some("a blank is in it, or nothing");
+    }
+    url.starts_with('-').then_some("it would be taken for an option")
 }
 
 /// Whether a repository is named by its path, and neither by a URL nor as `host:path`.

@@ -23,11 +23,13 @@ pub(crate) struct Lock {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
-    /// `git+URL` or `path+FOLDER`, as it is declared.
+    /// `git+URL`, `path+FOLDER` or `archive+URL`, as it is declared.
     pub(crate) source: String,
     pub(crate) rev: Option<String>,
     /// The whole commit that `rev` meant.
     pub(crate) commit: Option<String>,
+    /// The digest of the archive, as `sha256:` and digits.
+    pub(crate) archive: Option<String>,
     /// The digest of all files: 64 hexadecimal digits.
     pub(crate) tree: String,
     /// How many files it has.
@@ -55,6 +57,8 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
         |set, key| key.text().map(|text| set.rev = Some(text.to_string()))),
     KeyRow::key("commit", KeyValue::Text, "none", "what that was",
         |set, key| key.text().map(|text| set.commit = Some(text.to_string()))),
+    KeyRow::key("archive", KeyValue::Text, "none", "the digest of the archive",
+        |set, key| key.text().map(|text| set.archive = Some(text.to_string()))),
     KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
     KeyRow::key("files", KeyValue::Number, "required", "how many they are",
         |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
@@ -109,6 +113,7 @@ impl Lock {
                 ("source", Some(&set.source)),
                 ("rev", set.rev.as_deref()),
                 ("commit", set.commit.as_deref()),
+                ("archive", set.archive.as_deref()),
                 ("tree", Some(&tree)),
                 ("signed-by", set.signed_by.as_deref()),
             ];

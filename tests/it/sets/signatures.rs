@@ -100,7 +100,7 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
 #[test]
 fn mistakes_about_signatures_have_a_line() {
     for (text, wanted) in [
-        ("path = 'r'\nallowed_signers = 'x'", "1:7: the set `a` is a folder"),
+        ("path = 'r'\nallowed_signers = 'x'", "1:7: the set `a` has no `git`"),
         ("path = 'r'\nminisign = 'x'", "3:12: `x` is no public key of minisign"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", &format!("[sets.a]\n{text}\n"));
@@ -131,9 +131,12 @@ fn with_minisign() -> Sets {
 }
 
 #[test]
-fn a_set_that_minisign_has_signed_is_taken_from_git_and_from_a_folder() {
-    for source in [&["--git", "r", "--rev", "main"][..], &["--path", "r"]] {
+fn a_set_that_minisign_has_signed_is_taken_wherever_it_is() {
+    let sources: [&[&str]; 3] =
+        [&["--git", "r", "--rev", "main"], &["--path", "r"], &["--archive", "r.tar.gz"]];
+    for source in sources {
         let sets = with_minisign();
+        sets.git("r", &["archive", "-o", "../r.tar.gz", "main"]).exits(0);
         sets.sets(&[&["add", "base"], source, &["--minisign", KEY]].concat()).exits(0);
         let lock = sets.sandbox.read("hookrun.lock");
         assert!(lock.contains(&format!("signed-by = \"minisign:{KEY}\"")), "{lock}");

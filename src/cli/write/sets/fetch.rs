@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::git::{FetchedRepository, NamedCommit, unreachable};
-use super::minisign;
+use super::{archive, minisign};
 use crate::cli::exit::{Result, failed};
 use crate::config::set_store::{self, SetFile};
 use crate::config::sets::declared::{DeclaredSet, SetSource, Signers};
@@ -19,10 +19,13 @@ use crate::engine::session;
 struct FetchedSet {
     files: Vec<SetFile>,
     commit: Option<String>,
+    /// The digest of the archive that they were in.
+    archive: Option<String>,
     signed_by: Option<String>,
 }
 
-/// Fetches what is declared. With `may_move`, a tag may name another commit than the locked one.
+/// Fetches what is declared. With `may_move`, a tag may name another commit than the locked one,
+/// and a URL another archive.
 pub(super) fn newest(
     declared: &DeclaredSet,
     file: &Path,
@@ -33,6 +36,10 @@ pub(super) fn newest(
     let base = file.parent().unwrap_or(file);
     let fetched = match &declared.source {
         SetSource::Path(path) => of_folder(&base.join(path), declared)?,
+        SetSource::Archive(url) => {
+            let was = old.and_then(|old| old.archive.as_deref()).filter(|_| !may_move);
+            of_archive(url, was, declared, base)?
+        }
         SetSource::Git { url, rev } => {
             let repository = FetchedRepository::copy(url, base, env)?;
             let NamedCommit { commit, is_tag } = repository.resolve(rev)?;
@@ -43,13 +50,14 @@ pub(super) fn newest(
             of_commit(&repository, commit, declared, base)?
         }
     };
-    let FetchedSet { files, commit, signed_by } = fetched;
+    let FetchedSet { files, commit, archive, signed_by } = fetched;
     check_set(&files, declared)?;
     Ok(LockedSet {
         name: declared.name.clone(),
         source: declared.source.locked(),
         rev: declared.source.rev().map(str::to_string),
         commit,
+        archive,
         tree: keep(&files, env)?,
         files: files.len(),
         signed_by,
@@ -60,9 +68,13 @@ pub(super) fn newest(
 pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
     let (base, name) = (set.file.parent().unwrap_or(&set.file), &locked.name);
     let anew = |cause: String| Complaint::with_cure(cause, "`hookrun sets update` writes it anew");
-    let fetched = match (&set.declared.source, &locked.commit) {
-        (SetSource::Path(path), _) => of_folder(&base.join(path), &set.declared)?,
-        (SetSource::Git { url, rev }, Some(commit)) => {
+    let fetched = match (&set.declared.source, &locked.commit, &locked.archive) {
+        (SetSource::Path(path), ..) => of_folder(&base.join(path), &set.declared)?,
+        (SetSource::Archive(url), _, Some(was)) => of_archive(url, Some(was), &set.declared, base)?,
+        (SetSource::Archive(_), _, None) => {
+            return Err(anew(format!("the lock has no archive of the set `{name}`")));
+        }
+        (SetSource::Git { url, rev }, Some(commit), _) => {
             let repository = FetchedRepository::copy(url, base, env)?;
             if !repository.is_reachable(commit)? {
                 return Err(match repository.resolve(rev) {
@@ -72,7 +84,7 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
             }
             of_commit(&repository, commit.clone(), &set.declared, base)?
         }
-        (SetSource::Git { .. }, None) => {
+        (SetSource::Git { .. }, None, _) => {
             return Err(anew(format!("the lock has no commit of the set `{name}`")));
         }
     };
@@ -98,20 +110,47 @@ fn of_commit(
     let files = repository.files(&commit)?;
     let signed_by = match &declared.signers {
         Some(Signers::Ssh(file)) => Some(repository.signer(rev, &commit, &base.join(file))?),
-        Some(Signers::Minisign(key)) => Some(minisign::signer(&files, key)?),
-        None => None,
+        Some(Signers::Minisign(_)) | None => signer_of_list(&files, declared)?,
     };
-    Ok(FetchedSet { files, commit: Some(commit), signed_by })
+    Ok(FetchedSet { files, commit: Some(commit), archive: None, signed_by })
+}
+
+/// The files of an archive, which must have the digest `was` if there is one.
+fn of_archive(
+    url: &str,
+    was: Option<&str>,
+    declared: &DeclaredSet,
+    base: &Path,
+) -> Result<FetchedSet> {
+    let bytes = archive::fetch(url, base)?;
+    let digest = format!("sha256:{}", set_store::sha256(&bytes));
+    if let Some(was) = was.filter(|was| **was != digest) {
+        let name = &declared.name;
+        return Err(Complaint::with_cure(
+            format!(
+                "the archive of the set `{name}` was changed: locked is {was}, and now it is {digest}"
+            ),
+            format!("ask its authors why; `hookrun sets update {name} --moved` takes it"),
+        ));
+    }
+    let files = archive::files(url, bytes)?;
+    let signed_by = signer_of_list(&files, declared)?;
+    Ok(FetchedSet { files, commit: None, archive: Some(digest), signed_by })
 }
 
 fn of_folder(folder: &Path, declared: &DeclaredSet) -> Result<FetchedSet> {
     let no_set = |cause| Complaint::new(format!("`{}` is no hook set: {cause}", folder.display()));
     let files = set_store::files_in(folder).map_err(no_set)?;
-    let signed_by = match &declared.signers {
-        Some(Signers::Minisign(key)) => Some(minisign::signer(&files, key)?),
-        Some(Signers::Ssh(_)) | None => None,
-    };
-    Ok(FetchedSet { files, commit: None, signed_by })
+    let signed_by = signer_of_list(&files, declared)?;
+    Ok(FetchedSet { files, commit: None, archive: None, signed_by })
+}
+
+/// Who signed the list of files; `None` where no such signature is wanted.
+fn signer_of_list(files: &[SetFile], declared: &DeclaredSet) -> Result<Option<String>> {
+    match &declared.signers {
+        Some(Signers::Minisign(key)) => minisign::signer(files, key).map(Some),
+        Some(Signers::Ssh(_)) | None => Ok(None),
+    }
 }
 
 fn moved(declared: &DeclaredSet, was: &str, is: &str) -> Complaint {

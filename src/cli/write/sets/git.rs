@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
-use crate::config::set_store::{MOST_BYTES, MOST_FILES, SetFile, check_size};
+use crate::config::set_store::{MOST_BYTES, MOST_FILES, SetFile, check_path, check_size};
 use crate::config::sets::declared::{PROTOCOLS, is_path};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
@@ -253,12 +253,7 @@ impl TreeLine {
             "160000" => return Err(format!("`{shown}` is a submodule")),
             _ => return Err(format!("`{shown}` has the mode {mode}")),
         };
-        let is_strange =
-            |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
-        let has_strange = path.contains(|c: char| c.is_control() || matches!(c, '\\' | '\u{fffd}'));
-        if has_strange || path.split('/').any(is_strange) {
-            return Err(format!("`{shown}` is no plain name"));
-        }
+        check_path(path)?;
         let size = size.parse().map_err(|_| format!("`{shown}` has no size"))?;
         Ok(TreeLine { path: path.to_string(), object: object.to_string(), size, is_executable })
     }

@@ -41,7 +41,7 @@ pub(super) fn copy(
     changes.push(FileWrite::new(target.join(PAGE), about, PLAIN));
     let shown = folder.display();
     let hint = format!(
-        "to use the copy, write `path = \"{shown}\"` in [sets.{name}] instead of `git` and `rev`, and run `hookrun sets update {name}`"
+        "to use the copy, write `path = \"{shown}\"` in [sets.{name}] and nothing else, and run `hookrun sets update {name}`"
     );
     let plan = WritePlan { hooks: target, changes, hints: vec![hint] };
     plan.write_untrusted(&Paths::from(&env.cwd), out)
