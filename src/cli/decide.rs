@@ -1,6 +1,7 @@
 //! `run`, and what it needs: the event, the decision, the reply in time.
 
 pub(in crate::cli) mod ask;
+pub(in crate::cli) mod decision;
 pub(in crate::cli) mod git;
 pub(in crate::cli) mod input;
 pub(in crate::cli) mod keep;

@@ -6,13 +6,13 @@ use crate::config::{Config, Environment};
 use crate::dialects::{Binding, LATEST, Reply, Wait, folders, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
-use crate::engine::outcome::{Outcome, Settled};
-use crate::engine::runner::{CallClaim, Runner};
+use crate::engine::runner::Runner;
 use crate::engine::ui::PATIENCE;
 use crate::lab::report::json;
 
 use crate::cli::args::RunArgs;
-use crate::cli::decide::ask::{self, Person};
+use crate::cli::decide::ask::Person;
+use crate::cli::decide::decision::{AskedEvent, EventNotes};
 use crate::cli::decide::input;
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
@@ -161,47 +161,35 @@ impl RunRequest<'_> {
         let context = context.map_or_else(|| self.read_event(&ground), Ok)?;
         self.time.heartbeat.expect_within(OWN_WORK);
         let (event, host) = request.event(&config, context)?;
-        let complaint = config.complaint();
-        let held = config.trust.held(&event.spec().name);
+        let notes = EventNotes::of(&config, &event);
         let settings = KeepSettings::of(&config);
-        // A gate without a single hook allows everything.
-        let is_bare = config.layers.is_empty() && event.spec().blocks;
-        let is_in_order = complaint.is_none();
         let person = Person::find(env);
         let abort = ground.0.clone();
         let runner = runner(config, ground, self.time, args, env, person.as_ref());
         let searched = SearchedPlaces { choice: &choice, env };
         searched.require(&args.require, runner.registry(), &event.spec().name)?;
         let event = runner.follow_links(event);
-        let call = host.call(&event, env);
-        let once = call.map_or(CallClaim::Now(None), |call| runner.once(&event, &call, budget));
-        let (mut run, claimed) = match once {
-            CallClaim::Earlier(run) => (*run, None),
-            CallClaim::Now(claimed)
-                if event.spec().schedule == Schedule::Detached && is_in_order =>
-            {
-                (hand_over(&event, &runner, args, env, budget), claimed)
-            }
-            CallClaim::Now(claimed) => (runner.handle_within(&event, budget), claimed),
+        let is_in_order = notes.complaint.is_none();
+        let asked = AskedEvent {
+            event: &event,
+            host,
+            notes: &notes,
+            runner: &runner,
+            env,
+            person: person.as_ref(),
+            budget,
+            abort: &abort,
         };
-        self.time.heartbeat.expect_within(PATIENCE);
-        if !host.binding.is_some_and(Binding::can_ask)
-            && matches!(run.outcome.settled, Settled::Asked { .. })
-        {
-            run.outcome = ask::settle(run.outcome, person.as_ref(), budget, &abort);
-            // The answer may be one block too many in a row.
-            runner.keep_from_looping(&mut run);
-        }
-        // After an abort this decision is not published: the other form of the call was not
-        // aborted.
-        if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
-            claimed.tell(&run);
-        }
-        run.outcome = with_complaint(run.outcome, complaint);
-        run.outcome = with_complaint(run.outcome, held);
+        let handle = || match event.spec().schedule {
+            Schedule::Detached if is_in_order => hand_over(&event, &runner, args, env, budget),
+            Schedule::Detached | Schedule::Sequential | Schedule::Parallel => {
+                runner.handle_within(&event, budget)
+            }
+        };
+        let run = asked.decide(handle, || self.time.heartbeat.expect_within(PATIENCE));
         let mut reply = host.reply(&run.outcome);
         let is_read = host.binding.is_some_and(Binding::reads_stderr);
-        let is_seen = printed::is_for_people(args.format) || is_bare && !is_read;
+        let is_seen = printed::is_for_people(args.format) || notes.is_bare && !is_read;
         if is_in_order && is_seen {
             let name = &event.spec().name;
             reply.stderr.extend(searched.nobody_bound(runner.registry(), name));
@@ -233,17 +221,5 @@ pub(crate) fn runner(
     match args.jobs {
         Some(jobs) => runner.jobs(jobs),
         None => runner,
-    }
-}
-
-/// The outcome with the configuration's mistakes, if it does not name them: an event that goes on
-/// in spite of them must not do so in silence.
-pub(crate) fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
-    let is_named = |complaint: &String| {
-        outcome.refusal().is_some_and(|refusal| refusal.reason.contains(complaint))
-    };
-    match complaint.filter(|complaint| !is_named(complaint)) {
-        Some(complaint) => outcome.with_notice(complaint),
-        None => outcome,
     }
 }

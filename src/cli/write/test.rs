@@ -20,9 +20,9 @@ use regex::Regex;
 
 use crate::cli::args::TestArgs;
 use crate::cli::decide::ask::Person;
+use crate::cli::decide::decision::with_complaint;
 use crate::cli::decide::input::{self, Deadline, StdinEvent};
 use crate::cli::decide::request::{EventRequest, named_in};
-use crate::cli::decide::run::with_complaint;
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
