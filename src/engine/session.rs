@@ -15,6 +15,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use store::StoreError;
 pub(crate) use store::{FileLock, Store, careful};
@@ -30,8 +31,19 @@ const NO_SESSION: &str = "no-session";
 
 /// A message to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Message {
     pub text: String,
+    /// What sort of message it is, for hosts that show sorts differently (`customType` in pi).
+    /// `None`: the words of a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_type: Option<String>,
+    /// Whether the person sees it too; the model always does.
+    #[serde(default = "shown")]
+    pub display: bool,
+    /// Any JSON for the host, not for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
     /// Absolute paths of attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
@@ -40,6 +52,10 @@ pub struct Message {
     pub hook: Option<String>,
     /// When it was sent (RFC 3339, UTC).
     pub time: String,
+}
+
+fn shown() -> bool {
+    true
 }
 
 /// A session of a program that embeds hookrun, which receives messages at once.

@@ -165,6 +165,28 @@ fn messages_wait_until_they_are_taken() {
 }
 
 #[test]
+fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
+    let sandbox = Sandbox::new();
+    let details = r#"{"exit": [1, null]}"#;
+    let all = ["send", "text", "--type", "ci", "--hidden", "--details", details];
+    in_hook(&sandbox, &all).exits(0);
+    in_hook(&sandbox, &["send", "plain"]).exits(0);
+    let ran = in_hook(&sandbox, &["send", "text", "--details", "{exit}"]);
+    ran.exits(2).says("--details does not parse").says("give it JSON");
+    let taken = in_hook(&sandbox, &["send", "--take"]).stdout;
+    let messages: Vec<serde_json::Value> =
+        taken.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let keys = |at: usize| {
+        let message = messages[at].as_object().unwrap();
+        ["customType", "display", "details"].map(|key| message.get(key).cloned())
+    };
+    let told = serde_json::json!({ "exit": [1, null] });
+    assert_eq!(keys(0), [Some("ci".into()), Some(false.into()), Some(told)]);
+    assert_eq!(keys(1), [None, Some(true.into()), None]);
+    assert_eq!(messages.len(), 2);
+}
+
+#[test]
 fn messages_that_nobody_reads_are_not_lost() {
     let sandbox = Sandbox::new();
     in_hook(&sandbox, &["send", "text"]).exits(0);

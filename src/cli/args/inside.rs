@@ -97,8 +97,20 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
 
+    /// What sort of message it is, for hosts that show sorts differently
+    #[arg(long = "type", value_name = "NAME")]
+    pub(crate) custom_type: Option<String>,
+
+    /// Show it to the model only
+    #[arg(long)]
+    pub(crate) hidden: bool,
+
+    /// Data for the host, which the model does not see
+    #[arg(long, value_name = "JSON")]
+    pub(crate) details: Option<String>,
+
     /// Print the waiting messages, a line of JSON for each, and forget them
-    #[arg(long, conflicts_with_all = ["text", "attach"])]
+    #[arg(long, conflicts_with_all = ["text", "attach", "custom_type", "hidden", "details"])]
     pub(crate) take: bool,
 
     /// The session [default: the hook's, else the one of events that name none]

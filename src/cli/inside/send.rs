@@ -18,13 +18,9 @@ use crate::cli::inside::state::shared_folder;
 pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let inside = Environment::inside();
     let named = args.session.as_deref();
-    let attachments: Vec<String> =
-        args.attach.iter().map(|file| attachment(file)).collect::<Result<_>>()?;
-    let text = args.text.clone().unwrap_or_default();
-    let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let message = message(args, inside.hook.clone())?;
     if let Some(address) = inside.socket.as_ref().filter(|_| !args.take && named.is_none()) {
-        let (text, attachments, time) = (text.clone(), attachments.clone(), time.clone());
-        match ui::ask(address, Request::Send { text, attachments, time }) {
+        match ui::ask(address, Request::Send(message.clone())) {
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
             DialogAnswer::Refused(why) => {
                 return Err(Complaint::new(format!("the host did not take the message: {why}")));
@@ -54,10 +50,27 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
             out.flush()
         })
     } else {
-        outbox.put(&Message { text, attachments, hook: inside.hook, time })
+        outbox.put(&message)
     };
     done.map_err(Complaint::of)?;
     Ok(ExitStatus::Yes)
+}
+
+fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
+    let details = args.details.as_deref().map(serde_json::from_str).transpose();
+    let attachments = args.attach.iter().map(|file| attachment(file));
+    Ok(Message {
+        text: args.text.clone().unwrap_or_default(),
+        custom_type: args.custom_type.clone(),
+        display: !args.hidden,
+        details: details.map_err(|error| {
+            let cause = format!("--details does not parse: {error}");
+            Complaint::with_cure(cause, "give it JSON: --details '{\"exit\": 1}'")
+        })?,
+        attachments: attachments.collect::<Result<_>>()?,
+        hook,
+        time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+    })
 }
 
 /// The absolute path of an attached file.

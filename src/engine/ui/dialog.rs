@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::session::Message;
+
 /// Shows dialogs to a person, one at a time: hooks that run together take turns.
 ///
 /// A dialog is over when [`Asker::is_over`] returns true. Then take it off the screen; its answer
@@ -81,13 +83,7 @@ pub enum Request {
         text: Option<String>,
     },
     /// [`crate::engine::session::Session::send`].
-    Send {
-        text: String,
-        /// Paths of attached files.
-        attachments: Vec<String>,
-        /// When it was sent.
-        time: String,
-    },
+    Send(Message),
 }
 
 /// The result of a request.
@@ -192,7 +188,7 @@ pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
             ui.status(asker, key, text.as_deref());
             DialogAnswer::Done
         }
-        Request::Send { .. } => DialogAnswer::Nobody,
+        Request::Send(_) => DialogAnswer::Nobody,
     }
 }
 

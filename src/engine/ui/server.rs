@@ -174,9 +174,9 @@ impl SocketState {
     }
 
     fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> DialogAnswer {
-        if let Request::Send { text, attachments, time } = request {
+        if let Request::Send(message) = request {
             let hook = Some(guest.hook.clone());
-            return self.send(&guest.session, &Message { text, attachments, hook, time });
+            return self.send(&guest.session, &Message { hook, ..message });
         }
         let Some(ui) = &self.ui else { return DialogAnswer::Nobody };
         let Some(_opened) = guest.open(stream) else { return DialogAnswer::Nobody };

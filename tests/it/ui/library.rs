@@ -80,8 +80,10 @@ impl Session for Host {
         if message.text == "refuse" {
             return Err("the session is closed".to_string());
         }
-        let Message { text, attachments, hook, .. } = message;
-        self.noted.lock().unwrap().push(format!("send {id} {text} {attachments:?} {hook:?}"));
+        let Message { text, attachments, hook, custom_type, display, details, .. } = message;
+        let of_host = format!("{custom_type:?} {display} {details:?}");
+        let noted = format!("send {id} {text} {attachments:?} {hook:?} {of_host}");
+        self.noted.lock().unwrap().push(noted);
         Ok(())
     }
 }
@@ -147,7 +149,7 @@ fn every_dialog_reaches_the_host_and_its_answer_the_hook() {
 fn messages_reach_the_session_of_the_host_with_their_files() {
     let sandbox = hook(
         "test $HOOKRUN_HAS_UI = 0\n\
-         hookrun send 'run the tests' --attach event.txt\n\
+         hookrun send 'run the tests' --attach event.txt --type ci --hidden --details 1\n\
          if hookrun send refuse 2>&1; then exit 1; fi\n\
          if hookrun ui confirm Sure; then exit 1; fi",
     )
@@ -160,7 +162,9 @@ fn messages_reach_the_session_of_the_host_with_their_files() {
 
     assert!(allowed(&run).contains("the host did not take the message: the session is closed"));
     let file = sandbox.at("event.txt").canonicalize().unwrap();
-    let noted = format!("send s run the tests [{file:?}] Some(\"guard\")");
+    let one = Some(json!(1));
+    let noted =
+        format!("send s run the tests [{file:?}] Some(\"guard\") Some(\"ci\") false {one:?}");
     assert_eq!(host.noted(), [noted]);
 }
 
@@ -239,7 +243,7 @@ fn what_a_hook_may_leave_running_can_still_send() {
     allowed(&runner.handle(&event));
     let sandbox = sandbox.file("go", "");
     wait_until("it has sent", || sandbox.at("sent").exists());
-    assert_eq!(host.noted(), ["send  later [] Some(\"watch\")"]);
+    assert_eq!(host.noted(), ["send  later [] Some(\"watch\") None true None"]);
 }
 
 #[test]
