@@ -25,8 +25,11 @@ use crate::cli::write::add::shipped;
 type CandidateWords = fn() -> Vec<CompletionCandidate>;
 
 /// The words for a value, by its name in the help.
-const WORDS: &[(&str, CandidateWords)] =
-    &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped), ("PAGE", pages)];
+#[rustfmt::skip]
+const WORDS: &[(&str, CandidateWords)] = &[
+    ("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped), ("PAGE", pages),
+    ("SET", sets),
+];
 
 pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> Result {
     let mut script = Vec::new();
@@ -58,11 +61,16 @@ fn line(shell: &dyn EnvCompleter) -> CommandLine {
     let is_bash = shell.name() == Bash.name();
     // Hidden commands would be completed as well.
     let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    let commands = commands.map(|command| command.mut_args(|arg| with_words(arg, is_bash)));
+    let commands = commands.map(|command| completed(command, is_bash));
     CommandLine::new("hookrun")
         .version(env!("CARGO_PKG_VERSION"))
         .args(all.get_arguments())
         .subcommands(commands.collect::<Vec<_>>())
+}
+
+fn completed(command: CommandLine, is_bash: bool) -> CommandLine {
+    let command = command.mut_args(|arg| with_words(arg, is_bash));
+    command.mut_subcommands(|below| completed(below, is_bash))
 }
 
 fn with_words(arg: Arg, is_bash: bool) -> Arg {
@@ -105,6 +113,12 @@ fn hosts() -> Vec<CompletionCandidate> {
 
 fn shipped() -> Vec<CompletionCandidate> {
     shipped::all().iter().map(|one| word(&one.name, Some(&one.about))).collect()
+}
+
+/// Whether they can be used or not: `sets update` mends them.
+fn sets() -> Vec<CompletionCandidate> {
+    let sets = config(ConfigScope::Event("")).sets;
+    sets.iter().map(|set| word(&set.declared.name, Some(&set.declared.source.locked()))).collect()
 }
 
 fn pages() -> Vec<CompletionCandidate> {

@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use similar::TextDiff;
 
+use crate::config::sets::lock::{LOCK, Lock, LockedSet};
 use crate::config::trust::{
     ContentFile, FileMark, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport, TrustStore,
     TrustedBy,
 };
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{self, folders, native};
+use crate::dialects::folders::FOLDERS;
 use crate::engine::complaint::Complaint;
 use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::event::OnFailure;
@@ -44,21 +45,16 @@ struct SeenProject {
 }
 
 impl SeenProject {
-    /// Looks at the files too if `reads`: those of what is forgotten need not be readable.
-    fn look(
-        dialect: &str,
-        store: TrustStore,
-        reads: bool,
-        env: &Environment,
-    ) -> Result<SeenProject> {
-        let host = dialects::find(dialect).and_then(|dialect| folders::of(dialect.name));
-        let choice = Choice { host, trust: Some(TrustChoice::Told), ..Choice::default() };
+    /// Looks at the files too if `reads`: those of what is forgotten need not be readable. Hooks in
+    /// the folders of hosts count, whichever host will ask.
+    fn look(store: TrustStore, reads: bool, env: &Environment) -> Result<SeenProject> {
+        let choice = Choice { hosts: FOLDERS, trust: Some(TrustChoice::Told), ..Choice::default() };
         let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
         let mut sets = Vec::new();
         for report in reports {
             let files = if reads { report.read() } else { Ok(HookFiles::default()) };
             let files = files.map_err(failed("the hooks cannot be read"))?;
-            let before = store.latest(&report.repository, &report.folder);
+            let before = store.latest(&report.repository, &report.folder, &files);
             sets.push(SeenSet { report, files, before });
         }
         let config = Config::load(&Choice { trust: None, ..choice }, env, ConfigScope::All);
@@ -79,7 +75,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     if args.list {
         return list(&store, out);
     }
-    let seen = SeenProject::look(&args.dialect, store, !args.never && !args.revoke, env)?;
+    let seen = SeenProject::look(store, !args.never && !args.revoke, env)?;
     if seen.sets.is_empty() {
         let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
         return Err(Complaint::with_cure("this project has no hooks", help));
@@ -129,7 +125,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
     let Some(store) = TrustStore::of(env) else { return Ok(()) };
-    let seen = SeenProject::look(native::NAME, store, true, env)?;
+    let seen = SeenProject::look(store, true, env)?;
     if seen.is_trusted() {
         return Ok(());
     }
@@ -239,6 +235,11 @@ impl SeenSet {
         let count = counted(self.files.files.len(), "file");
         let digest = self.files.digest();
         let _ = writeln!(text, "The hooks in {folder} {state}.\n  {count}, {digest}");
+        if self.before.is_none() {
+            let sets = self.lock().sets;
+            sets.iter()
+                .for_each(|set| text.push_str(&format!("  set {}\n", plain(&set.to_string()))));
+        }
         let mut events: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut loosened = Vec::new();
         for hook in self.hooks(config) {
@@ -260,16 +261,19 @@ impl SeenSet {
     fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
         let folder = self.report.folder.clone();
         let of_project = config.hooks.iter().filter(|hook| hook.source.layer == LayerKind::Project);
+        let is_part = |path: &Path| self.report.parts.iter().any(|part| path.starts_with(part));
         of_project.filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
-            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder
+            // The files of a shared set are in the store, and its lock is here.
+            let file = hook.source.file.strip_prefix(own).unwrap_or(Path::new(LOCK));
+            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder && is_part(file)
         })
     }
 
     /// What has changed since this repository's hooks were last trusted; nothing if they never were.
     fn diff(&self, store: &TrustStore) -> String {
         let Some(before) = &self.before else { return String::new() };
-        let mut text = String::new();
+        let mut text = self.changed_sets(before, store);
         let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
         let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
         let all = self.files.files.iter().map(|file| &file.mark).chain(&before.files);
@@ -286,6 +290,32 @@ impl SeenSet {
             let new = new.map(text_of).unwrap_or_default();
             let diff = TextDiff::from_lines(old.as_str(), &new).unified_diff().to_string();
             diff.lines().for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
+        }
+        text
+    }
+
+    /// The shared sets that are locked now.
+    fn lock(&self) -> Lock {
+        let lock = self.files.files.iter().find(|file| file.mark.path == LOCK);
+        Lock::read(&lock.map(text_of).unwrap_or_default(), Path::new(LOCK), &mut Vec::new())
+    }
+
+    /// Which of them are others than before: what their files are is in no diff of the lock.
+    fn changed_sets(&self, before: &TrustRecord, store: &TrustStore) -> String {
+        let kept = before.files.iter().find(|mark| mark.path == LOCK);
+        let kept = kept.and_then(|mark| store.trusted_text(&mark.content)).unwrap_or_default();
+        let (then, now) = (Lock::read(&kept, Path::new(LOCK), &mut Vec::new()), self.lock());
+        let names = then.sets.iter().chain(&now.sets).map(|set| &set.name);
+        let mut text = String::new();
+        for name in names.collect::<BTreeSet<_>>() {
+            let shown = |set: Option<&LockedSet>| {
+                set.map_or("none".to_string(), |set| plain(&format!("{set} from {}", set.source)))
+            };
+            let (then, now) = (then.find(name), now.find(name));
+            if then != now {
+                let (then, now) = (shown(then), shown(now));
+                let _ = writeln!(text, "set {}\n  was {then}\n  is  {now}", plain(name));
+            }
         }
         text
     }

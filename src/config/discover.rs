@@ -29,8 +29,8 @@ pub struct Choice {
     pub settings: Vec<PathBuf>,
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
-    /// The system that asks: hooks in its own folders are looked for too.
-    pub host: Option<&'static SystemFolders>,
+    /// The folders of the system that asks, or of all: hooks in them are looked for too.
+    pub hosts: &'static [SystemFolders],
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
     /// Folders that the host tells of: what its user has opened is the project.
@@ -73,10 +73,10 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
                 layers.extend(layer_in(kind, &folder, &mut problems));
             }
         }
-        let of_user = |host: &SystemFolders| {
-            host_layer(LayerKind::User, env.home.as_ref()?, choice.host, host.user)
+        let of_user = |host: &'static SystemFolders| {
+            host_layer(LayerKind::User, env.home.as_ref()?, host, host.user)
         };
-        layers.extend(choice.host.and_then(of_user));
+        layers.extend(choice.hosts.iter().filter_map(of_user));
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
             let cause = format!("the working directory, and so the project, is not known: {error}");
@@ -87,13 +87,13 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         layers.extend(project.layers);
         looked = project.looked;
         root = Some(project.root);
-        let of_project = |host: &SystemFolders| {
-            host_layer(LayerKind::Project, &env.cwd, choice.host, host.project)
+        let of_project = |host: &'static SystemFolders| {
+            host_layer(LayerKind::Project, &env.cwd, host, host.project)
         };
-        layers.extend(choice.host.and_then(of_project));
+        layers.extend(choice.hosts.iter().filter_map(of_project));
     }
     for named in &choice.explicit {
-        match explicit_layer(&env.cwd.join(named), choice.host, &mut problems) {
+        match explicit_layer(&env.cwd.join(named), choice.hosts.first(), &mut problems) {
             Ok(layer) => layers.push(layer),
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
@@ -171,14 +171,14 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
 fn host_layer(
     kind: LayerKind,
     root: &Path,
-    host: Option<&'static SystemFolders>,
+    host: &'static SystemFolders,
     folder: &str,
 ) -> Option<Layer> {
     let path = root.join(folder);
     if !is_there(&path) {
         return None;
     }
-    let loose = StandaloneScript { path, host, origin: StandaloneOrigin::Folder };
+    let loose = StandaloneScript { path, host: Some(host), origin: StandaloneOrigin::Folder };
     Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
 }
 

@@ -261,7 +261,7 @@ impl SettingsReader<'_> {
             };
             let path = self.path(written);
             if path.is_file() {
-                let host = folders::of(listing.dialect);
+                let host = folders::of(listing.dialect).first();
                 self.manifest.loose.push(StandaloneScript {
                     path,
                     host,

@@ -87,8 +87,10 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
     HostFolders { roots, cwd }
 }
 
-pub fn of(dialect: &str) -> Option<&'static SystemFolders> {
-    FOLDERS.iter().find(|folders| folders.dialect == dialect)
+/// Those of one system, if it has any.
+pub fn of(dialect: &str) -> &'static [SystemFolders] {
+    let found = FOLDERS.iter().find(|folders| folders.dialect == dialect);
+    found.map_or(&[], std::slice::from_ref)
 }
 
 impl SystemFolders {

@@ -53,7 +53,7 @@ fn notes(report: &Value, place: usize) -> Vec<String> {
 
 /// Tells why a test proves nothing on this machine.
 #[expect(clippy::print_stderr, reason = "for who reads the test's output")]
-fn skip(why: &str) {
+pub(crate) fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
@@ -71,7 +71,7 @@ fn without_privileges() -> Option<Vec<&'static str>> {
     works(&words, &[env!("CARGO_BIN_EXE_hookrun"), "--version"]).then(|| words.to_vec())
 }
 
-fn works(words: &[&str], more: &[&str]) -> bool {
+pub(crate) fn works(words: &[&str], more: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).args(more).stdin(Stdio::null());
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -24,6 +24,7 @@ pub(crate) enum SetsAction {
     /// Copy the files of a set into a folder
     Vendor {
         /// The set
+        #[arg(value_name = "SET")]
         name: String,
 
         /// The folder, which must not be there yet
@@ -38,6 +39,7 @@ pub(crate) enum SetsAction {
     /// Show who declares a set, and which hooks and files it brings
     Why {
         /// The set
+        #[arg(value_name = "SET")]
         name: String,
     },
 }
@@ -93,6 +95,7 @@ pub(crate) struct AddedSet {
 #[derive(Debug, Args)]
 pub(crate) struct UpdatedSets {
     /// Only this set [default: all whose lock you may write]
+    #[arg(value_name = "SET")]
     pub(crate) name: Option<String>,
 
     /// Take a tag that names another commit than the locked one, or another archive of a URL

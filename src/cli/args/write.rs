@@ -318,8 +318,4 @@ pub(crate) struct TrustArgs {
     /// Trust the hooks if they have this digest, without a question
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) digest: Option<String>,
-
-    /// The host that asks: hooks in its own folders of the project count as well
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
-    pub(crate) dialect: String,
 }

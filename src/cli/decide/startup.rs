@@ -68,7 +68,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         explicit: source.hooks.clone(),
         settings: source.settings.clone(),
         discover: source.discover,
-        host: dialects::find(dialect).and_then(|dialect| folders::of(dialect.name)),
+        hosts: dialects::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
         program: env.image(),
         told: HostFolders { roots: env.projects_of(dialect), cwd: None },
         locks: Vec::new(),

@@ -18,7 +18,6 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet}
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling::{did_you_mean, nearest};
-use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use rustix::fs::{Access, access};
 
@@ -201,23 +200,9 @@ fn lock_of(place: &Path, config: &Config) -> Lock {
     lock
 }
 
-/// A set on one line: name, rev, commit and files.
+/// A set on one line.
 fn line(set: &LockedSet) -> String {
-    let rev = set.rev.as_ref().map(|rev| format!(" {rev}")).unwrap_or_default();
-    let commit = set.commit.as_ref().map(|commit| format!(" ({})", short(commit)));
-    let archive = set.archive.as_ref().map(|digest| format!(" (archive {digest})"));
-    let files = counted(set.files, "file");
-    plain(&format!(
-        "{}{rev}{}: {files}, sha256:{}",
-        set.name,
-        commit.or(archive).unwrap_or_default(),
-        short(&set.tree)
-    ))
-}
-
-/// The first digits of a commit or a digest.
-fn short(digits: &str) -> &str {
-    digits.get(..12).unwrap_or(digits)
+    plain(&set.to_string())
 }
 
 fn verify(config: &Config, env: &Environment, out: &mut dyn Write) -> Result {

@@ -1,5 +1,6 @@
 //! `hookrun.lock`: exactly which content of each set runs. Written by `hookrun sets`.
 
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -36,6 +37,24 @@ pub(crate) struct LockedSet {
     pub(crate) files: usize,
     /// Who signed it: `ssh:FINGERPRINT NAME` or `minisign:KEY`.
     pub(crate) signed_by: Option<String>,
+}
+
+/// On one line: name, rev, what pins it, and files.
+impl fmt::Display for LockedSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockedSet { name, rev, commit, archive, tree, files, .. } = self;
+        write!(f, "{name}")?;
+        rev.iter().try_for_each(|rev| write!(f, " {rev}"))?;
+        commit.iter().try_for_each(|commit| write!(f, " ({})", short(commit)))?;
+        archive.iter().try_for_each(|digest| write!(f, " (archive {digest})"))?;
+        let plural = if *files == 1 { "" } else { "s" };
+        write!(f, ": {files} file{plural}, {TREE}{}", short(tree))
+    }
+}
+
+/// The first digits of a commit or a digest.
+fn short(digits: &str) -> &str {
+    digits.get(..12).unwrap_or(digits)
 }
 
 const TREE: &str = "sha256:";

@@ -140,11 +140,15 @@ impl TrustStore {
         !files_in(&self.of_repository(repository)).is_empty()
     }
 
-    /// The content that was trusted last in this folder of a repository.
-    pub fn latest(&self, repository: &Path, folder: &Path) -> Option<TrustRecord> {
+    /// The content that was trusted last in this folder of a repository, of those that have a file
+    /// of `set` if there are any: the folder of a host is a set apart.
+    pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository));
         let records = records.into_iter().map(|(_, record)| record);
-        records.filter(|record| record.folder == folder).max_by_key(|record| record.when)
+        let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
+        let is_of_set = |record: &TrustRecord| record.files.iter().any(is_in);
+        let of_folder = records.filter(|record| record.folder == folder);
+        of_folder.max_by_key(|record| (is_of_set(record), record.when))
     }
 
     /// Everything that is trusted, by repositories, and the repositories whose hooks never run.

@@ -83,8 +83,8 @@ impl Hooks {
         dialect: Option<&'static Dialect>,
         told: &HostFolders,
     ) -> Result<Config, ReplayError> {
-        let host = dialect.and_then(|dialect| folders::of(dialect.name));
-        let choice = Choice { host, told: told.clone(), ..self.choice.clone() };
+        let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
+        let choice = Choice { hosts, told: told.clone(), ..self.choice.clone() };
         let mut config = Config::load(&choice, &self.env, ConfigScope::All).for_host(dialect);
         if let Some(complaint) = config.complaint() {
             return Err(ReplayError::Broken(complaint));

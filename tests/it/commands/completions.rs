@@ -63,7 +63,7 @@ fn project() -> Sandbox {
         .hook("two words", "touch ran")
         .hook_for("agent.stop", "tests.sh", "# hookrun: timeuot=3\ntouch ran")
         .hook_for("tool.pro", "never.sh", "touch ran")
-        .file("hookrun.toml", "[event.\"deploy.pre\"]\nsummary = \"x\"\n[[hook]]\nname = 3\n");
+        .file("hookrun.toml", "[event.\"deploy.pre\"]\nsummary = \"x\"\n[[hook]]\nname = 3\n[sets.base]\npath = 's'\n[sets.more]\npath = 's'\n");
     fs::create_dir(sandbox.at(".git")).unwrap();
     sandbox
 }
@@ -92,6 +92,9 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
         ("hookrun install ", &["claude", "git"], &["hooks.d", "hooks.d/", "home"]),
         ("hookrun uninstall co", &["codex"], &["claude"]),
         ("hookrun doctor g", &["gemini", "git"], &["claude"]),
+        ("hookrun sets why ", &["base", "more"], &["tool.pre", "two words"]),
+        ("hookrun sets update b", &["base"], &["more"]),
+        ("hookrun sets vendor m", &["more"], &["base"]),
         ("hookrun man hookrun-s", &["hookrun-suite", "hookrun-show"], &["hookrun.toml"]),
         ("hookrun completions f", &["fish"], &["bash"]),
         ("hookrun new a --lang p", &["python"], &["sh"]),

@@ -295,13 +295,23 @@ fn a_set_of_a_project_runs_only_when_the_lock_is_trusted() {
     let sets = Sets { sandbox: sets.sandbox.without_trust() };
     sets.force_push().blocks_saying("are not trusted");
     sets.sandbox.run_shell("ls").allows();
+    let was = sets.commit_of("r", "v1")[..12].to_string();
+    let old = sets.store()[0].file_name().unwrap().to_str().unwrap()[..12].to_string();
+    let shown = format!("  set base v1 ({was}): 2 files, sha256:{old}\n");
+    sets.sandbox.hookrun(&["trust", "--show"], b"").exits(1).prints(&shown);
     let sets = Sets { sandbox: sets.sandbox.trusted() };
     sets.force_push().blocks("no force: git push --force");
     let sets = sets.file("r", "hookrun.toml", STRICTER);
     sets.commit("r");
     sets.git("r", &["tag", "-f", "v1"]).exits(0);
     sets.sets(&["update", "--moved"]).exits(0).prints("`hookrun trust`");
-    // The lock has changed, and nobody has looked at it.
+    // The lock has changed, and nobody has looked at it. A person sees what from and to what.
+    let shown = sets.sandbox.hookrun(&["trust", "--diff"], b"").stdout;
+    let is = &sets.commit_of("r", "v1")[..12];
+    let wanted = format!(
+        "set base\n  was base v1 ({was}): 2 files, sha256:{old} from git+r\n  is  base v1 ({is}): 2"
+    );
+    assert!(shown.starts_with(&wanted), "{shown}");
     sets.sandbox.run_shell("git push").blocks_saying("are not trusted");
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{GUARD, git, project};
-use crate::sandbox::Sandbox;
+use crate::bounds::{skip, works};
+use crate::sandbox::{Sandbox, TOOL};
 
 /// One that was trusted, and what is done to it then.
 struct Attack {
@@ -228,6 +229,47 @@ fn nothing_that_was_changed_after_it_was_trusted_runs() {
         let _ = fs::remove_file(sandbox.at("ran"));
         let ran = sandbox.gate();
         assert!(ran.status == 2 && !sandbox.at("ran").exists(), "{}: {ran:?}", attack.name);
+    }
+}
+
+/// What is mounted over what, in the namespace of one process.
+const MOUNTS: &[(&str, &str)] = &[
+    ("evil/hooks.d", "hooks.d"),
+    ("evil/hooks.d/tool.pre", "hooks.d/tool.pre"),
+    ("evil/hooks.d/tool.pre/10-guard.sh", HOOK),
+    ("evil/hooks.d/lib/common.sh", "hooks.d/lib/common.sh"),
+    ("evil/hooks.d/lib", "hooks.d/lib"),
+    ("evil/hookrun.toml", "hookrun.toml"),
+    ("evil", "."),
+    ("empty", "hooks.d"),
+    ("/dev/null", HOOK),
+];
+
+/// The stamps of what is mounted are those of another file, even where all else is the same.
+#[test]
+fn what_is_mounted_over_trusted_hooks_does_not_run() {
+    if !works(&["unshare", "-Urm"], &["true"]) {
+        return skip("users may make no namespaces for mounts here");
+    }
+    let evil = "#!/bin/sh\necho evil >>\"$HOME/evil\"\n";
+    let from_lib = format!("{GUARD}. \"$HOOKRUN_HOOK_DIR\"/../lib/common.sh\n");
+    for (from, over) in MOUNTS {
+        let sandbox = with_lib().script(HOOK, &from_lib).file("hookrun.toml", "# nothing\n");
+        let sandbox = sandbox.script("evil/hooks.d/tool.pre/10-guard.sh", evil);
+        let sandbox = sandbox.file("evil/hooks.d/lib/common.sh", evil).file("empty/lib/a", "");
+        let sandbox = sandbox.file("evil/hookrun.toml", "[trust]\npaths = ['/']\n").trusted();
+        let line = |mount: &str| {
+            let inner = format!("{mount}cd \"$PWD\" && exec \"$0\" run tool.pre");
+            sandbox
+                .hookrun_by_shell(&format!("unshare -Urm sh -c '{inner}' \"$0\""), TOOL.as_bytes())
+        };
+        line("").allows();
+        sandbox.has_file("ran");
+        let _ = fs::remove_file(sandbox.at("ran"));
+        let ran = line(&format!("mount --bind {from} {over} && "));
+        assert!(ran.status == 2 && ran.stdout.contains("trusted"), "{from}: {ran:?}");
+        sandbox.has_no_file("home/evil");
+        sandbox.has_no_file("ran");
     }
 }
 

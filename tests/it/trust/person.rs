@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{GUARD, project};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 use crate::ui::screen::{at, at_terminal};
 
 const QUESTION: &str = "[n]ot now, or never: ";
@@ -32,6 +32,25 @@ fn a_person_sees_what_would_run_and_is_asked_once_for_a_content() {
     // Nobody is asked again.
     at_terminal(&sandbox, &["trust"], &[]).exits(0);
     assert!(sandbox.read("stdout").contains("are trusted already"));
+}
+
+#[test]
+fn one_question_is_about_the_folders_of_all_hosts() {
+    let pi = "#!/bin/sh\n# hookrun: event=tool_call\necho pi >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";
+    let sandbox = with_event(project()).script(".pi/hooks/20-pi.sh", pi);
+    let ask = || sandbox.hookrun(&["run", "tool_call", "--host", "pi"], TOOL.as_bytes());
+    let held = ask();
+    held.exits(2).prints("`hookrun trust`");
+    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "y\r")]).exits(0);
+    ask().exits(0);
+    assert_eq!(sandbox.read("ran"), "ran\npi\n");
+    // What has changed is compared with what it was, and not with the hooks beside it.
+    let sandbox = sandbox.script(".pi/hooks/20-pi.sh", &format!("{pi}# more\n"));
+    let diff = sandbox.hookrun(&["trust", "--diff"], b"").stdout;
+    assert!(diff.starts_with(".pi/hooks/20-pi.sh: changed\n"), "{diff}");
+    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "n\r")]);
+    asked.exits(1);
+    assert!(asked.stderr.contains("20-pi.sh") && !asked.stderr.contains("10-guard"), "{asked:?}");
 }
 
 #[test]
@@ -66,7 +85,7 @@ fn never_lets_pass_what_the_hooks_would_decide_until_they_are_trusted() {
 #[test]
 fn a_host_at_a_terminal_asks_nobody_about_trust() {
     let sandbox = with_event(project());
-    fs::write(sandbox.at("event"), crate::sandbox::TOOL).unwrap();
+    fs::write(sandbox.at("event"), TOOL).unwrap();
     let ran = at_terminal(&sandbox, &["run", "tool.pre"], &[]);
     ran.exits(2);
     assert!(!ran.stderr.contains(QUESTION), "{ran:?}");

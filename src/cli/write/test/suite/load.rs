@@ -136,8 +136,8 @@ impl SuiteLoader<'_> {
             return Arc::clone(known);
         }
         let dialect = dialects::find(host);
-        let of_host = dialect.and_then(|dialect| folders::of(dialect.name));
-        let asked = Choice { host: of_host, ..choice.clone() };
+        let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
+        let asked = Choice { hosts, ..choice.clone() };
         let config = Config::load(&asked, self.env, ConfigScope::All).for_host(dialect);
         for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
             self.problem(problem.clone());
