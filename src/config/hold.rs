@@ -28,6 +28,16 @@ pub struct ProjectTrust {
 }
 
 impl ProjectTrust {
+    /// The report on the folder of a layer whose hooks are not trusted; `None` for any other.
+    pub(super) fn report_against(&self, layer: &Layer) -> Option<&TrustReport> {
+        let mut untrusted = self.reports.iter().filter(|report| !report.is_trusted()).peekable();
+        if layer.kind != LayerKind::Project || untrusted.peek().is_none() {
+            return None;
+        }
+        let folder = canonical_folder(layer);
+        untrusted.find(|report| report.folder == folder)
+    }
+
     /// What is to be said about an event that goes on although hooks of the project would have a
     /// say in it, and are not trusted.
     pub fn held(&self, event: &str) -> Option<String> {
@@ -93,8 +103,7 @@ impl<'j> TrustJudge<'j> {
         if layer.kind != LayerKind::Project || self.own.contains(&layer.folder) {
             return;
         }
-        let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let folder = canonical_folder(layer);
         let loose = layer.loose.iter().map(|loose| &loose.path);
         let places = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).cloned().collect();
         let is_set = layer.declared_in.is_some();
@@ -149,6 +158,12 @@ impl<'j> TrustJudge<'j> {
         }
         self.found
     }
+}
+
+/// The folder of the project that brings a layer, also as a shared set that it declares.
+fn canonical_folder(layer: &Layer) -> PathBuf {
+    let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
+    folder.canonicalize().unwrap_or_else(|_| folder.clone())
 }
 
 /// Every handler of a layer's files, of all events, with its file.

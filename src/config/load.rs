@@ -130,7 +130,8 @@ impl Config {
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
             standalone::limit(&mut hooks, dialect, *timeout);
         }
-        let log = log_settings(&layers, &manifests, &mut problems);
+        let log = log_settings(&layers, &manifests, &trust, &mut problems);
+        let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);
         Config { hooks, layers, project, problems, catalog, log, sets, trust }
     }
@@ -250,16 +251,19 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// What the layers say about the log. A project comes with a repository, and cannot hide from
-/// its user what was decided there.
+/// its user what was decided there: nor can one that nobody trusts say what a secret is.
 fn log_settings(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
+    trust: &ProjectTrust,
     problems: &mut Vec<Problem>,
 ) -> LogSettings {
     let mut settings = LogSettings::default();
     for (layer, manifests) in layers.iter().zip(manifests) {
         for (file, Manifest { log, .. }) in manifests {
-            settings.redact.extend(log.redact.iter().cloned());
+            if trust.report_against(layer).is_none() {
+                settings.redact.extend(log.redact.iter().cloned());
+            }
             match log.off {
                 None => {}
                 Some(at) if layer.kind == LayerKind::Project => {
@@ -297,4 +301,20 @@ fn own_events(
     }
     own.extend(commands);
     Catalog::with(own)
+}
+
+/// The catalog in which events that a project declares are gates, if its files have changed since
+/// they were trusted: they may have been gates before.
+fn closed_events(
+    catalog: Catalog,
+    layers: &[Layer],
+    manifests: &[Vec<(PathBuf, Manifest)>],
+    trust: &ProjectTrust,
+) -> Catalog {
+    let is_changed = |layer| {
+        trust.report_against(layer).is_some_and(|report| report.has_changed() && !report.skips)
+    };
+    let changed = layers.iter().zip(manifests).filter(|(layer, _)| is_changed(layer));
+    let names = changed.flat_map(|(_, files)| files).flat_map(|(_, manifest)| &manifest.events);
+    names.fold(catalog, |catalog, (spec, _)| catalog.closing(&spec.name))
 }

@@ -21,7 +21,7 @@ mod tool;
 use std::mem;
 use std::sync::Arc;
 
-use super::spec::EventSpec;
+use super::spec::{EventSpec, OnFailure};
 use crate::engine::spelling;
 use row::{EventRow, OBSERVER};
 
@@ -92,6 +92,16 @@ impl Catalog {
     /// The catalog with `own` events in addition to the built-in ones.
     pub fn with(own: Vec<EventSpec>) -> Catalog {
         Catalog { own: own.into_iter().map(Arc::new).collect() }
+    }
+
+    /// The same with the own event `name` as a gate that a failure blocks.
+    #[must_use]
+    pub(crate) fn closing(mut self, name: &str) -> Catalog {
+        for spec in self.own.iter_mut().filter(|spec| spec.name == name) {
+            let spec = Arc::make_mut(spec);
+            (spec.blocks, spec.on_failure) = (true, OnFailure::Block);
+        }
+        self
     }
 
     /// Every event, the built-in ones first.

@@ -358,3 +358,33 @@ fn a_project_cannot_switch_the_log_off() {
     let found = sandbox.problems(&[]);
     assert!(found.iter().any(|one| one.starts_with("error hookrun.toml:2:11")), "{found:?}");
 }
+
+#[test]
+fn a_changed_file_does_not_make_a_gate_of_a_team_an_event_that_passes() {
+    let declared = |how: &str| {
+        let hook = "[[hook]]\nevent = \"deploy.now\"\nname = \"g\"\ncommand = \"true\"\n";
+        format!("[event.\"deploy.now\"]\nsummary = \"a deployment\"\n{how}\n{hook}")
+    };
+    let changes = ["blocks = false", "blocks = true\non_failure = \"allow\""];
+    for change in changes {
+        let sandbox = Sandbox::new().without_trust();
+        let sandbox = sandbox.file("hookrun.toml", &declared("blocks = true")).trusted();
+        sandbox.run("deploy.now").allows();
+        let ran = sandbox.file("hookrun.toml", &declared(change)).run("deploy.now");
+        assert!(ran.status == 2 && ran.stdout.contains("have changed"), "{change}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_project_that_is_not_trusted_does_not_say_what_the_log_hides() {
+    let hides = "[log]\nredact = [\"secret-[a-z]+\"]\n";
+    let rule = "[[rule]]\nruns = \"echo\"\ndeny = \"no\"\n";
+    let sandbox = Sandbox::new().without_trust().file("hookrun.toml", hides);
+    let sandbox = sandbox.file("home/.config/hookrun/hookrun.toml", rule);
+    let kept = |sandbox: &Sandbox| {
+        sandbox.run_shell("echo secret-word");
+        sandbox.hookrun(&["why", "--format", "json"], b"").stdout
+    };
+    assert!(kept(&sandbox).contains("secret-word"));
+    assert!(!kept(&sandbox.trusted()).contains("secret-word"));
+}
