@@ -13,6 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
+use toml::de::DeTable;
 
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
@@ -50,12 +51,20 @@ impl FileWrite {
         FileWrite { path, becomes: Becomes::New { text: text.into(), mode } }
     }
 
-    /// `text` at the end of a file, which need not be there.
+    /// `text` at the end of a file of TOML, which need not be there.
+    ///
+    /// # Errors
+    /// When that would be no TOML. The path may be a link of somebody else to any file.
     pub(super) fn added(path: PathBuf, text: &str) -> Result<FileWrite> {
         let target = Target::read(&path)?;
         let before = target.text.as_deref().unwrap_or_default().trim_end();
         let gap = if before.is_empty() { "" } else { "\n\n" };
         let text = format!("{before}{gap}{text}");
+        if let Err(error) = DeTable::parse(&text) {
+            let cause = format!("`{}` cannot be added to: {}", path.display(), error.message());
+            let help = "`hookrun validate` shows what is wrong with it; nothing was written";
+            return Err(Complaint::with_cure(cause, help));
+        }
         Ok(FileWrite { path, becomes: Becomes::Changed { target, text } })
     }
 

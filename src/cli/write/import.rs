@@ -14,7 +14,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git as git_table;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::lab::report::style::{BOLD, DIM, counted};
+use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 
 use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_untold};
@@ -83,10 +83,10 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         writeln!(out, "  {}: is here already", plain(&hook.name))?;
     }
     if !found.left.is_empty() {
-        writeln!(out, "{BOLD}not carried over{BOLD:#}")?;
+        writeln!(out, "not carried over")?;
     }
     for (what, why) in &found.left {
-        writeln!(out, "  {}  {DIM}{}{DIM:#}", plain(what), plain(why))?;
+        writeln!(out, "  {}: {}", plain(what), plain(why))?;
     }
     if named.is_none() && !args.dry_run {
         tell_untold(env, out)?;

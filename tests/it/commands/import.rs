@@ -1,6 +1,8 @@
 //! `hookrun import TOOL`: the hooks of other tools.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -82,6 +84,14 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ],
         "SessionStart": [{ "matcher": "startup|resume", "hooks": [{ "command": "./a.sh\n[[hook]]" }] }],
         "Brandnew": [{ "hooks": [{ "command": "./a.sh" }] }],
+        "PostToolUse": { "matcher": "Bash", "hooks": [{ "command": "true" }] },
+        "Stop": [
+            { "command": "true" },
+            { "hooks": { "command": "true" } },
+            { "hooks": [{ "command": "true", "timeout": 0.0001 }] },
+            { "matcher": ["Bash"], "hooks": [{ "command": "true" }] },
+            { "hooks": [{ "command": "python3 'x.py'" }] },
+        ],
     }});
     let sandbox = Sandbox::new().file("x/settings.json", &hooks.to_string());
     let ran = import(&sandbox, &["claude", "x/settings.json", "--hooks", "shared"]);
@@ -93,8 +103,14 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
         ("Brandnew", "hookrun knows no such event"),
+        ("PostToolUse", "it is no list"),
+        ("Stop[0].hooks", "it is no list"),
+        ("Stop[1].hooks", "it is no list"),
+        ("Stop[2].hooks[0]", "its timeout is 0.0001"),
+        ("Stop[3].hooks[0]", "its matcher is [\"Bash\"]"),
+        ("Stop[4].hooks[0]", "it names files relative to the folder"),
     ] {
-        ran.prints(&format!("  x/settings.json, hooks.{place}  {why}"));
+        ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
     }
     let text = sandbox.read("shared/hookrun.toml");
     for part in [
@@ -113,6 +129,38 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     import(&bomb, &["lefthook"]).exits(2).says("has more than 20 aliases");
     let broken = Sandbox::new().file("lefthook.yml", "pre-commit: [");
     import(&broken, &["lefthook"]).exits(2).says("`lefthook.yml`: ");
+    let other = |text: &str| {
+        import(&Sandbox::new().file("x.json", text), &["claude", "x.json", "--dry-run"])
+    };
+    other("{\"hooks\":").exits(2).says("`x.json`: is no JSON");
+    other("{\"hooks\": [1]}").prints("  x.json, hooks: it is no table of events");
+}
+
+#[test]
+fn what_is_no_toml_is_not_added_to() {
+    let settings =
+        json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "it's $(x)" }] }] } });
+    for there in ["alias ll='ls -l'\n", "hook = []\n"] {
+        let sandbox = Sandbox::new().file(".claude/settings.json", &settings.to_string());
+        let sandbox = sandbox.file("hookrun.toml", there);
+        import(&sandbox, &["claude"]).exits(2).says("nothing was written");
+        assert_eq!(sandbox.read("hookrun.toml"), there);
+    }
+}
+
+#[test]
+fn only_whole_words_of_a_line_become_paths_of_the_project() {
+    for (line, becomes) in [
+        (
+            "python3 /opt/x.py && python3 x.py",
+            r#"python3 /opt/x.py && python3 "$HOOKRUN_PROJECT_DIR"/x.py"#,
+        ),
+        (r#"python3 "x.py" y"#, r#"python3 "$HOOKRUN_PROJECT_DIR/x.py" y"#),
+    ] {
+        let hook = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": line }] }] } });
+        let sandbox = Sandbox::new().file(".claude/settings.json", &hook.to_string());
+        import(&sandbox, &["claude", "--dry-run"]).prints(&format!("command = '{becomes}'"));
+    }
 }
 
 #[test]
@@ -156,6 +204,7 @@ repos:
     always_run: true
     stages: [commit, commit-msg, manual]
   - { id: typed, entry: ./t, language: system, types: [python] }
+  - { id: odd, entry: ./t, language: system, files: '[^\.]py' }
 - repo: https://example.com/black
   rev: v1
   hooks: [{ id: black }]
@@ -172,24 +221,30 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
         .file("bad one.py", "FIXME");
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0).prints("3 hooks carried over").prints("`hookrun install git` makes them run");
-    ran.prints("count at manual  `manual` is no hook of git");
-    ran.prints("typed at pre-commit  only `pre-commit` can run it");
-    ran.prints("black at pre-commit  only `pre-commit` can run it");
+    ran.prints("count at manual: `manual` is no hook of git");
+    ran.prints("typed at pre-commit: only `pre-commit` can run it");
+    ran.prints("black at pre-commit: only `pre-commit` can run it");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     repository(&sandbox, "good.py bad.txt old");
     asked(&sandbox, "pre-commit").exits(0);
     assert_eq!(sandbox.read("ran"), "ran\n");
+    // Names need not be UTF-8.
+    fs::write(sandbox.path().join(OsStr::from_bytes(b"x\xff.py")), "FIXME").unwrap();
+    let sandbox = sandbox.variable("LC_ALL", "C.UTF-8");
+    repository(&sandbox, "x*.py");
+    asked(&sandbox, "pre-commit").exits(1);
+    sandbox.hookrun_by_shell("git rm -qf x*.py", b"").exits(0);
     repository(&sandbox, "'bad one.py'");
     asked(&sandbox, "pre-commit").exits(1);
     // With the program, it runs what only it can.
     let program = "#!/bin/sh\necho \"$@\" >>called\n";
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", sandbox.at("bin").display());
     let sandbox = sandbox.script("bin/pre-commit", program).variable("PATH", &path);
-    import(&sandbox, &["pre-commit"]).exits(0).prints("2 hooks carried over");
+    import(&sandbox, &["pre-commit"]).exits(0).prints("3 hooks carried over");
     asked(&sandbox, "pre-commit").exits(1);
     let sandbox = sandbox.file("bad one.py", "good");
     asked(&sandbox, "pre-commit").exits(0);
-    let called = "run typed --hook-stage pre-commit\nrun black --hook-stage pre-commit\n";
+    let called = "run typed --hook-stage pre-commit\nrun odd --hook-stage pre-commit\nrun black --hook-stage pre-commit\n";
     assert_eq!(sandbox.read("called"), called);
 }
 
@@ -222,8 +277,8 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         .file("a.js", "good")
         .file("a.txt", "bad");
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0).prints("3 hooks carried over").prints("fix  `stage_fixed` has no key in hookrun");
-    ran.prints("placeholders that only lefthook fills").prints("assert.*  it is no hook of git");
+    ran.exits(0).prints("3 hooks carried over").prints("fix: `stage_fixed` has no key in hookrun");
+    ran.prints("placeholders that only lefthook fills").prints("assert.*: it is no hook of git");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     assert!(sandbox.read("hookrun.toml").contains("parallel = true"));
     repository(&sandbox, "a.txt web");
@@ -251,8 +306,8 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         .script("node_modules/.bin/lint-all", "#!/bin/sh\n[ ! -e bad ]\n")
         .file("message", "wip\n");
     let ran = import(&sandbox, &["husky"]);
-    ran.exits(0).prints("2 hooks carried over").prints(".husky/pre-push  it reads what git writes");
-    ran.prints(".husky/post-checkout  it reads arguments, and hooks of checkout.post get JSON");
+    ran.exits(0).prints("2 hooks carried over").prints(".husky/pre-push: it reads what git writes");
+    ran.prints(".husky/post-checkout: it reads arguments, and hooks of checkout.post get JSON");
     repository(&sandbox, "message");
     asked(&sandbox, "pre-commit").exits(0);
     asked(&sandbox, "commit-msg -- message").exits(1);

@@ -15,8 +15,9 @@ const STAGED: &str = "git diff --cached --name-only -z --diff-filter=d";
 /// Puts the file of the commit message where a hook of git has it.
 const MESSAGE_FILE: &str = "set -- \"$(hookrun field filePath)\"; ";
 
-/// What a regular expression of Python may have, and one of `grep -E` may not.
-const OF_PYTHON: &[&str] = &["(?", "\\d", "\\w", "\\s", "\\b", "\\A", "\\Z", "*?", "+?", "'"];
+/// What a regular expression of Python may have, and means something else for `grep -E`, or cannot
+/// be written in single quotes.
+const OF_PYTHON: &[&str] = &["(?", "*?", "+?", "??", "*+", "++", "?+", "{", "[:", "[=", "[[.", "'"];
 
 type Found = std::result::Result<FoundHook, String>;
 
@@ -136,10 +137,11 @@ fn local_line(
     let filters = [config, hook].map(|one| [("", &one["files"]), ("v", &one["exclude"])]);
     for (how, form) in filters.into_iter().flatten() {
         let form = form.as_str().filter(|form| !form.is_empty());
-        if form.is_some_and(|form| OF_PYTHON.iter().any(|part| form.contains(part))) {
+        if form.is_some_and(|form| !is_for_grep(form)) {
             return Ok(None);
         }
-        select.extend(form.map(|form| format!(" | grep -{how}E '{form}'")));
+        // Names are bytes: in another locale `grep` finds nothing in those that are not UTF-8.
+        select.extend(form.map(|form| format!(" | LC_ALL=C grep -{how}E '{form}'")));
     }
     let has_types = ["types", "types_or", "exclude_types"].iter().any(|key| !hook[key].is_null());
     if has_message {
@@ -156,6 +158,14 @@ fn local_line(
     }
     let line = if passes { format!("{line} \"$@\"") } else { line };
     Ok(Some(over_staged(&select, &line)))
+}
+
+/// Whether `grep -E` takes a regular expression of Python as Python does. In brackets it keeps a
+/// backslash as a character.
+fn is_for_grep(form: &str) -> bool {
+    let has_other_escapes = form.replace("\\.", "").contains('\\');
+    let is_in_brackets = form.contains('[') && form.contains('\\');
+    !has_other_escapes && !is_in_brackets && !OF_PYTHON.iter().any(|part| form.contains(part))
 }
 
 fn plain_text(value: &Value) -> String {

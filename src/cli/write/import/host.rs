@@ -32,19 +32,28 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
     };
     let value = source.value()?;
     let mut found = SourceHooks::default();
-    let events = value["hooks"].as_object().into_iter().flatten();
-    for (event, items) in events.filter(|(event, _)| !file.beside.contains(&event.as_str())) {
+    let place = format!("{}, hooks", source.shown());
+    let events = match &value["hooks"] {
+        Value::Null => return Ok(found),
+        events => events.as_object(),
+    };
+    let Some(events) = events else {
+        found.left.push((place, "it is no table of events".to_string()));
+        return Ok(found);
+    };
+    for (event, items) in events.iter().filter(|(event, _)| !file.beside.contains(&event.as_str()))
+    {
+        let place = format!("{place}.{event}");
         let Some(row) = dialect.events.iter().find(|row| row.name == *event) else {
-            let place = format!("{}, hooks.{event}", source.shown());
-            found.left.push((place, "hookrun knows no such event of this host".to_string()));
+            let why = "hookrun knows no such event of this host";
+            found.left.push((place, why.to_string()));
             continue;
         };
-        let items = items.as_array().map(Vec::as_slice).unwrap_or_default();
-        for (number, item) in items.iter().enumerate() {
-            let group = std::slice::from_ref(item);
+        for (number, item) in found.list(&place, items).iter().enumerate() {
+            let place = format!("{place}[{number}]");
             let hooks = match file.is_grouped {
-                true => item["hooks"].as_array().map(Vec::as_slice).unwrap_or_default(),
-                false => group,
+                true => found.list(&format!("{place}.hooks"), &item["hooks"]),
+                false => std::slice::from_ref(item),
             };
             let is_in_order = match file.together {
                 Together::InOrder => true,
@@ -54,7 +63,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
             for (inner, hook) in hooks.iter().enumerate() {
                 let inner =
                     if file.is_grouped { format!(".hooks[{inner}]") } else { String::new() };
-                let place = format!("{}, hooks.{event}[{number}]{inner}", source.shown());
+                let place = format!("{place}{inner}");
                 let matcher = &item["matcher"];
                 let at = ImportedHook { source, file, dialect, row, hook, matcher, is_in_order };
                 found.take(place, at.entry());
@@ -159,6 +168,7 @@ impl ImportedHook<'_> {
                 let number = value.as_f64().filter(|number| *number > 0.0);
                 let per_second = if self.file.time.per_second == 1 { 1.0 } else { 1000.0 };
                 let time = number.and_then(|it| Duration::try_from_secs_f64(it / per_second).ok());
+                let time = time.filter(|time| time.as_millis() > 0);
                 time.ok_or_else(|| format!("its timeout is {value}"))?
             }
         };
@@ -167,6 +177,9 @@ impl ImportedHook<'_> {
 
     /// The table `match`, if it does not take every event.
     fn matching(&self) -> std::result::Result<Option<String>, String> {
+        if !self.matcher.is_null() && !self.matcher.is_string() {
+            return Err(format!("its matcher is {}", self.matcher));
+        }
         let own = self.text(HostHookKey::Matcher).or(self.matcher.as_str()).unwrap_or_default();
         let subject = self.file.subject(self.row.name);
         let Some(subject) = subject.filter(|_| !matches!(own, "" | "*")) else { return Ok(None) };

@@ -49,11 +49,12 @@ impl ImportSource<'_> {
         let cannot = |error: String| {
             Complaint::with_cure(format!("`{}`: {error}", self.shown()), "correct it")
         };
+        let text = self.text()?;
         let ending = self.file.extension().unwrap_or_default();
         if ending != "yml" && ending != "yaml" {
-            return read_value(self.file).ok_or_else(|| cannot("cannot be read".to_string()));
+            let form = if ending == "toml" { "TOML" } else { "JSON" };
+            return read_value(self.file).ok_or_else(|| cannot(format!("is no {form}")));
         }
-        let text = self.text()?;
         let is_alias = |word: &&str| word.len() > 1 && word.starts_with('*');
         if text.split_whitespace().filter(is_alias).count() > MOST_ALIASES {
             return Err(cannot(format!("has more than {MOST_ALIASES} aliases")));
@@ -91,15 +92,40 @@ pub(super) fn anchored(line: &str) -> std::result::Result<String, String> {
     for _ in 0..MOST_WORDS {
         let Some(word) = relative::adrift(&line) else { return Ok(line) };
         let path = word.trim_start_matches("./");
-        line = line.replacen(&word, &format!("\"$HOOKRUN_PROJECT_DIR\"/{path}"), 1);
+        let Some((at, before)) =
+            find_word(&line, &word).filter(|(_, before)| *before != Some('\''))
+        else {
+            break;
+        };
+        let anchored = match before {
+            Some('"') => format!("$HOOKRUN_PROJECT_DIR/{path}"),
+            _ => format!("\"$HOOKRUN_PROJECT_DIR\"/{path}"),
+        };
+        line.replace_range(at..at + word.len(), &anchored);
     }
     Err("it names files relative to the folder that it runs in".to_string())
+}
+
+/// Where a word begins in a line, and not a part of another, and the character before it.
+fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
+    let is_inside = |c: char| c.is_alphanumeric() || "/._-$}~".contains(c);
+    let all = line.match_indices(word).map(|(at, _)| (at, line[..at].chars().next_back()));
+    let mut words = all.filter(|(_, before)| !before.is_some_and(is_inside));
+    words.next()
 }
 
 impl SourceHooks {
     pub(super) fn add(&mut self, other: SourceHooks) {
         self.hooks.extend(other.hooks);
         self.left.extend(other.left);
+    }
+
+    /// The items of a list. Anything else in its place is named: hooks may be in it.
+    pub(super) fn list<'v>(&mut self, place: &str, value: &'v Value) -> &'v [Value] {
+        value.as_array().unwrap_or_else(|| {
+            self.left.push((place.to_string(), "it is no list".to_string()));
+            const { &Vec::new() }
+        })
     }
 
     /// Takes a hook, or the reason why there is none.
