@@ -19,7 +19,7 @@ use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
 use crate::cli::terminal::Terminal;
-use crate::cli::trust::keeping;
+use crate::cli::trust::{keeping, offer};
 
 /// The mode of a file that can be run, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
@@ -135,7 +135,10 @@ impl WritePlan {
     pub(super) fn write_for_person(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         match Terminal::open(env) {
             Some(_) => self.write(env, out),
-            None => self.write_untrusted(&Paths::from(&env.cwd), out),
+            None => {
+                self.write_untrusted(&Paths::from(&env.cwd), out)?;
+                offer(env, out)
+            }
         }
     }
 

@@ -58,7 +58,9 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let files: Vec<PathBuf> = files.iter().flat_map(|file| files_in(file)).collect();
     if files.is_empty() {
         let help = format!("it looks for {}; name another file", tool.files.join(", "));
-        return Err(Complaint::with_cure(format!("there is no file of {} here", tool.name), help));
+        let nothing = || format!("there is no file of {} here", tool.name);
+        let cause = args.file.as_ref().map(|file| format!("`{}` is not there", file.display()));
+        return Err(Complaint::with_cure(cause.unwrap_or_else(nothing), help));
     }
     let mut found = SourceHooks::default();
     for file in &files {

@@ -133,6 +133,15 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         import(&Sandbox::new().file("x.json", text), &["claude", "x.json", "--dry-run"])
     };
     other("{\"hooks\":").exits(2).says("`x.json`: is no JSON");
+    let toml = Sandbox::new().file(".codex/config.toml", "[hooks\n");
+    import(&toml, &["codex"]).exits(2).says("`.codex/config.toml`: ");
+    import(&toml, &["codex", "no.json"]).exits(2).says("`no.json` is not there");
+    let pipe = Sandbox::new().file(".claude/x", "");
+    pipe.hookrun_by_shell("mkfifo .claude/settings.json", b"").exits(0);
+    import(&pipe, &["claude"])
+        .exits(2)
+        .says("cannot read `.claude/settings.json`: it is not a file");
+    pipe.hookrun(&["init", "--dry-run"], b"").exits(0).prints("`hookrun import claude`");
     other("{\"hooks\": [1]}").prints("  x.json, hooks: it is no table of events");
 }
 
@@ -171,7 +180,7 @@ fn an_agent_cannot_make_hooks_trusted_by_importing_them() {
         sandbox.file(".claude/settings.json", &settings.to_string())
     };
     let alone = sandbox();
-    import(&alone, &["claude"]).exits(0);
+    import(&alone, &["claude"]).exits(0).prints("  to do: `hookrun trust`");
     alone.run_shell("ls").blocks_saying("hookrun trust");
     let attended = sandbox();
     at_terminal(&attended, &["import", "claude"], &[]).exits(0);

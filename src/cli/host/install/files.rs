@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
 use crate::config::problem::utf8;
+use crate::config::reader::read_file;
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
@@ -23,7 +24,7 @@ use crate::cli::exit::{Result, failed};
 /// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
 /// reports it.
 pub(crate) fn read_value(file: &Path) -> Option<Value> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = String::from_utf8(read_file(file).ok()?).ok()?;
     if file.extension().is_some_and(|ending| ending == "toml") {
         return Some(Tree::of_toml(&DeTable::parse_recoverable(&text).0).to_json());
     }

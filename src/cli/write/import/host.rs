@@ -33,11 +33,10 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
     let value = source.value()?;
     let mut found = SourceHooks::default();
     let place = format!("{}, hooks", source.shown());
-    let events = match &value["hooks"] {
-        Value::Null => return Ok(found),
-        events => events.as_object(),
-    };
-    let Some(events) = events else {
+    let Some(events) = value["hooks"].as_object() else {
+        if value["hooks"].is_null() {
+            return Ok(found);
+        }
         found.left.push((place, "it is no table of events".to_string()));
         return Ok(found);
     };

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use crate::config::reader::read_file;
+use crate::config::tree::Tree;
 use crate::config::{Environment, relative};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::{Paths, plain};
 use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
+use toml::de::DeTable;
 
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::read_value;
@@ -51,9 +54,12 @@ impl ImportSource<'_> {
         };
         let text = self.text()?;
         let ending = self.file.extension().unwrap_or_default();
+        if ending == "toml" {
+            let table = DeTable::parse(&text).map_err(|error| cannot(error.message().into()))?;
+            return Ok(Tree::of_toml(&table).to_json());
+        }
         if ending != "yml" && ending != "yaml" {
-            let form = if ending == "toml" { "TOML" } else { "JSON" };
-            return read_value(self.file).ok_or_else(|| cannot(format!("is no {form}")));
+            return read_value(self.file).ok_or_else(|| cannot("is no JSON".to_string()));
         }
         let is_alias = |word: &&str| word.len() > 1 && word.starts_with('*');
         if text.split_whitespace().filter(is_alias).count() > MOST_ALIASES {
@@ -66,7 +72,8 @@ impl ImportSource<'_> {
 
     pub(super) fn text(&self) -> Result<String> {
         let cannot = |error| Complaint::new(format!("cannot read `{}`: {error}", self.shown()));
-        std::fs::read_to_string(self.file).map_err(cannot)
+        let bytes = read_file(self.file).map_err(|error| cannot(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8".to_string()))
     }
 }
 
