@@ -11,6 +11,8 @@ mod host;
 mod inside;
 mod look;
 mod man;
+#[cfg(feature = "serve")]
+mod serve;
 mod streams;
 mod terminal;
 mod trust;
@@ -125,6 +127,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Run(args) if args.host() == crate::dialects::git::NAME => git::run(args, env),
         Command::Run(args) => run::run(args, env),
         Command::Test(args) => test::test(args, env, out),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::serve(args, env),
         Command::Why(args) => why::why(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),

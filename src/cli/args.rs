@@ -5,6 +5,8 @@ mod inside;
 mod look;
 mod options;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod sets;
 mod write;
 
@@ -20,6 +22,8 @@ pub(crate) use look::{
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArgs;
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
 pub(crate) use write::{AddArgs, EditArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
 
@@ -54,6 +58,12 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases."
     )]
     Test(TestArgs),
+    /// Stay, and decide what programs ask: on stdin, over HTTP, as an MCP server
+    #[cfg(feature = "serve")]
+    #[command(
+        after_help = "Each answer is the one that `hookrun run` gives. Hooks and settings count as they are when an event is asked about. It ends when stdin does, or by a signal; hooks that run then are ended. Exit status: 0 ended, 2 a door could not be opened."
+    )]
+    Serve(ServeArgs),
     /// Explain decisions: the last one here, or others
     #[command(
         alias = "log",
@@ -216,6 +226,8 @@ impl Command {
             | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),
             Command::Schema(_) => OutputShape::Json,
+            #[cfg(feature = "serve")]
+            Command::Serve(_) => OutputShape::Values,
             Command::Run(_)
             | Command::Field(_)
             | Command::Ui { .. }

@@ -35,7 +35,7 @@ pub const FOLDERS: &[SystemFolders] = &[
 ];
 
 /// The folders that a host names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct HostFolders {
     /// What its user has opened: the roots of the project.
     pub roots: Vec<PathBuf>,

@@ -162,6 +162,14 @@ impl Runner {
         self
     }
 
+    /// The same runner for one decision, which `cancel` can end too.
+    #[must_use]
+    pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
+        let mut own = self.clone();
+        own.engine.cancel = Some(cancel);
+        own
+    }
+
     /// Reports to a watcher what hooks do while they run.
     #[must_use]
     pub fn watch(mut self, watcher: Option<Watcher>) -> Runner {
@@ -288,7 +296,7 @@ impl Runner {
 
     /// Whether no hook is bound to `event` and nothing else blocks it. Allocates nothing and does
     /// not read the clock.
-    fn is_idle(&self, event: &Event) -> bool {
+    pub(crate) fn is_idle(&self, event: &Event) -> bool {
         !self.registry.has(&event.spec().name)
             && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()))
     }

@@ -11,8 +11,11 @@ use crate::engine::ui::{Asker, DialogAnswer, Outer, PATIENCE, Request, Ui, named
 
 use crate::cli::terminal::Terminal;
 
+#[derive(Clone)]
 pub(crate) enum Person {
     Here(Arc<Terminal>),
+    /// At the client of a server.
+    Client(Arc<dyn Ui>),
     /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),
 }
@@ -31,6 +34,7 @@ impl Person {
     pub(crate) fn ui(&self) -> Arc<dyn Ui> {
         match self {
             Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
+            Person::Client(ui) => Arc::clone(ui),
             Person::Around(outer) => Arc::clone(outer) as Arc<dyn Ui>,
         }
     }
@@ -39,6 +43,7 @@ impl Person {
     fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         match self {
             Person::Here(terminal) => terminal.ask(asker, question),
+            Person::Client(ui) => Some(ui.confirm(asker, &named(asker, question), "")),
             Person::Around(outer) => {
                 let (title, message) = (named(asker, question), String::new());
                 match outer.pass(asker, Request::Confirm { title, message }) {

@@ -15,11 +15,11 @@ use crate::cli::decide::request::HostReply;
 #[derive(Debug)]
 pub(crate) struct EventNotes {
     /// Its mistakes.
-    pub(crate) complaint: Option<String>,
+    complaint: Option<String>,
     /// Hooks that do not run because they are not trusted.
     held: Option<String>,
     /// There is not a single hook, and the event could be blocked.
-    pub(crate) is_bare: bool,
+    is_bare: bool,
 }
 
 impl EventNotes {
@@ -29,6 +29,16 @@ impl EventNotes {
             held: config.trust.held(&event.spec().name),
             is_bare: config.layers.is_empty() && event.spec().blocks,
         }
+    }
+
+    /// Whether to say that no hook is bound, where no person reads stderr. A gate without a single
+    /// hook allows everything.
+    pub(crate) fn says_nobody_bound(&self, host: HostReply) -> bool {
+        self.is_in_order() && self.is_bare && !host.binding.is_some_and(Binding::reads_stderr)
+    }
+
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.complaint.is_none()
     }
 }
 

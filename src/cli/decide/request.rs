@@ -129,7 +129,7 @@ impl<'a> EventRequest<'a> {
 
     /// Whether it is probably a new event of the host. Tables of hook systems are complete, and a
     /// name close to a gate is a slip.
-    pub(crate) fn is_new(&self) -> bool {
+    fn is_new(&self) -> bool {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
         let is_system = dialects::SYSTEMS.iter().any(|system| system.name == dialect.name);
         let near = dialect.nearest(self.name).map(|name| dialect.called(name)).unwrap_or_default();
@@ -140,13 +140,28 @@ impl<'a> EventRequest<'a> {
 
     /// Another system that has the name for a gate that fails closed, if the host has no such event:
     /// then hookrun was installed for the wrong host.
-    pub(crate) fn gate_of_another(&self) -> Option<&'static Dialect> {
+    fn gate_of_another(&self) -> Option<&'static Dialect> {
         let is_gate = |binding: &Binding| {
             let row = binding.row;
             row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
         };
         let mut others = dialects::DIALECTS.iter().copied();
         others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
+    }
+
+    /// Why an event that the context names is not this host's, if another has it as a gate.
+    pub(crate) fn wrong_host(&self) -> Option<Complaint> {
+        let (host, other) = (self.host(), self.gate_of_another()?.name);
+        let cause = format!("{host} has no event `{}`, and {other} has", self.name);
+        Some(Complaint::with_cure(cause, format!("ask with `--host {other}`")))
+    }
+
+    /// What to say to a new event of the host: it must not stop the whole host.
+    pub(crate) fn reply_to_new(&self) -> Option<Reply> {
+        let (name, host) = (self.name, self.host());
+        let stderr = format!("hookrun knows no event `{name}` of {host}, and allowed it\n");
+        let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
+        self.is_new().then_some(reply)
     }
 
     /// The canonical names of the events that the name means.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::{Config, Environment};
-use crate::dialects::{Binding, LATEST, Reply, Wait, folders, native};
+use crate::dialects::{LATEST, Reply, Wait, folders};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
 use crate::engine::runner::Runner;
@@ -106,19 +106,10 @@ impl RunRequest<'_> {
         };
         let request = EventRequest::new(&name, host);
         self.time.change(last_word(args, &request), answer_by(args, &request));
-        if let Some(other) = request.gate_of_another() {
-            let (host, other) = (request.host(), other.name);
-            let failure = Complaint::with_cure(
-                format!("{host} has no event `{name}`, and {other} has"),
-                format!("ask with `--host {other}`"),
-            );
+        if let Some(failure) = request.wrong_host() {
             return refuse(args, &request, &failure);
         }
-        if request.is_new() && args.require.is_empty() {
-            // A new event of a host must not stop the whole host.
-            let host = request.host();
-            let stderr = format!("hookrun knows no event `{name}` of {host}, and allowed it\n");
-            let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
+        if let Some(reply) = request.reply_to_new().filter(|_| args.require.is_empty()) {
             return RunDecision { reply, report: None, kept: None, is_needed: false };
         }
         self.decide(&request, ground, Some(context))
@@ -169,7 +160,6 @@ impl RunRequest<'_> {
         let searched = SearchedPlaces { choice: &choice, env };
         searched.require(&args.require, runner.registry(), &event.spec().name)?;
         let event = runner.follow_links(event);
-        let is_in_order = notes.complaint.is_none();
         let asked = AskedEvent {
             event: &event,
             host,
@@ -181,16 +171,17 @@ impl RunRequest<'_> {
             abort: &abort,
         };
         let handle = || match event.spec().schedule {
-            Schedule::Detached if is_in_order => hand_over(&event, &runner, args, env, budget),
+            Schedule::Detached if notes.is_in_order() => {
+                hand_over(&event, &runner, args, env, budget)
+            }
             Schedule::Detached | Schedule::Sequential | Schedule::Parallel => {
                 runner.handle_within(&event, budget)
             }
         };
         let run = asked.decide(handle, || self.time.heartbeat.expect_within(PATIENCE));
         let mut reply = host.reply(&run.outcome);
-        let is_read = host.binding.is_some_and(Binding::reads_stderr);
-        let is_seen = printed::is_for_people(args.format) || notes.is_bare && !is_read;
-        if is_in_order && is_seen {
+        let is_seen = printed::is_for_people(args.format) && notes.is_in_order();
+        if is_seen || notes.says_nobody_bound(host) {
             let name = &event.spec().name;
             reply.stderr.extend(searched.nobody_bound(runner.registry(), name));
         }

@@ -90,6 +90,10 @@ pub(crate) fn trusting_choice(
 
 /// A runner for a configuration. Its hooks have every guard that our own binary can provide.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
-    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
-    Runner::from_config(config, env).program(own)
+    equipped(Runner::from_config(config, env), env)
+}
+
+/// The same for a runner that is there.
+pub(crate) fn equipped(runner: Runner, env: &Environment) -> Runner {
+    runner.program(env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() }))
 }

@@ -1,0 +1,93 @@
+//! The person and the sessions of a client that speaks JSON-RPC.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+
+use crate::engine::session::{Message, Session};
+use crate::engine::ui::{Asker, MessageKind, Ui};
+
+use crate::cli::serve::rpc::RpcPeer;
+
+/// Shows the dialogs of hooks in the client, and passes their messages on.
+pub(crate) struct RpcClient {
+    peer: Arc<RpcPeer>,
+    /// The dialogs that the client can show, by their names in the protocol.
+    dialogs: Vec<String>,
+}
+
+impl RpcClient {
+    pub(crate) fn new(peer: Arc<RpcPeer>, dialogs: Vec<String>) -> RpcClient {
+        RpcClient { peer, dialogs }
+    }
+
+    fn ask(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<Value> {
+        if !self.dialogs.iter().any(|dialog| dialog == kind) {
+            return None;
+        }
+        let mut params = Map::new();
+        params.insert("hook".to_string(), asker.hook().into());
+        params.insert("kind".to_string(), kind.into());
+        params.insert("untilMs".to_string(), moment_ms(asker.until()).into());
+        if let Value::Object(more) = more {
+            params.extend(more);
+        }
+        let answer = self.peer.ask("hookrun/dialog", &Value::Object(params), asker)?;
+        answer.get("value").cloned()
+    }
+
+    fn ask_text(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<String> {
+        self.ask(asker, kind, more)?.as_str().map(str::to_string)
+    }
+}
+
+/// A moment as milliseconds since 1970, for a clock that the client has too.
+fn moment_ms(until: Instant) -> u64 {
+    let left = until.saturating_duration_since(Instant::now());
+    let moment = SystemTime::now().checked_add(left).unwrap_or(UNIX_EPOCH);
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Ui for RpcClient {
+    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
+        let chosen = self.ask_text(asker, "select", json!({ "title": title, "options": options }));
+        // What was not offered is no choice.
+        chosen.filter(|chosen| options.contains(chosen))
+    }
+
+    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
+        let answer = self.ask(asker, "confirm", json!({ "title": title, "message": message }));
+        answer == Some(Value::Bool(true))
+    }
+
+    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
+        self.ask_text(asker, "input", json!({ "title": title, "placeholder": placeholder }))
+    }
+
+    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
+        self.ask_text(asker, "editor", json!({ "title": title, "text": text }))
+    }
+
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
+        let shown = json!({ "hook": asker.hook(), "message": message, "kind": kind });
+        self.peer.notify("hookrun/notify", &shown);
+    }
+
+    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
+        let shown = json!({ "hook": asker.hook(), "key": key, "text": text });
+        self.peer.notify("hookrun/status", &shown);
+    }
+}
+
+impl Session for RpcClient {
+    fn send(&self, id: &str, message: &Message) -> Result<(), String> {
+        let Ok(Value::Object(mut told)) = serde_json::to_value(message) else {
+            return Err("the message cannot be written as JSON".to_string());
+        };
+        told.insert("session".to_string(), id.into());
+        self.peer.notify("hookrun/message", &Value::Object(told));
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! Decides what clients ask, as `run` would: the same events, hooks, words and log.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use crate::config::{Choice, Config, Environment};
+use crate::dialects::{Reply, folders, native};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Context, Event, Schedule};
+use crate::engine::exec::{Abort, Budget, Subreaper};
+use crate::engine::outcome::Outcome;
+use crate::engine::registry::Registry;
+use crate::engine::runner::Runner;
+use crate::engine::session::Session;
+use crate::engine::ui::Ui;
+use crate::lab::report::json;
+
+use crate::cli::args::SourceArgs;
+use crate::cli::decide::ask::Person;
+use crate::cli::decide::decision::{AskedEvent, EventNotes};
+use crate::cli::decide::keep::DecisionRecord;
+use crate::cli::decide::request::{EventRequest, HostReply, named_in};
+use crate::cli::decide::startup::{check_depth, equipped, trusting_choice};
+use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::exit::Result;
+use crate::cli::serve::loaded::{HooksCache, HooksKey, LoadedHooks};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+
+/// How many events may be decided, or wait for it, at once. What comes then is refused.
+pub(crate) const MOST_AT_ONCE: usize = 2_048;
+
+/// Which hooks decide, and how: what the command line says.
+#[derive(Debug, Clone)]
+pub(crate) struct ServeSource {
+    pub(crate) source: SourceArgs,
+    pub(crate) trust: Vec<String>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) record: Option<PathBuf>,
+}
+
+/// Who is at the other end, besides the program that asks.
+struct ServedClient {
+    runner: Runner,
+    person: Option<Person>,
+}
+
+pub(crate) struct Decider {
+    source: ServeSource,
+    env: Environment,
+    abort: Abort,
+    /// Has the engine that all runners of this server share.
+    client: RwLock<ServedClient>,
+    hooks: HooksCache,
+    deciding: Arc<AtomicUsize>,
+    decided: AtomicU64,
+}
+
+/// An event whose hooks are known.
+pub(crate) struct ReadyEvent {
+    decider: Arc<Decider>,
+    hooks: Arc<LoadedHooks>,
+    event: Event,
+    host: HostReply,
+    budget: Option<Budget>,
+}
+
+/// One of the events that are decided now, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct DecisionSlot {
+    deciding: Arc<AtomicUsize>,
+}
+
+impl Drop for DecisionSlot {
+    fn drop(&mut self) {
+        self.deciding.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Decider {
+    /// # Errors
+    /// When hookrun runs inside of itself too deep.
+    pub(crate) fn new(
+        source: ServeSource,
+        env: &Environment,
+        abort: Abort,
+        subreaper: Option<Subreaper>,
+    ) -> Result<Decider> {
+        check_depth(env)?;
+        let runner = equipped(Runner::embedded(Registry::default(), env), env);
+        let runner = runner.abort(abort.clone()).subreaper(subreaper);
+        let runner = match source.jobs {
+            Some(jobs) => runner.jobs(jobs),
+            None => runner,
+        };
+        Ok(Decider {
+            source,
+            env: env.clone(),
+            abort,
+            client: RwLock::new(ServedClient { runner, person: None }),
+            hooks: HooksCache::default(),
+            deciding: Arc::default(),
+            decided: AtomicU64::new(0),
+        })
+    }
+
+    /// The same for clients behind another door, which have nobody to ask. Hooks of both spare each
+    /// other.
+    pub(crate) fn beside(&self) -> Decider {
+        let runner = Runner::embedded(Registry::default(), &self.env).beside(&self.runner());
+        Decider {
+            source: self.source.clone(),
+            env: self.env.clone(),
+            abort: self.abort.clone(),
+            client: RwLock::new(ServedClient { runner, person: None }),
+            hooks: HooksCache::default(),
+            deciding: Arc::default(),
+            decided: AtomicU64::new(0),
+        }
+    }
+
+    /// From now on the client shows the dialogs of hooks, and takes messages for its sessions.
+    pub(crate) fn introduce(&self, ui: Option<Arc<dyn Ui>>, session: Option<Arc<dyn Session>>) {
+        let mut client = self.client.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = session {
+            client.runner = client.runner.clone().session(session);
+        }
+        if let Some(ui) = ui {
+            client.runner = client.runner.clone().ui(Arc::clone(&ui));
+            client.person = Some(Person::Client(ui));
+        }
+        self.hooks.clear();
+    }
+
+    /// Has the engine of this server, and no hooks.
+    pub(crate) fn runner(&self) -> Runner {
+        self.client.read().unwrap_or_else(PoisonError::into_inner).runner.clone()
+    }
+
+    pub(crate) fn abort(&self) -> &Abort {
+        &self.abort
+    }
+
+    /// How many events were decided since the start.
+    pub(crate) fn decided(&self) -> u64 {
+        self.decided.load(Ordering::Relaxed)
+    }
+
+    /// How many events are decided now.
+    pub(crate) fn deciding(&self) -> usize {
+        self.deciding.load(Ordering::Relaxed)
+    }
+
+    /// A place among the events that are decided at once; `None` if all are taken.
+    pub(crate) fn slot(&self) -> Option<DecisionSlot> {
+        let slot = DecisionSlot { deciding: Arc::clone(&self.deciding) };
+        let before = self.deciding.fetch_add(1, Ordering::SeqCst);
+        (before < MOST_AT_ONCE).then_some(slot)
+    }
+
+    /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
+    /// block in the words of the client.
+    pub(crate) fn decide(
+        self: &Arc<Self>,
+        question: ClientQuestion,
+        cancel: Option<Abort>,
+    ) -> ClientAnswer {
+        match self.prepare(question) {
+            Ok(ready) => ready.decide(cancel),
+            Err(answer) => *answer,
+        }
+    }
+
+    /// Finds the hooks of the event; an answer if there is no event to decide.
+    pub(crate) fn prepare(
+        self: &Arc<Self>,
+        question: ClientQuestion,
+    ) -> std::result::Result<ReadyEvent, Box<ClientAnswer>> {
+        let started = Instant::now();
+        let ClientQuestion { host, event, context, place, budget } = question;
+        let dialect = host.as_deref().unwrap_or(native::NAME);
+        let is_named = event.is_some();
+        let named = match event {
+            Some(event) => Ok((event, dialect.to_string())),
+            None => named_in(&context, host.as_deref(), "run")
+                .map(|(event, host)| (event, host.to_string())),
+        };
+        let (name, known) = named.map_err(|failure| {
+            let mut answer = self.refused(&EventRequest::new("", dialect), &failure);
+            if host.is_none() {
+                // The host is not known, and text on stderr blocks in every host.
+                answer.reply.stdout.clear();
+            }
+            answer
+        })?;
+        let request = EventRequest::new(&name, &known);
+        if !is_named {
+            if let Some(failure) = request.wrong_host() {
+                return Err(self.refused(&request, &failure));
+            }
+            if let Some(reply) = request.reply_to_new() {
+                return Err(Box::new(self.answer(name.clone(), reply, Outcome::default())));
+            }
+        }
+        let failed = |failure: Complaint| self.refused(&request, &failure);
+        let hooks = self.hooks(&request, &place, &context);
+        request.check(&hooks.config).map_err(failed)?;
+        let (event, host) = request.event(&hooks.config, context).map_err(failed)?;
+        let whole = budget.or(request.budget());
+        let budget = whole.map(|whole| Budget::from(started, whole));
+        Ok(ReadyEvent { decider: Arc::clone(self), hooks, event, host, budget })
+    }
+
+    fn hooks(
+        &self,
+        request: &EventRequest<'_>,
+        place: &ClientPlace,
+        context: &Context,
+    ) -> Arc<LoadedHooks> {
+        let host = request.host();
+        let mut told = folders::told(host, context);
+        let cwd = match place {
+            ClientPlace::OfServer => self.env.cwd.clone(),
+            ClientPlace::Folder(folder) => self.env.cwd.join(folder),
+            ClientPlace::OfContext { project } => {
+                let named = context.string("cwd").map(PathBuf::from);
+                let named = named.or_else(|| told.roots.first().cloned()).or(project.clone());
+                told.roots.extend(project.clone());
+                named.map_or_else(|| self.env.cwd.clone(), |cwd| self.env.cwd.join(cwd))
+            }
+        };
+        let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
+        let event = request.name.to_string();
+        let key = HooksKey { host, event, cwd: cwd.clone(), told: told.clone() };
+        self.hooks.get(key, || {
+            let mut env = Environment { cwd, ..self.env.clone() };
+            if env.cwd != self.env.cwd {
+                let is_there = env.cwd.is_dir();
+                let problem = || format!("`{}` is no folder here", env.cwd.display());
+                env.cwd_problem = (!is_there).then(problem);
+            }
+            if is_elsewhere {
+                // What the environment of the server says is not about this client.
+                env.host_projects.clear();
+                env.host_sessions.clear();
+            }
+            let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
+            let mut choice = Choice { told, ..choice };
+            choice.told.roots.splice(0..0, env.projects_of(host));
+            let read = |choice: &Choice, env: &Environment| request.load(choice, env);
+            LoadedHooks::read(choice, env, read, |config, env| self.equipped(config, env))
+        })
+    }
+
+    fn equipped(&self, config: Config, env: &Environment) -> Runner {
+        Runner::from_config(config, env).beside(&self.runner())
+    }
+
+    /// Blocks, because hookrun itself failed.
+    fn refused(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
+        let reason = failure.to_string();
+        let reply = request.refuse(&reason);
+        let report = json::refusal_report(request.name, request.host(), &reason, &reply);
+        DecisionRecord::refused(report).keep(&reply, &self.env, self.source.record.as_deref());
+        let outcome = Outcome::own_failure(reason);
+        Box::new(self.answer(request.name.to_string(), reply, outcome))
+    }
+
+    fn answer(&self, event: String, reply: Reply, outcome: Outcome) -> ClientAnswer {
+        let number = self.decided.fetch_add(1, Ordering::Relaxed);
+        ClientAnswer { reply, event, outcome, id: format!("{}-{number}", self.env.run_id) }
+    }
+}
+
+impl ReadyEvent {
+    /// Whether deciding it starts nothing and waits for nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.hooks.runner.is_idle(&self.event)
+    }
+
+    pub(crate) fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// As [`Decider::decide`].
+    pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
+        let (decider, event) = (Arc::clone(&self.decider), self.event.clone());
+        let host = self.host;
+        let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
+        decided.unwrap_or_else(|_| {
+            let outcome = Outcome::own_failure("hookrun itself failed: a thread of it panicked");
+            decider.answer(event.spec().name.to_string(), host.reply(&outcome), outcome)
+        })
+    }
+
+    fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
+        let ReadyEvent { decider, hooks, event, host, budget } = self;
+        let runner = match cancel {
+            Some(cancel) => hooks.runner.cancelled_by(cancel),
+            None => hooks.runner.clone(),
+        };
+        let event = runner.follow_links(event);
+        let notes = EventNotes::of(&hooks.config, &event);
+        let client = decider.client.read().unwrap_or_else(PoisonError::into_inner);
+        let person = client.person.clone();
+        drop(client);
+        let asked = AskedEvent {
+            event: &event,
+            host,
+            notes: &notes,
+            runner: &runner,
+            env: &hooks.env,
+            person: person.as_ref(),
+            budget,
+            abort: &decider.abort,
+        };
+        let handle = || match event.spec().schedule {
+            // This server is there as long as they need.
+            Schedule::Detached => runner.handle(&event),
+            Schedule::Sequential | Schedule::Parallel => runner.handle_within(&event, budget),
+        };
+        let run = asked.decide(handle, || ());
+        let mut reply = host.reply(&run.outcome);
+        if notes.says_nobody_bound(host) {
+            let bound = || {
+                let searched = SearchedPlaces { choice: &hooks.choice, env: &hooks.env };
+                searched.nobody_bound(runner.registry(), &event.spec().name)
+            };
+            reply.stderr.extend(hooks.nobody_bound.get_or_init(bound).clone());
+        }
+        let name = event.spec().name.to_string();
+        let outcome = run.outcome.clone();
+        let kept = DecisionRecord::decided(event, run, hooks.settings.clone());
+        if let Some(kept) = kept {
+            kept.keep(&reply, &hooks.env, decider.source.record.as_deref());
+        }
+        decider.answer(name, reply, outcome)
+    }
+}

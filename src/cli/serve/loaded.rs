@@ -1,0 +1,105 @@
+//! The hooks of one kind of event in one folder, as they were last read.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::config::{Choice, Config, Environment};
+use crate::dialects::folders::HostFolders;
+use crate::engine::lock::locked;
+use crate::engine::runner::Runner;
+
+use crate::cli::decide::keep::KeepSettings;
+
+/// For how long what was read counts at least. Nobody changes a file and asks in less.
+const FRESH: Duration = Duration::from_millis(20);
+
+/// How many times as long as reading took it counts: reading takes at most a 20th of the time.
+const TIMES_READING: u32 = 20;
+
+/// How many are kept.
+const MOST: usize = 4_096;
+
+/// For how long one that nobody asks for is kept.
+const UNUSED: Duration = Duration::from_secs(60);
+
+/// What decides which hooks an event has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct HooksKey {
+    pub(crate) host: &'static str,
+    pub(crate) event: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) told: HostFolders,
+}
+
+#[derive(Debug)]
+pub(crate) struct LoadedHooks {
+    /// All but the hooks, which the runner has.
+    pub(crate) config: Config,
+    pub(crate) runner: Runner,
+    pub(crate) choice: Choice,
+    pub(crate) env: Environment,
+    pub(crate) settings: KeepSettings,
+    /// That no hook is bound to the event, once that was looked for.
+    pub(crate) nobody_bound: OnceLock<Option<String>>,
+    read_at: Instant,
+    reading_took: Duration,
+}
+
+impl LoadedHooks {
+    /// `read` reads the configuration, and `runner` makes a runner of it.
+    pub(crate) fn read(
+        choice: Choice,
+        env: Environment,
+        read: impl FnOnce(&Choice, &Environment) -> Config,
+        runner: impl FnOnce(Config, &Environment) -> Runner,
+    ) -> LoadedHooks {
+        let read_at = Instant::now();
+        let mut config = read(&choice, &env);
+        let hooks = std::mem::take(&mut config.hooks);
+        let runner = runner(Config { hooks, ..config.clone() }, &env);
+        let settings = KeepSettings::of(&config);
+        let reading_took = read_at.elapsed();
+        let nobody_bound = OnceLock::new();
+        LoadedHooks { config, runner, choice, env, settings, nobody_bound, read_at, reading_took }
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.read_at.elapsed() < FRESH.max(self.reading_took * TIMES_READING)
+    }
+}
+
+/// All that were read and may still count.
+#[derive(Debug, Default)]
+pub(crate) struct HooksCache {
+    hooks: Mutex<HashMap<HooksKey, Arc<LoadedHooks>>>,
+}
+
+impl HooksCache {
+    /// What was read for `key`, if that is fresh; else what `read` gives.
+    pub(crate) fn get(
+        &self,
+        key: HooksKey,
+        read: impl FnOnce() -> LoadedHooks,
+    ) -> Arc<LoadedHooks> {
+        let known = locked(&self.hooks).get(&key).cloned();
+        if let Some(known) = known.filter(|known| known.is_fresh()) {
+            return known;
+        }
+        let loaded = Arc::new(read());
+        let mut hooks = locked(&self.hooks);
+        if hooks.len() >= MOST {
+            hooks.retain(|_, known| known.read_at.elapsed() < UNUSED);
+        }
+        if hooks.len() >= MOST {
+            hooks.clear();
+        }
+        hooks.insert(key, Arc::clone(&loaded));
+        loaded
+    }
+
+    pub(crate) fn clear(&self) {
+        locked(&self.hooks).clear();
+    }
+}

@@ -1,0 +1,47 @@
+//! What a client asks, and what it gets.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dialects::Reply;
+use crate::engine::event::Context;
+use crate::engine::outcome::Outcome;
+
+/// An event, in the words of the client.
+#[derive(Debug)]
+pub(crate) struct ClientQuestion {
+    /// The dialect; without it and without an event, the signs of the context tell.
+    pub(crate) host: Option<String>,
+    /// The event. `None` if the context names it.
+    pub(crate) event: Option<String>,
+    pub(crate) context: Context,
+    /// The folder in which the client works.
+    pub(crate) place: ClientPlace,
+    /// How long everything may take, if the host does not wait for less.
+    pub(crate) budget: Option<Duration>,
+}
+
+/// The folder in which a client works, where `run` has its working directory.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum ClientPlace {
+    /// That of the server, which the client started.
+    #[default]
+    OfServer,
+    /// This one.
+    Folder(PathBuf),
+    /// The one that the context names; the server serves clients in many places. The project is
+    /// what the host says that its user has opened.
+    OfContext { project: Option<PathBuf> },
+}
+
+/// The decision, for doors with words of their own too.
+#[derive(Debug)]
+pub(crate) struct ClientAnswer {
+    /// What `hookrun run` prints, and its exit status.
+    pub(crate) reply: Reply,
+    /// The canonical name of the event; as it was asked for, if hookrun has no such event.
+    pub(crate) event: String,
+    pub(crate) outcome: Outcome,
+    /// Different for each decision of this server.
+    pub(crate) id: String,
+}
