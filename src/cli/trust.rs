@@ -297,14 +297,14 @@ impl SeenSet {
     /// The shared sets that are locked now.
     fn lock(&self) -> Lock {
         let lock = self.files.files.iter().find(|file| file.mark.path == LOCK);
-        Lock::read(&lock.map(text_of).unwrap_or_default(), Path::new(LOCK), &mut Vec::new())
+        Lock::read(&lock.map(text_of).unwrap_or_default(), Path::new(LOCK)).0
     }
 
     /// Which of them are others than before: what their files are is in no diff of the lock.
     fn changed_sets(&self, before: &TrustRecord, store: &TrustStore) -> String {
         let kept = before.files.iter().find(|mark| mark.path == LOCK);
         let kept = kept.and_then(|mark| store.trusted_text(&mark.content)).unwrap_or_default();
-        let (then, now) = (Lock::read(&kept, Path::new(LOCK), &mut Vec::new()), self.lock());
+        let (then, now) = (Lock::read(&kept, Path::new(LOCK)).0, self.lock());
         let names = then.sets.iter().chain(&now.sets).map(|set| &set.name);
         let mut text = String::new();
         for name in names.collect::<BTreeSet<_>>() {

@@ -7,7 +7,7 @@ use super::commands::{self, command_of, is_asked};
 use super::draft::HookDraft;
 use super::layer::{DropIn, RESERVED};
 use super::loader::{ConfigLoader, bad_command, unknown_event};
-use super::{convention, directive, manifest, tables};
+use super::{convention, directive, manifest, reader, tables};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::{Handler, HookSource, LayerKind};
@@ -88,7 +88,7 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
 fn load_rules(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, event: &str) {
     let mut problems = Vec::new();
     let read = |text: &str, file: &Path| manifest::read_rules(text, file, event);
-    let (_, manifest) = manifest::load(file, &mut problems, read);
+    let manifest = reader::load(file, &mut problems, read);
     loader.problems.append(&mut problems);
     tables::load(loader, layer, file, &manifest);
 }

@@ -16,7 +16,7 @@ use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
-use super::{commands, drop_ins, set_layers, shadow, standalone, tables};
+use super::{commands, drop_ins, reader, set_layers, shadow, standalone, tables};
 use crate::dialects::{Dialect, Discovery};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -88,11 +88,11 @@ impl Config {
             let operator = Operator { env, program, host };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
-                read.push(manifest::load(file, &mut problems, manifest::read));
+                read.push((file.clone(), reader::load(file, &mut problems, manifest::read)));
             }
             for file in &layer.settings {
-                let reader = |text: &str, file: &Path| settings::read(text, file, operator);
-                read.push(manifest::load(file, &mut problems, reader));
+                let read_it = |text: &str, file: &Path| settings::read(text, file, operator);
+                read.push((file.clone(), reader::load(file, &mut problems, read_it)));
             }
             manifests.push(read);
         }

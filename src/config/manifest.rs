@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::draft::HookDraft;
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::StandaloneScript;
-use super::problem::{Position, Problem, utf8};
-use super::reader::{DocumentReader, KeyRow, Setting, read_file};
+use super::problem::{Position, Problem};
+use super::reader::{DocumentReader, KeyRow, Setting};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
@@ -303,30 +303,4 @@ fn set_sets(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Co
         manifest.sets.extend(declared::read(key.reader, entry));
     }
     Ok(())
-}
-
-/// Reads a file of tables. What is wrong with it is added to `problems`.
-pub(super) fn load(
-    file: &Path,
-    problems: &mut Vec<Problem>,
-    read: impl Fn(&str, &Path) -> (Manifest, Vec<Problem>),
-) -> (PathBuf, Manifest) {
-    let bytes = match read_file(file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let cause = format!("cannot be read: {error}");
-            let complaint = Complaint::with_cure(cause, "make it a file that may be read");
-            problems.push(complaint.in_file(file, None));
-            return (file.to_path_buf(), Manifest::default());
-        }
-    };
-    let (manifest, found) = match utf8(bytes) {
-        Ok(text) => read(&text, file),
-        Err(at) => {
-            let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-            (Manifest::default(), vec![fault.in_file(file, Some(at))])
-        }
-    };
-    problems.extend(found);
-    (file.to_path_buf(), manifest)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::problem::{LineIndex, PlacedValue, Position, Problem};
+use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeyValue, unknown};
 use crate::engine::complaint::Complaint;
@@ -73,6 +73,29 @@ pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
         return fs::read(file);
     }
     Err(io::Error::other("it is not a file"))
+}
+
+/// Reads a file of configuration by `read`; one that cannot be read says nothing. What is wrong with
+/// it is added to `problems`.
+pub(crate) fn load<T: Default>(
+    file: &Path,
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&str, &Path) -> (T, Vec<Problem>),
+) -> T {
+    let text = read_file(file).map_err(|error| {
+        let cause = format!("cannot be read: {error}");
+        Complaint::with_cure(cause, "make it a file that may be read").in_file(file, None)
+    });
+    let text = text.and_then(|bytes| {
+        let not_utf8 = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
+        utf8(bytes).map_err(|at| not_utf8.in_file(file, Some(at)))
+    });
+    let (value, found) = match text {
+        Ok(text) => read(&text, file),
+        Err(problem) => (T::default(), vec![problem]),
+    };
+    problems.extend(found);
+    value
 }
 
 #[derive(Debug)]

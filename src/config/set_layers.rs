@@ -8,6 +8,7 @@ use super::layer::{Layer, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
 use super::problem::Problem;
+use super::reader;
 use super::set_store;
 use super::sets::declared::DeclaredSet;
 use super::sets::hookset::{HOOKSET, HookSet};
@@ -85,7 +86,11 @@ fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<L
     let mut problems = Vec::new();
     let place = file.with_file_name(LOCK);
     let lock = match choice.locks.iter().find(|(file, _)| *file == place) {
-        Some((_, text)) => Lock::read(text, &place, &mut problems),
+        Some((_, text)) => {
+            let (lock, found) = Lock::read(text, &place);
+            problems = found;
+            lock
+        }
         None => Lock::load(&place, &mut problems),
     };
     if let Some(problem) = problems.first() {
@@ -143,13 +148,13 @@ fn open(
     found.declared_in = Some(layer.folder.clone());
     let mut files = Vec::new();
     for file in &found.manifests {
-        let (file, manifest) = manifest::load(file, problems, manifest::read);
+        let manifest = reader::load(file, problems, manifest::read);
         if let Some((what, at)) = manifest.own_settings().first() {
             let cause = format!("a set cannot say `{what}`");
             let cure = "say it in your own hookrun.toml";
-            problems.push(Complaint::with_cure(cause, cure).in_file(&file, Some(*at)));
+            problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
         }
-        files.push((file, Manifest { sets: Vec::new(), ..manifest }));
+        files.push((file.clone(), Manifest { sets: Vec::new(), ..manifest }));
     }
     Ok((found, files))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::trust::{self, ContentFile, FileList, FileMark, HookFiles, TrustStore};
+use super::trust::{self, FileList, HookFiles, TrustStore};
 use crate::engine::harmless::plain;
 
 /// The most files that a set may have.
@@ -16,31 +16,14 @@ pub(crate) const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 const SHA256: &str = "sha256:";
 
-/// A file of a set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SetFile {
-    /// Below the set's folder, divided by `/`.
-    pub(crate) path: String,
-    pub(crate) is_executable: bool,
-    pub(crate) content: Vec<u8>,
-}
-
 /// Where the set with this digest is kept.
 pub(crate) fn folder_of(store: &Path, digest: &str) -> PathBuf {
     store.join(digest)
 }
 
-/// The digest of files as [`HookFiles::digest`] has it: 64 hexadecimal digits.
-pub(crate) fn digest_of(files: &[SetFile]) -> String {
-    let listed = |SetFile { path, is_executable, content }: &SetFile| {
-        let mode = if *is_executable { "755" } else { "644" };
-        let (escaped, content) = (path.as_bytes().escape_ascii().to_string(), sha256(content));
-        let mark = FileMark { path: escaped, mode: mode.to_string(), content, link: None };
-        ContentFile { path: PathBuf::from(path), mark, bytes: Vec::new() }
-    };
-    let mut files: Vec<ContentFile> = files.iter().map(listed).collect();
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    HookFiles { files }.digest().trim_start_matches(SHA256).to_string()
+/// The digest of files in the order of their paths: 64 hexadecimal digits.
+pub(crate) fn digest_of(files: &HookFiles) -> String {
+    files.digest().trim_start_matches(SHA256).to_string()
 }
 
 /// The digest of the set in a folder of the store. The files are read only if they have changed
@@ -64,26 +47,22 @@ pub(crate) fn sha256(content: &[u8]) -> String {
 ///
 /// # Errors
 /// What cannot be read, or is no part of a set: links, and more or larger files than one may have.
-pub(crate) fn files_in(folder: &Path) -> Result<Vec<SetFile>, String> {
+pub(crate) fn files_in(folder: &Path) -> Result<HookFiles, String> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| error.to_string())?;
     let names = entries.into_iter().map(|entry| PathBuf::from(entry.file_name()));
     let parts: Vec<PathBuf> = names.filter(|name| name != Path::new(".git")).collect();
     let read = FileList::of(folder, &parts).and_then(|list| list.read());
     let read = read.map_err(|error| error.to_string())?;
-    let plain = |file: ContentFile| match (file.path.to_str(), &file.mark.link) {
-        (Some(path), None) => {
-            let (path, is_executable) = (path.to_string(), file.mark.mode == "755");
-            Ok(SetFile { path, is_executable, content: file.bytes })
+    for file in &read.files {
+        let path = file.path.to_str();
+        let path = path.ok_or_else(|| format!("the name `{}` is not UTF-8", file.mark.path))?;
+        if file.mark.link.is_some() {
+            return Err(format!("`{path}` is a link, and the files of a set are plain"));
         }
-        (Some(path), Some(_)) => {
-            Err(format!("`{path}` is a link, and the files of a set are plain"))
-        }
-        (None, _) => Err(format!("the name `{}` is not UTF-8", file.path.display())),
-    };
-    let files: Vec<SetFile> = read.files.into_iter().map(plain).collect::<Result<_, _>>()?;
-    check_size(files.len(), files.iter().map(|file| file.content.len() as u64).sum())?;
-    Ok(files)
+    }
+    check_size(read.files.len(), read.files.iter().map(|file| file.bytes.len() as u64).sum())?;
+    Ok(read)
 }
 
 /// Refuses a path that leads elsewhere, or that a file system or a person could read as another.

@@ -108,7 +108,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         minisign: args.minisign.clone(),
     };
     let set = draft.declare(name, Position::default())?;
-    let locked = fetch::newest(&set, &file, None, false, env)?;
+    let locked = fetch::newest(&set, &file, None, env)?;
     let place = file.with_file_name(LOCK);
     let mut lock = lock_of(&place, config);
     lock.put(locked.clone());
@@ -162,7 +162,8 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     let mut has_changed = false;
     for set in &sets {
         let old = set.locked.as_ref();
-        let new = fetch::newest(&set.declared, &set.file, old, args.moved, env)?;
+        let pin = old.filter(|_| !args.moved);
+        let new = fetch::newest(&set.declared, &set.file, pin, env)?;
         let word = if old == Some(&new) { "unchanged" } else { "updated" };
         writeln!(out, "{word} {}", line(&new))?;
         has_changed |= old.map(|old| &old.tree) != Some(&new.tree);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::declared::check_name;
-use crate::config::problem::{Problem, utf8};
-use crate::config::reader::{DocumentReader, KeyRow, Setting, names, read_file};
+use crate::config::problem::Problem;
+use crate::config::reader::{self, DocumentReader, KeyRow, Setting, names};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Sandbox;
@@ -59,20 +59,7 @@ pub const NEEDS_KEYS: &[KeyRow<HookSet>] = &[
 
 /// Reads the `hookset.toml` of `folder`. What is wrong with it is added to `problems`.
 pub(crate) fn load(folder: &Path, problems: &mut Vec<Problem>) -> HookSet {
-    let file = folder.join(HOOKSET);
-    let text = read_file(&file).map_err(|error| (format!("cannot be read: {error}"), None));
-    let text = text.and_then(|bytes| utf8(bytes).map_err(|at| ("is not UTF-8".into(), Some(at))));
-    match text {
-        Ok(text) => {
-            let (set, found) = read(&text, &file);
-            problems.extend(found);
-            set
-        }
-        Err((cause, at)) => {
-            problems.push(Complaint::new(cause).in_file(&file, at));
-            HookSet::default()
-        }
-    }
+    reader::load(&folder.join(HOOKSET), problems, read)
 }
 
 pub(crate) fn read(text: &str, file: &Path) -> (HookSet, Vec<Problem>) {

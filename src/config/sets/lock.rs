@@ -1,11 +1,10 @@
 //! `hookrun.lock`: exactly which content of each set runs. Written by `hookrun sets`.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::config::problem::Problem;
-use crate::config::reader::{DocumentReader, KeyRow, Setting, read_file};
+use crate::config::reader::{self, DocumentReader, KeyRow, Setting};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
@@ -88,27 +87,18 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
 impl Lock {
     /// Reads a lock file; one that is not there pins nothing.
     pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
-        let text = read_file(file).and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
-        });
-        match text {
-            Ok(text) => Lock::read(&text, file, problems),
-            Err(error) if error.kind() == ErrorKind::NotFound => Lock::default(),
-            Err(error) => {
-                let cause = format!("cannot be read: {error}");
-                problems.push(Complaint::with_cure(cause, CURE).in_file(file, None));
-                Lock::default()
-            }
+        if matches!(file.try_exists(), Ok(false)) {
+            return Lock::default();
         }
+        reader::load(file, problems, Lock::read)
     }
 
-    pub(crate) fn read(text: &str, file: &Path, problems: &mut Vec<Problem>) -> Lock {
+    pub(crate) fn read(text: &str, file: &Path) -> (Lock, Vec<Problem>) {
         let mut reader = DocumentReader::new(text, file);
         let document = reader.toml(text, |_| Some(CURE.to_string()));
         let mut lock = Lock::default();
         reader.take(document.entries().unwrap_or_default(), LOCK_KEYS, "", &mut lock);
-        problems.append(&mut reader.problems);
-        lock
+        (lock, reader.problems)
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&LockedSet> {

@@ -178,10 +178,8 @@ impl FileList {
                     hex(&Sha256::digest(&bytes))
                 }
             };
-            let escaped = |path: &Path| path.as_os_str().as_bytes().escape_ascii().to_string();
-            let link = link.as_ref().map(|(to, _)| escaped(to));
-            let mode = if *is_program { "755" } else { "644" };
-            let mark = FileMark { path: escaped(path), mode: mode.to_string(), content, link };
+            let mut mark = FileMark::of(path, *is_program, content);
+            mark.link = link.as_ref().map(|(to, _)| escaped(to));
             files.push(ContentFile { path: path.clone(), mark, bytes });
         }
         Ok(HookFiles { files })
@@ -226,6 +224,24 @@ pub struct ContentFile {
     pub bytes: Vec<u8>,
 }
 
+impl ContentFile {
+    /// A plain file.
+    pub(crate) fn plain(path: PathBuf, is_program: bool, bytes: Vec<u8>) -> ContentFile {
+        let mark = FileMark::of(&path, is_program, hex(&Sha256::digest(&bytes)));
+        ContentFile { path, mark, bytes }
+    }
+
+    pub(crate) fn is_program(&self) -> bool {
+        self.mark.mode == PROGRAM
+    }
+}
+
+const PROGRAM: &str = "755";
+
+fn escaped(path: &Path) -> String {
+    path.as_os_str().as_bytes().escape_ascii().to_string()
+}
+
 /// What is trusted of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileMark {
@@ -241,6 +257,11 @@ pub struct FileMark {
 }
 
 impl FileMark {
+    fn of(path: &Path, is_program: bool, content: String) -> FileMark {
+        let mode = if is_program { PROGRAM } else { "644" };
+        FileMark { path: escaped(path), mode: mode.to_string(), content, link: None }
+    }
+
     /// Its line in the digest.
     fn line(&self) -> String {
         let FileMark { path, mode, content, link } = self;
@@ -252,6 +273,11 @@ impl FileMark {
 }
 
 impl HookFiles {
+    pub(crate) fn of(mut files: Vec<ContentFile>) -> HookFiles {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        HookFiles { files }
+    }
+
     /// `sha256:` and the SHA-256 of a line for each file. Where the folder is, who owns the files
     /// and when they were written makes no difference.
     #[must_use]

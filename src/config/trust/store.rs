@@ -143,8 +143,7 @@ impl TrustStore {
     /// The content that was trusted last in this folder of a repository, of those that have a file
     /// of `set` if there are any: the folder of a host is a set apart.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
-        let records = records_in(&self.of_repository(repository));
-        let records = records.into_iter().map(|(_, record)| record);
+        let records = records_in(&self.of_repository(repository)).into_iter();
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
         let is_of_set = |record: &TrustRecord| record.files.iter().any(is_in);
         let of_folder = records.filter(|record| record.folder == folder);
@@ -156,7 +155,7 @@ impl TrustStore {
         let (mut records, mut never) = (Vec::new(), Vec::new());
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
-            records.extend(records_in(&folder).into_iter().map(|(_, record)| record));
+            records.extend(records_in(&folder));
             if folder.join(NEVER).exists() {
                 let name = fs::read(folder.join(NAME)).unwrap_or_default();
                 never.push(PathBuf::from(std::ffi::OsStr::from_bytes(&name)));
@@ -209,12 +208,9 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|end| end == "json")).collect()
 }
 
-fn records_in(folder: &Path) -> Vec<(PathBuf, TrustRecord)> {
-    let read = |file: PathBuf| {
-        let record = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
-        Some((file, record))
-    };
-    files_in(folder).into_iter().filter_map(read).collect()
+fn records_in(folder: &Path) -> Vec<TrustRecord> {
+    let read = |file: &PathBuf| serde_json::from_slice(&fs::read(file).ok()?).ok();
+    files_in(folder).iter().filter_map(read).collect()
 }
 
 fn remove(file: &Path) -> io::Result<()> {

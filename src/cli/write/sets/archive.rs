@@ -4,14 +4,15 @@
 //! plain names are taken.
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::reader::read_file;
-use crate::config::set_store::{MOST_BYTES, MOST_FILES, SetFile, check_path, check_size};
+use crate::config::set_store::{MOST_BYTES, MOST_FILES, check_path, check_size};
 use crate::config::sets::declared::path_of_archive;
+use crate::config::trust::{ContentFile, HookFiles};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
 
@@ -58,7 +59,7 @@ pub(super) fn fetch(url: &str, base: &Path) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// When it is damaged, or has links, devices, names that lead elsewhere, or too much.
-pub(super) fn files(url: &str, archive: Vec<u8>) -> Result<Vec<SetFile>> {
+pub(super) fn files(url: &str, archive: Vec<u8>) -> Result<HookFiles> {
     let refuse = |cause: String| {
         let cause = format!("`{url}` is no hook set: {cause}");
         Complaint::with_cure(cause, "a set is a small `.tar` or `.tar.gz` of plain files")
@@ -99,8 +100,8 @@ fn output(mut errand: Errand, cannot: impl Display) -> Result<Vec<u8>> {
 }
 
 /// The plain files of a tar archive, of whichever of the usual kinds: ustar, pax or that of GNU.
-fn members(tar: &[u8]) -> std::result::Result<Vec<SetFile>, String> {
-    let mut files: Vec<SetFile> = Vec::new();
+fn members(tar: &[u8]) -> std::result::Result<Vec<ContentFile>, String> {
+    let mut files: Vec<ContentFile> = Vec::new();
     let (mut rest, mut bytes, mut long_name) = (tar, 0, None);
     while let Some((head, after)) = rest.split_at_checked(BLOCK) {
         if head.iter().all(|byte| *byte == 0) {
@@ -125,13 +126,13 @@ fn members(tar: &[u8]) -> std::result::Result<Vec<SetFile>, String> {
                     b'1' | b'2' => return Err(format!("`{shown}` is a link")),
                     _ => return Err(format!("`{shown}` is neither a file nor a folder")),
                 }
-                if files.iter().any(|file| file.path == path) {
+                if files.iter().any(|file| file.path == Path::new(&path)) {
                     return Err(format!("`{shown}` is in it twice"));
                 }
                 bytes += size as u64;
                 check_size(files.len() + 1, bytes)?;
                 let is_executable = octal(&head[100..108])? & 0o100 != 0;
-                files.push(SetFile { path, is_executable, content: content.to_vec() });
+                files.push(ContentFile::plain(path.into(), is_executable, content.to_vec()));
             }
         }
     }
@@ -188,11 +189,17 @@ fn long_path(mut rest: &[u8]) -> std::result::Result<Option<String>, String> {
     Ok(path)
 }
 
-fn without_folder(mut files: Vec<SetFile>) -> Vec<SetFile> {
-    let around = files.first().and_then(|file| file.path.split_once('/'));
-    let Some(folder) = around.map(|(folder, _)| format!("{folder}/")) else { return files };
-    if files.iter().all(|file| file.path.starts_with(&folder)) {
-        files.iter_mut().for_each(|file| drop(file.path.drain(..folder.len())));
-    }
-    files
+fn without_folder(files: Vec<ContentFile>) -> HookFiles {
+    let around = files.first().and_then(|file| file.path.iter().next()).map(PathBuf::from);
+    let below = |file: &ContentFile, folder: &PathBuf| {
+        let path = file.path.strip_prefix(folder).ok()?;
+        (path != Path::new("")).then(|| path.to_path_buf())
+    };
+    let is_around = |folder: &PathBuf| files.iter().all(|file| below(file, folder).is_some());
+    let Some(folder) = around.filter(is_around) else { return HookFiles::of(files) };
+    let moved = |file: ContentFile| {
+        let path = below(&file, &folder).unwrap_or_default();
+        ContentFile::plain(path, file.is_program(), file.bytes)
+    };
+    HookFiles::of(files.into_iter().map(moved).collect())
 }

@@ -12,8 +12,9 @@ use tempfile::TempDir;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
-use crate::config::set_store::{MOST_BYTES, MOST_FILES, SetFile, check_path, check_size};
+use crate::config::set_store::{MOST_BYTES, MOST_FILES, check_path, check_size};
 use crate::config::sets::declared::{PROTOCOLS, is_path};
+use crate::config::trust::{ContentFile, HookFiles};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
 
@@ -115,7 +116,7 @@ impl FetchedRepository {
     ///
     /// # Errors
     /// When it has links, submodules, names that lead elsewhere, or too much.
-    pub(super) fn files(&self, commit: &str) -> Result<Vec<SetFile>> {
+    pub(super) fn files(&self, commit: &str) -> Result<HookFiles> {
         let listed =
             self.read(&["ls-tree", "-r", "-z", "-l", "--full-tree", commit], Vec::new())?;
         let refuse = |cause: String| {
@@ -137,11 +138,12 @@ impl FetchedRepository {
             let head = rest.iter().position(|byte| *byte == b'\n')? + 1;
             let file = rest.get(head..head + entry.size)?.to_vec();
             rest = rest.get(head + entry.size + 1..)?;
-            let TreeLine { path, is_executable, .. } = entry;
-            Some(SetFile { path, is_executable, content: file })
+            Some(ContentFile::plain(entry.path.into(), entry.is_executable, file))
         };
-        let files: Option<Vec<SetFile>> = files.into_iter().map(&mut take).collect();
-        files.ok_or_else(|| Complaint::new(format!("git did not print all files of {commit}")))
+        let files: Option<Vec<_>> = files.into_iter().map(&mut take).collect();
+        files
+            .map(HookFiles::of)
+            .ok_or_else(|| Complaint::new(format!("git did not print all files of {commit}")))
     }
 
     /// Who signed the tag `rev`, or else `commit`, of those whose keys are in the file `signers`.

@@ -1,11 +1,12 @@
 //! A set that minisign has signed: a list of its files, as `sha256sum` writes it, and its signature.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use minisign_verify::{PublicKey, Signature};
 
 use crate::cli::exit::Result;
-use crate::config::set_store::{SetFile, sha256};
+use crate::config::trust::HookFiles;
 use crate::engine::complaint::Complaint;
 use crate::lab::report::plain;
 
@@ -14,7 +15,7 @@ const SUMS: &str = "SHA256SUMS";
 const SIGNATURE: &str = "SHA256SUMS.minisig";
 
 /// Checks that `key` has signed the list, and that the list has exactly these files.
-pub(super) fn signer(files: &[SetFile], key: &str) -> Result<String> {
+pub(super) fn signer(files: &HookFiles, key: &str) -> Result<String> {
     let not_signed = |why: String| {
         let cause = format!("the set is not signed with the key `{key}`: {why}");
         let cure =
@@ -22,8 +23,8 @@ pub(super) fn signer(files: &[SetFile], key: &str) -> Result<String> {
         Complaint::with_cure(cause, cure)
     };
     let text = |name: &str| {
-        let file = files.iter().find(|file| file.path == name);
-        let text = file.and_then(|file| std::str::from_utf8(&file.content).ok());
+        let file = files.files.iter().find(|file| file.path == Path::new(name));
+        let text = file.and_then(|file| std::str::from_utf8(&file.bytes).ok());
         text.ok_or_else(|| not_signed(format!("it has no `{name}`")))
     };
     let (sums, signature) = (text(SUMS)?, text(SIGNATURE)?);
@@ -34,17 +35,20 @@ pub(super) fn signer(files: &[SetFile], key: &str) -> Result<String> {
     // `DIGEST  ./PATH`, or `DIGEST *PATH`.
     let listed = sums.lines().filter_map(|line| line.split_once(' '));
     let path =
-        |rest: &'_ str| rest.trim_start_matches([' ', '*']).trim_start_matches("./").to_string();
-    let mut listed: HashMap<String, &str> =
+        |rest: &str| PathBuf::from(rest.trim_start_matches([' ', '*']).trim_start_matches("./"));
+    let mut listed: HashMap<PathBuf, &str> =
         listed.map(|(digest, rest)| (path(rest), digest)).collect();
-    for file in files.iter().filter(|file| file.path != SUMS && file.path != SIGNATURE) {
-        if listed.remove(&file.path) != Some(sha256(&file.content).as_str()) {
-            let shown = plain(&file.path);
+    let is_own = |path: &Path| path == Path::new(SUMS) || path == Path::new(SIGNATURE);
+    for file in files.files.iter().filter(|file| !is_own(&file.path)) {
+        if listed.remove(&file.path) != Some(&file.mark.content) {
+            let shown = plain(&file.mark.path);
             return Err(not_signed(format!("`{shown}` is not in the list, or was changed")));
         }
     }
     match listed.keys().next() {
         None => Ok(format!("minisign:{key}")),
-        Some(missing) => Err(not_signed(format!("`{}` is missing", plain(missing)))),
+        Some(missing) => {
+            Err(not_signed(format!("`{}` is missing", plain(&missing.to_string_lossy()))))
+        }
     }
 }

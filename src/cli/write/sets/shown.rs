@@ -95,11 +95,9 @@ pub(super) fn why(
         let (name, wants) = (plain(&hook.name), plain(&hook.matcher.to_string()));
         writeln!(out, "    {name}  {DIM}{}{DIM:#}  {wants}", hook.event)?;
     }
-    let mut files = set_store::files_in(folder).unwrap_or_default();
-    files.sort_by(|a, b| a.path.cmp(&b.path));
     writeln!(out, "  {DIM}files{DIM:#}")?;
-    for file in files {
-        writeln!(out, "    {}", plain(&file.path))?;
+    for file in set_store::files_in(folder).unwrap_or_default().files {
+        writeln!(out, "    {}", plain(&file.mark.path))?;
     }
     Ok(())
 }

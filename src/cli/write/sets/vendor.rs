@@ -26,10 +26,10 @@ pub(super) fn copy(
     let name = &locked.name;
     let target = env.cwd.join(folder);
     let mut changes = Vec::new();
-    for file in set_store::files_in(from).map_err(Complaint::new)? {
-        let mode = if file.is_executable { PROGRAM } else { PLAIN };
-        let text = String::from_utf8(file.content)
-            .map_err(|_| Complaint::new(format!("`{}` of the set is no text", file.path)))?;
+    for file in set_store::files_in(from).map_err(Complaint::new)?.files {
+        let mode = if file.is_program() { PROGRAM } else { PLAIN };
+        let text = String::from_utf8(file.bytes)
+            .map_err(|_| Complaint::new(format!("`{}` of the set is no text", file.mark.path)))?;
         changes.push(FileWrite::new(target.join(file.path), text, mode));
     }
     let about = format!(
