@@ -189,7 +189,7 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
 
 fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
     for SeenSet { report, .. } in &seen.sets {
-        let count = seen.store.forget(&report.repository, false);
+        let count = seen.store.forget(&report.repository, &report.folder, false);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
         let (repository, count) = (shown(&report.repository), counted(count, "version"));
         writeln!(out, "no longer trusted: {repository} ({count} of its hooks)")?;
@@ -199,7 +199,7 @@ fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
 
 fn forget(sets: &[&SeenSet], store: &TrustStore, out: &mut dyn Write) -> Result {
     for SeenSet { report, .. } in sets {
-        let kept = store.forget(&report.repository, true);
+        let kept = store.forget(&report.repository, &report.folder, true);
         kept.map_err(failed("cannot keep that"))?;
         writeln!(out, "never: no hook of {} runs", shown(&report.repository))?;
     }

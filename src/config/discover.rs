@@ -58,6 +58,8 @@ impl Choice {
 pub(super) struct DiscoveredLayers {
     pub(super) layers: Vec<Layer>,
     pub(super) project: PathBuf,
+    /// The folders of the project that may have hooks.
+    pub(super) looked: Vec<PathBuf>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -112,7 +114,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         problems.extend(looked.iter().flat_map(|folder| misspelled(folder)));
     }
     let project = root.unwrap_or_else(|| project::find(&choice.told, env, &mut Vec::new()).root);
-    DiscoveredLayers { layers, project, problems }
+    DiscoveredLayers { layers, project, looked, problems }
 }
 
 /// The folders of hooks that are no project's.

@@ -118,11 +118,39 @@ impl<'j> TrustJudge<'j> {
         parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
         parts.sort();
         parts.dedup();
+        let is_sealed = self.judge(&folder, parts, policy);
+        let report = self.found.reports.last().filter(|_| is_sealed && has_own_hooks(layer));
+        if let (Some(report), Some(store)) = (report, &self.store) {
+            store.remember(&report.folder, &report.repository);
+        }
+    }
+
+    /// Looks at folders of the project in which there are no hooks, and once were.
+    pub(super) fn look_for_lost(
+        &mut self,
+        looked: &[PathBuf],
+        layers: &[Layer],
+        policy: &TrustPolicy,
+    ) {
+        let Some(store) = self.store.clone() else { return };
+        for folder in looked {
+            let has_hooks = |layer: &Layer| layer.folder == *folder && has_own_hooks(layer);
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            if store.had_hooks(&folder) && !layers.iter().any(has_hooks) {
+                self.judge(&folder, Vec::new(), policy);
+            }
+        }
+    }
+
+    /// Judges the hooks in a folder, and says whether their files are known and trusted.
+    fn judge(&mut self, folder: &Path, parts: Vec<PathBuf>, policy: &TrustPolicy) -> bool {
         let (since, store) = (self.read_since, self.store.as_ref());
-        let (mut report, seal) = trust::judge(&folder, parts, since, self.choice, policy, store);
+        let (mut report, seal) = trust::judge(folder, parts, since, self.choice, policy, store);
         report.skips = policy.skips == Some(true) || report.is_never();
+        let is_sealed = seal.is_some();
         self.found.reports.push(report);
         self.found.seals.extend(seal);
+        is_sealed
     }
 
     /// Keeps the hooks that are not trusted from running, or only says so.
@@ -142,7 +170,9 @@ impl<'j> TrustJudge<'j> {
                 problems.retain(|problem| !is_own(&problem.file));
             }
             if *self.choice == TrustChoice::Told {
-                let told = Complaint::with_cure(format!("{why}, and do not run"), cure);
+                let why =
+                    if report.parts.is_empty() { why } else { format!("{why}, and do not run") };
+                let told = Complaint::with_cure(why, cure);
                 problems.push(told.warning(&report.folder, None));
                 continue;
             }
@@ -158,6 +188,11 @@ impl<'j> TrustJudge<'j> {
         }
         self.found
     }
+}
+
+/// Whether a layer has hooks of hookrun's own, and not only those of a host.
+fn has_own_hooks(layer: &Layer) -> bool {
+    !layer.manifests.is_empty() || !layer.drop_ins.is_empty()
 }
 
 /// The folder of the project that brings a layer, also as a shared set that it declares.

@@ -80,7 +80,7 @@ impl Config {
 
     fn load_once(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
         let read_since = SystemTime::now();
-        let discover::DiscoveredLayers { mut layers, project, mut problems } =
+        let discover::DiscoveredLayers { mut layers, project, looked, mut problems } =
             discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
@@ -124,7 +124,10 @@ impl Config {
             }
         }
         let ConfigLoader { mut hooks, mut problems, .. } = loader;
-        let trust = judge.map(|judge| judge.settle(&mut hooks, &catalog, &mut problems));
+        let trust = judge.map(|mut judge| {
+            judge.look_for_lost(&looked, &layers, &policy);
+            judge.settle(&mut hooks, &catalog, &mut problems)
+        });
         let trust = trust.unwrap_or_default();
         problems.extend(commands::shadow_commands(&mut hooks));
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {

@@ -153,7 +153,10 @@ pub(crate) fn judge(
                 TrustChoice::Told => false,
             };
             if !is_pinned && !store.is_some_and(is_kept) {
-                if store.is_some_and(|store| store.has_records(&report.repository)) {
+                let had_others = |store: &TrustStore| {
+                    store.has_records(&report.repository) || store.had_hooks(&report.folder)
+                };
+                if store.is_some_and(had_others) {
                     report.state = TrustState::Changed;
                 }
                 return (report, None);
@@ -227,6 +230,10 @@ impl TrustReport {
             TrustState::Unknown => Some((
                 format!("the hooks in {folder} are not trusted"),
                 "`hookrun trust` shows what they are, and asks you".to_string(),
+            )),
+            TrustState::Changed if self.parts.is_empty() => Some((
+                format!("the hooks in {folder} were trusted, and are gone"),
+                "put them back, or tell `hookrun trust` that there are none".to_string(),
             )),
             TrustState::Changed => Some((
                 format!("the hooks in {folder} have changed, and are not trusted as they are"),

@@ -23,6 +23,7 @@ const LONGEST_KEPT: usize = 256 * 1024;
 
 const NEVER: &str = "never";
 const NAME: &str = "repository";
+const FOLDERS: &str = "folders";
 
 /// How content came to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,13 +77,12 @@ impl TrustStore {
     /// Whether this content of a repository is trusted. Where everyone may write the records,
     /// nothing is.
     pub fn is_trusted(&self, repository: &Path, digest: &str) -> bool {
-        let record = self.record(repository, digest);
-        record.is_file() && !access::is_open_to_everyone(&record)
+        counts(&self.record(repository, digest))
     }
 
     /// Whether the hooks of a repository are never to run.
     pub fn is_never(&self, repository: &Path) -> bool {
-        self.of_repository(repository).join(NEVER).exists()
+        counts(&self.of_repository(repository).join(NEVER))
     }
 
     /// Notes that this content is trusted, and keeps its texts to show later what has changed.
@@ -115,16 +115,23 @@ impl TrustStore {
         write(&self.record(&record.repository, &record.digest), &text)
     }
 
-    /// Forgets what is trusted in a repository, and says how many contents that were. With `never`
-    /// nobody is asked again.
+    /// Forgets what is trusted in a repository, and in this folder of it, and says how many contents
+    /// that were. With `never` nobody is asked again.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn forget(&self, repository: &Path, never: bool) -> io::Result<usize> {
+    pub fn forget(&self, repository: &Path, folder: &Path, never: bool) -> io::Result<usize> {
         let own = self.of_repository(repository);
         let records = files_in(&own);
         for file in &records {
             fs::remove_file(file)?;
+        }
+        let is_of = |file: &PathBuf| {
+            fs::read(file).is_ok_and(|name| name == repository.as_os_str().as_bytes())
+        };
+        let known = fs::read_dir(self.folder.join(FOLDERS)).into_iter().flatten().flatten();
+        for file in known.map(|entry| entry.path()).filter(is_of).chain([self.mark(folder)]) {
+            remove(&file)?;
         }
         if never {
             write(&own.join(NAME), repository.as_os_str().as_bytes())?;
@@ -138,6 +145,26 @@ impl TrustStore {
     /// Whether anything of a repository was trusted.
     pub fn has_records(&self, repository: &Path) -> bool {
         !files_in(&self.of_repository(repository)).is_empty()
+    }
+
+    fn mark(&self, folder: &Path) -> PathBuf {
+        self.folder.join(FOLDERS).join(short_digest(folder.as_os_str().as_bytes()))
+    }
+
+    /// Whether a folder had hooks that were trusted, in whatever repository it was then.
+    pub fn had_hooks(&self, folder: &Path) -> bool {
+        self.mark(folder).exists()
+    }
+
+    /// Remembers that a folder has trusted hooks: they must not go away unseen.
+    pub fn remember(&self, folder: &Path, repository: &Path) {
+        let mark = self.mark(folder);
+        if mark.exists() {
+            return;
+        }
+        if let Err(error) = write(&mark, repository.as_os_str().as_bytes()) {
+            tracing::debug!(%error, "that there are hooks is not kept");
+        }
     }
 
     /// The content that was trusted last in this folder of a repository, of those that have a file
@@ -195,6 +222,12 @@ impl TrustStore {
             tracing::debug!(%error, "the digest of the hooks is not kept");
         }
     }
+}
+
+/// Whether a file is there and only its owner could put it there.
+fn counts(file: &Path) -> bool {
+    let is_open = |path: &Path| access::is_open_to_everyone(path);
+    file.is_file() && !is_open(file) && !file.parent().is_some_and(is_open)
 }
 
 /// Enough of a SHA-256 for the name of a folder.

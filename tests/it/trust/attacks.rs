@@ -9,6 +9,14 @@ use super::{GUARD, git, project};
 use crate::bounds::{skip, works};
 use crate::sandbox::{Sandbox, TOOL};
 
+/// The folders above the records.
+const OPEN: &[&str] = &[
+    "home/.local/state/hookrun/trust",
+    "home/.local/state/hookrun",
+    "home/.local/state",
+    "home/.local",
+];
+
 /// One that was trusted, and what is done to it then.
 struct Attack {
     name: &'static str,
@@ -206,6 +214,25 @@ const ATTACKS: &[Attack] = &[
         fs::write(at.join(".git"), "gitdir: real\n").unwrap();
         append(&at.join(HOOK));
     } },
+    Attack { name: "all hooks taken away", make: project, change: |at| {
+        fs::remove_dir_all(at.join("hooks.d")).unwrap();
+    } },
+    Attack { name: "all hooks and the repository taken away", make: repository, change: |at| {
+        fs::rename(at.join(".git"), at.join("real")).unwrap();
+        fs::remove_dir_all(at.join("hooks.d")).unwrap();
+    } },
+    Attack { name: "one guard and the repository taken away", make: repository, change: |at| {
+        fs::rename(at.join(".git"), at.join("real")).unwrap();
+        fs::rename(at.join(HOOK), at.join("hooks.d/README")).unwrap();
+    } },
+    Attack { name: "a note in a folder of everyone that the hooks never run", make: project, change: |at| {
+        let trust = at.join("home/.local/state/hookrun/trust");
+        for folder in fs::read_dir(trust).unwrap().flatten() {
+            fs::write(folder.path().join("never"), "").unwrap();
+            mode(&folder.path(), 0o777);
+        }
+        OPEN.iter().for_each(|folder| mode(&at.join(folder), 0o755));
+    } },
     Attack { name: "records that everyone may write", make: project, change: |at| {
         let trust = at.join("home/.local/state/hookrun/trust");
         for folder in fs::read_dir(trust).unwrap().flatten() {
@@ -214,7 +241,7 @@ const ATTACKS: &[Attack] = &[
             }
             mode(&folder.path(), 0o777);
         }
-        ["home/.local/state/hookrun/trust", "home/.local/state/hookrun", "home/.local/state", "home/.local"].iter().for_each(|folder| mode(&at.join(folder), 0o755));
+        OPEN.iter().for_each(|folder| mode(&at.join(folder), 0o755));
     } },
 ];
 
@@ -387,4 +414,21 @@ fn a_project_that_is_not_trusted_does_not_say_what_the_log_hides() {
     };
     assert!(kept(&sandbox).contains("secret-word"));
     assert!(!kept(&sandbox.trusted()).contains("secret-word"));
+}
+
+#[test]
+fn a_person_may_say_that_there_are_no_hooks_any_more() {
+    for words in [&["trust", "--revoke"][..], &["trust", "--digest"]] {
+        let sandbox = project().trusted();
+        sandbox.runs();
+        fs::remove_dir_all(sandbox.at("hooks.d")).unwrap();
+        assert!(sandbox.holds().stdout.contains("were trusted, and are gone"));
+        sandbox.hookrun(&["list"], b"").says("were trusted, and are gone\n");
+        sandbox.hookrun(&["trust", "--diff"], b"").exits(1).prints("10-guard.sh: removed");
+        let digest = sandbox.digest();
+        let digest = words.contains(&"--digest").then_some(digest.as_str());
+        let words: Vec<&str> = words.iter().copied().chain(digest).collect();
+        sandbox.hookrun(&words, b"").exits(0);
+        sandbox.gate().allows();
+    }
 }
