@@ -83,13 +83,12 @@ impl FileWrite {
 
     fn write(&self, paths: &Paths) -> Result<()> {
         let shown = plain(&paths.show(&self.path));
-        let cannot = |error: std::io::Error| {
-            if error.kind() == ErrorKind::AlreadyExists {
-                return is_there(&shown);
-            }
-            Complaint::new(format!("cannot write `{shown}`: {error}"))
-        };
+        let cannot = |error| Complaint::new(format!("cannot write `{shown}`: {error}"));
         fs::create_dir_all(self.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
+        let cannot = |error: std::io::Error| match error.kind() == ErrorKind::AlreadyExists {
+            true => is_there(&shown),
+            false => cannot(error),
+        };
         match &self.becomes {
             Becomes::Link { to } => symlink(to, &self.path).map_err(cannot),
             Becomes::Changed { target, text } => target.replace(text).map(drop),

@@ -35,8 +35,9 @@ const GUARDS: &[&str] =
 /// The word for no guard.
 const NONE: &str = "none";
 
-/// What the guards of a beginning block, in every host.
+/// A command that shows guards at work, and the guards that block it, in every host.
 const BLOCKED: &str = "git push --force";
+const BLOCKING: &[&str] = &["guard-destructive", "no-force-push"];
 
 /// Everything that will be written, and why.
 struct InitPlan {
@@ -71,7 +72,9 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         install(&arguments(&words)?, env, out)?;
     }
     let exit = plan.check(env, out)?;
-    writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", plan.proof(env)?)?;
+    if plan.guards.iter().any(|guard| BLOCKING.contains(&guard.name.as_str())) {
+        writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", plan.proof(env)?)?;
+    }
     Ok(exit)
 }
 

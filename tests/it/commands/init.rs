@@ -106,6 +106,12 @@ fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
         ran.exits(0).stdout,
         "guards\nwill be written\n  .codex/hooks.json  Codex: \n  .cursor/hooks.json  Cursor: \n"
     );
+    let other = init(&Sandbox::new(), &["--guard", "no-sudo", "--yes"]);
+    // Nothing here blocks the command that is shown at work.
+    assert!(!other.exits(0).stdout.contains("see it work"), "{other:?}");
+    let linked = Sandbox::new();
+    linked.hookrun_by_shell("ln -s nowhere hooks.d", b"").exits(0);
+    init(&linked, &["--guard", "no-sudo", "--yes"]).exits(2).says("cannot write `hooks.d/");
     init(&Sandbox::new(), &["--dry-run"]).exits(0).prints("no host is installed here");
     init(&Sandbox::new(), &["--guard", "x"]).exits(2).says("nothing that is shipped is called `x`");
     init(&Sandbox::new(), &["--host", "clod"]).exits(2).says("claude");
