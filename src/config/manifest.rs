@@ -268,7 +268,7 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project",
         |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
-    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", set_redact),
+    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays; those of a project count while its hooks are trusted", set_redact),
 ];
 
 #[derive(Debug, Default)]
