@@ -1,9 +1,12 @@
 //! `hookrun serve`: one engine that stays, behind several doors. Every door gives the decision that
 //! `hookrun run` gives.
 
+mod ahp;
 mod client;
 mod decider;
+mod door;
 mod loaded;
+mod mcp;
 mod question;
 mod rpc;
 mod stdio;
@@ -16,7 +19,9 @@ use crate::cli::args::ServeArgs;
 use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use decider::{Decider, ServeSource};
-use stdio::StdioDoor;
+use door::LineDoor;
+use mcp::McpProtocol;
+use stdio::StdioProtocol;
 
 /// Serves until the client is gone or a signal ends it.
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
@@ -28,8 +33,12 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
         record: args.record.clone(),
     };
     let decider = Arc::new(Decider::new(source, env, abort, subreaper)?);
-    if args.stdio {
-        StdioDoor::open(Arc::clone(&decider)).map_err(failed("stdout cannot be used"))?.serve();
+    if args.stdio || args.mcp {
+        let door = LineDoor::open(decider).map_err(failed("stdout cannot be used"))?;
+        match args.mcp {
+            true => door.serve(&McpProtocol),
+            false => door.serve(&StdioProtocol::default()),
+        }
     }
     Ok(ExitStatus::Yes)
 }

@@ -68,6 +68,29 @@ impl Binding {
         Reply { stdout, stderr, status }
     }
 
+    /// What blocks for `reason` in a host that sees no exit status: it asks over HTTP, or an MCP tool.
+    /// The same keys that hooks block with in its own documents.
+    pub fn refusal_document(self, reason: &str) -> String {
+        let usual = self.refuse(reason);
+        let Some(form) = self.row.results.form().filter(|_| usual.stdout.is_empty()) else {
+            return if usual.stdout.is_empty() {
+                native::refuse(reason).stdout
+            } else {
+                usual.stdout
+            };
+        };
+        let refuses = |key: &ReplyKey| key.says.words().iter().any(|(_, act)| *act == Act::Refuse);
+        let keys = if form.reads.iter().any(refuses) { form.reads } else { form.shares };
+        let mut result = Map::new();
+        for (path, value) in self.refusal_by_keys(keys, reason) {
+            place(&mut result, &path, value);
+        }
+        if result.contains_key("hookSpecificOutput") {
+            place(&mut result, super::parts::NAMED.0, self.row.name.into());
+        }
+        native::line_of(result)
+    }
+
     /// Whether its results have a place for this.
     fn has_place(self, on: ReplySlot) -> bool {
         match self.row.results {

@@ -271,11 +271,16 @@ impl<'a> EventRequest<'a> {
         self.dialect.map_or(native::NAME, |dialect| dialect.name)
     }
 
+    /// In whose words it blocks.
+    pub(crate) fn refusing(&self) -> Option<Binding> {
+        let gate = self.bindings.iter().find(|binding| binding.row.blocks);
+        gate.or(self.bindings.first()).copied()
+    }
+
     /// Blocks for a reason of hookrun's own. If the name means several events, it assumes one that
     /// can be blocked.
     pub(crate) fn refuse(&self, reason: &str) -> Reply {
-        let gate = self.bindings.iter().find(|binding| binding.row.blocks);
-        match gate.or(self.bindings.first()) {
+        match self.refusing() {
             Some(binding) => binding.refuse(reason),
             // The form of this event is unknown, and stdout may have no other.
             None if self.dialect.is_some_and(Dialect::has_forms) => {

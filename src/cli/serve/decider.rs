@@ -1,13 +1,14 @@
 //! Decides what clients ask, as `run` would: the same events, hooks, words and log.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use crate::config::{Choice, Config, Environment};
-use crate::dialects::{Reply, folders, native};
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::dialects::{Binding, Reply, folders, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Subreaper};
@@ -201,7 +202,7 @@ impl Decider {
                 return Err(self.refused(&request, &failure));
             }
             if let Some(reply) = request.reply_to_new() {
-                return Err(Box::new(self.answer(name.clone(), reply, Outcome::default())));
+                return Err(Box::new(self.answer(name.clone(), reply, Outcome::default(), None)));
             }
         }
         let failed = |failure: Complaint| self.refused(&request, &failure);
@@ -211,6 +212,14 @@ impl Decider {
         let whole = budget.or(request.budget());
         let budget = whole.map(|whole| Budget::from(started, whole));
         Ok(ReadyEvent { decider: Arc::clone(self), hooks, event, host, budget })
+    }
+
+    /// The events that a hook is bound to where this server works.
+    pub(crate) fn bound_events(&self) -> Vec<String> {
+        let choice = trusting_choice(&self.source.source, &self.env, native::NAME, &[]);
+        let config = Config::load(&choice, &self.env, ConfigScope::All);
+        let events: BTreeSet<String> = config.hooks.into_iter().map(|hook| hook.event).collect();
+        events.into_iter().collect()
     }
 
     fn hooks(
@@ -265,12 +274,19 @@ impl Decider {
         let report = json::refusal_report(request.name, request.host(), &reason, &reply);
         DecisionRecord::refused(report).keep(&reply, &self.env, self.source.record.as_deref());
         let outcome = Outcome::own_failure(reason);
-        Box::new(self.answer(request.name.to_string(), reply, outcome))
+        Box::new(self.answer(request.name.to_string(), reply, outcome, request.refusing()))
     }
 
-    fn answer(&self, event: String, reply: Reply, outcome: Outcome) -> ClientAnswer {
+    fn answer(
+        &self,
+        event: String,
+        reply: Reply,
+        outcome: Outcome,
+        binding: Option<Binding>,
+    ) -> ClientAnswer {
         let number = self.decided.fetch_add(1, Ordering::Relaxed);
-        ClientAnswer { reply, event, outcome, id: format!("{}-{number}", self.env.run_id) }
+        let id = format!("{}-{number}", self.env.run_id);
+        ClientAnswer { reply, event, outcome, id, binding }
     }
 }
 
@@ -291,7 +307,12 @@ impl ReadyEvent {
         let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
         decided.unwrap_or_else(|_| {
             let outcome = Outcome::own_failure("hookrun itself failed: a thread of it panicked");
-            decider.answer(event.spec().name.to_string(), host.reply(&outcome), outcome)
+            decider.answer(
+                event.spec().name.to_string(),
+                host.reply(&outcome),
+                outcome,
+                host.binding,
+            )
         })
     }
 
@@ -336,6 +357,6 @@ impl ReadyEvent {
         if let Some(kept) = kept {
             kept.keep(&reply, &hooks.env, decider.source.record.as_deref());
         }
-        decider.answer(name, reply, outcome)
+        decider.answer(name, reply, outcome, host.binding)
     }
 }

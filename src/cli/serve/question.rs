@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::Reply;
+use crate::dialects::{Binding, Reply, native};
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
 
@@ -44,4 +44,21 @@ pub(crate) struct ClientAnswer {
     pub(crate) outcome: Outcome,
     /// Different for each decision of this server.
     pub(crate) id: String,
+    /// The words of the host; `None` for our own.
+    pub(crate) binding: Option<Binding>,
+}
+
+impl ClientAnswer {
+    /// The document for a host that sees no exit status and no stderr.
+    pub(crate) fn document(&self) -> String {
+        let reply = &self.reply;
+        if reply.status == native::ALLOWED || !reply.stdout.trim().is_empty() {
+            return reply.stdout.clone();
+        }
+        let reason = self.outcome.reason().unwrap_or_else(|| reply.stderr.trim().to_string());
+        match self.binding {
+            Some(binding) => binding.refusal_document(&reason),
+            None => native::refuse(&reason).stdout,
+        }
+    }
 }

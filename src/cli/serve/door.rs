@@ -1,0 +1,178 @@
+//! A client that asks by lines of JSON-RPC on stdin: what its protocols have in common.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::engine::exec::Abort;
+use crate::engine::lock::locked;
+
+use crate::cli::serve::decider::{Decider, MOST_AT_ONCE};
+use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
+use crate::cli::serve::rpc::{self, Line, LineReader, RpcError, RpcMessage, RpcPeer};
+
+/// How long decisions may take to end once the client is gone; hooks have their grace.
+const LEAVING: Duration = Duration::from_secs(10);
+
+/// By the Agent Hooks Protocol: the backend cannot decide now.
+const UNAVAILABLE: i64 = -32003;
+
+/// The events that are being decided, by the ids of their requests.
+#[derive(Debug, Default)]
+struct OpenRequests {
+    open: Mutex<HashMap<String, Option<Abort>>>,
+    changed: Condvar,
+}
+
+impl OpenRequests {
+    fn begin(&self, id: &str, cancel: Option<Abort>) {
+        locked(&self.open).insert(id.to_string(), cancel);
+    }
+
+    fn end(&self, id: &str) {
+        locked(&self.open).remove(id);
+        self.changed.notify_all();
+    }
+
+    fn cancel(&self, id: &str) {
+        if let Some(Some(cancel)) = locked(&self.open).get(id) {
+            cancel.raise();
+        }
+    }
+
+    /// Ends all, and waits for that.
+    fn end_all(&self) {
+        let mut open = locked(&self.open);
+        open.values().flatten().for_each(Abort::raise);
+        let until = Instant::now() + LEAVING;
+        while !open.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            open = self.changed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// The client on stdin and stdout.
+#[derive(Clone)]
+pub(crate) struct LineDoor {
+    pub(crate) decider: Arc<Decider>,
+    pub(crate) peer: Arc<RpcPeer>,
+    requests: Arc<OpenRequests>,
+}
+
+/// What a protocol makes of its messages.
+pub(crate) trait LineProtocol {
+    /// Answers a request, or takes a notification. The door answers an error.
+    fn take(&self, door: &LineDoor, method: &str, message: &RpcMessage<'_>)
+    -> Result<(), RpcError>;
+}
+
+impl LineDoor {
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn open(decider: Arc<Decider>) -> io::Result<LineDoor> {
+        // A descriptor of its own: several threads write to it, each a whole line.
+        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let peer = Arc::new(RpcPeer::new(Box::new(out)));
+        Ok(LineDoor { decider, peer, requests: Arc::default() })
+    }
+
+    /// Serves until stdin ends or hookrun is told to stop; then everything that runs is ended.
+    pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
+        let stdin = io::stdin();
+        let mut lines = LineReader::new(stdin.as_fd());
+        loop {
+            match lines.next(self.decider.abort().as_fd()) {
+                Line::Text(line) => self.take(protocol, &line),
+                Line::TooLong => {
+                    let most = rpc::LONGEST_LINE_BYTES >> 20;
+                    let message = format!("a line is longer than {most} MiB, and was left out");
+                    self.fail(None, RpcError::new(rpc::INVALID_REQUEST, message));
+                }
+                Line::End => break,
+            }
+        }
+        self.peer.close();
+        self.requests.end_all();
+    }
+
+    fn take(&self, protocol: &impl LineProtocol, line: &[u8]) {
+        let message: RpcMessage<'_> = match serde_json::from_slice(line) {
+            Ok(message) => message,
+            Err(error) => {
+                let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+                let code = if is_json { rpc::INVALID_REQUEST } else { rpc::PARSE_ERROR };
+                let message = format!("it is no message of JSON-RPC 2.0: {error}");
+                return self.fail(None, RpcError::new(code, message));
+            }
+        };
+        if message.jsonrpc.as_deref() != Some("2.0") {
+            let wrong = RpcError::new(rpc::INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
+            return self.fail(message.id, wrong);
+        }
+        let Some(method) = &message.method else { return self.peer.take_answer(&message) };
+        if let (Err(error), Some(_)) = (protocol.take(self, method, &message), message.id) {
+            self.fail(message.id, error);
+        }
+    }
+
+    fn fail(&self, id: Option<&RawValue>, error: RpcError) {
+        self.peer.answer(id, Err::<Value, _>(error));
+    }
+
+    /// Ends the decision of this request.
+    pub(crate) fn cancel(&self, id: &RawValue) {
+        self.requests.cancel(id.get());
+    }
+
+    /// Decides, in a thread of its own if anything may have to wait, and answers the request `id` in
+    /// the words of `told`. Without an `id` nobody is told.
+    pub(crate) fn decide(
+        &self,
+        question: ClientQuestion,
+        id: Option<&RawValue>,
+        told: impl Fn(&ClientAnswer) -> Result<Value, RpcError> + Send + 'static,
+    ) {
+        let id = id.map(ToOwned::to_owned);
+        let Some(slot) = self.decider.slot() else {
+            let why = format!("{MOST_AT_ONCE} events are being decided; ask again later");
+            return self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
+        };
+        let ready = match self.decider.prepare(question) {
+            Ok(ready) if !ready.is_idle() => ready,
+            Ok(ready) => return self.tell(id.as_deref(), told(&ready.decide(None))),
+            Err(answer) => return self.tell(id.as_deref(), told(&answer)),
+        };
+        let key = id.as_ref().map(|id| id.get().to_string()).unwrap_or_default();
+        let cancel = Abort::new().ok();
+        self.requests.begin(&key, cancel.clone());
+        let door = self.clone();
+        let (of_thread, own) = (id.clone(), key.clone());
+        let decide = move || {
+            door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
+            drop(slot);
+            door.requests.end(&own);
+        };
+        let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
+        if let Err(error) = thread.spawn(decide) {
+            self.requests.end(&key);
+            let why = format!("there is no thread to decide in: {error}");
+            self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
+        }
+    }
+
+    fn tell(&self, id: Option<&RawValue>, result: Result<Value, RpcError>) {
+        if id.is_some() {
+            self.peer.answer(id, result);
+        }
+    }
+}

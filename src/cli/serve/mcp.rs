@@ -1,0 +1,123 @@
+//! `serve --mcp`: an MCP server, for hosts whose hooks call an MCP tool.
+//!
+//! By the specification of MCP, 2025-11-25. Its tools are `decide`, and one for each event that a hook
+//! here is bound to. The text that they return is what a command hook would print.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::dialects::native;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Context, catalog};
+
+use crate::cli::serve::door::{LineDoor, LineProtocol};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::rpc::{INVALID_PARAMS, RpcError, RpcMessage, params};
+
+/// The versions whose messages are these, the newest first.
+const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// The tool for every event, which the arguments name.
+const DECIDE: &str = "decide";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeParams {
+    #[serde(default)]
+    protocol_version: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct CallParams<'l> {
+    name: String,
+    #[serde(borrow)]
+    arguments: Option<&'l RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelledParams<'l> {
+    #[serde(borrow)]
+    request_id: &'l RawValue,
+}
+
+#[derive(Debug)]
+pub(crate) struct McpProtocol;
+
+impl LineProtocol for McpProtocol {
+    fn take(
+        &self,
+        door: &LineDoor,
+        method: &str,
+        message: &RpcMessage<'_>,
+    ) -> Result<(), RpcError> {
+        let result = match method {
+            "initialize" => initialized(&params::<InitializeParams>(message.params)?),
+            "ping" => json!({}),
+            "tools/list" => json!({ "tools": tools(&door.decider.bound_events()) }),
+            "tools/call" => return call(door, message),
+            "notifications/cancelled" => {
+                door.cancel(params::<CancelledParams<'_>>(message.params)?.request_id);
+                return Ok(());
+            }
+            told if told.starts_with("notifications/") => return Ok(()),
+            unknown => return Err(RpcError::unknown(unknown)),
+        };
+        door.peer.answer(message.id, Ok(result));
+        Ok(())
+    }
+}
+
+fn initialized(asked: &InitializeParams) -> Value {
+    let known = VERSIONS.iter().find(|version| **version == asked.protocol_version);
+    json!({
+        "protocolVersion": known.unwrap_or(&VERSIONS[0]),
+        "capabilities": { "tools": {} },
+        "serverInfo": { "name": "hookrun", "version": env!("CARGO_PKG_VERSION") },
+        "instructions": "Called by hooks of the host, not by the model.",
+    })
+}
+
+fn tools(events: &[String]) -> Vec<Value> {
+    let tool = |name: String, about: String| {
+        let schema = json!({ "type": "object", "additionalProperties": true });
+        json!({ "name": name, "description": about, "inputSchema": schema })
+    };
+    let about = "Decides the event in the arguments, which are what the host gives a command hook";
+    let mut tools = vec![tool(DECIDE.to_string(), about.to_string())];
+    tools.extend(events.iter().map(|event| {
+        let what = catalog::find(event).map(|spec| format!(": {}", spec.summary));
+        tool(event.replace('.', "_"), format!("Decides `{event}`{}", what.unwrap_or_default()))
+    }));
+    tools
+}
+
+fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
+    let CallParams { name, arguments } = params(message.params)?;
+    let wrong = |error: Complaint| RpcError::new(INVALID_PARAMS, error.to_string());
+    let text = arguments.map_or("{}", RawValue::get);
+    let context = Context::parse(text).map_err(Complaint::of).map_err(wrong)?;
+    let event = match name.as_str() {
+        DECIDE => None,
+        name => {
+            let mut events = door.decider.bound_events().into_iter();
+            let known = events.find(|event| event.replace('.', "_") == name);
+            let catalogued = || Some(catalog::find(&name.replace('_', "."))?.name.to_string());
+            let event = known.or_else(catalogued);
+            let unknown = || RpcError::new(INVALID_PARAMS, format!("there is no tool `{name}`"));
+            Some(event.ok_or_else(unknown)?)
+        }
+    };
+    let question = ClientQuestion {
+        host: event.as_ref().map(|_| native::NAME.to_string()),
+        event,
+        context,
+        place: ClientPlace::OfContext { project: None },
+        budget: None,
+    };
+    door.decide(question, message.id, |answer: &ClientAnswer| {
+        Ok(json!({ "content": [{ "type": "text", "text": answer.document() }], "isError": false }))
+    });
+    Ok(())
+}
