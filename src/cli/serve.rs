@@ -27,6 +27,7 @@ use stdio::StdioProtocol;
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let (abort, subreaper) = hold_ground()?;
     let source = ServeSource {
+        host: args.host.clone(),
         source: args.source.clone(),
         trust: args.trust.clone(),
         jobs: args.jobs,

@@ -32,6 +32,8 @@ mod replay;
 mod rules;
 mod run;
 mod secrets;
+#[cfg(feature = "serve")]
+mod serve;
 mod sets;
 mod settings;
 mod shell;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::options::{SourceArgs, digest, jobs};
+use super::options::{SourceArgs, dialect_name, digest, jobs};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("door").args(["stdio", "mcp", "http", "unix"]).multiple(true).required(true))]
@@ -30,6 +30,10 @@ pub(crate) struct ServeArgs {
     /// hookrun's state folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token: Option<PathBuf>,
+
+    /// The host or hook system in whose words clients ask, where they do not say it themselves
+    #[arg(long, value_name = "NAME", value_parser = dialect_name())]
+    pub(crate) host: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,

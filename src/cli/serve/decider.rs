@@ -36,6 +36,8 @@ pub(crate) const MOST_AT_ONCE: usize = 2_048;
 /// Which hooks decide, and how: what the command line says.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeSource {
+    /// The dialect of clients that do not say theirs.
+    pub(crate) host: Option<String>,
     pub(crate) source: SourceArgs,
     pub(crate) trust: Vec<String>,
     pub(crate) jobs: Option<usize>,
@@ -181,6 +183,7 @@ impl Decider {
     ) -> std::result::Result<ReadyEvent, Box<ClientAnswer>> {
         let started = Instant::now();
         let ClientQuestion { host, event, context, place, budget } = question;
+        let host = host.or_else(|| self.source.host.clone());
         let dialect = host.as_deref().unwrap_or(native::NAME);
         let is_named = event.is_some();
         let named = match event {

@@ -10,7 +10,8 @@ use crate::engine::outcome::Outcome;
 /// An event, in the words of the client.
 #[derive(Debug)]
 pub(crate) struct ClientQuestion {
-    /// The dialect; without it and without an event, the signs of the context tell.
+    /// The dialect; without it that of the server, and without an event the signs of the context
+    /// tell.
     pub(crate) host: Option<String>,
     /// The event. `None` if the context names it.
     pub(crate) event: Option<String>,

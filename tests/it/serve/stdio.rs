@@ -1,0 +1,236 @@
+//! `--stdio`, and the methods of our own.
+
+use serde_json::{Value, json};
+
+use super::{CASES, Client, by_run, cases};
+use crate::sandbox::Sandbox;
+
+fn shell(command: &str) -> Value {
+    json!({ "event": "tool.pre", "context": { "toolName": "bash", "sessionId": "s",
+        "toolInput": { "command": command } } })
+}
+
+#[test]
+fn every_case_is_answered_as_run_answers_it() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    for case in CASES {
+        let context: Value = serde_json::from_str(case.context).unwrap();
+        let asked = json!({ "host": case.host, "event": case.event, "context": context });
+        assert_eq!(client.decide(asked), by_run(&sandbox, case), "{}", case.name);
+    }
+    assert!(client.end().success());
+}
+
+#[test]
+fn a_host_that_names_its_event_in_the_context_is_understood() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio", "--host", "claude"]);
+    let context = json!({ "hook_event_name": "PreToolUse", "session_id": "s",
+        "tool_name": "Bash", "tool_input": { "command": "rm x" } });
+    let ran = sandbox.hookrun(&["run", "--host", "claude"], context.to_string().as_bytes());
+    let reply = client.decide(json!({ "context": context }));
+    assert_eq!(reply["status"], ran.status);
+    assert_eq!(reply["stderr"], ran.stderr.as_str());
+    assert_eq!(reply["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
+fn mistakes_in_the_configuration_close_gates_here_too() {
+    let sandbox = cases().file("hookrun.toml", "[hook.x]\nevnt = \"tool.pre\"\n");
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    let reply = client.decide(shell("ls"));
+    assert_eq!(reply["status"], 2, "{reply}");
+    assert!(reply["stderr"].as_str().unwrap().contains("hookrun.toml"), "{reply}");
+    let sandbox = sandbox.file("hookrun.toml", "");
+    std::thread::sleep(super::FRESH);
+    assert_eq!(client.decide(shell("ls"))["status"], 0);
+    drop(sandbox);
+}
+
+#[test]
+fn hooks_that_are_not_trusted_do_not_run_here_either() {
+    let sandbox = cases().without_trust();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    let reply = client.decide(shell("ls"));
+    assert_eq!(reply["status"], 2, "{reply}");
+    assert!(reply["stderr"].as_str().unwrap().contains("hookrun trust"), "{reply}");
+}
+
+#[test]
+fn changed_hooks_count_without_a_restart() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    assert_eq!(client.decide(shell("mv x"))["status"], 0);
+    let sandbox = sandbox.hook("20-more.sh", "echo no >&2\nexit 1");
+    std::thread::sleep(super::FRESH);
+    assert_eq!(client.decide(shell("mv x"))["stderr"], "no\n");
+    drop(sandbox);
+}
+
+#[test]
+fn answers_come_as_they_are_ready_and_a_cancelled_event_ends_its_hooks() {
+    let body = "case $(cat) in *slow*) echo $$ >pid; exec sleep 600 ;; *) exit 1 ;; esac";
+    let sandbox = Sandbox::new().script(
+        "hooks.d/tool.pre/slow.sh",
+        &format!("#!/bin/sh\n# hookrun: timeout=10m\n{body}\n"),
+    );
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.request("slow", "hookrun/decide", shell("slow"));
+    client.request("quick", "hookrun/decide", shell("quick"));
+    let first = client.next();
+    assert_eq!((&first["id"], &first["result"]["status"]), (&json!("quick"), &json!(2)));
+    while !sandbox.at("pid").exists() {
+        std::thread::yield_now();
+    }
+    client.notify("hookrun/cancel", json!({ "id": "slow" }));
+    let second = client.next();
+    assert_eq!((&second["id"], &second["result"]["status"]), (&json!("slow"), &json!(2)));
+    assert!(second["result"]["stderr"].as_str().unwrap().contains("interrupted"), "{second}");
+    assert!(client.end().success());
+}
+
+#[test]
+fn when_stdin_ends_what_runs_is_ended_and_refused() {
+    let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >started\nexec sleep 600\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.request(1, "hookrun/decide", shell("x"));
+    while !sandbox.at("started").exists() {
+        std::thread::yield_now();
+    }
+    drop(client.stdin.take());
+    assert_eq!(client.next()["result"]["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
+fn a_signal_ends_it_and_refuses_what_runs() {
+    let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >started\nexec sleep 600\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.request(1, "hookrun/decide", shell("x"));
+    while !sandbox.at("started").exists() {
+        std::thread::yield_now();
+    }
+    let own = rustix::process::Pid::from_raw(client.id().cast_signed()).unwrap();
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(client.next()["result"]["status"], 2);
+    assert!(client.wait().success());
+}
+
+#[test]
+fn dialogs_go_to_the_client_and_messages_too() {
+    let body = "hookrun ui confirm Sure? Really || exit 1\nhookrun send 'hello there'";
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let body = body.replace("hookrun", own);
+    let sandbox = Sandbox::new().hook("ask.sh", &body);
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    let hello = json!({ "dialogs": ["confirm"], "messages": true, "client": { "name": "t" } });
+    let answer = client.call("hookrun/hello", hello);
+    assert!(answer["result"]["version"].is_string(), "{answer}");
+    for (value, status) in [(json!(true), 0), (json!(false), 2), (Value::Null, 2)] {
+        client.request("e", "hookrun/decide", shell("x"));
+        let asked = client.next();
+        assert_eq!(asked["method"], "hookrun/dialog", "{asked}");
+        let shown = &asked["params"];
+        assert_eq!((&shown["kind"], &shown["title"]), (&json!("confirm"), &json!("Sure?")));
+        assert_eq!((&shown["hook"], &shown["message"]), (&json!("ask.sh"), &json!("Really")));
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "value": value } }));
+        if status == 0 {
+            let message = client.next();
+            assert_eq!(message["method"], "hookrun/message", "{message}");
+            assert_eq!(message["params"]["text"], "hello there");
+            assert_eq!(message["params"]["session"], "s");
+        }
+        assert_eq!(client.next()["result"]["status"], status);
+    }
+    assert!(client.end().success());
+}
+
+#[test]
+fn a_client_that_shows_no_dialogs_is_not_asked() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    assert_eq!(client.decide(shell("x"))["status"], 2);
+    client.call("hookrun/hello", json!({ "dialogs": ["notify"] }));
+    assert_eq!(client.decide(shell("x"))["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
+fn what_is_no_message_is_an_error_and_the_next_one_is_answered() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    let deep = "[".repeat(200_000);
+    let rows: &[(&str, i64)] = &[
+        ("garbage", -32700),
+        (&deep, -32700),
+        ("[]", -32600),
+        (r#"{"id":1,"method":"hookrun/decide"}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"hookrun/decide"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/nope"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":[]}}"#, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":{},"x":1}}"#,
+            -32602,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"dialogs":["dance"]}}"#,
+            -32602,
+        ),
+    ];
+    for (line, code) in rows {
+        client.write(line.as_bytes());
+        let answer = client.next();
+        assert_eq!(answer["error"]["code"], *code, "{line:.60}: {answer}");
+    }
+    // Empty lines, unknown notifications and answers that nobody waits for are passed over.
+    client.write(b"\n \n");
+    client.notify("hookrun/nope", json!({}));
+    client.send(&json!({ "jsonrpc": "2.0", "id": 99, "result": {} }));
+    assert_eq!(client.decide(shell("rm x"))["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
+fn a_line_without_end_is_left_out_and_stated() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.write(&vec![b'x'; 100 << 20]);
+    let answer = client.next();
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert_eq!(client.decide(shell("rm x"))["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
+fn decisions_are_in_the_log() {
+    let sandbox = cases();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.decide(shell("rm x"));
+    sandbox.hookrun(&["why"], b"").prints("never");
+    assert!(client.end().success());
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_no_hook_behind() {
+    let slow =
+        "#!/bin/sh\n# hookrun: timeout=10m\nexec 9>lock; flock 9; echo >started\nsleep 600\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.request(1, "hookrun/decide", shell("x"));
+    while !sandbox.at("started").exists() {
+        std::thread::yield_now();
+    }
+    // The keeper starts once a hook has run for a while.
+    std::thread::sleep(super::KEPT);
+    client.kill();
+    // The lock is free when the hook and all that it started are gone.
+    let lock = std::process::Command::new("flock").arg(sandbox.at("lock")).arg("true").status();
+    assert!(lock.unwrap().success());
+    client.wait();
+}
