@@ -83,16 +83,16 @@ pub(crate) fn load<T: Default>(
     read: impl Fn(&str, &Path) -> (T, Vec<Problem>),
 ) -> T {
     let text = read_file(file).map_err(|error| {
-        let cause = format!("cannot be read: {error}");
-        Complaint::with_cure(cause, "make it a file that may be read").in_file(file, None)
+        let cure = "make it a file that may be read";
+        (Complaint::with_cure(format!("cannot be read: {error}"), cure), None)
     });
     let text = text.and_then(|bytes| {
         let not_utf8 = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-        utf8(bytes).map_err(|at| not_utf8.in_file(file, Some(at)))
+        utf8(bytes).map_err(|at| (not_utf8, Some(at)))
     });
     let (value, found) = match text {
         Ok(text) => read(&text, file),
-        Err(problem) => (T::default(), vec![problem]),
+        Err((complaint, at)) => (T::default(), vec![complaint.in_file(file, at)]),
     };
     problems.extend(found);
     value
