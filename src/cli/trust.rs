@@ -243,7 +243,9 @@ impl SeenSet {
         let mut events: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut loosened = Vec::new();
         for hook in self.hooks(config) {
-            events.entry(&hook.event).or_default().push(plain(&hook.name));
+            let of_set = hook.source.set.as_ref().map(|set| format!(" (set {set})"));
+            let name = plain(&format!("{}{}", hook.name, of_set.unwrap_or_default()));
+            events.entry(&hook.event).or_default().push(name);
             loosened.extend(looser(hook, config).map(|how| format!("{} {how}", plain(&hook.name))));
         }
         for (event, names) in events {

@@ -248,6 +248,10 @@ fn trust_wants_a_person() {
         assert_eq!(ran.status, 2, "{ran:?}");
         assert!(ran.stderr.contains("trust wants a person"), "{ran:?}");
     }
+    // No terminal at all, and closed streams.
+    for line in ["setsid -w \"$0\" trust", "\"$0\" trust <&- >&- 2>&-"] {
+        sandbox.hookrun_by_shell(line, b"").exits(2);
+    }
     sandbox.holds();
     let wrong = format!("sha256:{}", "0".repeat(64));
     let ran = sandbox.hookrun(&["trust", "--digest", &wrong], b"");

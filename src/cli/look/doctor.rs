@@ -9,7 +9,7 @@ mod programs;
 mod switches;
 mod unmatched;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
 use crate::config::trust::TrustChoice;
@@ -190,11 +190,14 @@ fn about_events(
 /// Hooks that are not as `install` noted them.
 fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
     let HostLook { host, config, env } = look;
+    let mut seen = HashSet::new();
     for scope in SettingsScope::ALL {
         let Some(path) = host.path(scope, config.nearest_folder(), env) else { continue };
         let Ok(target) = Target::read(&path) else { continue };
         let record = InstallRecord::of(&target, env);
-        findings.extend(host.changed_hooks(scope, &path, &record, env));
+        let changes = host.changed_hooks(scope, &path, &record, env).into_iter();
+        // What a project notes of its user's file, the user's own note has as well.
+        findings.extend(changes.filter(|one| seen.insert((one.file.clone(), one.cause.clone()))));
     }
 }
 

@@ -298,7 +298,8 @@ fn a_set_of_a_project_runs_only_when_the_lock_is_trusted() {
     let was = sets.commit_of("r", "v1")[..12].to_string();
     let old = sets.store()[0].file_name().unwrap().to_str().unwrap()[..12].to_string();
     let shown = format!("  set base v1 ({was}): 2 files, sha256:{old}\n");
-    sets.sandbox.hookrun(&["trust", "--show"], b"").exits(1).prints(&shown);
+    let screen = sets.sandbox.hookrun(&["trust", "--show"], b"");
+    screen.exits(1).prints(&shown).prints("  tool.pre         hookrun.toml:1 (set base)\n");
     let sets = Sets { sandbox: sets.sandbox.trusted() };
     sets.force_push().blocks("no force: git push --force");
     let sets = sets.file("r", "hookrun.toml", STRICTER);

@@ -1,10 +1,11 @@
 //! What a person is shown and asked at the terminal.
 
 use std::fs;
+use std::process::Command;
 
 use super::{GUARD, project};
 use crate::sandbox::{Sandbox, TOOL};
-use crate::ui::screen::{at, at_terminal};
+use crate::ui::screen::{at, at_terminal, words_at_terminal};
 
 const QUESTION: &str = "[n]ot now, or never: ";
 
@@ -90,6 +91,18 @@ fn a_host_at_a_terminal_asks_nobody_about_trust() {
     ran.exits(2);
     assert!(!ran.stderr.contains(QUESTION), "{ran:?}");
     sandbox.has_no_file("ran");
+}
+
+#[test]
+fn a_job_in_the_background_of_a_terminal_is_no_person() {
+    let sandbox = with_event(project());
+    let hookrun = sandbox.command(&[]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-mc", "\"$0\" trust & wait $!"]).arg(hookrun.get_program());
+    let ran = words_at_terminal((24, 80), &sandbox, &shell, &[]);
+    ran.exits(2);
+    assert!(ran.stderr.contains("here is no terminal"), "{ran:?}");
+    sandbox.holds();
 }
 
 #[test]

@@ -112,7 +112,12 @@ pub(crate) fn shown_at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[
 }
 
 #[track_caller]
-fn words_at_terminal(size: (u16, u16), sandbox: &Sandbox, words: &Command, steps: &[Step]) -> Ran {
+pub(crate) fn words_at_terminal(
+    size: (u16, u16),
+    sandbox: &Sandbox,
+    words: &Command,
+    steps: &[Step],
+) -> Ran {
     let steps: Vec<_> =
         steps.iter().map(|step| json!([step.0, step.1, step.2.as_secs_f64()])).collect();
     let mut python = Command::new("python3");

@@ -2,6 +2,7 @@
 //! writes itself there, so that it starts with every session.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,8 +39,9 @@ impl InstallHost {
         beside.map(|one| path.with_file_name(one.file)).collect()
     }
 
-    /// The hooks in `path`, its file of this scope, and in those beside it; `None` where one of
-    /// them cannot be read, which is reported elsewhere. A plugin is one hook.
+    /// The hooks in `path`, its file of this scope, and in those beside it; with a project's also
+    /// those of the user, which run in it too. `None` where a file cannot be read, which is reported
+    /// elsewhere. A plugin is one hook.
     pub(crate) fn hooks_now(
         &self,
         scope: SettingsScope,
@@ -51,10 +53,16 @@ impl InstallHost {
             let (entry, scripts) = (Value::Null, vec![mark(path)]);
             return Some(vec![NotedHook { file, event: "plugin".into(), command, entry, scripts }]);
         };
-        let folders = ScriptFolders::of(self, scope, path, env);
+        let of_user = (scope == SettingsScope::Project).then_some(SettingsScope::User);
+        let of_user = of_user.and_then(|user| Some((user, self.path(user, path, env)?)));
+        let own = [(scope, path.to_path_buf())].into_iter().chain(of_user);
+        let files = own.flat_map(|(scope, path)| {
+            let beside = self.files_beside(scope, &path);
+            let folders = Rc::new(ScriptFolders::of(self, scope, &path, env));
+            std::iter::once(path).chain(beside).map(move |file| (file, Rc::clone(&folders)))
+        });
         let mut noted = Vec::new();
-        let files = std::iter::once(path.to_path_buf()).chain(self.files_beside(scope, path));
-        for file in files.filter(|file| file.exists()) {
+        for (file, folders) in files.filter(|(file, _)| file.exists()) {
             let mut value = read_value(&file)?;
             let Some(hooks) = value.get_mut(HOOKS).and_then(Value::as_object_mut) else { continue };
             hooks.retain(|_, list| list.is_array());
