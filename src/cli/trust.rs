@@ -267,7 +267,10 @@ impl SeenSet {
         of_project.filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
             // The files of a shared set are in the store, and its lock is here.
-            let file = hook.source.file.strip_prefix(own).unwrap_or(Path::new(LOCK));
+            let file = match hook.source.set {
+                Some(_) => Path::new(LOCK),
+                None => hook.source.file.strip_prefix(own).unwrap_or(&hook.source.file),
+            };
             own.canonicalize().unwrap_or_else(|_| own.clone()) == folder && is_part(file)
         })
     }
