@@ -13,6 +13,9 @@ mod person;
 /// A hook that shows that it ran.
 pub(super) const GUARD: &str = "#!/bin/sh\necho ran >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";
 
+/// The end of the question.
+pub(crate) const QUESTION: &str = "[n]ot now, or never: ";
+
 /// A project with a guard, which nobody has trusted.
 pub(super) fn project() -> Sandbox {
     Sandbox::new().without_trust().script("hooks.d/tool.pre/10-guard.sh", GUARD)

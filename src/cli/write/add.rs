@@ -180,8 +180,12 @@ fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) 
     plan.show(&paths, out)?;
     out.flush()?;
     let question = "take over what hookrun ships?";
-    if args.yes || Terminal::open(env).is_some_and(|person| person.agrees(question)) {
-        plan.write_for_person(env, out)?;
+    if args.yes {
+        plan.write_and_offer(env, out)?;
+        return Ok(ExitStatus::Yes);
+    }
+    if Terminal::open(env).is_some_and(|person| person.agrees(question)) {
+        plan.write(env, out)?;
         return Ok(ExitStatus::Yes);
     }
     streams::remark("nothing was changed; `--yes` takes over what hookrun ships\n");

@@ -18,7 +18,6 @@ use toml::de::DeTable;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
-use crate::cli::terminal::Terminal;
 use crate::cli::trust::{keeping, offer};
 
 /// The mode of a file that can be run, before the umask.
@@ -129,16 +128,11 @@ impl WritePlan {
         keeping(env, || self.write_untrusted(&Paths::from(&env.cwd), out).map(|()| ((), written)))
     }
 
-    /// Writes what an agent may have brought about: only with a person at the terminal does what was
-    /// trusted stay so.
-    pub(super) fn write_for_person(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
-        match Terminal::open(env) {
-            Some(_) => self.write(env, out),
-            None => {
-                self.write_untrusted(&Paths::from(&env.cwd), out)?;
-                offer(env, out)
-            }
-        }
+    /// Writes what somebody else may have brought about, and asks the person at the terminal whether
+    /// it may run.
+    pub(super) fn write_and_offer(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
+        self.write_untrusted(&Paths::from(&env.cwd), out)?;
+        offer(env, out)
     }
 
     /// Writes all of it, and says so. Somebody has yet to look at what the files say.

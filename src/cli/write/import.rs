@@ -76,9 +76,10 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         plan.changes.push(FileWrite::added(hooks.with_file_name(MANIFEST), &text.join("\n"))?);
         plan.hints = hints(tool, &new);
     }
-    match args.dry_run {
-        true => plan.show(&paths, out)?,
-        false => plan.write_for_person(env, out)?,
+    if args.dry_run {
+        plan.show(&paths, out)?;
+    } else if !plan.changes.is_empty() {
+        plan.write_and_offer(env, out)?;
     }
     writeln!(out, "{} carried over", counted(new.len(), "hook"))?;
     for hook in there {

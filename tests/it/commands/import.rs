@@ -8,7 +8,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
-use crate::ui::screen::at_terminal;
+use crate::trust::QUESTION;
+use crate::ui::screen::{at, at_terminal};
 
 fn import(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let mut all = vec!["import"];
@@ -182,8 +183,12 @@ fn an_agent_cannot_make_hooks_trusted_by_importing_them() {
     let alone = sandbox();
     import(&alone, &["claude"]).exits(0).prints("  to do: `hookrun trust`");
     alone.run_shell("ls").blocks_saying("hookrun trust");
+    // A terminal can be made: somebody has to answer.
+    let unanswered = sandbox();
+    at_terminal(&unanswered, &["import", "claude"], &[at(QUESTION, "\r")]).exits(0);
+    unanswered.run_shell("ls").blocks_saying("hookrun trust");
     let attended = sandbox();
-    at_terminal(&attended, &["import", "claude"], &[]).exits(0);
+    at_terminal(&attended, &["import", "claude"], &[at(QUESTION, "y\r")]).exits(0);
     attended.run_shell("ls").allows();
 }
 

@@ -3,11 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::{GUARD, project};
+use super::{GUARD, QUESTION, project};
 use crate::sandbox::{Sandbox, TOOL};
 use crate::ui::screen::{at, at_terminal, words_at_terminal};
-
-const QUESTION: &str = "[n]ot now, or never: ";
 
 fn with_event(sandbox: Sandbox) -> Sandbox {
     sandbox.file("event", "")
