@@ -135,8 +135,11 @@ impl<'j> TrustJudge<'j> {
         let Some(store) = self.store.clone() else { return };
         for folder in looked {
             let has_hooks = |layer: &Layer| layer.folder == *folder && has_own_hooks(layer);
+            if layers.iter().any(has_hooks) {
+                continue;
+            }
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            if store.had_hooks(&folder) && !layers.iter().any(has_hooks) {
+            if store.had_hooks(&folder) {
                 self.judge(&folder, Vec::new(), policy);
             }
         }

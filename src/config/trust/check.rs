@@ -1,5 +1,6 @@
 //! Whether the hooks of a project's folder may run.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +98,7 @@ pub(crate) fn parts<'h>(
     folder: &Path,
     handlers: impl Iterator<Item = (&'h Path, &'h Handler)>,
 ) -> Vec<PathBuf> {
-    let root = repository::find(folder).root;
+    let root = LazyCell::new(|| repository::find(folder).root);
     let mut parts = BTreeSet::new();
     if layer.declared_in.is_none() {
         let below = |path: &PathBuf| path.strip_prefix(&layer.folder).unwrap_or(path).to_path_buf();
@@ -118,8 +119,8 @@ pub(crate) fn parts<'h>(
     parts.into_iter().collect()
 }
 
-/// Looks whether the hooks in `folder` are trusted, and seals those that are. The configuration was
-/// read since `read_since`.
+/// Looks whether the hooks in `folder`, a canonical path, are trusted, and seals those that are. The
+/// configuration was read since `read_since`.
 pub(crate) fn judge(
     folder: &Path,
     parts: Vec<PathBuf>,
@@ -128,8 +129,7 @@ pub(crate) fn judge(
     policy: &TrustPolicy,
     store: Option<&TrustStore>,
 ) -> (TrustReport, Option<TrustSeal>) {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    let repository = repository::find(&folder).identity;
+    let (folder, repository) = (folder.to_path_buf(), repository::find(folder).identity);
     let (state, digest) = (TrustState::Unknown, String::new());
     let mut report = TrustReport { folder, repository, state, digest, parts, skips: false };
     if store.is_some_and(|store| store.is_never(&report.repository)) {
