@@ -9,6 +9,7 @@ use super::env::Environment;
 use super::layer::Layer;
 use super::manifest::Manifest;
 use super::problem::Problem;
+use super::sets::hookset::HOOKSET;
 use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::Catalog;
@@ -105,7 +106,8 @@ impl<'j> TrustJudge<'j> {
         }
         let folder = canonical_folder(layer);
         let loose = layer.loose.iter().map(|loose| &loose.path);
-        let places = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).cloned().collect();
+        let places = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).cloned();
+        let places = places.chain([layer.folder.join(HOOKSET)]).collect();
         let is_set = layer.declared_in.is_some();
         let mut parts = trust::parts(layer, &folder, handlers(files));
         let named = if is_set { std::mem::take(&mut parts) } else { Vec::new() };

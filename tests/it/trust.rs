@@ -190,6 +190,8 @@ fn a_user_may_trust_whole_folders_and_let_events_pass() {
     assert!(ran.stderr.contains("`10-guard.sh` did not run"), "{ran:?}");
     let broken = skipping.file("hookrun.toml", "colour = 1\n");
     broken.gate().allows();
+    let broken = broken.file("hookset.toml", "colour = 1\n");
+    broken.gate().allows();
     let blocking = broken.file(crate::sandbox::USER_FILE, "");
     blocking.holds();
 }
