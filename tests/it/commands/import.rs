@@ -218,6 +218,7 @@ repos:
     always_run: true
     stages: [commit, commit-msg, manual]
   - { id: typed, entry: ./t, language: system, types: [python] }
+  - { id: none, language: system }
   - { id: odd, entry: ./t, language: system, files: '[^\.]py' }
 - repo: https://example.com/black
   rev: v1
@@ -236,6 +237,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0).prints("3 hooks carried over").prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is no hook of git");
+    ran.prints("none at pre-commit: it has no command");
     ran.prints("typed at pre-commit: only `pre-commit` can run it");
     ran.prints("black at pre-commit: only `pre-commit` can run it");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
@@ -272,6 +274,7 @@ pre-commit:
       env: { LEVEL: high }
     push: { run: "x {push_files}" }
     fix: { run: x, stage_fixed: true }
+    none: { run: "" }
   jobs:
     - { name: root, root: web, run: "test -e here" }
 commit-msg:
@@ -292,6 +295,7 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         .file("a.txt", "bad");
     let ran = import(&sandbox, &["lefthook"]);
     ran.exits(0).prints("3 hooks carried over").prints("fix: `stage_fixed` has no key in hookrun");
+    ran.prints("lefthook.yml, pre-commit.none: it has no command");
     ran.prints("placeholders that only lefthook fills").prints("assert.*: it is no hook of git");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     assert!(sandbox.read("hookrun.toml").contains("parallel = true"));

@@ -19,6 +19,9 @@ const MESSAGE_FILE: &str = "set -- \"$(hookrun field filePath)\"; ";
 /// be written in single quotes.
 const OF_PYTHON: &[&str] = &["(?", "*?", "+?", "??", "*+", "++", "?+", "{", "[:", "[=", "[[.", "'"];
 
+/// Why an entry that runs nothing is left out.
+const NOTHING: &str = "it has no command";
+
 type Found = std::result::Result<FoundHook, String>;
 
 fn entry(source: &ImportSource<'_>, what: &str, hook: &GitHook, line: &str) -> FoundHook {
@@ -129,7 +132,11 @@ fn local_line(
     let folder = if text(hook, "language").ends_with("script") { "./" } else { "" };
     let arguments: Vec<String> = items(&hook["args"]).iter().map(plain_text).collect();
     let arguments = shell_words::join(arguments);
-    let line = format!("{folder}{} {arguments}", text(hook, "entry"));
+    let entry = text(hook, "entry");
+    if entry.trim().is_empty() {
+        return Err(NOTHING.to_string());
+    }
+    let line = format!("{folder}{entry} {arguments}");
     let line = anchored(line.trim_end())?;
     let has_message = at.arguments.first() == Some(&Argument::MessageFile);
     let passes = is_set(&hook["pass_filenames"], true);
@@ -233,6 +240,9 @@ fn of_lefthook(source: &ImportSource<'_>, what: &str, job: &Value, at: &GitHook)
     let (runner, script) = (text(job, "runner"), text(job, "script"));
     let script = format!("{runner} .lefthook/{}/{script}{message}", at.name);
     let run = if job["script"].is_string() { script.trim_start() } else { text(job, "run") };
+    if run.trim().is_empty() {
+        return Err(NOTHING.to_string());
+    }
     let takes_files = run.contains("{staged_files}");
     let filled = run.replace("{staged_files}", "\"$@\"").replace("{all_files}", "$(git ls-files)");
     let mut line = anchored(&filled)?;
