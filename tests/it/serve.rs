@@ -143,7 +143,7 @@ pub(super) const CASES: &[DoorCase] = &[
     case("observed", "native", "session.start", r#"{"sessionId":"s"}"#),
     case("without a hook", "native", "turn.end", r#"{"sessionId":"s"}"#),
     case("unknown event", "native", "tool.prae", r#"{"toolName":"bash"}"#),
-    case("missing key", "native", "tool.pre", r#"{"sessionId":"s"}"#),
+    case("malformed key", "native", "tool.pre", r#"{"toolName":7}"#),
     case("another host's keys", "native", "tool.pre", r#"{"tool_name":"Bash","session_id":"s"}"#),
     case(
         "claude, blocked",
