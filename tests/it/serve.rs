@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 mod ahp;
+mod kit;
 mod mcp;
 mod stdio;
 
