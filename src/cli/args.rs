@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// Stay, and decide what programs ask: on stdin, over HTTP, as an MCP server
     #[cfg(feature = "serve")]
     #[command(
-        after_help = "Each answer is the one that `hookrun run` gives. Hooks and settings count as they are when an event is asked about. It ends when stdin does, or by a signal; hooks that run then are ended. Exit status: 0 ended, 2 a door could not be opened."
+        after_help = "Each answer is the one that `hookrun run` gives, with hooks and settings as they are at that time. It ends when stdin does, or by a signal; hooks that still run then end too. Exit status: 0 ended, 2 a door could not be opened."
     )]
     Serve(ServeArgs),
     /// Explain decisions: the last one here, or others

@@ -21,7 +21,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
     ("Share hooks", &["sets"]),
     ("See what was decided", &["why"]),
-    ("Decide, as hosts, git and CI jobs ask", &["run"]),
+    ("Decide, as hosts, git and CI jobs ask", &["run", "serve"]),
     ("Inside a hook", &["field", "ui", "send", "state"]),
     ("More", &[]),
 ];
@@ -37,6 +37,8 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("run", "hookrun run tool.pre < event.json", "decide an event"),
     ("run", "hookrun run --host claude", "decide in the words of a host"),
     ("run", "hookrun run plan.pre --hooks gates --format github < plan.json", "gate a CI job"),
+    ("serve", "hookrun serve --stdio", "answer the program that started it"),
+    ("serve", "hookrun serve --mcp --host claude", "be an MCP server for Claude Code's hooks"),
     ("test", "hookrun test", "play the project's suite"),
     ("test", "hookrun test tool.pre < event.json", "decide an event, and show everything"),
     ("test", "hookrun test --coverage --mutate", "see what the suite does not show"),

@@ -18,7 +18,7 @@ use crate::config::Environment;
 use crate::cli::args::ServeArgs;
 use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use decider::{Decider, ServeSource};
+use decider::{DecisionServer, ServeSource};
 use door::LineDoor;
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
@@ -33,7 +33,7 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
         jobs: args.jobs,
         record: args.record.clone(),
     };
-    let decider = Arc::new(Decider::new(source, env, abort, subreaper)?);
+    let decider = Arc::new(DecisionServer::new(source, env, abort, subreaper)?);
     if args.stdio || args.mcp {
         let door = LineDoor::open(decider).map_err(failed("stdout cannot be used"))?;
         match args.mcp {

@@ -13,6 +13,7 @@ mod options;
     not(feature = "shell"),
     expect(dead_code, reason = "nothing asks what a program runs where no text is read")
 )]
+mod program_index;
 mod programs;
 
 #[cfg(feature = "shell")]
@@ -33,7 +34,8 @@ mod word;
 mod wrapped;
 
 pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
-pub(crate) use programs::{Writes, find as find_program};
+pub(crate) use program_index::find as find_program;
+pub(crate) use programs::Writes;
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
@@ -60,5 +62,5 @@ pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
 /// Whether a program runs the one that its words name.
 #[cfg(feature = "config")]
 pub(crate) fn is_wrapper(program: &str) -> bool {
-    programs::find(program).is_some_and(|row| row.is_wrapper())
+    program_index::find(program).is_some_and(|row| row.is_wrapper())
 }

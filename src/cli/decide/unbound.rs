@@ -31,15 +31,14 @@ impl SearchedPlaces<'_> {
         places
     }
 
-    fn listed(&self) -> String {
+    pub(crate) fn listed(&self) -> String {
         let shown = self.places().into_iter().map(|place| place.display().to_string());
         shown.collect::<Vec<_>>().join(", ")
     }
 
     /// Says that no hook is bound to an event; `None` if one is.
     pub(crate) fn nobody_bound(&self, registry: &Registry, event: &str) -> Option<String> {
-        let is_bound = !runnable(registry, event).is_empty();
-        (!is_bound).then(|| format!("no hook is bound to {event}; looked in {}\n", self.listed()))
+        nobody_bound(registry, event, || self.listed())
     }
 
     /// Fails unless every required hook is bound to the event and may run.
@@ -81,6 +80,16 @@ impl SearchedPlaces<'_> {
     pub(crate) fn near_misses(&self) -> Vec<Problem> {
         self.places().iter().flat_map(|place| near_misses(place)).collect()
     }
+}
+
+/// As [`SearchedPlaces::nobody_bound`], with the places as they are `listed`.
+pub(crate) fn nobody_bound(
+    registry: &Registry,
+    event: &str,
+    listed: impl FnOnce() -> String,
+) -> Option<String> {
+    let is_bound = !runnable(registry, event).is_empty();
+    (!is_bound).then(|| format!("no hook is bound to {event}; looked in {}\n", listed()))
 }
 
 /// The hook that an unknown name means: one with another ending or a number before it, or one that

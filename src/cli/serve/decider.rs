@@ -25,7 +25,7 @@ use crate::cli::decide::decision::{AskedEvent, EventNotes};
 use crate::cli::decide::keep::DecisionRecord;
 use crate::cli::decide::request::{EventRequest, HostReply, named_in};
 use crate::cli::decide::startup::{check_depth, equipped, trusting_choice};
-use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::decide::unbound::nobody_bound;
 use crate::cli::exit::Result;
 use crate::cli::serve::loaded::{HooksCache, HooksKey, LoadedHooks};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
@@ -50,7 +50,7 @@ struct ServedClient {
     person: Option<Person>,
 }
 
-pub(crate) struct Decider {
+pub(crate) struct DecisionServer {
     source: ServeSource,
     env: Environment,
     abort: Abort,
@@ -63,7 +63,7 @@ pub(crate) struct Decider {
 
 /// An event whose hooks are known.
 pub(crate) struct ReadyEvent {
-    decider: Arc<Decider>,
+    decider: Arc<DecisionServer>,
     hooks: Arc<LoadedHooks>,
     event: Event,
     host: HostReply,
@@ -82,7 +82,7 @@ impl Drop for DecisionSlot {
     }
 }
 
-impl Decider {
+impl DecisionServer {
     /// # Errors
     /// When hookrun runs inside of itself too deep.
     pub(crate) fn new(
@@ -90,7 +90,7 @@ impl Decider {
         env: &Environment,
         abort: Abort,
         subreaper: Option<Subreaper>,
-    ) -> Result<Decider> {
+    ) -> Result<DecisionServer> {
         check_depth(env)?;
         let runner = equipped(Runner::embedded(Registry::default(), env), env);
         let runner = runner.abort(abort.clone()).subreaper(subreaper);
@@ -98,7 +98,7 @@ impl Decider {
             Some(jobs) => runner.jobs(jobs),
             None => runner,
         };
-        Ok(Decider {
+        Ok(DecisionServer {
             source,
             env: env.clone(),
             abort,
@@ -111,9 +111,9 @@ impl Decider {
 
     /// The same for clients behind another door, which have nobody to ask. Hooks of both spare each
     /// other.
-    pub(crate) fn beside(&self) -> Decider {
+    pub(crate) fn beside(&self) -> DecisionServer {
         let runner = Runner::embedded(Registry::default(), &self.env).beside(&self.runner());
-        Decider {
+        DecisionServer {
             source: self.source.clone(),
             env: self.env.clone(),
             abort: self.abort.clone(),
@@ -303,7 +303,7 @@ impl ReadyEvent {
         &self.event
     }
 
-    /// As [`Decider::decide`].
+    /// As [`DecisionServer::decide`].
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let (decider, event) = (Arc::clone(&self.decider), self.event.clone());
         let host = self.host;
@@ -347,12 +347,9 @@ impl ReadyEvent {
         };
         let run = asked.decide(handle, || ());
         let mut reply = host.reply(&run.outcome);
-        if notes.says_nobody_bound(host) {
-            let bound = || {
-                let searched = SearchedPlaces { choice: &hooks.choice, env: &hooks.env };
-                searched.nobody_bound(runner.registry(), &event.spec().name)
-            };
-            reply.stderr.extend(hooks.nobody_bound.get_or_init(bound).clone());
+        if let Some(looked_in) = hooks.looked_in.clone().filter(|_| notes.says_nobody_bound(host)) {
+            let name = &event.spec().name;
+            reply.stderr.extend(nobody_bound(runner.registry(), name, || looked_in));
         }
         let name = event.spec().name.to_string();
         let outcome = run.outcome.clone();

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 
-use crate::cli::serve::decider::{Decider, MOST_AT_ONCE};
+use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE};
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::serve::rpc::{self, Line, LineReader, RpcError, RpcMessage, RpcPeer};
 
@@ -64,7 +64,7 @@ impl OpenRequests {
 /// The client on stdin and stdout.
 #[derive(Clone)]
 pub(crate) struct LineDoor {
-    pub(crate) decider: Arc<Decider>,
+    pub(crate) decider: Arc<DecisionServer>,
     pub(crate) peer: Arc<RpcPeer>,
     requests: Arc<OpenRequests>,
 }
@@ -79,7 +79,7 @@ pub(crate) trait LineProtocol {
 impl LineDoor {
     /// # Errors
     /// When stdout is closed.
-    pub(crate) fn open(decider: Arc<Decider>) -> io::Result<LineDoor> {
+    pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
         // A descriptor of its own: several threads write to it, each a whole line.
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let peer = Arc::new(RpcPeer::new(Box::new(out)));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::config::{Choice, Config, Environment};
@@ -11,6 +11,7 @@ use crate::engine::lock::locked;
 use crate::engine::runner::Runner;
 
 use crate::cli::decide::keep::KeepSettings;
+use crate::cli::decide::unbound::SearchedPlaces;
 
 /// For how long what was read counts at least. Nobody changes a file and asks in less.
 const FRESH: Duration = Duration::from_millis(20);
@@ -38,11 +39,10 @@ pub(crate) struct LoadedHooks {
     /// All but the hooks, which the runner has.
     pub(crate) config: Config,
     pub(crate) runner: Runner,
-    pub(crate) choice: Choice,
     pub(crate) env: Environment,
     pub(crate) settings: KeepSettings,
-    /// That no hook is bound to the event, once that was looked for.
-    pub(crate) nobody_bound: OnceLock<Option<String>>,
+    /// Where hooks were looked for, if there is not a single one.
+    pub(crate) looked_in: Option<String>,
     read_at: Instant,
     reading_took: Duration,
 }
@@ -61,8 +61,9 @@ impl LoadedHooks {
         let runner = runner(Config { hooks, ..config.clone() }, &env);
         let settings = KeepSettings::of(&config);
         let reading_took = read_at.elapsed();
-        let nobody_bound = OnceLock::new();
-        LoadedHooks { config, runner, choice, env, settings, nobody_bound, read_at, reading_took }
+        let searched = SearchedPlaces { choice: &choice, env: &env };
+        let looked_in = config.layers.is_empty().then(|| searched.listed());
+        LoadedHooks { config, runner, env, settings, looked_in, read_at, reading_took }
     }
 
     fn is_fresh(&self) -> bool {

@@ -2,7 +2,8 @@
 
 use super::line::Assignment;
 use super::options::GivenOption;
-use super::programs::{self, Alone, Kind, ProgramRow};
+use super::program_index;
+use super::programs::{Alone, Kind, ProgramRow};
 use super::word::{UNKNOWN, Word};
 
 /// What a program runs.
@@ -38,7 +39,7 @@ pub(super) struct InDoubt(pub(super) String);
 pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
-    let Some(row) = programs::find(name) else { return Ok(None) };
+    let Some(row) = program_index::find(name) else { return Ok(None) };
     let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap);
     let mut assigns = Vec::new();
     let runs = match row.kind {
