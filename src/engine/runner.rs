@@ -165,9 +165,7 @@ impl Runner {
     /// The same runner for one decision, which `cancel` can end too.
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
-        let mut own = self.clone();
-        own.engine.cancel = Some(cancel);
-        own
+        Runner { engine: self.engine.cancelled_by(cancel), ..self.clone() }
     }
 
     /// Reports to a watcher what hooks do while they run.
@@ -241,8 +239,7 @@ impl Runner {
     }
 
     /// Asks `seal` before and after each event that has hooks; not before the first one, if the hooks
-    /// were just loaded. If it is broken before, none runs; if
-    /// it is broken after, their word does not count.
+    /// were just loaded. If it is broken before, none runs; if after, their word does not count.
     pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
         self.seal = Some(Seal { check: seal, made: Instant::now() });
         self
@@ -253,7 +250,7 @@ impl Runner {
     }
 
     fn broken_before(&self) -> Option<String> {
-        if self.seal.as_ref().is_some_and(Seal::is_fresh) { None } else { self.broken_seal() }
+        self.seal.as_ref().filter(|seal| !seal.is_fresh()).and_then(|seal| (seal.check)())
     }
 
     /// Adds a hook; see [`Registry::register`].
@@ -335,7 +332,7 @@ impl Runner {
             Ok(abort) => abort,
             Err(error) => return own_failure(event, format!("cannot open a pipe: {error}")),
         };
-        own.engine.cancel = Some(abort.clone());
+        let own = own.cancelled_by(abort.clone());
         let (answer, decided) = tokio::sync::oneshot::channel();
         let asked = event.clone();
         // If the future was dropped, nothing receives this.

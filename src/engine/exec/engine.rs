@@ -79,6 +79,11 @@ impl Engine {
         Engine { subreaper: None, program: None, heartbeat: None, watcher: None, ..self.clone() }
     }
 
+    /// An engine that `cancel` ends too.
+    pub(crate) fn cancelled_by(&self, cancel: Abort) -> Engine {
+        Engine { cancel: Some(cancel), ..self.clone() }
+    }
+
     pub fn is_aborted(&self) -> bool {
         self.times_aborted() > 0
     }
