@@ -130,7 +130,7 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     Trust(TrustArgs),
     /// Carry the hooks of another tool over into hookrun.toml
     #[command(
-        after_help = "Exit status: 0 carried over, printed, or here already; 2 it could not be. What could not be carried over is named, with the reason. The files of the other tool stay as they are."
+        after_help = "Exit status: 0 carried over, printed, or here already; 2 it could not be. What could not be carried over is named, with the reason. The files of the other tool stay as they are. At a terminal it then asks whether the hooks may run, as `hookrun trust` does."
     )]
     Import(ImportArgs),
     /// Show the events, or one event in full
