@@ -174,6 +174,13 @@ fn all_work_trees_of_a_repository_share_what_is_trusted() {
     git(&project, &["worktree", "add", "-q", "other"]);
     sandbox.gate_in(&project.join("other")).allows();
     sandbox.has_file("other/ran");
+    // What has changed there is compared with what was trusted here.
+    fs::write(project.join("other/hooks.d/tool.pre/10-guard.sh"), "#!/bin/sh\n").unwrap();
+    let diff = || sandbox.hookrun_in(&project.join("other"), &["trust", "--diff"]);
+    diff().exits(1).prints("10-guard.sh: changed");
+    fs::remove_dir_all(project.join("other/hooks.d")).unwrap();
+    diff().exits(1).prints("10-guard.sh: removed");
+    assert_eq!(sandbox.gate_in(&project.join("other")).status, 2);
 }
 
 #[test]

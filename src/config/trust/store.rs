@@ -167,14 +167,16 @@ impl TrustStore {
         }
     }
 
-    /// The content that was trusted last in this folder of a repository, of those that have a file
-    /// of `set` if there are any: the folder of a host is a set apart.
+    /// The content that was trusted last in this folder of a repository, or in another work tree of
+    /// it, of those that have a file of `set` if there are any: the folder of a host is a set apart.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository)).into_iter();
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
-        let is_of_set = |record: &TrustRecord| record.files.iter().any(is_in);
-        let of_folder = records.filter(|record| record.folder == folder);
-        of_folder.max_by_key(|record| (is_of_set(record), record.when))
+        let is_of_set =
+            |record: &TrustRecord| set.files.is_empty() || record.files.iter().any(is_in);
+        let is_here = |record: &TrustRecord| record.folder == folder;
+        let records = records.filter(|record| is_here(record) || is_of_set(record));
+        records.max_by_key(|record| (is_here(record), is_of_set(record), record.when))
     }
 
     /// Everything that is trusted, by repositories, and the repositories whose hooks never run.
