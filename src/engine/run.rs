@@ -85,6 +85,15 @@ impl HookRun {
         }
     }
 
+    /// Whether a program was started for it.
+    pub(crate) fn has_started(&self) -> bool {
+        match &self.fate {
+            Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => false,
+            Fate::Detached => true,
+            Fate::Ran(trace) => trace.containment.is_some(),
+        }
+    }
+
     /// Its matcher in words.
     pub fn wants(&self) -> String {
         self.configured.matcher.to_string()

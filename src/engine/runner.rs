@@ -238,19 +238,11 @@ impl Runner {
         self
     }
 
-    /// Asks `seal` before and after each event that has hooks; not before the first one, if the hooks
-    /// were just loaded. If it is broken before, none runs; if after, their word does not count.
+    /// Asks `seal` before each event that has hooks, unless they were just loaded: if it is broken,
+    /// none runs. Asks again if a program was started: if it is broken then, no word counts.
     pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
         self.seal = Some(Seal { check: seal, made: Instant::now() });
         self
-    }
-
-    fn broken_seal(&self) -> Option<String> {
-        self.seal.as_ref().and_then(|seal| (seal.check)())
-    }
-
-    fn broken_before(&self) -> Option<String> {
-        self.seal.as_ref().filter(|seal| !seal.is_fresh()).and_then(|seal| (seal.check)())
     }
 
     /// Adds a hook; see [`Registry::register`].
@@ -355,11 +347,13 @@ impl Runner {
         let run = if self.is_idle(event) {
             run_without(event, Outcome::default())
         } else {
-            let mut run = match self.closed(event.spec()).or_else(|| self.broken_before()) {
+            let seal = self.seal.as_ref();
+            let broken = || seal.and_then(Seal::broken_before);
+            let mut run = match self.closed(event.spec()).or_else(broken) {
                 Some(reason) => own_failure(event, reason),
                 None => self.run(event, detached, budget),
             };
-            if let Some(reason) = self.broken_seal() {
+            if let Some(reason) = seal.and_then(|seal| seal.broken_after(&run)) {
                 run.outcome = own_failure(event, reason).outcome;
             }
             self.keep_from_looping(&mut run);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::event::EventSpec;
+use crate::engine::run::{HookRun, Run};
 
 /// Why gates block before any hook runs.
 #[derive(Clone)]
@@ -27,8 +28,13 @@ pub(super) struct Seal {
 const FRESH: Duration = Duration::from_millis(50);
 
 impl Seal {
-    pub(super) fn is_fresh(&self) -> bool {
-        self.made.elapsed() < FRESH
+    pub(super) fn broken_before(&self) -> Option<String> {
+        if self.made.elapsed() < FRESH { None } else { (self.check)() }
+    }
+
+    /// Where nothing was started, nothing that has changed meanwhile can have run.
+    pub(super) fn broken_after(&self, run: &Run) -> Option<String> {
+        if run.hooks.iter().any(HookRun::has_started) { (self.check)() } else { None }
     }
 }
 
