@@ -223,3 +223,64 @@ fn a_runtime_that_is_gone_is_a_failure() {
     let run = runner(&folder, [hook]).runtime(gone).handle(&call(&folder));
     assert!(reason(&run).contains("its runtime is gone"), "{}", reason(&run));
 }
+
+#[cfg(feature = "config")]
+#[path = "../examples/axum_service.rs"]
+#[expect(dead_code, reason = "its `main` is for `cargo run`")]
+mod axum_service;
+
+/// What the service answers to one request.
+#[cfg(feature = "config")]
+fn post(address: std::net::SocketAddr, body: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.write_all(request(body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[cfg(feature = "config")]
+fn request(body: &str) -> String {
+    format!(
+        "POST /tools/bash HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[cfg(feature = "config")]
+#[test]
+fn a_service_asks_and_a_caller_that_goes_away_ends_its_hooks() {
+    use std::io::Write;
+
+    let (_kept, path) = folder();
+    let script = format!(
+        "cd {}; case $(cat) in *rm*) echo no >&2; exit 1 ;; \
+         *slow*) exec 9>lock; flock 9; echo >started; sleep 600 ;; esac",
+        path.display()
+    );
+    let slow = Hook::shell("guard", "tool.pre", &script).time_limit(LONG);
+    let runner = runner(&path, [slow]);
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = axum::serve(listener, axum_service::routes(runner));
+    let served = runtime.spawn(service.into_future());
+    let allowed = post(address, r#"{"command":"ls"}"#);
+    assert!(allowed.contains("200 OK") && allowed.contains(r#"{"command":"ls"}"#), "{allowed}");
+    let blocked = post(address, r#"{"command":"rm x"}"#);
+    assert!(blocked.contains("403") && blocked.contains(r#"{"blocked":"no"}"#), "{blocked}");
+    let mut leaving = std::net::TcpStream::connect(address).unwrap();
+    leaving.write_all(request(r#"{"command":"slow"}"#).as_bytes()).unwrap();
+    let until = Instant::now() + LONG;
+    while !path.join("started").exists() {
+        assert!(Instant::now() < until, "the hook does not start");
+        std::thread::yield_now();
+    }
+    drop(leaving);
+    // The lock is free when the hook and all that it started are gone.
+    let lock = std::process::Command::new("flock").arg(path.join("lock")).arg("true").status();
+    assert!(lock.unwrap().success());
+    served.abort();
+}

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -184,6 +184,16 @@ esac
         )
         .hook_for("prompt.submit", "20-teach.sh", "echo mind the gap")
         .hook_for("session.start", "20-note.sh", "echo started")
+}
+
+/// Waits until a hook has written something into this file.
+#[track_caller]
+pub(super) fn wait_for(sandbox: &Sandbox, file: &str) {
+    let until = Instant::now() + FAR;
+    while std::fs::read(sandbox.at(file)).unwrap_or_default().is_empty() {
+        assert!(Instant::now() < until, "nobody writes {file}");
+        thread::yield_now();
+    }
 }
 
 /// What `run` prints for a case, as `hookrun/decide` says it.

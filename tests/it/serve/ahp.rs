@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, cases};
+use super::{Client, cases, wait_for};
 use crate::sandbox::Sandbox;
 
 fn before(command: &str) -> Value {
@@ -108,12 +108,8 @@ fn an_observed_event_is_not_answered_and_its_hooks_run() {
     client.notify("hooks/observe", json!({ "protocolVersion": "draft", "event": failed }));
     // What was told is decided before what is asked afterwards is answered; the hooks need not be
     // done by then.
-    while !sandbox.at("seen.json").exists() || !sandbox.at("error.json").exists() {
-        std::thread::yield_now();
-    }
-    while sandbox.read("error.json").is_empty() || sandbox.read("seen.json").is_empty() {
-        std::thread::yield_now();
-    }
+    wait_for(&sandbox, "error.json");
+    wait_for(&sandbox, "seen.json");
     let seen = sandbox.read_json("seen.json");
     assert_eq!((&seen["result"], &seen["toolUseId"]), (&json!("a.txt"), &json!("c1")));
     assert_eq!(sandbox.read_json("error.json")["error"], "it broke");

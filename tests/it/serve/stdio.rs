@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CASES, Client, by_run, cases};
+use super::{CASES, Client, by_run, cases, wait_for};
 use crate::sandbox::Sandbox;
 
 fn shell(command: &str) -> Value {
@@ -81,9 +81,7 @@ fn answers_come_as_they_are_ready_and_a_cancelled_event_ends_its_hooks() {
     client.request("quick", "hookrun/decide", shell("quick"));
     let first = client.next();
     assert_eq!((&first["id"], &first["result"]["status"]), (&json!("quick"), &json!(2)));
-    while !sandbox.at("pid").exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&sandbox, "pid");
     client.notify("hookrun/cancel", json!({ "id": "slow" }));
     let second = client.next();
     assert_eq!((&second["id"], &second["result"]["status"]), (&json!("slow"), &json!(2)));
@@ -97,9 +95,7 @@ fn when_stdin_ends_what_runs_is_ended_and_refused() {
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.request(1, "hookrun/decide", shell("x"));
-    while !sandbox.at("started").exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&sandbox, "started");
     drop(client.stdin.take());
     assert_eq!(client.next()["result"]["status"], 2);
     assert!(client.end().success());
@@ -111,9 +107,7 @@ fn a_signal_ends_it_and_refuses_what_runs() {
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.request(1, "hookrun/decide", shell("x"));
-    while !sandbox.at("started").exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&sandbox, "started");
     let own = rustix::process::Pid::from_raw(client.id().cast_signed()).unwrap();
     rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
     assert_eq!(client.next()["result"]["status"], 2);
@@ -223,9 +217,7 @@ fn a_server_that_is_killed_leaves_no_hook_behind() {
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.request(1, "hookrun/decide", shell("x"));
-    while !sandbox.at("started").exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&sandbox, "started");
     // The keeper starts once a hook has run for a while.
     std::thread::sleep(super::KEPT);
     client.kill();
