@@ -61,7 +61,7 @@ pub struct TrustReport {
 pub(crate) struct TrustSeal {
     folder: PathBuf,
     parts: Vec<PathBuf>,
-    stamps: String,
+    stamps: Vec<u8>,
     digest: String,
     /// Something was changed while the configuration was read.
     pub(crate) is_recent: bool,
@@ -171,7 +171,7 @@ pub(crate) fn judge(
 /// last found.
 pub(crate) fn digest_of(
     list: &FileList,
-    stamps: &str,
+    stamps: &[u8],
     store: Option<&TrustStore>,
 ) -> Result<String, SetError> {
     if let Some(known) = store.and_then(|store| store.known_digest(&list.key(), stamps)) {

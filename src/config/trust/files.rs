@@ -40,7 +40,7 @@ pub enum SetError {
 }
 
 /// Device, inode, size, mtime and ctime in nanoseconds: one of them changes with the content.
-type FileStamp = [i128; 5];
+type FileStamp = [i64; 5];
 
 /// A file or folder, and how it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,14 +131,24 @@ impl FileList {
         format!("{:?} {:?}", self.folder, self.parts)
     }
 
-    /// What tells whether a file was changed, as text: equal texts are equal content.
+    /// What tells whether a file was changed: equal bytes are equal content.
     #[must_use]
-    pub fn stamps(&self) -> String {
-        let mut text = String::with_capacity(self.listed.len() * 128);
+    pub fn stamps(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.listed.len() * 128);
+        let mut add = |path: &Path, stamp: &FileStamp| {
+            bytes.extend(path.as_os_str().as_bytes());
+            // No path has it.
+            bytes.push(0);
+            stamp.iter().for_each(|number| bytes.extend(number.to_ne_bytes()));
+        };
         for (path, ListedFile { link, kind, stamp, is_program }) in &self.listed {
-            let _ = writeln!(text, "{path:?} {kind:?} {is_program} {stamp:?} {link:?}");
+            add(path, stamp);
+            add(Path::new(""), &[*kind as i64, i64::from(*is_program), 0, 0, 0]);
+            if let Some((to, stamp)) = link {
+                add(to, stamp);
+            }
         }
-        text
+        bytes
     }
 
     /// Whether something was changed at this moment or later. File systems write times in steps
@@ -146,7 +156,7 @@ impl FileList {
     #[must_use]
     pub fn changed_since(&self, moment: SystemTime) -> bool {
         let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let moment = i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
+        let moment = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
         let links = self.listed.values().flat_map(|listed| &listed.link);
         let stamps = links.map(|(_, stamp)| stamp);
         let mut stamps = stamps.chain(self.listed.values().map(|listed| &listed.stamp));
@@ -198,11 +208,11 @@ fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
 }
 
 fn stamp(meta: &Metadata) -> FileStamp {
-    let nanoseconds = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+    let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
     [
-        i128::from(meta.dev()),
-        i128::from(meta.ino()),
-        i128::from(meta.size()),
+        meta.dev().cast_signed(),
+        meta.ino().cast_signed(),
+        meta.size().cast_signed(),
         nanoseconds(meta.mtime(), meta.mtime_nsec()),
         nanoseconds(meta.ctime(), meta.ctime_nsec()),
     ]

@@ -210,16 +210,21 @@ impl TrustStore {
 
     /// The digest that was found last for a list of files, by its key, if they have the same stamps
     /// still.
-    pub fn known_digest(&self, key: &str, stamps: &str) -> Option<String> {
-        let known = fs::read_to_string(self.stamps(key)).ok()?;
-        let (digest, rest) = known.split_once('\n')?;
-        (rest == stamps).then(|| digest.to_string())
+    pub fn known_digest(&self, key: &str, stamps: &[u8]) -> Option<String> {
+        let mut known = fs::read(self.stamps(key)).ok()?;
+        let end = known.iter().position(|byte| *byte == b'\n')?;
+        if known[end + 1..] != *stamps {
+            return None;
+        }
+        known.truncate(end);
+        String::from_utf8(known).ok()
     }
 
     /// Keeps the digest of a list of files, so that they are not read again. What cannot be kept is
     /// found anew each time.
-    pub fn keep_digest(&self, key: &str, stamps: &str, digest: &str) {
-        let kept = write(&self.stamps(key), format!("{digest}\n{stamps}").as_bytes());
+    pub fn keep_digest(&self, key: &str, stamps: &[u8], digest: &str) {
+        let text = [digest.as_bytes(), b"\n", stamps].concat();
+        let kept = write(&self.stamps(key), &text);
         if let Err(error) = kept {
             tracing::debug!(%error, "the digest of the hooks is not kept");
         }
