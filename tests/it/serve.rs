@@ -1,7 +1,7 @@
 //! `hookrun serve`: every door gives the decision that `hookrun run` gives.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ExitStatus};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -193,6 +193,22 @@ pub(super) fn wait_for(sandbox: &Sandbox, file: &str) {
     while std::fs::read(sandbox.at(file)).unwrap_or_default().is_empty() {
         assert!(Instant::now() < until, "nobody writes {file}");
         thread::yield_now();
+    }
+}
+
+/// Waits until nobody writes into a pipe any more, from which nothing is read.
+#[track_caller]
+pub(super) fn wait_until_full(pipe: &ChildStdout) {
+    let until = Instant::now() + FAR;
+    let mut before = 0;
+    loop {
+        thread::sleep(FRESH);
+        let now = rustix::io::ioctl_fionread(pipe).unwrap();
+        if now > 0 && now == before {
+            return;
+        }
+        before = now;
+        assert!(Instant::now() < until, "the pipe does not fill");
     }
 }
 

@@ -1,7 +1,6 @@
 //! A client that asks by lines of JSON-RPC on stdin: what its protocols have in common.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -81,8 +80,8 @@ impl LineDoor {
     /// When stdout is closed.
     pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
         // A descriptor of its own: several threads write to it, each a whole line.
-        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-        let peer = Arc::new(RpcPeer::new(Box::new(out)));
+        let out = io::stdout().as_fd().try_clone_to_owned()?;
+        let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
         Ok(LineDoor { decider, peer, requests: Arc::default() })
     }
 

@@ -1,19 +1,20 @@
 //! JSON-RPC 2.0 over lines: one object a line, in both directions.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 use crate::engine::ui::Asker;
 
@@ -21,6 +22,12 @@ use crate::engine::ui::Asker;
 pub(crate) const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 const READ_BYTES: usize = 64 * 1024;
+
+/// POSIX: what a pipe takes without waiting if it is ready.
+const PIECE_BYTES: usize = 512;
+
+/// How long a client has to read what is left to say.
+const LAST_WORDS: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// How often somebody who waits for an answer looks whether it is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -145,26 +152,65 @@ impl<F: AsFd> LineReader<F> {
     }
 }
 
+/// Writes lines to a program that may not read them.
+#[derive(Debug)]
+pub(crate) struct LineWriter {
+    to: OwnedFd,
+    abort: Abort,
+}
+
+impl LineWriter {
+    /// Writes all of it. Once hookrun is told to stop, it waits no longer than [`LAST_WORDS`].
+    fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let mut fds = [
+                PollFd::new(&self.to, PollFlags::OUT),
+                PollFd::from_borrowed_fd(self.abort.as_fd(), PollFlags::IN),
+            ];
+            match rustix::event::poll(&mut fds, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let is_stopped = !fds[1].revents().is_empty();
+            if fds[0].revents().is_empty() {
+                let mut out = [PollFd::new(&self.to, PollFlags::OUT)];
+                if is_stopped && rustix::event::poll(&mut out, Some(&LAST_WORDS)) == Ok(0) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                continue;
+            }
+            // So much a pipe takes at once if it takes anything.
+            let piece = &bytes[..bytes.len().min(PIECE_BYTES)];
+            match rustix::io::write(&self.to, piece) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The program at the other end.
 pub(crate) struct RpcPeer {
-    out: Mutex<Box<dyn Write + Send>>,
+    out: Mutex<LineWriter>,
     next: AtomicU64,
     /// Those who wait for an answer of its, by the number of the question.
     waiting: Mutex<HashMap<u64, Sender<Option<Value>>>>,
 }
 
 impl RpcPeer {
-    pub(crate) fn new(out: Box<dyn Write + Send>) -> RpcPeer {
-        RpcPeer { out: Mutex::new(out), next: AtomicU64::new(1), waiting: Mutex::default() }
+    /// `abort` ends waiting for a client that does not read.
+    pub(crate) fn new(to: OwnedFd, abort: Abort) -> RpcPeer {
+        let out = Mutex::new(LineWriter { to, abort });
+        RpcPeer { out, next: AtomicU64::new(1), waiting: Mutex::default() }
     }
 
     /// Writes one line. That nobody reads any more is noticed where lines are read.
     fn write(&self, message: &impl Serialize) {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
-        let mut out = locked(&self.out);
-        let written: io::Result<()> = out.write_all(&line).and_then(|()| out.flush());
-        if let Err(error) = written {
+        if let Err(error) = locked(&self.out).write(&line) {
             tracing::debug!(%error, "the client does not read");
         }
     }

@@ -226,3 +226,28 @@ fn a_server_that_is_killed_leaves_no_hook_behind() {
     assert!(lock.unwrap().success());
     client.wait();
 }
+
+#[test]
+fn a_client_that_does_not_read_cannot_keep_it_from_ending() {
+    use std::io::Write;
+
+    let sandbox = cases();
+    let mut server = sandbox.command(&["serve", "--stdio"]).spawn().unwrap();
+    let mut stdin = server.stdin.take().unwrap();
+    let own = rustix::process::Pid::from_child(&server);
+    // More answers than a pipe takes; the client writes until it would have to wait.
+    let feeder = std::thread::spawn(move || {
+        for id in 0..2_000 {
+            let params = shell("rm x");
+            let request = json!({ "jsonrpc": "2.0", "id": id, "method": "hookrun/decide",
+                "params": params });
+            if writeln!(stdin, "{request}").is_err() {
+                return;
+            }
+        }
+    });
+    super::wait_until_full(server.stdout.as_ref().unwrap());
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+    feeder.join().unwrap();
+}
