@@ -18,8 +18,8 @@ mod stdio;
 /// How long an answer may take before the test gives up: only a fault takes so long.
 const FAR: Duration = Duration::from_secs(120);
 
-/// Longer than what was read of the configuration counts.
-const FRESH: Duration = Duration::from_millis(500);
+/// How long nothing may happen until nothing more will.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// Longer than a hook runs before the keeper watches it.
 const KEPT: Duration = Duration::from_millis(1000);
@@ -89,6 +89,19 @@ impl Client {
     pub(super) fn decide(&mut self, params: Value) -> Value {
         let answer = self.call("hookrun/decide", params);
         answer.get("result").unwrap_or_else(|| panic!("{answer}")).clone()
+    }
+
+    /// Asks until the answer has this status: what was read of the configuration counts for a while.
+    #[track_caller]
+    pub(super) fn decides_in_the_end(&mut self, params: &Value, status: i32) -> Value {
+        let until = Instant::now() + FAR;
+        loop {
+            let reply = self.decide(params.clone());
+            if reply["status"] == status {
+                return reply;
+            }
+            assert!(Instant::now() < until, "{reply}");
+        }
     }
 
     /// Closes stdin, and waits for the end. Nothing more was said.
@@ -202,7 +215,7 @@ pub(super) fn wait_until_full(pipe: &ChildStdout) {
     let until = Instant::now() + FAR;
     let mut before = 0;
     loop {
-        thread::sleep(FRESH);
+        thread::sleep(QUIET);
         let now = rustix::io::ioctl_fionread(pipe).unwrap();
         if now > 0 && now == before {
             return;

@@ -44,8 +44,7 @@ fn mistakes_in_the_configuration_close_gates_here_too() {
     assert_eq!(reply["status"], 2, "{reply}");
     assert!(reply["stderr"].as_str().unwrap().contains("hookrun.toml"), "{reply}");
     let sandbox = sandbox.file("hookrun.toml", "");
-    std::thread::sleep(super::FRESH);
-    assert_eq!(client.decide(shell("ls"))["status"], 0);
+    client.decides_in_the_end(&shell("ls"), 0);
     drop(sandbox);
 }
 
@@ -64,8 +63,7 @@ fn changed_hooks_count_without_a_restart() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     assert_eq!(client.decide(shell("mv x"))["status"], 0);
     let sandbox = sandbox.hook("20-more.sh", "echo no >&2\nexit 1");
-    std::thread::sleep(super::FRESH);
-    assert_eq!(client.decide(shell("mv x"))["stderr"], "no\n");
+    assert_eq!(client.decides_in_the_end(&shell("mv x"), 2)["stderr"], "no\n");
     drop(sandbox);
 }
 
