@@ -41,6 +41,8 @@ use crate::engine::spelling;
 
 #[cfg(feature = "cli")]
 pub(crate) use context::snake;
+#[cfg(feature = "serve")]
+pub(crate) use reply::refusal_of_any;
 pub use results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
 };

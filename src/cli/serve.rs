@@ -5,6 +5,7 @@ mod ahp;
 mod client;
 mod decider;
 mod door;
+mod http;
 mod loaded;
 mod mcp;
 mod question;
@@ -20,6 +21,7 @@ use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use decider::{DecisionServer, ServeSource};
 use door::LineDoor;
+use http::{HttpDoor, HttpPlaces};
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
 
@@ -34,12 +36,20 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
         record: args.record.clone(),
     };
     let decider = Arc::new(DecisionServer::new(source, env, abort, subreaper)?);
+    let http = HttpPlaces::of(args, env);
+    let http =
+        http.map(|places| HttpDoor::open(Arc::new(decider.beside()), &places)).transpose()?;
     if args.stdio || args.mcp {
         let door = LineDoor::open(decider).map_err(failed("stdout cannot be used"))?;
         match args.mcp {
             true => door.serve(&McpProtocol),
             false => door.serve(&StdioProtocol::default()),
         }
+    } else if let Some(http) = &http {
+        http.wait();
+    }
+    if let Some(http) = http {
+        http.close();
     }
     Ok(ExitStatus::Yes)
 }

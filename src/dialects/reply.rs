@@ -10,7 +10,7 @@ use super::native;
 use super::results::{
     Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
 };
-use super::row::{Binding, Reply};
+use super::row::{Binding, Dialect, Reply};
 use crate::engine::event::Merge;
 use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 
@@ -233,6 +233,26 @@ impl Binding {
             place(result, path, value);
         }
     }
+}
+
+/// What blocks in a host that sees no exit status, where its event is not known: what any of its
+/// gates reads. A document that names an event would be wrong for the others.
+#[cfg(feature = "serve")]
+pub(crate) fn refusal_of_any(dialect: Option<&'static Dialect>, reason: &str) -> String {
+    let entries = |document: String| -> Map<String, Value> {
+        serde_json::from_str(&document).unwrap_or_default()
+    };
+    let mut whole = entries(native::refuse(reason).stdout);
+    let bindings = dialect.iter().flat_map(|dialect| {
+        dialect.events.iter().map(|row| Binding { dialect, row }).filter(|it| it.row.blocks)
+    });
+    for binding in bindings {
+        let own = entries(binding.refusal_document(reason));
+        for (key, value) in own.into_iter().filter(|(_, value)| !value.is_object()) {
+            whole.entry(key).or_insert(value);
+        }
+    }
+    native::line_of(whole)
 }
 
 impl ReplyForm {

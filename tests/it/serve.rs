@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 mod ahp;
+mod http;
 mod kit;
 mod mcp;
 mod stdio;

@@ -132,7 +132,8 @@ fn read_some(
     }
 }
 
-fn no_event(problem: &str) -> Complaint {
+/// There is no event, and how to give one.
+pub(crate) fn no_event(problem: &str) -> Complaint {
     Complaint::with_cure(
         problem.to_string(),
         "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",

@@ -188,7 +188,8 @@ pub(crate) fn read(message: &RpcMessage<'_>) -> Result<AhpQuestion, RpcError> {
         .map_err(|error| wrong(&format!("`params.event`: {error}")))?;
     let id = event.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| wrong("`params.event.id` must be a string"))?;
-    if is_asked && message.id.is_none_or(|own| own.get() != Value::from(id).to_string()) {
+    let own: Option<String> = message.id.and_then(|own| serde_json::from_str(own.get()).ok());
+    if is_asked && own.as_deref() != Some(id) {
         let why = "the `id` of the request must be that of its event";
         return Err(RpcError::new(INVALID_REQUEST, why));
     }

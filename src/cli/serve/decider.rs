@@ -163,19 +163,6 @@ impl DecisionServer {
         (before < MOST_AT_ONCE).then_some(slot)
     }
 
-    /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
-    /// block in the words of the client.
-    pub(crate) fn decide(
-        self: &Arc<Self>,
-        question: ClientQuestion,
-        cancel: Option<Abort>,
-    ) -> ClientAnswer {
-        match self.prepare(question) {
-            Ok(ready) => ready.decide(cancel),
-            Err(answer) => *answer,
-        }
-    }
-
     /// Finds the hooks of the event; an answer if there is no event to decide.
     pub(crate) fn prepare(
         self: &Arc<Self>,
@@ -210,11 +197,23 @@ impl DecisionServer {
         }
         let failed = |failure: Complaint| self.refused(&request, &failure);
         let hooks = self.hooks(&request, &place, &context);
-        request.check(&hooks.config).map_err(failed)?;
+        request.check(&hooks.config).map_err(|unknown| {
+            Box::new(ClientAnswer { is_unknown: true, ..*self.refused(&request, &unknown) })
+        })?;
         let (event, host) = request.event(&hooks.config, context).map_err(failed)?;
         let whole = budget.or(request.budget());
         let budget = whole.map(|whole| Budget::from(started, whole));
         Ok(ReadyEvent { decider: Arc::clone(self), hooks, event, host, budget })
+    }
+
+    /// Blocks a question that cannot be read.
+    pub(crate) fn refuse(
+        &self,
+        host: &str,
+        event: Option<&str>,
+        failure: &Complaint,
+    ) -> Box<ClientAnswer> {
+        self.refused(&EventRequest::new(event.unwrap_or_default(), host), failure)
     }
 
     /// The events that a hook is bound to where this server works.
@@ -277,7 +276,8 @@ impl DecisionServer {
         let report = json::refusal_report(request.name, request.host(), &reason, &reply);
         DecisionRecord::refused(report).keep(&reply, &self.env, self.source.record.as_deref());
         let outcome = Outcome::own_failure(reason);
-        Box::new(self.answer(request.name.to_string(), reply, outcome, request.refusing()))
+        let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
+        Box::new(ClientAnswer { host: request.host(), ..answer })
     }
 
     fn answer(
@@ -289,7 +289,8 @@ impl DecisionServer {
     ) -> ClientAnswer {
         let number = self.decided.fetch_add(1, Ordering::Relaxed);
         let id = format!("{}-{number}", self.env.run_id);
-        ClientAnswer { reply, event, outcome, id, binding }
+        let host = binding.map_or(native::NAME, |binding| binding.dialect.name);
+        ClientAnswer { reply, event, outcome, is_unknown: false, id, host, binding }
     }
 }
 
@@ -299,11 +300,8 @@ impl ReadyEvent {
         self.hooks.runner.is_idle(&self.event)
     }
 
-    pub(crate) fn event(&self) -> &Event {
-        &self.event
-    }
-
-    /// As [`DecisionServer::decide`].
+    /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
+    /// block in the words of the client.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let (decider, event) = (Arc::clone(&self.decider), self.event.clone());
         let host = self.host;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::{Binding, Reply, native};
+use crate::dialects::{self, Binding, Reply, native};
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
 
@@ -43,9 +43,13 @@ pub(crate) struct ClientAnswer {
     /// The canonical name of the event; as it was asked for, if hookrun has no such event.
     pub(crate) event: String,
     pub(crate) outcome: Outcome,
+    /// Whether hookrun knows no such event.
+    pub(crate) is_unknown: bool,
     /// Different for each decision of this server.
     pub(crate) id: String,
-    /// The words of the host; `None` for our own.
+    /// The dialect of the client.
+    pub(crate) host: &'static str,
+    /// Its words for the event; `None` for our own, and where the event is not known.
     pub(crate) binding: Option<Binding>,
 }
 
@@ -59,7 +63,7 @@ impl ClientAnswer {
         let reason = self.outcome.reason().unwrap_or_else(|| reply.stderr.trim().to_string());
         match self.binding {
             Some(binding) => binding.refusal_document(&reason),
-            None => native::refuse(&reason).stdout,
+            None => dialects::refusal_of_any(dialects::find(self.host), &reason),
         }
     }
 }

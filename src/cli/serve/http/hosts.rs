@@ -1,0 +1,75 @@
+//! The hooks of hosts that ask by HTTP: the body is what a command gets on stdin, the answer what it
+//! prints.
+//!
+//! Hosts let an action pass where the status is not 200, so whatever fails here is a block in their
+//! words.
+
+use std::path::PathBuf;
+
+use hyper::StatusCode;
+
+use super::message::{HttpAnswer, HttpFault, HttpRequest, decoded};
+use super::route::{AskedWhat, DecidedWhat, HttpDecision, HttpQuestions};
+use crate::cli::decide::input::no_event;
+use crate::cli::serve::question::{ClientPlace, ClientQuestion};
+use crate::dialects::{self, DIALECTS, native};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Context, ContextError};
+
+/// The project that the user has opened, where the context does not say it.
+const PROJECT: &str = "x-hookrun-project";
+
+const EMPTY: &str = "no event in the body of the request";
+
+pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
+    let host = host_of(request)?;
+    let event = request.parameter("event");
+    let context = Context::from_bytes(request.body.to_vec()).map_err(|error| {
+        let is_empty = matches!(error, ContextError::Empty);
+        let problem = if is_empty { EMPTY.to_string() } else { error.to_string() };
+        no_event(&problem)
+    });
+    let project = request.header(PROJECT).map(PathBuf::from);
+    let is_whole = project.as_ref().is_none_or(|project| project.is_absolute());
+    let asked = context.and_then(|context| match is_whole {
+        true => Ok(context),
+        false => Err(Complaint::new(format!("`{PROJECT}` is no whole path"))),
+    });
+    Ok(HttpQuestions::one(match asked {
+        Err(failure) => AskedWhat::Unreadable { host, event, failure },
+        Ok(context) => AskedWhat::Event(Box::new(ClientQuestion {
+            host: Some(host),
+            event,
+            context,
+            place: ClientPlace::OfContext { project },
+            budget: None,
+        })),
+    }))
+}
+
+fn host_of(request: &HttpRequest) -> Result<String, HttpFault> {
+    let name = decoded(&request.tail);
+    if name == native::NAME || dialects::find(&name).is_some() {
+        return Ok(name);
+    }
+    let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+    let known = known.join(", ");
+    Err(HttpFault::malformed(format!("there is no host `{name}`: use {}, {known}", native::NAME)))
+}
+
+pub(super) fn write(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
+    let Some(DecidedWhat::Answer(answer)) = decisions.first().map(|one| &one.what) else {
+        return HttpFault::malformed("nothing was asked").answer();
+    };
+    let document = HttpAnswer::new(StatusCode::OK, "application/json", answer.document());
+    let word = answer.outcome.settled.word();
+    document.with("x-hookrun-decision", word).with("x-hookrun-decision-id", &answer.id)
+}
+
+/// A block in the words of the host, whatever its event is.
+pub(super) fn fail(request: &HttpRequest, fault: &HttpFault) -> HttpAnswer {
+    let dialect = dialects::find(&decoded(&request.tail));
+    let document = dialects::refusal_of_any(dialect, &fault.reason);
+    let answer = HttpAnswer::new(StatusCode::OK, "application/json", document);
+    answer.with("x-hookrun-decision", "block")
+}

@@ -1,0 +1,110 @@
+//! A connection whose other end must keep up.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::time::Sleep;
+
+/// How long the head of a request may take, from its first byte.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// How long a client may read nothing of an answer.
+const WRITE: Duration = Duration::from_secs(30);
+
+/// Counts when the answer to a request begins and when it is there: while it is odd, what comes is
+/// no head of a request.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AnswerCount(Arc<AtomicUsize>);
+
+impl AnswerCount {
+    /// An answer begins, or is there.
+    pub(super) fn step(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection that fails where the client takes too long.
+pub(super) struct PacedStream<S> {
+    stream: S,
+    answers: AnswerCount,
+    /// The count that `head` is of.
+    seen: usize,
+    head: Option<Pin<Box<Sleep>>>,
+    write: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> PacedStream<S> {
+    pub(super) fn new(stream: S, answers: AnswerCount) -> PacedStream<S> {
+        PacedStream { stream, answers, seen: 0, head: None, write: None }
+    }
+}
+
+fn is_over(until: &mut Pin<Box<Sleep>>, context: &mut Context<'_>) -> io::Result<()> {
+    match until.as_mut().poll(context) {
+        Poll::Ready(()) => Err(io::ErrorKind::TimedOut.into()),
+        Poll::Pending => Ok(()),
+    }
+}
+
+impl<S: Read + Unpin> Read for PacedStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let own = &mut *self;
+        let read = Pin::new(&mut own.stream).poll_read(context, buffer);
+        let count = own.answers.0.load(Ordering::Relaxed);
+        if own.seen != count {
+            own.seen = count;
+            own.head = None;
+        }
+        let is_answering = count % 2 == 1;
+        match (&mut own.head, &read) {
+            // The first bytes of a head.
+            (None, Poll::Ready(Ok(()))) if !is_answering => {
+                own.head = Some(Box::pin(tokio::time::sleep(HEAD)));
+            }
+            (Some(until), Poll::Pending) => is_over(until, context)?,
+            (None | Some(_), Poll::Ready(_)) | (None, Poll::Pending) => {}
+        }
+        read
+    }
+}
+
+impl<S: Write + Unpin> Write for PacedStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let own = &mut *self;
+        let written = Pin::new(&mut own.stream).poll_write(context, bytes);
+        match written {
+            Poll::Pending => {
+                let until = || Box::pin(tokio::time::sleep(WRITE));
+                is_over(own.write.get_or_insert_with(until), context)?;
+            }
+            Poll::Ready(_) => own.write = None,
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        false
+    }
+}

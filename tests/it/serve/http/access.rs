@@ -1,0 +1,111 @@
+//! Who may ask.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use super::{HttpReply, HttpServer};
+use crate::sandbox::Sandbox;
+use crate::serve::cases;
+
+const TOKEN: &str = "home/.local/state/hookrun/serve.token";
+
+fn request(server: &HttpServer, head: &str) -> HttpReply {
+    let mut stream = server.tcp();
+    stream.write_all(head.as_bytes()).unwrap();
+    HttpReply::read(&mut stream).expect("an answer")
+}
+
+#[test]
+fn over_tcp_only_the_token_opens_and_only_under_a_name_of_this_machine() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    let HttpServer { address, token, .. } = &server;
+    assert_eq!(token.len(), 64);
+    let wrong = "0".repeat(64);
+    let heads = [
+        (format!("Host: {address}\r\nAuthorization: Bearer {token}\r\n"), 200),
+        (format!("Host: localhost\r\nauthorization: bearer {token}\r\n"), 200),
+        (format!("Host: {address}\r\n"), 401),
+        (format!("Host: {address}\r\nAuthorization: Bearer {wrong}\r\n"), 401),
+        (format!("Host: {address}\r\nAuthorization: Bearer {}\r\n", &token[..63]), 401),
+        (format!("Host: {address}\r\nAuthorization: Basic {token}\r\n"), 401),
+        (format!("Host: evil.example\r\nAuthorization: Bearer {token}\r\n"), 403),
+        (format!("Authorization: Bearer {token}\r\n"), 403),
+    ];
+    for (head, status) in heads {
+        let reply = request(&server, &format!("GET /health HTTP/1.1\r\n{head}\r\n"));
+        assert_eq!(reply.status, status, "{head}: {reply:?}");
+    }
+    let text = server.ask("GET", "/metrics", "").body;
+    assert!(text.contains("hookrun_unserved_total{reason=\"access\"} 6"), "{text}");
+}
+
+#[test]
+fn the_token_is_made_once_and_only_its_owner_can_read_it() {
+    let sandbox = cases();
+    let first = HttpServer::start(&sandbox).token.clone();
+    assert_eq!(HttpServer::start(&sandbox).token, first);
+    let mode = sandbox.at(TOKEN).metadata().unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_ne!(HttpServer::start(&cases()).token, first);
+}
+
+#[track_caller]
+fn fails(sandbox: &Sandbox, arguments: &[&str], cause: &str, cure: &str) {
+    let whole: Vec<&str> = ["serve"].iter().chain(arguments).copied().collect();
+    let ran = sandbox.hookrun(&whole, b"");
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.stderr.contains(cause) && ran.stderr.contains(cure), "{ran:?}");
+}
+
+#[test]
+fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
+    let sandbox = cases().file(TOKEN, &"a".repeat(64));
+    let http = ["--http", "127.0.0.1:0"];
+    fails(&sandbox, &http, "others may read the token", "run `rm ");
+    let mode = |mode| fs::set_permissions(sandbox.at(TOKEN), fs::Permissions::from_mode(mode));
+    mode(0o640).unwrap();
+    fails(&sandbox, &http, "others may read the token", "run `rm ");
+    fs::write(sandbox.at(TOKEN), "short\n").unwrap();
+    mode(0o600).unwrap();
+    fails(&sandbox, &http, "is not 64 letters or more", "run `rm ");
+    let folder = sandbox.path().display().to_string();
+    fails(
+        &sandbox,
+        &["--http", "127.0.0.1:0", "--token", &folder],
+        "cannot read the token",
+        "file",
+    );
+}
+
+#[test]
+fn only_addresses_of_this_machine_are_served() {
+    let sandbox = cases();
+    fails(&sandbox, &["--http", "0.0.0.0:0"], "from other machines", "a proxy with TLS");
+    fails(&sandbox, &["--http", "[::]:0"], "from other machines", "a proxy with TLS");
+}
+
+#[test]
+fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
+    let sandbox = cases().file("open/file", "");
+    let open = sandbox.at("open/hookrun.sock").display().to_string();
+    fails(&sandbox, &["--unix", &open], "open to others", "mode 0700");
+    let mut server = HttpServer::start(&sandbox);
+    let socket = server.socket.display().to_string();
+    let folder = server.socket.parent().unwrap().metadata().unwrap().mode();
+    assert_eq!(folder & 0o777, 0o700);
+    assert_eq!(server.socket.metadata().unwrap().mode() & 0o777, 0o600);
+    fails(&sandbox, &["--unix", &socket], "somebody serves on", "another file");
+    assert_eq!(server.ask_socket("/hooks/native?event=turn.end", "{}").status, 200);
+    server.kill();
+    assert!(server.socket.exists());
+    let server = HttpServer::start(&sandbox);
+    assert_eq!(server.ask_socket("/hooks/native?event=turn.end", "{}").status, 200);
+    let file = server.socket.clone();
+    assert!(server.end().success());
+    assert!(!file.exists(), "the socket stays");
+    fs::write(&file, "text").unwrap();
+    fails(&sandbox, &["--unix", &socket], "is no socket", "a new file");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+}
