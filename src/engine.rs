@@ -2,7 +2,8 @@
 //!
 //! Nouns come first: [`event`], [`hook`], [`outcome`], [`run`]. [`registry`] and [`plan`] say which
 //! hooks run, [`exec`] runs one, [`chain`] all of an event, and [`runner`] is the front door.
-//! [`ui`] and [`session`] are what hooks can ask for meanwhile.
+//! [`session_hooks`] runs those that live as long as a session. [`ui`] and [`session`] are what
+//! hooks can ask for meanwhile.
 
 pub mod access;
 pub mod answer;
@@ -24,6 +25,7 @@ pub mod reminder;
 pub mod run;
 pub mod runner;
 pub mod session;
+pub mod session_hooks;
 pub mod shell;
 pub mod spelling;
 pub mod ui;

@@ -1,10 +1,10 @@
 //! Runs a plan step by step, and merges the verdicts in plan order.
 
 mod links;
+mod preparation;
 mod surroundings;
 mod turn;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,20 +12,17 @@ use serde_json::Value;
 
 use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
-use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
-use crate::engine::hook::{Background, EventPart, Handler, Hook, Permit, rule};
+use crate::engine::exec::{Budget, Engine, Job};
+use crate::engine::hook::{EventPart, Handler, Hook, rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
-use crate::engine::ui::Connection;
 pub use links::follow;
+pub(crate) use preparation::Preparation;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
-use surroundings::{
-    absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
-    working_directory,
-};
-use turn::{HookTurn, PreparedTurn, add_notes, refuses};
+pub(crate) use turn::HookTurn;
+use turn::{PreparedTurn, add_notes, refuses};
 
 /// Runs `plan` for `event`.
 ///
@@ -287,94 +284,23 @@ impl Chain<'_> {
         let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
         if hooks.iter().all(|hook| hook.handler.is_function()) {
-            let jobs: Vec<Job<'_>> = hooks.iter().filter_map(|hook| self.call(hook)).collect();
+            let jobs: Vec<Job<'_>> =
+                hooks.iter().filter_map(|hook| preparation::call(hook, self.seen())).collect();
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
-        let seen = self.seen();
-        let facts = facts(seen, self.surroundings);
-        let (cwd, cwd_note) = working_directory(seen, self.surroundings);
+        let preparation = Preparation::new(self.seen(), self.engine, self.surroundings);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()
             .zip(payloads)
-            .map(|(turn, payload)| self.prepared(turn, payload, &facts))
+            .map(|(turn, payload)| preparation.prepared(turn, payload))
             .collect();
-        let jobs: Vec<Job<'_>> =
-            prepared.iter_mut().map(|one| self.job(one, cwd.as_ref())).collect();
+        let jobs: Vec<Job<'_>> = prepared.iter_mut().map(|one| preparation.job(one)).collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
-        add_notes(cwd_note, seen, hooks, &mut traces);
+        let cwd_note = preparation.cwd_note.clone();
+        add_notes(cwd_note, self.seen(), hooks, &mut traces);
         traces
-    }
-
-    fn prepared<'t>(
-        &'t self,
-        turn: &'t HookTurn,
-        payload: Arc<Payload>,
-        facts: &[(&'static str, String)],
-    ) -> PreparedTurn<'t> {
-        let connection = self.connection(&turn.hook, facts);
-        let mut variables = self.variables(&turn.hook, facts);
-        variables.extend(ways_to_ask(connection.as_ref(), self.engine.server.as_ref()));
-        let absent = absent(&variables, &self.surroundings.inherited);
-        PreparedTurn { turn, payload, connection, variables, absent }
-    }
-
-    /// Makes the job of a turn. It takes the payload and the variables.
-    fn job<'t>(&'t self, prepared: &'t mut PreparedTurn<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
-        let PreparedTurn { turn, payload, connection, variables, absent } = prepared;
-        let hook = &turn.hook;
-        if let Some(job) = self.call(hook) {
-            return job;
-        }
-        let seen = self.seen();
-        let search = self.surroundings.search.as_deref();
-        let variables = std::mem::take(variables);
-        let program = whole(hook, seen.spec().blocks, &variables)
-            .and_then(|()| command::resolve(&hook.handler, search));
-        let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
-        Job {
-            hook,
-            runs: program.map(Runs::Program),
-            payload: Arc::clone(payload),
-            environment: self.surroundings.variables.as_deref(),
-            variables,
-            without: absent,
-            cwd: hook.folder.as_ref().or(cwd).cloned(),
-            timeout: hook.timeout(seen.spec()),
-            permit: turn.permit(seen),
-            sandbox,
-            notes,
-            clock: connection.as_ref().map(Connection::clock),
-        }
-    }
-
-    /// Lets a hook ask a person or send messages.
-    fn connection(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Connection> {
-        if hook.handler.is_function() {
-            return None;
-        }
-        let stays = hook.background == Background::Detach;
-        self.engine.server.as_ref()?.connection(&hook.name, session_of(facts), stays)
-    }
-
-    /// The variables of a hook. A function has none.
-    fn variables(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Vec<(String, String)> {
-        if hook.handler.is_function() {
-            return Vec::new();
-        }
-        let seen = self.seen();
-        let mut own = variables(hook, hook.timeout(seen.spec()), facts, self.surroundings);
-        own.extend(variables_of_host(hook, seen, self.surroundings));
-        own
-    }
-
-    fn call<'h>(&'h self, hook: &'h Hook) -> Option<Job<'h>> {
-        let Handler::Function(function) = &hook.handler else { return None };
-        let seen = self.seen();
-        let call = FunctionCall { function: function.clone(), event: seen.clone() };
-        let permit = Permit { spec: seen.spec(), hook, given: None, about: Some(seen) };
-        Some(Job::of_function(hook, hook.timeout(seen.spec()), call, permit))
     }
 
     /// A test for whether the trace of one of these hooks settles the event.

@@ -99,7 +99,7 @@ impl Selection {
         if !hook.enabled {
             return Some(Selection::Disabled);
         }
-        hook.idle.clone().map(Selection::Idle)
+        hook.idle_reason().map(|why| Selection::Idle(why.to_string()))
     }
 
     /// Whether `hook` runs for the current `event`.

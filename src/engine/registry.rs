@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::engine::event::catalog::{Catalog, UnknownEvent};
-use crate::engine::hook::Hook;
+use crate::engine::hook::{Hook, Lives};
 
 /// The hooks of one event, in plan order.
 pub type BoundHooks = Arc<[Arc<Hook>]>;
@@ -120,9 +120,14 @@ impl Registry {
     }
 }
 
-/// The hook with its event as the catalog names it.
+/// The hook with its event as the catalog names it. What cannot live as long as a session runs for
+/// each event: a guard must not be switched off by this.
 fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
-    hook.event = catalog.find(&hook.event)?.name.clone().into_owned();
+    let spec = catalog.find(&hook.event)?;
+    if spec.blocks || !hook.handler.is_program() {
+        hook.lives = Lives::Event;
+    }
+    hook.event = spec.name.clone().into_owned();
     Ok(hook)
 }
 

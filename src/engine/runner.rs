@@ -33,8 +33,8 @@ pub(crate) use fingerprint::digest;
 #[derive(Debug, Clone)]
 pub struct Runner {
     registry: Registry,
-    engine: Engine,
-    surroundings: Arc<Surroundings>,
+    pub(super) engine: Engine,
+    pub(super) surroundings: Arc<Surroundings>,
     broken: Option<Broken>,
     seal: Option<Seal>,
     reminders: Option<Reminders>,
@@ -210,7 +210,7 @@ impl Runner {
         self
     }
 
-    fn server(&self) -> Server {
+    pub(super) fn server(&self) -> Server {
         self.engine.server.clone().unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
@@ -243,6 +243,11 @@ impl Runner {
     pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
         self.seal = Some(Seal { check: seal, made: Instant::now() });
         self
+    }
+
+    /// Why the hooks are no longer those that were loaded; see [`Runner::sealed`].
+    pub(super) fn broken_seal(&self) -> Option<String> {
+        self.seal.as_ref().and_then(Seal::broken_before)
     }
 
     /// Adds a hook; see [`Registry::register`].
@@ -347,13 +352,11 @@ impl Runner {
         let run = if self.is_idle(event) {
             run_without(event, Outcome::default())
         } else {
-            let seal = self.seal.as_ref();
-            let broken = || seal.and_then(Seal::broken_before);
-            let mut run = match self.closed(event.spec()).or_else(broken) {
+            let mut run = match self.closed(event.spec()).or_else(|| self.broken_seal()) {
                 Some(reason) => own_failure(event, reason),
                 None => self.run(event, detached, budget),
             };
-            if let Some(reason) = seal.and_then(|seal| seal.broken_after(&run)) {
+            if let Some(reason) = self.seal.as_ref().and_then(|seal| seal.broken_after(&run)) {
                 run.outcome = own_failure(event, reason).outcome;
             }
             self.keep_from_looping(&mut run);

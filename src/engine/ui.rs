@@ -43,6 +43,6 @@ mod server;
 
 pub use caller::{Outer, ask};
 pub use clock::PATIENCE;
-pub use connection::Connection;
+pub use connection::{Connection, Tenure};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named, show};
 pub use server::Server;

@@ -23,6 +23,7 @@ mod git;
 mod harmless;
 mod hosts;
 mod install;
+mod lasting;
 mod library;
 mod loom;
 mod matchers;

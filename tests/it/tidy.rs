@@ -42,6 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "outcome", "event",
         ],
     ),
+    ("session_hooks", &["runner", "chain", "exec", "session", "lock", "run", "hook", "event"]),
     ("interceptor", &[]),
     // The rooms above it. What they may use of the engine is not listed.
     ("dialects", &["engine"]),

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::engine::event::{Action, Event};
+use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
-use crate::engine::hook::{Background, Containment, Hook, LayerKind, PathBase};
+use crate::engine::hook::{Background, Containment, Hook, LayerKind, Lives, PathBase};
 use crate::engine::run::StartError;
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
@@ -203,20 +203,22 @@ pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f 
 
 pub(super) fn variables(
     hook: &Hook,
-    timeout: Duration,
+    spec: &EventSpec,
+    mark: &str,
     facts: &[(&'static str, String)],
     surroundings: &Surroundings,
 ) -> Vec<(String, String)> {
+    let timeout = hook.timeout(spec);
     let depth = surroundings.depth.saturating_add(1);
     let mut variables = vec![
         ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
         ("HOOKRUN_DEPTH".to_string(), depth.to_string()),
     ];
-    if timeout < Duration::MAX {
+    if timeout < Duration::MAX && hook.lives == Lives::Event {
         variables.push(("HOOKRUN_TIMEOUT_MS".to_string(), timeout.as_millis().to_string()));
     }
     if hook.background == Background::Kill && hook.containment != Containment::Group {
-        variables.push(("HOOKRUN_RUN_ID".to_string(), surroundings.run_id.clone()));
+        variables.push(("HOOKRUN_RUN_ID".to_string(), mark.to_string()));
     }
     if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
         let folder = folder.to_string_lossy().into_owned();

@@ -14,7 +14,7 @@ const MORE_GUESSES: &str =
     "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
 
 /// A turn and the values that its job borrows.
-pub(super) struct PreparedTurn<'t> {
+pub(crate) struct PreparedTurn<'t> {
     pub(super) turn: &'t HookTurn,
     pub(super) payload: Arc<Payload>,
     pub(super) connection: Option<Connection>,
@@ -23,10 +23,10 @@ pub(super) struct PreparedTurn<'t> {
     pub(super) absent: Vec<&'t str>,
 }
 
-pub(super) struct HookTurn {
-    pub(super) hook: Arc<Hook>,
+pub(crate) struct HookTurn {
+    pub(crate) hook: Arc<Hook>,
     /// The part of the event that it decides.
-    pub(super) part: EventPart,
+    pub(crate) part: EventPart,
 }
 
 impl HookTurn {

@@ -63,6 +63,9 @@ const fn join() -> [EventSpec; count()] {
     table
 }
 
+/// The event after which a session is over.
+pub const END_OF_SESSION: &str = "session.end";
+
 /// The row that `name` names: a canonical name, or what a host calls it, in any case. A
 /// canonical name goes before an alias. [`Catalog::find`] also knows the events that a team declared.
 pub fn find(name: &str) -> Option<&'static EventSpec> {

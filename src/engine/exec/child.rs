@@ -17,6 +17,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
+use super::job::Job;
+use super::lines::HookLines;
 use super::signals::Abort;
 use super::spawn::{Spawn, words_of};
 use crate::engine::event::payload::{Payload, Pieces};
@@ -60,28 +62,34 @@ struct Feed {
     pieces: Option<Pieces>,
     piece: Vec<u8>,
     written: usize,
+    /// Where the pieces come from if there is no payload.
+    lines: Option<Arc<HookLines>>,
 }
 
 impl Child {
     /// Starts a hook in a new session, by posix_spawn. It first writes what fits into the pipe of
     /// the hook's stdin, so that most hooks need no further feeding.
-    pub(super) fn start(spawn: &Spawn<'_>, payload: &Arc<Payload>) -> io::Result<Child> {
+    pub(super) fn start(spawn: &Spawn<'_>, job: &Job<'_>) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
         let (stderr_reader, stderr_writer) = io::pipe()?;
-        let feed = Feed::begin(stdin_writer.into(), payload)?;
+        let feed = Feed::begin(stdin_writer.into(), job)?;
         rustix::io::ioctl_fionbio(&stdout_reader, true)?;
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
         let pid = spawn.start(streams)?;
-        Ok(Child {
+        let mut child = Child {
             pid,
             pidfd: open_pidfd(pid),
             stdin: feed,
             stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
             stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
-        })
+        };
+        if job.lines.is_some() {
+            child.feed();
+        }
+        Ok(child)
     }
 
     /// Readable once the leader has exited.
@@ -89,9 +97,11 @@ impl Child {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
-    /// Writable when the hook can take more input.
+    /// Writable when the hook can take more of the input that waits for it.
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.stdin.as_ref().map(|feed| feed.fd.as_fd())
+        let feed = self.stdin.as_ref()?;
+        let waits = feed.lines.is_none() || feed.written < feed.piece.len();
+        waits.then(|| feed.fd.as_fd())
     }
 
     /// Writes what fits without blocking. A hook that stops reading is not an error.
@@ -156,29 +166,41 @@ impl Child {
 
 impl Feed {
     /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
-    fn begin(fd: OwnedFd, payload: &Arc<Payload>) -> io::Result<Option<Feed>> {
+    fn begin(fd: OwnedFd, job: &Job<'_>) -> io::Result<Option<Feed>> {
         rustix::io::ioctl_fionbio(&fd, true)?;
-        let pieces = match payload.as_ref() {
+        let pieces = match job.payload.as_ref() {
             Payload::Whole(_) => None,
             Payload::Pieces(pieces) => Some(pieces.clone()),
         };
-        let payload = Arc::clone(payload);
-        let mut feed = Feed { fd, payload, pieces, piece: Vec::new(), written: 0 };
+        let (payload, lines) = (Arc::clone(&job.payload), job.lines.clone());
+        let mut feed = Feed { fd, payload, pieces, piece: Vec::new(), written: 0, lines };
+        if let Some(lines) = &feed.lines {
+            // A line belongs to the process that reads it, so none is taken before there is one.
+            lines.renew();
+            return Ok(Some(feed));
+        }
         Ok(if feed.write_some() { None } else { Some(feed) })
     }
 
     /// Writes what fits. Returns true when all is written or the reader is gone.
     fn write_some(&mut self) -> bool {
         loop {
-            if let Some(pieces) = self.pieces.as_mut().filter(|_| self.written == self.piece.len())
-            {
+            if self.written == self.piece.len() && (self.pieces.is_some() || self.lines.is_some()) {
                 self.piece.clear();
                 self.written = 0;
-                pieces.next(&mut self.piece);
+                if let Some(pieces) = &mut self.pieces {
+                    pieces.next(&mut self.piece);
+                }
+                if let Some(lines) = &self.lines {
+                    let is_over = lines.take_next(&mut self.piece);
+                    if is_over || self.piece.is_empty() {
+                        return is_over;
+                    }
+                }
             }
             let bytes = match self.payload.as_ref() {
-                Payload::Whole(bytes) => bytes,
-                Payload::Pieces(_) => &self.piece,
+                Payload::Whole(bytes) if self.lines.is_none() => bytes,
+                Payload::Whole(_) | Payload::Pieces(_) => &self.piece,
             };
             if self.written >= bytes.len() {
                 return true;
@@ -187,7 +209,10 @@ impl Feed {
                 Ok(count) => self.written += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return false,
-                Err(_) => return true,
+                Err(_) => {
+                    self.lines.iter().for_each(|lines| lines.stop_feeding());
+                    return true;
+                }
             }
         }
     }

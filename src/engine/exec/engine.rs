@@ -1,6 +1,5 @@
 //! The engine that runs hooks: its settings, and the state that its clones share.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -12,7 +11,7 @@ use super::keeper::{Keeper, OwnProgram};
 use super::progress::Watcher;
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
-use super::tree::Subreaper;
+use super::tree::{SparedHooks, Subreaper};
 use super::workers::Workers;
 use crate::engine::lock::locked;
 use crate::engine::run::Ending;
@@ -52,8 +51,8 @@ pub(super) struct EngineShared {
     /// Every step holds it shared while it runs. A sweep holds it alone, since it would end running
     /// hooks.
     pub(super) steps: RwLock<()>,
-    /// The hooks that may leave processes behind, of those that have run.
-    pub(super) spared: Mutex<HashSet<String>>,
+    /// Whose processes no sweep ends.
+    pub(super) spared: Mutex<SparedHooks>,
     /// The keeper, once some hook has run long enough to need it.
     pub(super) kept: Mutex<Option<Keeper>>,
     /// The keeper could not start; we do not try again.
@@ -62,6 +61,8 @@ pub(super) struct EngineShared {
     inherited: Mutex<Option<Inherited>>,
     /// The number of control groups made, for their names.
     pub(super) cgroups_made: AtomicU64,
+    /// The number of marks given to holders of sessions.
+    pub(super) marks_made: AtomicU64,
     pub(super) workers: Workers,
     #[cfg(feature = "tokio")]
     pub(super) runtime: super::tasks::OwnRuntime,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::command::Program;
+use super::lines::HookLines;
 use super::sandbox::SandboxRules;
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
@@ -21,6 +22,9 @@ pub struct Job<'a> {
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Payload>,
+    /// If it lives as long as its session: what it reads instead of a payload, and what it writes.
+    /// Its timeout begins at the end of its input.
+    pub lines: Option<Arc<HookLines>>,
     /// The environment it starts from. `None` for hookrun's own, as it was when the engine started
     /// its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
@@ -65,6 +69,7 @@ impl<'a> Job<'a> {
             hook,
             runs: Ok(Runs::Call(call)),
             payload: Arc::default(),
+            lines: None,
             environment: None,
             variables: Vec::new(),
             without: &[],

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::cgroup::Cgroup;
 use super::child::{Child, GIVE_UP, Status};
-use super::job::{Budget, Job};
+use super::job::{Budget, Job, end_of};
 use super::keeper::{Keeper, LATER};
 use super::usage::{self, Usage};
 use super::{confine, tree};
@@ -37,6 +37,9 @@ const DOUBTS: u32 = 2;
 /// The longest pause between two looks at a hook with limits.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
+/// The same for a hook that lives as long as its session: it may be there for days.
+const LOOK_SELDOM: Duration = Duration::from_millis(200);
+
 pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
@@ -61,20 +64,22 @@ pub(super) struct Live {
 pub(super) struct Look {
     pub(super) at: Instant,
     pause: Duration,
+    longest_pause: Duration,
     /// How many more looks in a row must see too much memory. A process that is just starting seems
     /// to hold its parent's memory.
     doubts: u32,
 }
 
 impl Look {
-    pub(super) fn first(now: Instant) -> Look {
-        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST, doubts: DOUBTS }
+    pub(super) fn first(now: Instant, is_for_session: bool) -> Look {
+        let longest_pause = if is_for_session { LOOK_SELDOM } else { LOOK_EVERY };
+        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST, longest_pause, doubts: DOUBTS }
     }
 
     /// The next look, after one that took `took`. Looking may use at most a fifth of the time.
     fn next(self, took: Duration) -> Look {
-        let pause = (2 * self.pause).min(LOOK_EVERY);
-        Look { at: Instant::now() + pause.max(4 * took), pause, doubts: DOUBTS }
+        let pause = (2 * self.pause).min(self.longest_pause);
+        Look { at: Instant::now() + pause.max(4 * took), pause, doubts: DOUBTS, ..self }
     }
 
     /// The next look, after one that saw too much memory.
@@ -175,6 +180,16 @@ impl Live {
         match deadline > now {
             true => self.phase = Phase::Running { deadline, why },
             false => self.stop(why),
+        }
+    }
+
+    /// Gives a hook that lives as long as its session its timeout, to exit by itself.
+    pub(super) fn close(&mut self, timeout: Duration, now: Instant) {
+        let is_open = self.own_deadline > end_of(timeout, now);
+        if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
+            self.own_deadline = end_of(timeout, now);
+            let (deadline, why) = (self.own_deadline, Ending::TimedOut { after: timeout });
+            self.phase = Phase::Running { deadline, why };
         }
     }
 

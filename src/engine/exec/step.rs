@@ -5,7 +5,9 @@
 //! limit, so the loop ends.
 
 mod calling;
+mod living;
 mod starting;
+mod sweeping;
 
 use std::os::fd::AsFd;
 use std::sync::PoisonError;
@@ -40,6 +42,9 @@ const TICK: Duration = Duration::from_millis(5);
 /// The longest single wait. A wait that SIGSTOP interrupts resumes after SIGCONT with its remaining
 /// time, however late it is by then.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// The same for hooks that live as long as their session, and have no deadline to miss.
+const IDLE_WAIT: Duration = Duration::from_secs(3600);
 
 pub(super) struct RunningStep<'e> {
     engine: &'e Engine,
@@ -81,6 +86,8 @@ enum WatchedSource {
     Stdin(usize),
     Stdout(usize),
     Stderr(usize),
+    /// News for a hook that lives as long as its session.
+    Lines(usize),
 }
 
 impl Engine {
@@ -93,36 +100,13 @@ impl Engine {
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
         for job in jobs.iter().filter(|job| job.may_leave_processes()) {
-            locked(&self.shared.spared).insert(job.hook.name.clone());
+            locked(&self.shared.spared).hooks.insert(job.hook.name.clone());
         }
         let running = self.shared.steps.read().unwrap_or_else(PoisonError::into_inner);
         let (mut traces, groups) = RunningStep::new(self, jobs, budget, settles).run();
         drop(running);
         self.sweep(jobs, &mut traces, &groups);
         traces
-    }
-
-    fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
-        let Some(subreaper) = &self.subreaper else { return };
-        // While other threads run hooks, a sweep ends only what surely belongs to none of them. The
-        // last of them does a full sweep.
-        let alone = self.shared.steps.try_write();
-        let mark = if alone.is_ok() { None } else { self.mark.as_deref() };
-        if alone.is_err() && mark.is_none() {
-            return;
-        }
-        let keeper = locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid);
-        let swept = subreaper.sweep(&locked(&self.shared.spared), mark, keeper, groups);
-        for left in swept.left {
-            let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
-            let place = jobs.iter().position(named).unwrap_or(0);
-            if let Some(trace) = traces.get_mut(place) {
-                trace.notes.push(format!("it left {} running; killed", left.words));
-            }
-        }
-        if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
-            trace.notes.push("not all that left its process group could be ended".to_string());
-        }
     }
 }
 
@@ -181,7 +165,9 @@ impl<'e> RunningStep<'e> {
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
         self.engine.expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
-        let timeout = timeout.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT));
+        let is_idle = self.slots.iter().all(|slot| slot.job.lines.is_some());
+        let longest = if is_idle { IDLE_WAIT } else { LONGEST_WAIT };
+        let timeout = timeout.map_or(longest, |left| left.min(longest));
         let timeout = Timespec::try_from(timeout).ok();
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<WatchedSource> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
@@ -233,6 +219,11 @@ impl<'e> RunningStep<'e> {
                 (WatchedSource::Stdin(place), child.stdin_fd(), PollFlags::OUT),
                 (WatchedSource::Stdout(place), stdout, PollFlags::IN),
                 (WatchedSource::Stderr(place), stderr.map(AsFd::as_fd), PollFlags::IN),
+                (
+                    WatchedSource::Lines(place),
+                    slot.job.lines.as_ref().map(|lines| lines.fd()),
+                    PollFlags::IN,
+                ),
             ] {
                 if let Some(fd) = fd {
                     watched.push(source);
@@ -283,7 +274,8 @@ impl<'e> RunningStep<'e> {
             WatchedSource::Exit(place)
             | WatchedSource::Stdin(place)
             | WatchedSource::Stdout(place)
-            | WatchedSource::Stderr(place) => place,
+            | WatchedSource::Stderr(place)
+            | WatchedSource::Lines(place) => place,
         };
         let slot = &mut self.slots[place];
         let SlotState::Live(live) = &mut slot.state else {
@@ -295,7 +287,11 @@ impl<'e> RunningStep<'e> {
             WatchedSource::Stdout(_) => {
                 live.child.stdout.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
+                if let Some(lines) = &slot.job.lines {
+                    lines.hear(&mut live.child.stdout.kept.head);
+                }
             }
+            WatchedSource::Lines(_) => slot.follow_lines(),
             WatchedSource::Stderr(_) => {
                 live.child.stderr.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);

@@ -56,15 +56,15 @@ impl Subreaper {
         None
     }
 
-    /// Ends every process that was re-parented to us, except those of hooks in `spared`, which may
-    /// leave processes behind. With a mark, ends only processes that carry it. Call this while no
+    /// Ends every process that was re-parented to us, except those of hooks in `spared`. With a mark,
+    /// ends only processes that carry it, or one that begins with it and a dot. Call this while no
     /// hook runs, or none with that mark.
     ///
     /// `groups` are those of hooks that were just killed with all members. Returns the names of the
     /// processes that still ran outside them, and whether all are gone.
     pub(super) fn sweep(
         &self,
-        spared: &HashSet<String>,
+        spared: &SparedHooks,
         mark: Option<&str>,
         keeper: Option<Pid>,
         groups: &[Pid],
@@ -86,8 +86,10 @@ impl Subreaper {
                 return swept;
             };
             ours.retain(|pid| *pid != keeper && !self.strangers.contains(pid));
-            ours.retain(|pid| !is_spared(*pid, spared));
-            ours.retain(|pid| mark.is_none() || mark_of(*pid).as_deref() == mark);
+            ours.retain(|pid| !spared.has(*pid));
+            ours.retain(|pid| {
+                mark.is_none_or(|mark| mark_of(*pid).is_some_and(|found| is_part_of(&found, mark)))
+            });
             if ours.is_empty() {
                 return swept;
             }
@@ -299,9 +301,24 @@ fn is_part_of(found: &str, mark: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a hook that may leave processes behind started this process. Its processes have no mark.
-fn is_spared(pid: i32, spared: &HashSet<String>) -> bool {
-    !spared.is_empty()
-        && hook_of(pid).is_some_and(|hook| spared.contains(&hook))
-        && mark_of(pid).is_none()
+/// Hooks whose processes a sweep leaves alone.
+#[derive(Debug, Default)]
+pub(super) struct SparedHooks {
+    /// The names of those that may leave processes behind, of all that have run.
+    pub(super) hooks: HashSet<String>,
+    /// The marks of those that live as long as their sessions.
+    pub(super) marks: Vec<String>,
+}
+
+impl SparedHooks {
+    /// Whether one of them started this process. Those that may leave processes behind have no mark.
+    fn has(&self, pid: i32) -> bool {
+        if self.hooks.is_empty() && self.marks.is_empty() {
+            return false;
+        }
+        match mark_of(pid) {
+            Some(found) => self.marks.iter().any(|mark| is_part_of(&found, mark)),
+            None => hook_of(pid).is_some_and(|hook| self.hooks.contains(&hook)),
+        }
+    }
 }

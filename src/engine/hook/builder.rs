@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::function::{Function, IntoVerdict};
 use super::matcher::Matcher;
-use super::spec::{Handler, Hook};
+use super::spec::{Handler, Hook, Lives};
 use crate::engine::event::{Event, OnFailure};
 
 impl Hook {
@@ -65,6 +65,14 @@ impl Hook {
     #[must_use]
     pub fn failing(self, on_failure: OnFailure) -> Hook {
         Hook { on_failure: Some(on_failure), ..self }
+    }
+
+    /// It starts once for each session and lives as long, not for each event; see
+    /// [`SessionHooks`](crate::SessionHooks). A hook of an event that can be blocked, and one that
+    /// is a function, still runs for each event.
+    #[must_use]
+    pub fn for_session(self) -> Hook {
+        Hook { lives: Lives::Session, ..self }
     }
 
     /// It may rewrite the fields that its event lists.

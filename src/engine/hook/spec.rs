@@ -24,6 +24,10 @@ use crate::engine::outcome::Decision;
 /// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
 
+/// Why a hook that lives as long as its session does not run for an event.
+const WAITS_FOR_SESSION: &str =
+    "it lives as long as a session that a program holds, such as `hookrun serve`";
+
 /// One configured thing to run for one event.
 #[derive(Debug, Clone)]
 pub struct Hook {
@@ -48,6 +52,8 @@ pub struct Hook {
     pub containment: Containment,
     /// What happens to processes that it leaves running.
     pub background: Background,
+    /// How long its process lives.
+    pub lives: Lives,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
     /// The folder that it runs in; `None` for the event's.
@@ -94,6 +100,7 @@ impl Hook {
             sandbox: None,
             containment: Containment::Auto,
             background: Background::Kill,
+            lives: Lives::Event,
             variables: Vec::new(),
             folder: None,
             root: None,
@@ -127,6 +134,17 @@ impl Hook {
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
         let of_dialect = self.convention.as_ref().map(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// Why it does not run for events although it is enabled.
+    pub fn idle_reason(&self) -> Option<&str> {
+        let waits = || (self.lives == Lives::Session).then_some(WAITS_FOR_SESSION);
+        self.idle.as_deref().or_else(waits)
+    }
+
+    /// Whether it may run for an event.
+    pub fn may_run(&self) -> bool {
+        self.enabled && self.idle_reason().is_none()
     }
 
     /// Whether `name` is its name, or that of the file which configures it and perhaps others.
@@ -242,6 +260,14 @@ impl Handler {
         matches!(self, Handler::Function(_))
     }
 
+    /// Whether it starts a process.
+    pub fn is_program(&self) -> bool {
+        match self {
+            Handler::File(_) | Handler::Words { .. } | Handler::Shell(_) => true,
+            Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => false,
+        }
+    }
+
     /// The key and the text of what a rule says; `None` if it is no rule.
     pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
         let Handler::Rule(decision) = self else { return None };
@@ -263,6 +289,18 @@ pub enum Background {
 }
 
 names! { Background: Kill "kill", Detach "detach" }
+
+/// How long the process of a hook lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lives {
+    /// It starts for each event, and answers.
+    Event,
+    /// It starts once for each session that somebody holds, and reads its events line by line; see
+    /// [`SessionHooks`](crate::SessionHooks).
+    Session,
+}
+
+names! { Lives: Event "event", Session "session" }
 
 /// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {

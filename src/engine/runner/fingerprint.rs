@@ -26,6 +26,7 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
         sandbox,
         containment,
         background,
+        lives: _,
         variables,
         folder,
         root,

@@ -14,6 +14,8 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug, Default)]
 pub struct Clock {
     asked: Mutex<ClockReading>,
+    /// Every question has the whole limit: the hook lives as long as its session.
+    is_renewed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +27,11 @@ struct ClockReading {
 }
 
 impl Clock {
+    /// A clock whose limit is for all questions together, or renewed by each.
+    pub(super) fn new(is_renewed: bool) -> Clock {
+        Clock { asked: Mutex::default(), is_renewed }
+    }
+
     /// A question opens at `now`. Overlapping questions count once.
     pub fn begin(&self, now: Instant) {
         let mut asked = locked(&self.asked);
@@ -36,6 +43,7 @@ impl Clock {
     pub fn end(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         match asked.open {
+            Some((_, 1)) if self.is_renewed => asked.open = None,
             Some((since, 1)) => {
                 asked.before = asked.before.saturating_add(now.saturating_duration_since(since));
                 asked.open = None;

@@ -25,12 +25,22 @@ pub struct Connection {
     pub(super) guest: Arc<Guest>,
 }
 
+/// How long a hook may use its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tenure {
+    /// While it runs for an event.
+    Event,
+    /// The same, and processes that it leaves behind may still send messages.
+    Detached,
+    /// As long as its session.
+    Session,
+}
+
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) hook: String,
     pub(super) session: String,
-    /// Processes that it leaves behind may still send messages.
-    pub(super) stays: bool,
+    pub(super) tenure: Tenure,
     pub(super) clock: Arc<Clock>,
     open: Mutex<Open>,
     closed: Condvar,
@@ -58,7 +68,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.guest.stays {
+        if self.guest.tenure != Tenure::Detached {
             locked(&self.guests).remove(&self.token);
         }
         self.guest.withdraw();
@@ -66,12 +76,12 @@ impl Drop for Connection {
 }
 
 impl Guest {
-    pub(super) fn new(hook: &str, session: &str, stays: bool) -> Guest {
+    pub(super) fn new(hook: &str, session: &str, tenure: Tenure) -> Guest {
         Guest {
             hook: hook.to_string(),
             session: session.to_string(),
-            stays,
-            clock: Arc::default(),
+            tenure,
+            clock: Arc::new(Clock::new(tenure == Tenure::Session)),
             open: Mutex::default(),
             closed: Condvar::new(),
         }

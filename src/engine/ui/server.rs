@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::event::{PollFd, PollFlags};
 
 use super::caller::{MOST_BYTES, SignedRequest};
-use super::connection::{Connection, Guest, Guests};
+use super::connection::{Connection, Guest, Guests, Tenure};
 use super::dialog::{Asker, DialogAnswer, Request, Ui, show};
 use crate::engine::lock::locked;
 use crate::engine::session::{self, Message, Session};
@@ -68,6 +68,13 @@ impl Server {
         self
     }
 
+    /// A server with the same person, a socket of its own, and this session for messages.
+    #[must_use]
+    pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
+        let (root, ui) = (self.root.clone(), self.ui.clone());
+        Server { root, ui, session: Some(session), socket: Arc::default() }
+    }
+
     pub fn has_ui(&self) -> bool {
         self.ui.is_some()
     }
@@ -78,7 +85,7 @@ impl Server {
         &self,
         hook: &str,
         session: Option<&str>,
-        stays: bool,
+        tenure: Tenure,
     ) -> Option<Connection> {
         let mut socket = locked(&self.socket);
         if socket.is_none() {
@@ -90,7 +97,7 @@ impl Server {
                 }
             }
         }
-        socket.as_ref().map(|socket| socket.connection(hook, session.unwrap_or_default(), stays))
+        socket.as_ref().map(|socket| socket.connection(hook, session.unwrap_or_default(), tenure))
     }
 }
 
@@ -140,8 +147,8 @@ impl OpenSocket {
         Ok(server)
     }
 
-    fn connection(&self, hook: &str, session: &str, stays: bool) -> Connection {
-        let guest = Arc::new(Guest::new(hook, session, stays));
+    fn connection(&self, hook: &str, session: &str, tenure: Tenure) -> Connection {
+        let guest = Arc::new(Guest::new(hook, session, tenure));
         let (guests, token) = (Arc::clone(&self.shared.guests), new_token());
         locked(&guests).insert(token.clone(), Arc::clone(&guest));
         Connection { guests, address: self.address.clone(), token, guest }

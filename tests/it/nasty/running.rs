@@ -22,7 +22,7 @@ const COOKIE: &str = "HOOKRUN_IT_COOKIE";
 
 /// A text that no other process has.
 #[derive(Debug, Clone)]
-pub(crate) struct Cookie(String);
+pub(crate) struct Cookie(pub(crate) String);
 
 /// hookrun, started and not waited for.
 pub(crate) struct Running {

@@ -78,7 +78,7 @@ impl RunningStep<'_> {
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        match Child::start(&spawn, &job.payload) {
+        match Child::start(&spawn, job) {
             Ok(child) => {
                 let live = self.started(job, program, child, entry, now);
                 self.slots[place].state = SlotState::Live(Box::new(live));
@@ -113,8 +113,10 @@ impl RunningStep<'_> {
         }
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
+        // The timeout of a hook that lives as long as its session begins at the end of its input.
+        let timeout = if job.lines.is_some() { Duration::MAX } else { job.timeout };
         let phase = if hung < job.timeout.max(GIVE_UP) {
-            self.first_phase(job.timeout, now)
+            self.first_phase(timeout, now)
         } else {
             // Only the watchdog can have ended this wait.
             child.kill();
@@ -125,11 +127,11 @@ impl RunningStep<'_> {
             child,
             started: now,
             phase,
-            own_deadline: end_of(job.timeout, now),
+            own_deadline: end_of(timeout, now),
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_told: false,
-            look: job.hook.limits.need_looking().then(|| Look::first(now)),
+            look: job.hook.limits.need_looking().then(|| Look::first(now, job.lines.is_some())),
             is_confined: entry.program.is_some(),
             cgroup: entry.cgroup,
             level: entry.level,

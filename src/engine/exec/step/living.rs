@@ -1,0 +1,59 @@
+//! Runs a hook that lives as long as its session.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::{RunningStep, SlotState, StepSlot};
+use crate::engine::exec::engine::Engine;
+use crate::engine::exec::job::Job;
+use crate::engine::exec::lines::LineLife;
+use crate::engine::lock::locked;
+use crate::engine::run::{Ending, Trace};
+
+impl Engine {
+    /// Runs a hook that lives as long as its session, until it ends or its lines say so. Does not
+    /// end what has left its process group; [`Engine::end_strays`] does.
+    ///
+    /// Meanwhile sweeps of other decisions spare what carries the mark of this engine. They look at
+    /// children of the main thread only, so call this from another one.
+    pub(crate) fn live(&self, job: &Job<'_>) -> Trace {
+        let jobs = std::slice::from_ref(job);
+        let (traces, _) = RunningStep::new(self, jobs, None, &|_| false).run();
+        let trace = traces.into_iter().next();
+        let mut trace = trace.unwrap_or_else(|| Trace::not_run(self.aborted()));
+        if let Some(lines) = &job.lines {
+            lines.hear_last(&mut trace.stdout.head);
+            lines.renew();
+        }
+        trace
+    }
+
+    /// A mark that begins with `base`, for a holder of sessions.
+    pub(crate) fn new_mark(&self, base: &str) -> String {
+        format!("{base}.s{}", self.shared.marks_made.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Lets sweeps spare hooks whose marks begin with this one and a dot, or no longer.
+    pub(crate) fn spare_sessions(&self, mark: &str, is_spared: bool) {
+        let marks = &mut locked(&self.shared.spared).marks;
+        match is_spared {
+            true => marks.push(mark.to_string()),
+            false => marks.retain(|known| known != mark),
+        }
+    }
+}
+
+impl StepSlot<'_> {
+    /// Passes on new lines, and ends the hook if that is due.
+    pub(super) fn follow_lines(&mut self) {
+        let Some(lines) = self.job.lines.clone() else { return };
+        lines.clear_news();
+        let SlotState::Live(live) = &mut self.state else { return };
+        live.child.feed();
+        match lines.life() {
+            LineLife::Open => {}
+            LineLife::Closing => live.close(self.job.timeout, Instant::now()),
+            LineLife::Stopped => live.stop(Ending::Aborted { signal: None }),
+        }
+    }
+}

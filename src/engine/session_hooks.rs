@@ -1,0 +1,373 @@
+//! Hooks that live as long as a session, for a program that holds sessions.
+//!
+//! Such a hook is started, bounded and ended as any other (`chain` prepares it, `exec` runs it). A
+//! thread for each reads its stream of lines and starts it again when it ends too early.
+
+mod line;
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::engine::chain::{HookTurn, Preparation};
+use crate::engine::event::Event;
+use crate::engine::event::catalog::END_OF_SESSION;
+use crate::engine::exec::{Engine, HookLines, LineLife};
+use crate::engine::hook::{EventPart, Hook, Lives};
+use crate::engine::lock::locked;
+use crate::engine::run::{Ending, Exit, Trace};
+use crate::engine::runner::Runner;
+use crate::engine::session::Session;
+
+/// The longest pause before a hook is started again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How long a hook must live for the next pause to be the first again.
+const LIVED_LONG: Duration = Duration::from_secs(60);
+
+/// The first pause before a hook is started again; it doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
+/// through [`Session::send`], at once.
+///
+/// While one of these runs, the hook that it comes from waits; so does its end.
+pub trait SessionSink: Session {
+    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
+    fn context(&self, session: &str, hook: &str, text: &str);
+
+    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
+    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
+    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
+
+    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
+    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
+    /// `None` it is not.
+    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
+}
+
+/// Runs the hooks with `lives = "session"` of all sessions that a program holds.
+///
+/// Such a hook starts with the first event of a session that is passed on here. It reads the events
+/// that it is bound to as lines of JSON on stdin, and writes lines of JSON whenever it wants to.
+/// It ends with its whole process tree after `session.end`, at [`SessionHooks::end`], and when this
+/// value is dropped. Its environment, folder, limits and sandbox are those of any other hook.
+///
+/// If it ends by itself with another status than 0, it is started again: after 1 s, then after twice
+/// as long each time, at most 60 s; after 60 s of life it begins anew with 1 s. Events that come
+/// meanwhile wait. With status 0 it has had enough of the session.
+///
+/// For each hook of each session this needs a thread and six descriptors: a thousand sessions need a
+/// limit (`ulimit -n`) above 6,000. Where one cannot be had, [`SessionSink::ended`] says so, and
+/// the next event of the session tries again.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::mpsc::{Sender, channel};
+/// use std::time::Duration;
+///
+/// use hookrun::{Event, Hook, Message, Runner, Session, SessionHooks, SessionSink};
+///
+/// struct Told(Sender<String>);
+///
+/// impl Session for Told {
+///     fn send(&self, _session: &str, message: &Message) -> Result<(), String> {
+///         self.0.send(message.text.clone()).map_err(|error| error.to_string())
+///     }
+/// }
+///
+/// impl SessionSink for Told {
+///     fn context(&self, _session: &str, _hook: &str, _text: &str) {}
+///     fn status(&self, _session: &str, _hook: &str, _key: &str, _text: Option<&str>) {}
+///     fn ended(&self, _session: &str, _hook: &str, _how: &str, _restarts: Option<Duration>) {}
+/// }
+///
+/// let watcher = r#"while read -r event; do echo '{"message": "it begins"}'; done"#;
+/// let runner = Runner::builder().build()?;
+/// runner.register(Hook::shell("watcher", "session.start", watcher).for_session())?;
+///
+/// let (sender, messages) = channel();
+/// let hooks = SessionHooks::new(&runner, Arc::new(Told(sender)));
+/// hooks.event(&Event::session_start("s-1", "model").build()?);
+/// assert_eq!(messages.recv()?, "it begins");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SessionHooks {
+    shared: Arc<SharedState>,
+}
+
+struct SharedState {
+    runner: Runner,
+    /// What runs them: that of the runner, with a server of its own.
+    engine: Engine,
+    sink: Arc<dyn SessionSink>,
+    /// What the marks of all its processes begin with.
+    mark: String,
+    first_pause: Duration,
+    held: Mutex<HeldSessions>,
+    /// A hook is over.
+    over: Condvar,
+}
+
+#[derive(Default)]
+struct HeldSessions {
+    /// The hooks that were started for each session, until it ends.
+    sessions: HashMap<String, Vec<Arc<SessionHook>>>,
+    /// All that have a thread.
+    running: Vec<Arc<SessionHook>>,
+    /// How many have been started.
+    started: u64,
+}
+
+/// The first event of a session, and the runner whose hooks it starts.
+struct FirstEvent<'e> {
+    session: &'e str,
+    event: &'e Event,
+    runner: &'e Runner,
+}
+
+/// A hook of one session.
+struct SessionHook {
+    session: String,
+    hook: Arc<Hook>,
+    /// What its processes carry.
+    mark: String,
+    lines: Arc<HookLines>,
+}
+
+impl SessionHook {
+    /// Whether this is the hook that `other` is: one hook may be bound to several events.
+    fn is_same(&self, other: &Hook) -> bool {
+        self.hook.name == other.name && self.hook.source == other.source
+    }
+}
+
+impl SessionHooks {
+    /// The hooks of `runner`, of all sessions. They can ask the person that `runner` knows, and all
+    /// that they say goes to `sink`.
+    pub fn new(runner: &Runner, sink: Arc<dyn SessionSink>) -> SessionHooks {
+        SessionHooks::with_first_pause(runner, sink, FIRST_PAUSE)
+    }
+
+    /// The same, with another first pause before a hook is started again.
+    #[doc(hidden)]
+    pub fn with_first_pause(
+        runner: &Runner,
+        sink: Arc<dyn SessionSink>,
+        first_pause: Duration,
+    ) -> SessionHooks {
+        let mut engine = runner.engine.clone();
+        engine.server = Some(runner.server().apart(Arc::clone(&sink) as Arc<dyn Session>));
+        (engine.heartbeat, engine.watcher, engine.cancel) = (None, None, None);
+        let mark = engine.new_mark(engine.mark.as_deref().unwrap_or(&runner.surroundings.run_id));
+        engine.spare_sessions(&mark, true);
+        let (runner, held, over) = (runner.clone(), Mutex::default(), Condvar::new());
+        let shared = SharedState { runner, engine, sink, mark, first_pause, held, over };
+        SessionHooks { shared: Arc::new(shared) }
+    }
+
+    /// Passes an event on to the hooks of its session that are bound to it. Starts them first, if
+    /// this is the first event of the session; `session.end` ends them. Never waits for a hook. An
+    /// event without a `sessionId` is of no session.
+    pub fn event(&self, event: &Event) {
+        self.event_with(&self.shared.runner, event);
+    }
+
+    /// The same with the hooks of `runner`, for a program that reads its hooks again. What has been
+    /// started for the session stays as it is. `runner` shares the engine of the first one
+    /// ([`Runner::beside`]).
+    pub fn event_with(&self, runner: &Runner, event: &Event) {
+        let shared = &self.shared;
+        let session = event.context().string("sessionId").unwrap_or_default();
+        let lasting: Vec<Arc<Hook>> =
+            runner.registry().hooks().into_iter().filter(|hook| lives_on(hook)).collect();
+        if session.is_empty() || lasting.is_empty() {
+            return;
+        }
+        let is_end = event.spec().name == END_OF_SESSION;
+        let is_bound = |hook: &&Arc<Hook>| hook.event == event.spec().name;
+        let bound: Vec<&Arc<Hook>> = lasting.iter().filter(is_bound).collect();
+        let followed = (!bound.is_empty()).then(|| runner.follow_links(event.clone()));
+        let event = followed.as_ref().unwrap_or(event);
+        let place = runner.place(event);
+        let is_wanted = |hook: &SessionHook| {
+            bound.iter().any(|bound| hook.is_same(bound) && bound.wants(event, &place).is_ok())
+        };
+        let mut line = event.context().to_json();
+        line.push(b'\n');
+
+        let mut failures = Vec::new();
+        let mut held = locked(&shared.held);
+        for hook in &lasting {
+            let known = held.sessions.get(&session);
+            let is_known = known.is_some_and(|known| known.iter().any(|one| one.is_same(hook)));
+            // A session that ends needs no more hooks.
+            if !is_known && !is_end {
+                let first = FirstEvent { session: &session, event, runner };
+                let started = SharedState::start(shared, &mut held, hook, &first);
+                failures.extend(started.err().map(|error| (hook.name.clone(), error)));
+            }
+        }
+        for hook in held.sessions.get(&session).into_iter().flatten() {
+            if is_wanted(hook) {
+                hook.lines.push(line.clone());
+            }
+        }
+        drop(held);
+        for (hook, error) in failures {
+            let how = format!("cannot be started: {error}; raise the thread and descriptor limits");
+            shared.tell(|sink| sink.ended(&session, &hook, &how, None));
+        }
+        if is_end {
+            self.end(&session);
+        }
+    }
+
+    /// Ends the hooks of a session: they read the events that wait and the end of their input, and
+    /// have their timeout (5 s by default) to exit. After that they get SIGTERM, and SIGKILL 200 ms
+    /// later. Does not wait for that.
+    pub fn end(&self, session: &str) {
+        let hooks = locked(&self.shared.held).sessions.remove(session);
+        hooks.iter().flatten().for_each(|hook| hook.lines.shorten(LineLife::Closing));
+    }
+
+    /// Ends the hooks of all sessions at once, with SIGTERM and then SIGKILL 200 ms later, and waits
+    /// until nothing of them is left. Do not call it from the sink.
+    pub fn end_all(&self) {
+        let mut held = locked(&self.shared.held);
+        held.sessions.clear();
+        let had_some = !held.running.is_empty();
+        held.running.iter().for_each(|hook| hook.lines.shorten(LineLife::Stopped));
+        let is_running = |held: &mut HeldSessions| !held.running.is_empty();
+        let waited = self.shared.over.wait_while(held, is_running);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        if had_some {
+            self.shared.engine.end_strays(&self.shared.mark);
+        }
+    }
+}
+
+impl Drop for SessionHooks {
+    fn drop(&mut self) {
+        self.end_all();
+        self.shared.engine.spare_sessions(&self.shared.mark, false);
+    }
+}
+
+impl std::fmt::Debug for SessionHooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let held = locked(&self.shared.held);
+        let (sessions, hooks) = (held.sessions.len(), held.running.len());
+        f.debug_struct("SessionHooks").field("sessions", &sessions).field("hooks", &hooks).finish()
+    }
+}
+
+impl SharedState {
+    /// Starts a thread for a hook of a session.
+    fn start(
+        self: &Arc<SharedState>,
+        held: &mut HeldSessions,
+        hook: &Arc<Hook>,
+        first: &FirstEvent<'_>,
+    ) -> std::io::Result<()> {
+        let session = first.session.to_string();
+        let (shared, name, id) = (Arc::downgrade(self), hook.name.clone(), session.clone());
+        let hear = move |line: &[u8]| {
+            if let Some(shared) = shared.upgrade() {
+                shared.tell(|sink| line::hear(sink, &id, &name, line));
+            }
+        };
+        let lines = Arc::new(HookLines::new(hear)?);
+        held.started += 1;
+        let mark = format!("{}.{}", self.mark, held.started);
+        let hook = Arc::clone(hook);
+        let one = Arc::new(SessionHook { session, hook, mark, lines });
+        let (shared, own) = (Arc::clone(self), Arc::clone(&one));
+        let (event, runner) = (first.event.clone(), first.runner.clone());
+        let supervise = move || {
+            shared.supervise(&own, &event, &runner);
+            locked(&shared.held).running.retain(|known| !Arc::ptr_eq(known, &own));
+            shared.over.notify_all();
+        };
+        thread::Builder::new().name("hookrun-session".to_string()).spawn(supervise)?;
+        held.sessions.entry(one.session.clone()).or_default().push(Arc::clone(&one));
+        held.running.push(one);
+        Ok(())
+    }
+
+    /// Keeps a hook alive until its session ends. Its environment is that of the event that came
+    /// first.
+    fn supervise(&self, one: &SessionHook, event: &Event, runner: &Runner) {
+        let mut engine = self.engine.clone();
+        engine.mark = Some(one.mark.clone());
+        let turn = HookTurn { hook: Arc::clone(&one.hook), part: EventPart::WHOLE };
+        let preparation = Preparation::new(event, &engine, &runner.surroundings);
+        let mut prepared = preparation.prepared(&turn, Arc::default());
+        let mut job = preparation.job(&mut prepared);
+        job.lines = Some(Arc::clone(&one.lines));
+        let mut pause = self.first_pause;
+        loop {
+            let started = Instant::now();
+            let changed = runner.broken_seal();
+            let trace = changed.is_none().then(|| engine.live(&job));
+            let life = one.lines.life();
+            // All that are ended at once leave this to the end of the last.
+            if life != LineLife::Stopped {
+                engine.end_strays(&one.mark);
+            }
+            if started.elapsed() >= LIVED_LONG {
+                pause = self.first_pause;
+            }
+            let comes_again = life == LineLife::Open
+                && job.runs.is_ok()
+                && !engine.is_aborted()
+                && trace.as_ref().is_some_and(|trace| trace.exit != Some(Exit::Status(0)));
+            let restarts_in = comes_again.then_some(pause);
+            let how = trace.map(|trace| how(&trace, life)).or(changed).unwrap_or_default();
+            let (session, hook) = (&one.session, &one.hook.name);
+            self.tell(|sink| sink.ended(session, hook, &how, restarts_in));
+            if restarts_in.is_none_or(|pause| !one.lines.pause(pause)) {
+                one.lines.shorten(LineLife::Closing);
+                return;
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Calls the sink. A panic in it must not leave a hook without supervision.
+    fn tell(&self, call: impl FnOnce(&dyn SessionSink)) {
+        if catch_unwind(AssertUnwindSafe(|| call(self.sink.as_ref()))).is_err() {
+            tracing::warn!("the holder of the session panicked");
+        }
+    }
+}
+
+/// Whether it lives as long as a session, and may run.
+fn lives_on(hook: &Hook) -> bool {
+    hook.lives == Lives::Session && hook.enabled && hook.idle.is_none()
+}
+
+/// Why a process has ended.
+fn how(trace: &Trace, life: LineLife) -> String {
+    let by_status = match trace.exit {
+        Some(Exit::Status(status)) => Some(format!("exited with status {status}")),
+        Some(Exit::Signal(_)) | None => None,
+    };
+    let of_limit = matches!(trace.ending, Ending::OverLimit { .. } | Ending::NotStarted(_));
+    if life != LineLife::Open && !of_limit {
+        return "its session is over".to_string();
+    }
+    let failure = if of_limit { None } else { by_status };
+    let mut how = failure.or_else(|| trace.ending.failure()).unwrap_or_default();
+    let stderr = trace.stderr.text();
+    if let Some(last) = stderr.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+        how.push_str(": ");
+        how.extend(last.chars().take(LONGEST_WORDS));
+    }
+    how
+}
+
+/// How much of the last line on stderr is told, in characters.
+const LONGEST_WORDS: usize = 500;
