@@ -2,6 +2,7 @@
 
 pub(in crate::cli) mod ask;
 pub(in crate::cli) mod decision;
+pub(in crate::cli) mod door;
 pub(in crate::cli) mod git;
 pub(in crate::cli) mod input;
 pub(in crate::cli) mod keep;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::config::Environment;
 
 use crate::cli::args::ServeArgs;
+use crate::cli::decide::door::Door;
 use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use decider::{DecisionServer, ServeSource};
@@ -29,6 +30,7 @@ use stdio::StdioProtocol;
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let (abort, subreaper) = hold_ground()?;
     let source = ServeSource {
+        door: if args.mcp { Door::Mcp } else { Door::Stdio },
         host: args.host.clone(),
         source: args.source.clone(),
         trust: args.trust.clone(),
@@ -37,8 +39,9 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     };
     let decider = Arc::new(DecisionServer::new(source, env, abort, subreaper)?);
     let http = HttpPlaces::of(args, env);
-    let http =
-        http.map(|places| HttpDoor::open(Arc::new(decider.beside()), &places)).transpose()?;
+    let http = http
+        .map(|places| HttpDoor::open(Arc::new(decider.beside(Door::Http)), &places))
+        .transpose()?;
     if args.stdio || args.mcp {
         let door = LineDoor::open(decider).map_err(failed("stdout cannot be used"))?;
         match args.mcp {

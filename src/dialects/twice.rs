@@ -38,28 +38,30 @@ impl Binding {
     /// are set.
     pub fn call(self, event: &Event, sessions: &[(&'static str, String)]) -> Option<FormOfCall> {
         let shared = SHARED.iter().find(|shared| shared.dialect == self.dialect.name)?;
-        let context = event.context();
-        let text = |key: &str| context.string(key).filter(|text| !text.is_empty());
-        let session = text("sessionId")?;
+        let session = text(event, "sessionId")?;
         let is_told =
             |(name, told): &(&str, String)| Some(*name) == shared.told_by && *told == session;
         if sessions.iter().any(is_told) {
             return None;
         }
-        let name = &event.spec().name;
-        let id = match text("toolUseId") {
-            Some(id) => format!("{name} {id}"),
-            None => {
-                let input = context.raw("toolInput")?;
-                if input.len() > LONGEST_INPUT_BYTES {
-                    return None;
-                }
-                let input = context.value("toolInput").ok().flatten()?;
-                format!("{name} at {} of {}", moment(context)?, digest(&input.to_string()))
-            }
+        let id = id(event)?;
+        Some(FormOfCall { session, id, form: self.form() })
+    }
+
+    /// The call of an event about which its host asks by a command and in another way too. Both have
+    /// the same payload, which tells an event without a call.
+    pub fn call_of_pair(self, event: &Event) -> Option<FormOfCall> {
+        let session = text(event, "sessionId")?;
+        let of_payload = || {
+            let payload = digest(&String::from_utf8_lossy(&event.context().to_json()));
+            format!("{} as {payload}", event.spec().name)
         };
-        let form = format!("{} {}", self.dialect.name, self.row.name);
-        Some(FormOfCall { session, id, form })
+        let id = id(event).unwrap_or_else(of_payload);
+        Some(FormOfCall { session, id, form: self.form() })
+    }
+
+    fn form(self) -> String {
+        format!("{} {}", self.dialect.name, self.row.name)
     }
 
     /// Whether a context that comes from the host is in the other one of its two spellings, where
@@ -67,6 +69,23 @@ impl Binding {
     pub fn is_other_spelling(self, context: &Context) -> bool {
         self.row.also.iter().any(|(theirs, _)| context.raw(theirs).is_some())
     }
+}
+
+fn text(event: &Event, key: &str) -> Option<String> {
+    event.context().string(key).filter(|text| !text.is_empty())
+}
+
+/// What the host calls the call, or else the millisecond of it and the tool's input.
+fn id(event: &Event) -> Option<String> {
+    let (context, name) = (event.context(), &event.spec().name);
+    if let Some(id) = text(event, "toolUseId") {
+        return Some(format!("{name} {id}"));
+    }
+    if context.raw("toolInput")?.len() > LONGEST_INPUT_BYTES {
+        return None;
+    }
+    let input = context.value("toolInput").ok().flatten()?;
+    Some(format!("{name} at {} of {}", moment(context)?, digest(&input.to_string())))
 }
 
 /// The millisecond that a host gives: a number of them, or RFC 3339 with three digits at least.

@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "field",
     "ui",
     "send",
+    "serve",
     "state",
     "install",
     "uninstall",

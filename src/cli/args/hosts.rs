@@ -1,5 +1,6 @@
 //! The arguments of the commands that look after hosts: `install`, `uninstall` and `doctor`.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -18,8 +19,23 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) all_events: bool,
 
+    /// Ask `hookrun serve` at this address first, by the host's HTTP hooks; only for Claude Code.
+    /// The command stays next to it, for when the server is away
+    #[arg(long, value_name = "URL", value_parser = own_address)]
+    pub(crate) http: Option<String>,
+
     #[command(flatten)]
     pub(crate) git: GitArgs,
+}
+
+/// `http://127.0.0.1:PORT`, as `serve --http` takes it.
+fn own_address(text: &str) -> Result<String, String> {
+    let place = text.strip_prefix("http://").map(|place| place.trim_end_matches('/'));
+    let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
+    match address.filter(|address| address.ip().is_loopback()) {
+        Some(address) => Ok(format!("http://{address}")),
+        None => Err("write `http://127.0.0.1:PORT`, where `hookrun serve` listens".to_string()),
+    }
 }
 
 // Only for git's scripts.

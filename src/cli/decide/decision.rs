@@ -9,6 +9,7 @@ use crate::engine::run::Run;
 use crate::engine::runner::{CallClaim, Runner};
 
 use crate::cli::decide::ask::{self, Person};
+use crate::cli::decide::door::Door;
 use crate::cli::decide::request::HostReply;
 
 /// What a configuration says about one event besides its hooks.
@@ -52,17 +53,24 @@ pub(crate) struct AskedEvent<'a> {
     pub(crate) person: Option<&'a Person>,
     pub(crate) budget: Option<Budget>,
     pub(crate) abort: &'a Abort,
+    pub(crate) door: Door,
 }
 
 impl AskedEvent<'_> {
     /// Decides it by `handle`, once for all forms in which the call may come, and asks the person
     /// what the host cannot ask. `is_asking` is called before that.
     pub(crate) fn decide(self, handle: impl FnOnce() -> Run, is_asking: impl FnOnce()) -> Run {
-        let AskedEvent { event, host, runner, budget, abort, .. } = self;
-        let call = host.call(event, self.env);
+        let AskedEvent { event, host, runner, budget, abort, door, .. } = self;
+        let call = host.call(event, self.env, door);
         let once = call.map_or(CallClaim::Now(None), |call| runner.once(event, &call, budget));
         let (mut run, claimed) = match once {
-            CallClaim::Earlier(run) => (*run, None),
+            CallClaim::Earlier(mut run) => {
+                if door.is_of_pair() {
+                    // The same host has these texts by the other door.
+                    run.outcome.said.clear();
+                }
+                (*run, None)
+            }
             CallClaim::Now(claimed) => (handle(), claimed),
         };
         is_asking();

@@ -11,11 +11,13 @@ use crate::engine::run::{Fate, Run};
 use crate::lab::audit::{DecisionLog, Keeps, LogEntry, Recording, Redactor};
 use crate::lab::report::{Paths, json};
 
+use crate::cli::decide::door::Door;
 use crate::cli::streams;
 
 pub(crate) struct DecisionRecord {
     what: KeptKind,
     settings: KeepSettings,
+    door: Door,
 }
 
 enum KeptKind {
@@ -46,14 +48,21 @@ impl DecisionRecord {
     ) -> Option<DecisionRecord> {
         let is_handed_over = run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached));
         let what = KeptKind::Decided(event, Box::new(run));
-        (!is_handed_over).then_some(DecisionRecord { what, settings })
+        (!is_handed_over).then_some(DecisionRecord { what, settings, door: Door::Command })
     }
 
     pub(crate) fn refused(report: json::RunReport) -> DecisionRecord {
         DecisionRecord {
             what: KeptKind::Refused(Box::new(report)),
             settings: KeepSettings::default(),
+            door: Door::Command,
         }
+    }
+
+    /// The same for a question that came by this door.
+    #[must_use]
+    pub(crate) fn by(self, door: Door) -> DecisionRecord {
+        DecisionRecord { door, ..self }
     }
 
     /// Keeps it in the decision log, and in a recording if there is one. The log leaves out an event
@@ -106,9 +115,11 @@ impl DecisionRecord {
             }
         };
         let (time, cwd) = (SystemTime::now(), cwd.to_path_buf());
+        let door = (self.door != Door::Command).then(|| self.door.name());
         Ok(move |keeps| {
             let cwd = Some(cwd.as_path());
-            LogEntry { time, cwd, context: context.as_ref(), run: &run }.line(&redactor, keeps)
+            LogEntry { time, cwd, door, context: context.as_ref(), run: &run }
+                .line(&redactor, keeps)
         })
     }
 }

@@ -16,6 +16,7 @@ use crate::lab::report::json::RunReport;
 use crate::lab::report::{Paths, github, json};
 
 use crate::cli::args::{RunArgs, RunFormat};
+use crate::cli::decide::door::Door;
 use crate::cli::decide::keep::DecisionRecord;
 use crate::cli::decide::watchdog::{TimeLimit, Watchdog};
 use crate::cli::deliver;
@@ -113,7 +114,7 @@ impl RunDecision {
         let status = printed.write(time, env);
         printed.summarise(env);
         if let Some(kept) = self.kept {
-            kept.keep(&self.reply, env, args.record.as_deref());
+            kept.by(Door::of(args)).keep(&self.reply, env, args.record.as_deref());
         }
         status == native::ALLOWED
     }

@@ -14,6 +14,15 @@ use clap::ValueEnum;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
 
+/// An option without a value.
+fn flag<'a>(args: &'a mut RunArgs, name: &str) -> Option<&'a mut bool> {
+    match name {
+        "--discover" => Some(&mut args.source.discover),
+        "--if-not-decided" => Some(&mut args.if_not_decided),
+        _ => None,
+    }
+}
+
 /// The arguments of `run`, if the command line is of that form and has no mistakes.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     let (command, rest) = arguments.split_first()?;
@@ -30,6 +39,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         budget: None,
         stdin_timeout: Duration::from_secs(5),
         jobs: None,
+        if_not_decided: false,
         record: None,
         format: RunFormat::Reply,
     };
@@ -41,8 +51,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             Some((name, value)) if name.starts_with("--") => (name, Some(value)),
             _ => (text, None),
         };
-        if name == "--discover" && inline.is_none() && !args.source.discover {
-            args.source.discover = true;
+        if let Some(flag) = flag(&mut args, name).filter(|flag| inline.is_none() && !**flag) {
+            *flag = true;
             continue;
         }
         if !name.starts_with('-') {
@@ -107,6 +117,7 @@ mod tests {
             "run",
             "run tool.pre",
             "run PreToolUse --host claude --hooks=a --hooks 'b c' --discover",
+            "run --host claude --if-not-decided",
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --settings agent.json --settings=b --record events.jsonl --require any",
             "run a=b --dialect=native",
@@ -120,7 +131,7 @@ mod tests {
     }
 
     /// Pieces of command lines: each option with good, bad and missing values, in both forms.
-    const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --hooks --hooks=a \
+    const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --if-not-decided --hooks --hooks=a \
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
         --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \

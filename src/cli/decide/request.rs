@@ -12,6 +12,7 @@ use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::FormOfCall;
 
+use crate::cli::decide::door::Door;
 use crate::cli::exit::Result;
 
 #[derive(Debug)]
@@ -301,13 +302,21 @@ impl HostReply {
 
     /// The call behind the event, which may arrive in the form of another host as well. A hook that
     /// runs hookrun decides alone: the call that it would wait for waits for the hook.
-    pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<FormOfCall> {
+    pub(crate) fn call(self, event: &Event, env: &Environment, door: Door) -> Option<FormOfCall> {
         if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
             return None;
         }
-        let mut call = self.binding?.call(event, &env.host_sessions)?;
+        let binding = self.binding?;
+        let mut call = match door.is_of_pair() {
+            true => binding.call_of_pair(event)?,
+            false => binding.call(event, &env.host_sessions)?,
+        };
         if self.is_other_spelling {
             call.form.push_str(", in the other spelling");
+        }
+        match door {
+            Door::Command | Door::Backstop | Door::Stdio => {}
+            Door::Mcp | Door::Http => call.form.push_str(&format!(", over {}", door.name())),
         }
         Some(call)
     }

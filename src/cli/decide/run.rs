@@ -13,6 +13,7 @@ use crate::lab::report::json;
 use crate::cli::args::RunArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
+use crate::cli::decide::door::Door;
 use crate::cli::decide::input;
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
@@ -169,6 +170,7 @@ impl RunRequest<'_> {
             person: person.as_ref(),
             budget,
             abort: &abort,
+            door: Door::of(args),
         };
         let handle = || match event.spec().schedule {
             Schedule::Detached if notes.is_in_order() => {

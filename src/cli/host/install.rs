@@ -28,8 +28,9 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
 use document::{Document, EditError};
+use edit::{AskingWays, TOKEN_VARIABLE};
 use files::{FileBackup, InstallRecord, Target, unified};
-use program::is_own;
+use program::{is_own, is_own_address};
 use row::{HostEventRow, InstallHost, NAME};
 use wanted::{HooksByEvent, quoted};
 
@@ -70,7 +71,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     let program = program::path(env)?;
-    let (text, doubts) = site.text_with(&rows, &program)?;
+    let (text, doubts) = site.text_with(&rows, &program, args.http.as_deref())?;
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
         return Ok(ExitStatus::Yes);
@@ -98,9 +99,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
     }
-    for must in site.host.must {
-        writeln!(out, "  to do: {must}")?;
-    }
+    site.say_what_to_do(args.http.as_deref(), out)?;
     offer(env, out)?;
     Ok(ExitStatus::Yes)
 }
@@ -179,7 +178,16 @@ impl<'a> Site<'a> {
     }
 
     /// The text with hookrun in it, and doubts about the one without it.
-    fn text_with(&self, rows: &[HostEventRow], program: &str) -> Result<(String, Vec<String>)> {
+    fn text_with(
+        &self,
+        rows: &[HostEventRow],
+        program: &str,
+        http: Option<&str>,
+    ) -> Result<(String, Vec<String>)> {
+        if http.is_some() && !self.host.asks_by_http {
+            let title = self.host.title;
+            return Err(Complaint::new(format!("--http is only for Claude Code, not for {title}")));
+        }
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
             return Ok((shim::write(rows, program), Vec::new()));
@@ -193,8 +201,9 @@ impl<'a> Site<'a> {
         let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
         let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
-        let command = program::command_line(program, self.host);
-        let text = document.with(rows, &command, &|text| self.is_own(text));
+        let url = http.map(|address| format!("{address}/hooks/{}", self.host.name));
+        let ways = AskingWays { command: program::command_line(program, self.host), url };
+        let text = document.with(rows, &ways, &|text| self.is_own(text));
         Ok((text, doubts.collect()))
     }
 
@@ -270,8 +279,22 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
+    fn say_what_to_do(&self, http: Option<&str>, out: &mut dyn Write) -> Result<()> {
+        for must in self.host.must {
+            writeln!(out, "  to do: {must}")?;
+        }
+        let Some(http) = http else { return Ok(()) };
+        let address = http.trim_start_matches("http://");
+        let token = self.paths.show(&self.env.state_root().join("serve.token"));
+        writeln!(
+            out,
+            "  to do: keep `hookrun serve --http {address}` running; start the host with"
+        )?;
+        Ok(writeln!(out, "         `{TOKEN_VARIABLE}` set to what is in {token}")?)
+    }
+
     fn is_own(&self, text: &str) -> bool {
-        is_own(text, self.host, self.env)
+        is_own(text, self.host, self.env) || is_own_address(text, self.host)
     }
 
     fn refusal(&self, error: &EditError) -> Complaint {

@@ -22,6 +22,7 @@ use crate::lab::report::json;
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
+use crate::cli::decide::door::Door;
 use crate::cli::decide::keep::DecisionRecord;
 use crate::cli::decide::request::{EventRequest, HostReply, named_in};
 use crate::cli::decide::startup::{check_depth, equipped, trusting_choice};
@@ -36,6 +37,8 @@ pub(crate) const MOST_AT_ONCE: usize = 2_048;
 /// Which hooks decide, and how: what the command line says.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeSource {
+    /// By which clients come.
+    pub(crate) door: Door,
     /// The dialect of clients that do not say theirs.
     pub(crate) host: Option<String>,
     pub(crate) source: SourceArgs,
@@ -111,10 +114,10 @@ impl DecisionServer {
 
     /// The same for clients behind another door, which have nobody to ask. Hooks of both spare each
     /// other.
-    pub(crate) fn beside(&self) -> DecisionServer {
+    pub(crate) fn beside(&self, door: Door) -> DecisionServer {
         let runner = Runner::embedded(Registry::default(), &self.env).beside(&self.runner());
         DecisionServer {
-            source: self.source.clone(),
+            source: ServeSource { door, ..self.source.clone() },
             env: self.env.clone(),
             abort: self.abort.clone(),
             client: RwLock::new(ServedClient { runner, person: None }),
@@ -274,7 +277,8 @@ impl DecisionServer {
         let reason = failure.to_string();
         let reply = request.refuse(&reason);
         let report = json::refusal_report(request.name, request.host(), &reason, &reply);
-        DecisionRecord::refused(report).keep(&reply, &self.env, self.source.record.as_deref());
+        let kept = DecisionRecord::refused(report).by(self.source.door);
+        kept.keep(&reply, &self.env, self.source.record.as_deref());
         let outcome = Outcome::own_failure(reason);
         let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
         Box::new(ClientAnswer { host: request.host(), ..answer })
@@ -337,6 +341,7 @@ impl ReadyEvent {
             person: person.as_ref(),
             budget,
             abort: &decider.abort,
+            door: decider.source.door,
         };
         let handle = || match event.spec().schedule {
             // This server is there as long as they need.
@@ -353,6 +358,7 @@ impl ReadyEvent {
         let outcome = run.outcome.clone();
         let kept = DecisionRecord::decided(event, run, hooks.settings.clone());
         if let Some(kept) = kept {
+            let kept = kept.by(decider.source.door);
             kept.keep(&reply, &hooks.env, decider.source.record.as_deref());
         }
         decider.answer(name, reply, outcome, host.binding)

@@ -44,6 +44,7 @@ impl Journal {
         let entry = LogEntry {
             time: SystemTime::now(),
             cwd: self.cwd.as_deref(),
+            door: None,
             context: Some(event.context()),
             run: &report,
         };

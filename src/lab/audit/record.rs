@@ -34,6 +34,8 @@ pub struct LogEntry<'a> {
     pub time: SystemTime,
     /// The folder in which hookrun was started.
     pub cwd: Option<&'a Path>,
+    /// The door by which it was asked; `None` for a command and a program that embeds hookrun.
+    pub door: Option<&'a str>,
     /// As the host sent it, before any rewrite; `None` if the event was refused before it was read.
     pub context: Option<&'a Context>,
     pub run: &'a RunReport,
@@ -64,6 +66,9 @@ impl LogEntry<'_> {
         }
         if let Some(cwd) = self.cwd {
             line.push_str(&format!(",\"cwd\":{}", text(&cwd.to_string_lossy())));
+        }
+        if let Some(door) = self.door {
+            line.push_str(&format!(",\"door\":{}", text(door)));
         }
         let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
         let mut truncated = Vec::new();
@@ -145,6 +150,8 @@ pub struct DecisionLine<'l> {
     pub session: Option<String>,
     /// The folder in which hookrun was started.
     pub cwd: Option<String>,
+    /// The door by which it was asked; `None` for a command.
+    pub door: Option<String>,
     #[serde(borrow, default)]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
@@ -162,6 +169,8 @@ pub struct Brief<'l> {
     pub decision: Cow<'l, str>,
     pub reason: Option<String>,
     pub decided_by: Option<String>,
+    /// The form of the call that was decided before.
+    pub decided_earlier_for: Option<String>,
     /// Of a refusal.
     #[serde(borrow)]
     pub cause: Option<Cow<'l, str>>,

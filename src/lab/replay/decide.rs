@@ -265,6 +265,7 @@ impl Decider {
         let entry = LogEntry {
             time,
             cwd: record.cwd.as_deref().map(Path::new),
+            door: record.door.as_deref(),
             context: told.as_ref(),
             run: report,
         };

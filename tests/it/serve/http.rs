@@ -1,6 +1,7 @@
 //! `--http` and `--unix`: whoever asks by HTTP.
 
 mod access;
+mod backstop;
 mod bounds;
 mod gateways;
 mod hosts;

@@ -4,31 +4,34 @@
 use std::time::Duration;
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::document::{Document, MARK, unmarked};
-use super::program::GUARD;
+use super::program::{BACKSTOP, GUARD};
 use super::row::{HOOKS, HostEventRow, SettingsShape};
 use crate::dialects::settings::hosts::HostHookKey;
 
+/// The variable that holds the token of `hookrun serve`, in the environment of the host.
+pub(super) const TOKEN_VARIABLE: &str = "HOOKRUN_TOKEN";
+
 impl Document {
-    /// The text with one hook for each of `rows`, which runs `command`, and no other hook of
-    /// hookrun's, which `is_own` knows by the command. What is already right stays.
+    /// The text with a hook for each of `rows` and way to ask, and no other hook of hookrun's, which
+    /// `is_own` knows by the command or the URL. What is already right stays.
     pub(crate) fn with(
         &self,
         rows: &[HostEventRow],
-        command: &str,
+        ways: &AskingWays,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
-        let mut settled: Vec<&str> = Vec::new();
+        let mut wanted: Vec<WantedHandler> =
+            rows.iter().flat_map(|row| ways.handlers(self.shape, row)).collect();
         for (event, handler) in self.own(is_own) {
-            let row = rows.iter().find(|row| row.name == event && !settled.contains(&row.name));
+            let is_http = self.url(&handler).is_some();
+            let fits = |one: &WantedHandler| one.event == event && one.is_http == is_http;
+            let is_whole = self.settings_entry(&event, &handler).narrowed().is_empty();
             // One that runs for some calls only is written anew, in its own group.
-            match row.filter(|_| self.settings_entry(&event, &handler).narrowed().is_empty()) {
-                Some(row) => {
-                    settled.push(row.name);
-                    correct(&handler, &entry(self.shape, row, command));
-                }
+            match wanted.iter().position(fits).filter(|_| is_whole) {
+                Some(at) => correct(&handler, &wanted.remove(at).keys),
                 None => self.remove(&event, handler, false),
             }
         }
@@ -36,12 +39,12 @@ impl Document {
         if self.shape.versioned && object.get("version").is_none() {
             object.insert(0, "version", CstInputValue::Number("1".to_string()));
         }
-        for row in rows.iter().filter(|row| !settled.contains(&row.name)) {
-            let keys = entry(self.shape, row, command).into_iter();
+        for WantedHandler { event, keys, .. } in wanted {
+            let keys = keys.into_iter();
             let handler = CstInputValue::Object(
                 keys.map(|(key, value)| (key.to_string(), input(&value))).collect(),
             );
-            let list = object.object_value_or_set(HOOKS).array_value_or_set(row.name);
+            let list = object.object_value_or_set(HOOKS).array_value_or_set(event);
             list.append(if self.shape.file.is_grouped {
                 let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
                 CstInputValue::Object(group)
@@ -107,8 +110,13 @@ impl Document {
 
     fn own(&self, is_own: &dyn Fn(&str) -> bool) -> Vec<(String, CstObject)> {
         let mut all = self.handlers();
-        all.retain(|(_, handler)| self.command(handler).is_some_and(|command| is_own(&command)));
+        let text = |handler: &CstObject| self.command(handler).or_else(|| self.url(handler));
+        all.retain(|(_, handler)| text(handler).is_some_and(|text| is_own(&text)));
         all
+    }
+
+    fn url(&self, handler: &CstObject) -> Option<String> {
+        handler.get("url")?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
     /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
@@ -131,8 +139,55 @@ impl Document {
     }
 }
 
-fn entry(shape: SettingsShape, row: &HostEventRow, command: &str) -> Vec<(&'static str, Value)> {
-    let mut command = command.to_string();
+/// How a host asks hookrun.
+#[derive(Debug)]
+pub(crate) struct AskingWays {
+    pub(crate) command: String,
+    /// Where it asks by HTTP first.
+    pub(crate) url: Option<String>,
+}
+
+/// A hook that is to be in the settings.
+struct WantedHandler {
+    event: &'static str,
+    is_http: bool,
+    keys: Vec<(&'static str, Value)>,
+}
+
+impl AskingWays {
+    fn handlers(&self, shape: SettingsShape, row: &HostEventRow) -> Vec<WantedHandler> {
+        let handler = |is_http, keys| WantedHandler { event: row.name, is_http, keys };
+        let http = self.url.iter().map(|url| handler(true, http_entry(shape, row, url)));
+        let command = match self.url {
+            Some(_) => format!("{} {BACKSTOP}", self.command),
+            None => self.command.clone(),
+        };
+        http.chain([handler(false, entry(shape, row, command))]).collect()
+    }
+}
+
+/// A hook that asks `hookrun serve`. The token comes from the host's environment: settings are read
+/// by others.
+fn http_entry(shape: SettingsShape, row: &HostEventRow, url: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("type", "http".into()),
+        ("url", url.into()),
+        ("headers", json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") })),
+        ("allowedEnvVars", json!([TOKEN_VARIABLE])),
+        (shape.timeout(), wait(shape, row).into()),
+    ]
+}
+
+fn wait(shape: SettingsShape, row: &HostEventRow) -> u64 {
+    let wait = row.timeout().as_millis() * u128::from(shape.file.time.per_second) / 1000;
+    u64::try_from(wait).unwrap_or(u64::MAX)
+}
+
+fn entry(
+    shape: SettingsShape,
+    row: &HostEventRow,
+    mut command: String,
+) -> Vec<(&'static str, Value)> {
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }
@@ -142,12 +197,10 @@ fn entry(shape: SettingsShape, row: &HostEventRow, command: &str) -> Vec<(&'stat
     if row.is_guarded {
         command.push_str(GUARD);
     }
-    let wait = row.timeout().as_millis() * u128::from(shape.file.time.per_second) / 1000;
-    let wait = u64::try_from(wait).unwrap_or(u64::MAX);
     let mut keys = vec![
         ("type", Value::from("command")),
         (shape.command(), Value::from(command)),
-        (shape.timeout(), Value::from(wait)),
+        (shape.timeout(), wait(shape, row).into()),
     ];
     keys.extend(shape.key(HostHookKey::Name).map(|key| (key, Value::from("hookrun"))));
     keys.extend(shape.closed().filter(|_| row.is_closed));
@@ -181,7 +234,11 @@ fn input(value: &Value) -> CstInputValue {
         Value::Bool(flag) => CstInputValue::Bool(*flag),
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Null | Value::Array(_) | Value::Object(_) => CstInputValue::Null,
+        Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
+        Value::Object(entries) => CstInputValue::Object(
+            entries.iter().map(|(key, value)| (key.clone(), input(value))).collect(),
+        ),
+        Value::Null => CstInputValue::Null,
     }
 }
 

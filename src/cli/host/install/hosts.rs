@@ -26,6 +26,7 @@ const PLAIN: InstallHost = InstallHost {
     switches: &[],
     trust: None,
     also_reads: None,
+    asks_by_http: false,
     beside: &[],
 };
 
@@ -51,6 +52,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
+        asks_by_http: true,
         beside: &[Beside { file: "settings.local.json", is_of_user: false }],
         ..PLAIN
     },

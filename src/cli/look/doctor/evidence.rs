@@ -12,14 +12,23 @@ use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 
+use crate::cli::decide::door::Door;
 use crate::cli::look::findings::{note, warning};
 use crate::cli::look::why::filter::is_of_project;
+
+/// When a host asked last, and how.
+#[derive(Debug)]
+struct LastAsked {
+    time: SystemTime,
+    /// Nothing for a command.
+    how: &'static str,
+}
 
 /// Which hosts ran hookrun in a project, and when last.
 #[derive(Debug)]
 pub(super) struct Evidence {
     /// By the name of the host; `None` where decisions are not kept.
-    last: Option<BTreeMap<String, SystemTime>>,
+    last: Option<BTreeMap<String, LastAsked>>,
 }
 
 impl Evidence {
@@ -35,7 +44,8 @@ impl Evidence {
                     continue;
                 }
                 if let Ok(time) = humantime::parse_rfc3339(&record.time) {
-                    last.insert(record.host, time);
+                    let how = how(&record);
+                    last.insert(record.host, LastAsked { time, how });
                 }
             }
         }
@@ -54,17 +64,32 @@ impl Evidence {
             return note(file, format!("cannot tell whether {title} runs hookrun: {why}"));
         };
         let try_it = "use it here for a moment, then look again";
-        let Some(time) = last.get(name) else {
+        let Some(LastAsked { time, how }) = last.get(name) else {
             let never = format!("{title} has never run hookrun in this project");
             return warning(file, format!("installed, not seen yet: {never}"), try_it);
         };
         let ago = ago(SystemTime::now().duration_since(*time).unwrap_or_default());
-        let cause = format!("{title} last ran hookrun here {ago}");
+        let cause = format!("{title} last ran hookrun here {ago}{how}");
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
             return warning(file, format!("{cause}, before this file was changed"), try_it);
         }
         note(file, cause)
+    }
+}
+
+/// By which door a host asked. The command next to `serve` mostly takes over what `serve` decided.
+fn how(record: &DecisionLine<'_>) -> &'static str {
+    let door = record.door.as_deref().unwrap_or_default();
+    if door != Door::Backstop.name() {
+        let told = [(Door::Http, ", over HTTP"), (Door::Mcp, ", by an MCP tool")];
+        let told = told.into_iter().find(|(known, _)| known.name() == door);
+        return told.map_or("", |(_, how)| how);
+    }
+    let earlier = record.brief().ok().and_then(|brief| brief.decided_earlier_for);
+    match earlier.is_some_and(|form| form.ends_with(Door::Http.name())) {
+        true => ", over HTTP",
+        false => ", by its command: `hookrun serve` was not there",
     }
 }
 

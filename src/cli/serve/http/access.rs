@@ -85,7 +85,7 @@ fn check(file: &Path, read: io::Result<(String, u32, u32)>) -> Result<String> {
     let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
     if owner != rustix::process::getuid().as_raw() {
         let cause = format!("the token `{shown}` belongs to another user");
-        return Err(Complaint::with_cure(cause, "name a file of your own: `--token FILE`"));
+        return Err(Complaint::with_cure(cause, "name your own file: `--token FILE`"));
     }
     if mode & 0o077 != 0 {
         let cause = format!("others may read the token `{shown}`");

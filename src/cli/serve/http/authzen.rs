@@ -146,7 +146,7 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
 }
 
 pub(super) fn write_one(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
-    let answer = decisions.first().map_or_else(|| denied("nothing was asked"), evaluation);
+    let answer = decisions.first().map_or_else(|| denied("there is no question"), evaluation);
     HttpAnswer::json(StatusCode::OK, &answer)
 }
 

@@ -47,7 +47,7 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
 pub(super) fn write(request: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
     let decision = decisions.first();
     let Some((decision, DecidedWhat::Answer(answer))) = decision.map(|one| (one, &one.what)) else {
-        return fail(request, &HttpFault::malformed("nothing was asked"));
+        return fail(request, &HttpFault::malformed("there is no question"));
     };
     let words = permitted(decision, answer, "a proxy sends on what its client wrote");
     let told = match words {

@@ -59,7 +59,7 @@ fn host_of(request: &HttpRequest) -> Result<String, HttpFault> {
 
 pub(super) fn write(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
     let Some(DecidedWhat::Answer(answer)) = decisions.first().map(|one| &one.what) else {
-        return HttpFault::malformed("nothing was asked").answer();
+        return HttpFault::malformed("there is no question").answer();
     };
     let document = HttpAnswer::new(StatusCode::OK, "application/json", answer.document());
     let word = answer.outcome.settled.word();

@@ -44,7 +44,7 @@ impl SocketFile {
         let folder = folder.unwrap_or(Path::new("."));
         make_private(folder, folder).map_err(|error| {
             let cause = format!("the folder of `{shown}` cannot be used: {error}");
-            Complaint::with_cure(cause, "name a folder of your own with mode 0700, or a new one")
+            Complaint::with_cure(cause, "name your own folder with mode 0700, or a new one")
         })?;
         let cannot = || failed(format!("cannot listen on `{shown}`"));
         // Of two servers that start at once, one sees the socket of the other.
