@@ -18,8 +18,8 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) mcp: bool,
 
-    /// Serve HTTP on this address and port, for clients with the token
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Serve HTTP on this address (`127.0.0.1:PORT`), for clients with the token
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<SocketAddr>,
 
     /// Serve HTTP on this socket, for programs of the same user
