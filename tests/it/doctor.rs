@@ -209,7 +209,7 @@ fn a_program_that_never_answers_is_not_waited_for() {
 
 #[test]
 fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
-    for host in HOSTS.iter().filter(|host| host.name != "opencode") {
+    for host in HOSTS.iter().filter(|host| !host.project.ends_with(".js")) {
         let sandbox = installed(host.name).hook_for("agent.stop", "done", "exit 0");
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);

@@ -117,6 +117,10 @@ const PARTS: &[Part] = &[
     ("limits-of-copilot", || hosts::limits("copilot")),
     ("events-of-opencode", || hosts::events("opencode")),
     ("limits-of-opencode", || hosts::limits("opencode")),
+    ("events-of-the-plugin-for-pi", || hosts::events("pi")),
+    ("limits-of-pi", || hosts::limits("pi")),
+    ("events-of-the-plugin-for-omp", || hosts::events("omp")),
+    ("limits-of-omp", || hosts::limits("omp")),
     ("waits-of-hosts", hosts::waits),
     ("statuses-of-hosts", hosts::statuses),
     ("signs-of-hosts", hosts::signs),
@@ -297,7 +301,7 @@ fn with_our_files() -> Sandbox {
 
 #[test]
 fn the_pages_about_hosts_show_what_happens() {
-    for page in ["claude", "codex", "gemini", "cursor", "copilot", "opencode"] {
+    for page in ["claude", "codex", "gemini", "cursor", "copilot", "opencode", "pi", "omp"] {
         let sandbox = Sandbox::new();
         let place = sandbox.at("home/demo");
         fs::create_dir(&place).unwrap();

@@ -1,6 +1,7 @@
 //! `hookrun install` and `uninstall`: what they do to the files of hosts, and what they leave.
 
 mod disk;
+mod extension;
 mod guard;
 mod plugin;
 
@@ -64,6 +65,20 @@ pub(crate) const HOSTS: &[Host] = &[
         project: ".opencode/plugins/hookrun.js",
         user: "home/.config/opencode/plugins/hookrun.js",
         gate: "tool.execute.before",
+        existing: "",
+    },
+    Host {
+        name: "pi",
+        project: ".pi/extensions/hookrun.js",
+        user: "home/.pi/agent/extensions/hookrun.js",
+        gate: "tool_call",
+        existing: "",
+    },
+    Host {
+        name: "omp",
+        project: ".omp/extensions/hookrun.js",
+        user: "home/.omp/agent/extensions/hookrun.js",
+        gate: "tool_call",
         existing: "",
     },
 ];
@@ -490,6 +505,7 @@ fn the_page_about_install_names_every_host_with_its_files() {
         assert!(page.contains(&row), "{row}");
     }
     let help = Sandbox::new().hookrun(&["install", "--help"], b"").stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
     assert!(help.contains(&names.join(", ")), "{help}");
 }

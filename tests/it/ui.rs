@@ -7,6 +7,6 @@ pub(crate) mod screen;
 mod terminal;
 
 /// A line of shell in which `hookrun` is the program that is tested.
-fn with_hookrun(body: &str) -> String {
+pub(crate) fn with_hookrun(body: &str) -> String {
     format!("hookrun() {{ '{}' \"$@\"; }}\n{body}", env!("CARGO_BIN_EXE_hookrun"))
 }

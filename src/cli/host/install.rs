@@ -190,7 +190,7 @@ impl<'a> Site<'a> {
         }
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
-            return Ok((shim::write(rows, program), Vec::new()));
+            return Ok((shim::write(self.host, rows, program), Vec::new()));
         };
         if let Some(error) = document.dropped().first() {
             // The host reads nothing of the file, so hookrun in it would have no effect.

@@ -57,7 +57,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         };
         about_events(host, &installed, &wanted, &mut findings);
         switches::look(look, &installed, &mut findings);
-        let recorded = dialects::find(host.name).map(|dialect| dialect.name);
+        let recorded = host.dialect().map(|dialect| dialect.name);
         findings.add(evidence.about(recorded, host.title, first.path()));
         about_doubles(host, &installed, &mut findings);
         about_other_host(look, &installed, &mut findings);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::discover::DROP_INS;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{self, ToolSort};
+use crate::dialects::ToolSort;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::lab::report::style::{BOLD, DIM};
@@ -181,7 +181,7 @@ impl InitPlan {
         let program = program::path(env)?;
         let input = json!({ "command": BLOCKED });
         for host in &self.hosts {
-            let dialect = dialects::find(host.name);
+            let dialect = host.dialect();
             let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
             let mut rows = dialect.map(|it| it.called("tool.pre")).unwrap_or_default().into_iter();
             let binding = rows.find(|binding| host.row(binding.row.name).is_some());

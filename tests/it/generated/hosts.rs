@@ -5,7 +5,7 @@ use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::{SIGNS, SignedEvents};
 use hookrun::dialects::{
     self, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results, ToolSort,
-    Wait, opencode,
+    Wait, plugins,
 };
 use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;
@@ -66,18 +66,18 @@ struct Told {
     closes: bool,
 }
 
-/// The events of a host, those of OpenCode's plugin among them.
+/// The events of a host, or those that its plugin passes on.
 fn told(host: &str) -> Vec<Told> {
-    let Some(dialect) = dialects::find(host) else {
-        let told = opencode::EVENTS.iter().map(|it| Told {
+    if let Some((_, events)) = plugins::PLUGINS.iter().find(|(name, _)| *name == host) {
+        let told = events.iter().map(|it| Told {
             name: it.name,
             event: it.event,
             decides: decides(it.can_refuse(), it.says.iter().copied()),
-            closes: it.can_refuse(),
+            closes: it.can_refuse() && it.event != "agent.stop",
         });
         return told.collect();
-    };
-    let told = dialect.events.iter().map(|row| Told {
+    }
+    let told = dialects::find(host).unwrap().events.iter().map(|row| Told {
         name: row.name,
         event: row.event,
         decides: decides(row.blocks, writes(row).iter().map(|say| say.on)),
@@ -155,15 +155,17 @@ fn cell(host: &str, event: &str) -> String {
 
 /// What can be decided in every event that a host tells, in every host.
 pub(super) fn bridge() -> String {
-    let all: Vec<&str> = HOSTS.into_iter().chain(["opencode"]).collect();
+    let all: Vec<&str> =
+        HOSTS.into_iter().chain(plugins::PLUGINS.iter().map(|(name, _)| *name)).collect();
     let is_told =
         |event: &str| all.iter().any(|host| told(host).iter().any(|it| it.event == event));
     let rows = EVENTS.iter().filter(|spec| is_told(&spec.name)).map(|spec| {
-        let mut row = vec![code(&spec.name)];
-        row.extend(all.iter().map(|host| cell(host, &spec.name)));
-        <[String; 7]>::try_from(row).unwrap()
+        let cells = all.iter().map(|host| cell(host, &spec.name));
+        let row: Vec<String> = std::iter::once(code(&spec.name)).chain(cells).collect();
+        <[String; 9]>::try_from(row).unwrap()
     });
-    table(["event", all[0], all[1], all[2], all[3], all[4], all[5]], rows)
+    let head: Vec<&str> = std::iter::once("event").chain(all.iter().copied()).collect();
+    table(<[&str; 9]>::try_from(head).unwrap(), rows)
 }
 
 /// A line as a sentence.

@@ -65,7 +65,7 @@ impl InstallHost {
     pub(crate) fn is_installed(&self, env: &Environment) -> bool {
         let below = match self.user {
             UserFile::Home(path) | UserFile::Config(path) => Path::new(path).components().count(),
-            UserFile::Moved { .. } => 2,
+            UserFile::Moved { file, .. } => Path::new(file).components().count() + 1,
         };
         let file = self.path(SettingsScope::User, Path::new(""), env);
         let folder = file.as_deref().and_then(|file| file.ancestors().nth(below - 1));

@@ -4,13 +4,15 @@
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0.
 
-use crate::dialects::opencode::{self, PluginEvent};
+use crate::dialects::plugins::{self, PluginEvent};
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{self, DialectEvent, ReplyRule, ReplySlot, Results};
+use crate::dialects::{self, Dialect, DialectEvent, ReplyRule, ReplySlot, Results};
 use crate::engine::event::OnFailure;
 use crate::engine::names::words;
 
-use super::row::{Beside, Comments, HostEventRow, HostForm, InstallHost, SettingsShape, UserFile};
+use super::row::{
+    Beside, Comments, HostEventRow, HostForm, InstallHost, PluginShape, SettingsShape, UserFile,
+};
 use super::{schema, trust};
 
 const PLAIN: InstallHost = InstallHost {
@@ -18,7 +20,7 @@ const PLAIN: InstallHost = InstallHost {
     title: "",
     project: "",
     user: UserFile::Home(""),
-    form: HostForm::Plugin(&[]),
+    form: HostForm::Plugin(PluginShape { events: &[], text: "" }),
     shell: "sh",
     but: &[],
     cannot: &[],
@@ -29,6 +31,9 @@ const PLAIN: InstallHost = InstallHost {
     asks_by_http: false,
     beside: &[],
 };
+
+/// pi, and oh-my-pi, which came from it.
+const PI: PluginShape = PluginShape { events: &[], text: include_str!("plugin/pi.js") };
 
 /// Every host, in the order of help and reports.
 pub(crate) const HOSTS: &[InstallHost] = &[
@@ -165,13 +170,50 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         title: "OpenCode",
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),
-        form: HostForm::Plugin(opencode::EVENTS),
+        form: HostForm::Plugin(PluginShape {
+            events: plugins::OPENCODE,
+            text: include_str!("plugin/opencode.js"),
+        }),
         cannot: &[
             "it cannot ask: a question from a hook blocks",
             "tool calls of subagents reach no plugin",
             "what a hook says for the model before a tool has no place",
         ],
         must: &["start it again: plugins are read when it starts"],
+        ..PLAIN
+    },
+    InstallHost {
+        name: "pi",
+        title: "pi",
+        project: ".pi/extensions/hookrun.js",
+        user: UserFile::Moved {
+            variable: "PI_CODING_AGENT_DIR",
+            usual: ".pi/agent",
+            file: "extensions/hookrun.js",
+        },
+        form: HostForm::Plugin(PluginShape { events: plugins::PI, ..PI }),
+        cannot: &[
+            "a stop cannot be blocked: it has no event for that",
+            "with `-p` there is no person to ask: a question from a hook blocks",
+        ],
+        ..PLAIN
+    },
+    InstallHost {
+        name: "omp",
+        title: "oh-my-pi",
+        project: ".omp/extensions/hookrun.js",
+        user: UserFile::Moved {
+            variable: "PI_CODING_AGENT_DIR",
+            usual: ".omp/agent",
+            file: "extensions/hookrun.js",
+        },
+        form: HostForm::Plugin(PluginShape { events: plugins::OMP, ..PI }),
+        cannot: &[
+            "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \
+             blocks",
+            "with `-p` there is no person to ask: a question from a hook blocks",
+            "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
+        ],
         ..PLAIN
     },
 ];
@@ -188,11 +230,16 @@ impl InstallHost {
         }
     }
 
+    /// In which words it asks; `None` for hookrun's own.
+    pub(crate) fn dialect(&self) -> Option<&'static Dialect> {
+        self.settings().and_then(|_| dialects::find(self.name))
+    }
+
     pub(crate) fn rows(&self) -> Vec<HostEventRow> {
-        if let HostForm::Plugin(events) = self.form {
-            return events.iter().map(of_plugin).collect();
+        if let HostForm::Plugin(plugin) = self.form {
+            return plugin.events.iter().map(of_plugin).collect();
         }
-        let events = dialects::find(self.name).map_or(&[][..], |dialect| dialect.events);
+        let events = self.dialect().map_or(&[][..], |dialect| dialect.events);
         events.iter().filter(|row| !self.but.contains(&row.name)).map(of_dialect).collect()
     }
 
@@ -203,9 +250,9 @@ impl InstallHost {
 
 fn of_plugin(event: &PluginEvent) -> HostEventRow {
     let refuses = event.can_refuse();
-    let PluginEvent { name, event, .. } = *event;
+    let PluginEvent { name, event, wait, .. } = *event;
     let (is_closed, is_guarded) = (refuses, false);
-    HostEventRow { name, event, tool: None, refuses, is_closed, is_guarded, wait: None }
+    HostEventRow { name, event, tool: None, refuses, is_closed, is_guarded, wait }
 }
 
 fn of_dialect(row: &DialectEvent) -> HostEventRow {
@@ -239,7 +286,7 @@ mod tests {
                 assert_eq!(known, Some(row.event), "{}: {}", host.name, row.name);
             }
             for name in host.but {
-                let mut events = dialects::find(host.name).unwrap().events.iter();
+                let mut events = host.dialect().unwrap().events.iter();
                 assert!(events.any(|row| row.name == *name), "{}: {name}", host.name);
             }
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::dialects::Wait;
-use crate::dialects::opencode::PluginEvent;
+use crate::dialects::plugins::PluginEvent;
 use crate::dialects::settings::hosts::{HostFile, HostHookKey};
 use serde_json::Value;
 
@@ -69,8 +69,16 @@ pub(crate) enum UserFile {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum HostForm {
     Settings(SettingsShape),
-    /// A program that starts hookrun, and the events that it passes on.
-    Plugin(&'static [PluginEvent]),
+    Plugin(PluginShape),
+}
+
+/// A program that asks hookrun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PluginShape {
+    /// The events that it passes on.
+    pub(crate) events: &'static [PluginEvent],
+    /// How it carries a decision out in the host.
+    pub(crate) text: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,24 +1,38 @@
-//! The plugin for a host that runs no commands: a program that runs hookrun, in hookrun's own
+//! The plugin for a host that runs no commands: a program that asks hookrun, in hookrun's own
 //! words. Pure text.
 
-use serde_json::Value;
+use std::time::Duration;
 
-use super::row::HostEventRow;
+use serde_json::{Map, Value, json};
+
+use super::row::{HostEventRow, HostForm, InstallHost};
 
 /// How the file begins; any other file is not ours.
 const MARK: &str = "// Written by `hookrun install`";
 
+/// What every plugin has.
+const ASK: &str = include_str!("plugin/ask.js");
+
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plugin {
     pub(crate) program: String,
-    pub(crate) events: Vec<String>,
+    /// The host's events, and how long each may take.
+    pub(crate) events: Vec<(String, Duration)>,
 }
 
-pub(crate) fn write(rows: &[HostEventRow], program: &str) -> String {
-    let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-    include_str!("plugin.js")
-        .replace("\"@PROGRAM@\"", &Value::from(program).to_string())
-        .replace("\"@EVENTS@\"", &Value::from(names).to_string())
+pub(crate) fn write(host: &InstallHost, rows: &[HostEventRow], program: &str) -> String {
+    let HostForm::Plugin(plugin) = host.form else { return String::new() };
+    let event = |row: &HostEventRow| {
+        let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
+        (row.name.to_string(), json!([row.event, wait]))
+    };
+    let events: Map<String, Value> = rows.iter().map(event).collect();
+    let values =
+        [("@HOST@", host.name.into()), ("@PROGRAM@", program.into()), ("@EVENTS@", events.into())];
+    let joined = format!("{ASK}{}", plugin.text);
+    values.into_iter().fold(joined, |text, (name, value): (&str, Value)| {
+        text.replace(&format!("\"{name}\""), &value.to_string())
+    })
 }
 
 /// Reads a plugin of ours back; `None` for any other text.
@@ -32,10 +46,13 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
         serde_json::from_str(line.trim_end_matches(';')).ok()
     };
     let events = value("EVENTS")?;
-    let name = |event: &Value| event.as_str().map(str::to_string);
+    let event = |(name, told): (&String, &Value)| {
+        let wait = told.get(1).and_then(Value::as_u64)?;
+        Some((name.clone(), Duration::from_millis(wait)))
+    };
     Some(Plugin {
         program: value("PROGRAM")?.as_str()?.to_string(),
-        events: events.as_array()?.iter().filter_map(name).collect(),
+        events: events.as_object()?.iter().filter_map(event).collect(),
     })
 }
 
@@ -46,11 +63,12 @@ mod tests {
 
     #[test]
     fn a_plugin_says_what_was_written_into_it() {
-        let rows = hosts::find("opencode").unwrap().rows();
-        let plugin = read(&write(&rows, "/opt/a \"b\"/hookrun")).unwrap();
+        let host = hosts::find("omp").unwrap();
+        let rows = host.rows();
+        let plugin = read(&write(host, &rows, "/opt/a \"b\"/hookrun")).unwrap();
         assert_eq!(plugin.program, "/opt/a \"b\"/hookrun");
-        let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-        assert_eq!(plugin.events, names);
+        let wanted: Vec<_> = rows.iter().map(|row| (row.name.to_string(), row.timeout())).collect();
+        assert_eq!(plugin.events, wanted);
         assert_eq!(read("export const Mine = 1;\n"), None);
     }
 }

@@ -100,7 +100,8 @@ impl HostLook<'_> {
         }
         let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
         let events = plugin.events.into_iter();
-        let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
+        let event = |(name, limit)| InstalledEvent { name, limit: Some(limit) };
+        let events = events.map(event).collect();
         let programs = BTreeSet::from([plugin.program]);
         (Some(InstalledEntries { file, events, programs, search: None }), Vec::new())
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::dialects::{self, DialectEvent, ToolSort};
+use crate::dialects::{DialectEvent, ToolSort};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
 use crate::engine::spelling::did_you_mean;
@@ -15,7 +15,7 @@ use crate::config::Problem;
 
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.
 pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Option<Problem> {
-    let dialect = dialects::find(host.name)?;
+    let dialect = host.dialect()?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
         let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
         let cure = did_you_mean(dialect.nearest(&hook.event), || {

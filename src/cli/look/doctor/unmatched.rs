@@ -2,7 +2,7 @@
 
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::look::findings::{Findings, note};
-use crate::dialects::{self, DIALECTS, Tool, ToolSort};
+use crate::dialects::{DIALECTS, Tool, ToolSort};
 use crate::engine::hook::Hook;
 
 const GATE: &str = "tool.pre";
@@ -14,7 +14,7 @@ const CHANGING: &[ToolSort] = &[ToolSort::Shell, ToolSort::Write, ToolSort::Edit
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let is_bound = |hook: &&Hook| hook.event == GATE && hook.enabled && hook.idle.is_none();
     let hooks: Vec<&Hook> = look.config.hooks.iter().filter(is_bound).collect();
-    let (Some(first), Some(dialect)) = (installed.first(), dialects::find(look.host.name)) else {
+    let (Some(first), Some(dialect)) = (installed.first(), look.host.dialect()) else {
         return;
     };
     if hooks.is_empty() || dialect.tools.rows.is_empty() {

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Probes hookrun's plugin in a real pi or oh-my-pi, offline, with a fake model:
+#
+#   ci/probe/pi.sh pi "path/to/pi" path/to/hookrun
+#   ci/probe/pi.sh omp "bun path/to/omp/dist/cli.js" path/to/hookrun [ROW…]
+#
+# Prints a line for each row, and exits with 1 if one failed.
+set -u
+host=$1 client=$2 hookrun=$(realpath "$3")
+shift 3
+here=$(dirname "$(realpath "$0")")
+place=$(mktemp -d)
+failed=0
+export HOME=$place/home
+mkdir -p "$HOME/.config/hookrun" "$HOME/.$host/agent"
+printf '[trust]\npaths = "%s"\n' "$place" > "$HOME/.config/hookrun/hookrun.toml"
+coproc MODEL { node "$here/fake-model.mjs" "$place/requests"; }
+read -r port <&"${MODEL[0]}"
+trap 'eval "exec ${MODEL[1]}>&-"; rm -rf "$place"' EXIT
+models="{\"providers\": {\"fake\": {\"baseUrl\": \"http://127.0.0.1:$port/v1\", \"api\": \"openai-completions\", \"apiKey\": \"none\", \"models\": [{\"id\": \"fake\"}]}}}"
+case $host in
+pi) echo "$models" > "$HOME/.pi/agent/models.json"; client="$client --offline --provider fake --model fake" ;;
+omp) echo "$models" > "$HOME/.omp/agent/models.yml"; client="$client --model fake/fake" ;;
+esac
+
+# hook EVENT BODY: a hook of the row's project, which may rewrite and call hookrun.
+hook() {
+    mkdir -p "hooks.d/$1"
+    printf '#!/bin/sh\n# hookrun: rewrite\nPATH=%s:$PATH\n%s\n' "$place/bin" "$2" > "hooks.d/$1/a"
+    chmod +x "hooks.d/$1/a"
+}
+
+# plugin SED: installs it for all events, with a program that counts how it is started.
+plugin() {
+    "$hookrun" install "$host" --all-events > /dev/null
+    printf '#!/bin/sh\n[ $1 = run ] || echo $$ > serve.pid\necho $1 >> %s/calls\nexec %s "$@"\n' "$PWD" "$hookrun" > hookrun
+    chmod +x hookrun
+    sed -i "s|^const PROGRAM = .*|const PROGRAM = \"$PWD/hookrun\";|; ${1:-}" ".$host/extensions/hookrun.js"
+}
+
+prompt() { $client -p "$1" < /dev/null > out 2>&1; }
+rpc() { timeout 60 node "$here/rpc.mjs" "$1" $client --mode rpc > out 2>&1; }
+touch_ran='CALL bash {"command": "touch ran"}'
+asked() { grep -c . "$place/requests"; }
+told() { grep -qF -- "$1" "$place/requests"; }
+
+row_allow() { hook tool.pre 'exit 0'; plugin; prompt "$touch_ran"; [ -e ran ]; }
+row_one_server() { hook tool.pre 'exit 0'; plugin; prompt "$touch_ran"; [ "$(sort calls | uniq -c | xargs)" = "1 serve" ]; }
+row_block() { hook tool.pre 'echo not that >&2; exit 1'; plugin; prompt "$touch_ran"; [ ! -e ran ] && told 'not that'; }
+row_rewrite() {
+    hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\"}}}'"
+    plugin; prompt "$touch_ran"; [ ! -e ran ] && [ -e other ]
+}
+row_context() {
+    hook session.start 'echo of the session'
+    hook prompt.submit 'echo of the prompt'
+    hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"
+    hook tool.post "echo '{\"additionalContext\": \"after the tool\"}'"
+    plugin; prompt "$touch_ran"
+    for text in 'of the session' 'of the prompt' 'before the tool' 'after the tool'; do told "$text" || return; done
+}
+row_result() {
+    hook tool.post "echo '{\"update\": {\"result\": \"redacted\"}}'"
+    plugin; prompt 'CALL bash {"command": "echo se; echo cret"}'; told redacted && ! told 'se\ncret'
+}
+row_refused_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && grep -q 'no such prompts' out; }
+row_refused_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && grep -q 'no such prompts' out; }
+row_dialog() {
+    hook tool.pre 'hookrun ui confirm Sure? && hookrun ui select Which one two > chosen && hookrun ui input Name > typed && hookrun ui editor Text old > edited && hookrun ui notify shown && hookrun ui status key text'
+    plugin; rpc "$touch_ran"
+    [ -e ran ] && [ "$(cat chosen typed edited | xargs)" = 'one typed old edited' ] && grep -q '^notify .*a: shown' out && grep -q '^setStatus' out
+}
+row_no_person() { hook tool.pre 'hookrun ui confirm Sure? || { echo nobody >&2; exit 1; }'; plugin; prompt "$touch_ran"; [ ! -e ran ] && told nobody; }
+row_message() {
+    hook tool.pre "hookrun send 'go on with this'; hookrun send 'by a sort' --type ci --details '{\"exit\": 1}'"
+    plugin; rpc "$touch_ran"; told 'go on with this' && told 'by a sort'
+}
+row_message_p() { hook tool.pre "hookrun send 'go on with this'"; plugin; prompt "$touch_ran"; told 'go on with this'; }
+row_stop() {
+    [ "$host" = omp ] || return 0
+    hook agent.stop '[ -e once ] || { touch once; echo one thing more >&2; exit 1; }'
+    plugin; prompt 'hello'; told 'one thing more' && [ "$(asked)" = 2 ]
+}
+row_compact() { [ "$host" = pi ] || return 0; hook compact.pre 'exit 1'; plugin; prompt 'hello'; [ "$(asked)" = 1 ]; }
+row_end() { hook session.end 'touch ended'; hook agent.end 'touch agent-ended'; plugin; prompt hello; [ -e ended ]; }
+row_missing_prompt() { hook tool.pre 'exit 0'; plugin "s|/hookrun\";|/gone\";|"; prompt hello; [ "$(asked)" = 0 ] && grep -q 'cannot be started' out; }
+# Where the prompt is not asked about, the tool is.
+only_tools='s|"input":\[[^]]*\],||'
+row_missing_tool() { hook tool.pre 'exit 0'; plugin "$only_tools; s|/hookrun\";|/gone\";|"; prompt "$touch_ran"; [ ! -e ran ] && told 'cannot be started'; }
+row_missing_stop() { hook tool.pre 'exit 0'; plugin "$only_tools; s|/hookrun\";|/gone\";|"; prompt hello; [ "$(asked)" = 1 ]; }
+row_killed() { hook tool.pre 'exit 0'; plugin "$only_tools"; printf '#!/bin/sh\nkill -9 $$\n' > hookrun; prompt "$touch_ran"; [ ! -e ran ] && told 'SIGKILL and no decision'; }
+row_server_killed() {
+    hook tool.pre '[ -e once ] || { touch once; kill -9 $(cat serve.pid); sleep 5; }'
+    plugin; prompt "$touch_ran"; [ -e once ] && [ -e ran ] && grep -q run calls
+}
+row_hanging() { hook tool.pre 'exit 0'; plugin "$only_tools; s|\[\(\"[a-z.]*\"\),[0-9]*\]|[\1,1500]|g"; printf '#!/bin/sh\nexec sleep 60\n' > hookrun; prompt "$touch_ran"; [ ! -e ran ] && told 'did not answer within 1.5 s'; }
+row_garbage() { hook tool.pre 'exit 0'; plugin "$only_tools"; printf '#!/bin/sh\necho garbage\n' > hookrun; prompt "$touch_ran"; [ ! -e ran ] && told 'said what cannot be read'; }
+row_no_serve() { hook tool.pre 'exit 0'; plugin; sed -i '2a[ $1 = serve ] \&\& exit 2' hookrun; prompt "$touch_ran"; [ -e ran ] && grep -q run calls; }
+
+for row in ${*:-$(declare -F | sed -n 's/.* row_//p')}; do
+    mkdir -p "$place/$row" "$place/bin"
+    ln -sf "$hookrun" "$place/bin/hookrun"
+    : > "$place/requests"
+    if (cd "$place/$row" && "row_$row"); then
+        echo "ok      $row"
+    else
+        failed=1
+        echo "FAILED  $row"
+        [ -z "${VERBOSE:-}" ] || { cd "$place/$row"; ls -A; cat out calls; tail -c 2000 "$place/requests"; }
+    fi
+done
+exit $failed

@@ -1,0 +1,174 @@
+
+// The same for pi and oh-my-pi: where they differ, both words are said.
+export default function (pi) {
+  const isOmp = HOST === "omp";
+  // Where dialogs are shown. The host takes `ctx` back, so it is read before anything is waited for.
+  let ui;
+  // Texts for the model: of a prompt or a session until it starts, of a tool until it has a result.
+  const texts = [];
+  const textsOfTools = new Map();
+  // Prompts that hooks sent: no hook is asked about them, since it might send another.
+  const sent = new Set();
+
+  const show = {
+    select: ({ title, options }, with_) => ui.select(title, options, with_),
+    confirm: ({ title, message }, with_) => ui.confirm(title, message, with_),
+    input: ({ title, placeholder }, with_) => ui.input(title, placeholder, with_),
+    editor: ({ title, text }, with_) => ui.editor(title, text, with_),
+  };
+  const busy = { deliverAs: "followUp" };
+  const client = {
+    offers: () => ({
+      dialogs: ui === undefined ? [] : [...Object.keys(show), "notify", "status"],
+      messages: true,
+    }),
+    "hookrun/dialog": (params, signal) =>
+      show[params.kind]({ ...params, title: `${params.hook}: ${params.title}` }, { signal }),
+    "hookrun/notify": ({ hook, message, kind }) => ui?.notify(`${hook}: ${message}`, kind),
+    "hookrun/status": ({ key, text }) => ui?.setStatus(key, text ?? undefined),
+    "hookrun/message": ({ text, attachments = [], customType, display, details }) => {
+      const content = [text, ...attachments.map((file) => `Attached: ${file}`)].join("\n");
+      if (customType === undefined && display && details === undefined) {
+        sent.add(content);
+        pi.sendUserMessage(content, busy);
+      } else {
+        const message = { customType: customType ?? "hookrun", content, display, details };
+        pi.sendMessage(message, { ...busy, triggerTurn: true });
+      }
+    },
+    "hookrun/context": ({ text }) =>
+      pi.sendMessage({ customType: "hookrun", content: text, display: false }, { deliverAs: "steer" }),
+  };
+  const hookrun = connect(client);
+
+  const ask = async (name, context, ctx) => {
+    ui = ctx.hasUI ? ctx.ui : undefined;
+    const { cwd, sessionManager, signal } = ctx;
+    const [event, waitMs] = EVENTS[name];
+    const sessionId = sessionManager.getSessionId();
+    const transcriptPath = sessionManager.getSessionFile();
+    return hookrun.ask(event, { cwd, sessionId, transcriptPath, ...context }, { waitMs, signal });
+  };
+  const on = (name, handle) => {
+    if (name in EVENTS) pi.on(name, handle);
+  };
+  // What is only told, and what may be cancelled, with the facts that are in the host's event.
+  const watch = (name, facts) =>
+    on(name, async (event, ctx) => {
+      // With `-p` pi tells of the agent's end when the session is over, and `ctx` gone.
+      const { result } = await ask(name, facts(event), ctx).catch(() => ({ result: {} }));
+      if (result.additionalContext) texts.push(result.additionalContext);
+    });
+  const gate = (name, facts) =>
+    on(name, async (event, ctx) => {
+      const screen = ctx.hasUI ? ctx.ui : undefined;
+      const { refusal } = await ask(name, facts(event), ctx);
+      if (refusal === undefined) return undefined;
+      screen?.notify(refusal, "warning");
+      return { cancel: true };
+    });
+
+  watch("session_start", ({ reason }) => ({ source: reason ?? "startup" }));
+  watch("session_switch", ({ reason, previousSessionFile }) => ({ reason, previousSession: previousSessionFile }));
+  watch("session_compact", () => ({}));
+  watch("turn_start", ({ turnIndex }) => ({ turnIndex }));
+  watch("turn_end", ({ turnIndex, message, toolResults }) => ({ turnIndex, message, toolResults }));
+  watch("agent_end", ({ messages }) => ({ messages }));
+  gate("session_before_switch", ({ reason, targetSessionFile }) => ({ reason, targetSession: targetSessionFile }));
+  gate("session_before_fork", ({ entryId }) => ({ entryId }));
+  gate("session_before_branch", ({ entryId }) => ({ entryId }));
+  gate("session_before_tree", ({ preparation }) => ({ entryId: preparation?.targetId }));
+  gate("session_before_compact", ({ customInstructions }) => ({ customInstructions }));
+  // Always: with it the server goes, and what runs in it.
+  pi.on("session_shutdown", async ({ reason }, ctx) => {
+    if ("session_shutdown" in EVENTS) await ask("session_shutdown", { reason }, ctx);
+    hookrun.end();
+  });
+
+  const refusePrompt = (refusal, screen) =>
+    screen === undefined ? console.error(refusal) : screen.notify(refusal, "error");
+  on("input", async ({ text, images, source }, ctx) => {
+    if (source === "extension" && sent.delete(text)) return undefined;
+    const screen = ctx.hasUI ? ctx.ui : undefined;
+    const { refusal, result } = await ask("input", { prompt: text }, ctx);
+    if (refusal !== undefined) {
+      refusePrompt(refusal, screen);
+      return { action: "handled", handled: true };
+    }
+    if (result.additionalContext) texts.push(result.additionalContext);
+    const prompt = result.update?.prompt;
+    if (typeof prompt !== "string") return undefined;
+    return { action: "transform", text: prompt, images };
+  });
+  if ("input" in EVENTS || "session_start" in EVENTS) {
+    pi.on("before_agent_start", async ({ prompt }, ctx) => {
+      // oh-my-pi has `input` only at a terminal.
+      if (isOmp && "input" in EVENTS && ctx.mode !== "tui" && !sent.delete(prompt)) {
+        const screen = ctx.hasUI ? ctx.ui : undefined;
+        const stop = () => ctx.abort();
+        const { refusal, result } = await ask("input", { prompt }, ctx);
+        const rewrites = result.update?.prompt !== undefined;
+        const reason = refusal ?? (rewrites ? "a hook rewrites the prompt, which is not possible here" : undefined);
+        if (reason !== undefined) {
+          refusePrompt(reason, screen);
+          stop();
+          return undefined;
+        }
+        if (result.additionalContext) texts.push(result.additionalContext);
+      }
+      if (texts.length === 0) return undefined;
+      const content = texts.splice(0).join("\n\n");
+      return { message: { customType: "hookrun", content, display: false } };
+    });
+  }
+
+  on("tool_call", async (event, ctx) => {
+    const { toolName, toolCallId, input } = event;
+    const told = { toolName, toolInput: input, toolUseId: toolCallId };
+    const { refusal, result } = await ask("tool_call", told, ctx);
+    if (refusal !== undefined) return { block: true, reason: refusal };
+    if (result.additionalContext) textsOfTools.set(toolCallId, result.additionalContext);
+    const changed = result.update?.toolInput;
+    if (changed === undefined) return undefined;
+    // pi runs the object that it gave, oh-my-pi the one that it gets.
+    for (const key of Object.keys(input)) delete input[key];
+    Object.assign(input, changed);
+    return isOmp ? { input } : undefined;
+  });
+  if ("tool_call" in EVENTS || "tool_result" in EVENTS) {
+    pi.on("tool_result", async ({ toolName, toolCallId, input, content, details, isError }, ctx) => {
+      const added = [textsOfTools.get(toolCallId)];
+      textsOfTools.delete(toolCallId);
+      let update = {};
+      if ("tool_result" in EVENTS) {
+        const isText = content.every((block) => block.type === "text");
+        const text = isText ? content.map((block) => block.text).join("\n") : content;
+        const told = { toolName, toolInput: input, toolUseId: toolCallId, result: text, details, isError };
+        const { refusal, result } = await ask("tool_result", told, ctx);
+        update = result.update ?? {};
+        added.push(refusal, result.additionalContext);
+      }
+      const asBlocks = (text) => [{ type: "text", text }];
+      const changed = typeof update.result === "string" ? asBlocks(update.result) : update.result;
+      const blocks = added.filter((text) => text).flatMap(asBlocks);
+      const isSame = changed === undefined && blocks.length === 0;
+      return { ...update, content: isSame ? undefined : [...(changed ?? content), ...blocks] };
+    });
+  }
+
+  // A person's own command has no word for a block: it gets a result.
+  on("user_bash", async ({ command, excludeFromContext }, ctx) => {
+    const { refusal } = await ask("user_bash", { command, excludeFromContext }, ctx);
+    if (refusal === undefined) return undefined;
+    return { result: { output: refusal, exitCode: 1, cancelled: false, truncated: false } };
+  });
+
+  // A failure lets an agent stop: an endless loop is worse.
+  on("session_stop", async ({ stop_hook_active: stopHookActive, last_assistant_message: last, signal }, ctx) => {
+    const words = last?.content?.filter?.((block) => block.type === "text").map((block) => block.text);
+    const told = { stopHookActive, lastAssistantMessage: words?.join("\n") };
+    const { refusal, isFailure } = await ask("session_stop", told, ctx);
+    if (refusal === undefined || isFailure || signal?.aborted) return undefined;
+    return { decision: "block", reason: refusal };
+  });
+}
