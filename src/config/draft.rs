@@ -24,6 +24,8 @@ pub struct HookDraft {
     pub(super) dialect: Option<&'static Dialect>,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
+    /// Where it says how long it lives.
+    pub(super) lives_at: Option<Position>,
     /// What it says, if it is a rule.
     pub(super) rule: Option<Decision>,
     /// Whether its table names its events.
@@ -70,6 +72,7 @@ impl Default for HookDraft {
             events: None,
             dialect: None,
             says_dialect: false,
+            lives_at: None,
             rule: None,
             names_event: false,
             patterns: Vec::new(),

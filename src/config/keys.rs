@@ -6,7 +6,7 @@ use super::value::{KeyValue, words};
 use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
-use crate::engine::hook::{Background, Containment, rule};
+use crate::engine::hook::{Background, Containment, Lives, rule};
 use crate::engine::outcome::Decision;
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
@@ -31,6 +31,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
     KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "what happens to processes that it leaves running",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
+    KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": it starts once for each session that a program holds, and reads its events line by line", set_lives),
     KeyRow::key("limits", KeyValue::Table(|| names(LIMIT_KEYS)), "none", "what it may use up",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
     KeyRow::key("sandbox", KeyValue::Table(|| names(SANDBOX_KEYS)), "none", "what it may touch; Linux only", set_sandbox),
@@ -178,6 +179,12 @@ fn set_dialect(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), C
         return Err(key.wrong());
     }
     (draft.dialect, draft.says_dialect) = (found, true);
+    Ok(())
+}
+
+fn set_lives(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    draft.hook.lives = key.one_of(Lives::NAMES)?;
+    draft.lives_at = Some(key.at());
     Ok(())
 }
 

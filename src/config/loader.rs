@@ -12,7 +12,7 @@ use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, Containment, Hook, rule};
+use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, rule};
 use crate::engine::spelling;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,9 +229,42 @@ fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem>
         let cure = "bind it to an event that can, or write a hook";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
+    let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
+    problems.extend(of_session);
     problems.extend(idle_settings(hook, spec).into_iter().map(|one| one.warning(file, at)));
     problems.extend(draft.doubts().map(|(doubt, at)| doubt.warning(file, Some(at))));
     problems
+}
+
+/// Finds what cannot be said of a hook that lives as long as its session.
+fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
+    if hook.lives == Lives::Event {
+        return None;
+    }
+    let event = &spec.name;
+    if spec.blocks || command::name_of(event).is_some() {
+        let cause =
+            format!("`lives = \"session\"`: `{event}` needs an answer, and this hook has none");
+        let cure = "drop `lives`: a hook that decides starts for each event; or bind it to an event \
+                    that only tells, as `tool.post`";
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    let keys = [
+        ("rewrite", hook.rewrite),
+        ("on_failure", hook.on_failure.is_some()),
+        ("background", hook.background == Background::Detach),
+        ("parallel", hook.parallel),
+        ("priority", hook.priority != DEFAULT_PRIORITY),
+        ("reads", hook.reads_stdin),
+        ("dialect", hook.convention.is_some()),
+    ];
+    let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
+    let cause = format!("`{key}` and `lives = \"session\"` exclude each other");
+    let cure = match key {
+        "dialect" => "write it in hookrun's own words, in the folder of our event",
+        _ => "drop one of them: such a hook reads events and answers none",
+    };
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// Finds a placeholder that no context of the event fills.

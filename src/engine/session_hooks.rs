@@ -59,9 +59,9 @@ pub trait SessionSink: Session {
 /// as long each time, at most 60 s; after 60 s of life it begins anew with 1 s. Events that come
 /// meanwhile wait. With status 0 it has had enough of the session.
 ///
-/// For each hook of each session this needs a thread and six descriptors: a thousand sessions need a
-/// limit (`ulimit -n`) above 6,000. Where one cannot be had, [`SessionSink::ended`] says so, and
-/// the next event of the session tries again.
+/// For each hook of each session this needs a thread and six descriptors, and three more while it
+/// starts: a thousand sessions need a limit (`ulimit -n`) of 9,000 if all start at once. Where one
+/// cannot be had, [`SessionSink::ended`] says so, and it is tried again.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -106,6 +106,11 @@ struct SharedState {
     /// What the marks of all its processes begin with.
     mark: String,
     first_pause: Duration,
+    sessions: Arc<SessionTable>,
+}
+
+#[derive(Default)]
+struct SessionTable {
     held: Mutex<HeldSessions>,
     /// A hook is over.
     over: Condvar,
@@ -138,9 +143,17 @@ struct SessionHook {
 }
 
 impl SessionHook {
-    /// Whether this is the hook that `other` is: one hook may be bound to several events.
+    /// Whether this is the hook that `other` is: one hook may be bound to several events, by its
+    /// table or by links in several folders.
     fn is_same(&self, other: &Hook) -> bool {
-        self.hook.name == other.name && self.hook.source == other.source
+        let (own, other_file) = (&self.hook.source.file, &other.source.file);
+        let is_linked = || {
+            let whole = own.canonicalize().ok();
+            whole.is_some() && whole == other_file.canonicalize().ok()
+        };
+        self.hook.name == other.name
+            && self.hook.source.line == other.source.line
+            && (own == other_file || is_linked())
     }
 }
 
@@ -163,8 +176,8 @@ impl SessionHooks {
         (engine.heartbeat, engine.watcher, engine.cancel) = (None, None, None);
         let mark = engine.new_mark(engine.mark.as_deref().unwrap_or(&runner.surroundings.run_id));
         engine.spare_sessions(&mark, true);
-        let (runner, held, over) = (runner.clone(), Mutex::default(), Condvar::new());
-        let shared = SharedState { runner, engine, sink, mark, first_pause, held, over };
+        let (runner, sessions) = (runner.clone(), Arc::default());
+        let shared = SharedState { runner, engine, sink, mark, first_pause, sessions };
         SessionHooks { shared: Arc::new(shared) }
     }
 
@@ -199,7 +212,7 @@ impl SessionHooks {
         line.push(b'\n');
 
         let mut failures = Vec::new();
-        let mut held = locked(&shared.held);
+        let mut held = locked(&shared.sessions.held);
         for hook in &lasting {
             let known = held.sessions.get(&session);
             let is_known = known.is_some_and(|known| known.iter().any(|one| one.is_same(hook)));
@@ -229,19 +242,19 @@ impl SessionHooks {
     /// have their timeout (5 s by default) to exit. After that they get SIGTERM, and SIGKILL 200 ms
     /// later. Does not wait for that.
     pub fn end(&self, session: &str) {
-        let hooks = locked(&self.shared.held).sessions.remove(session);
+        let hooks = locked(&self.shared.sessions.held).sessions.remove(session);
         hooks.iter().flatten().for_each(|hook| hook.lines.shorten(LineLife::Closing));
     }
 
     /// Ends the hooks of all sessions at once, with SIGTERM and then SIGKILL 200 ms later, and waits
     /// until nothing of them is left. Do not call it from the sink.
     pub fn end_all(&self) {
-        let mut held = locked(&self.shared.held);
+        let mut held = locked(&self.shared.sessions.held);
         held.sessions.clear();
         let had_some = !held.running.is_empty();
         held.running.iter().for_each(|hook| hook.lines.shorten(LineLife::Stopped));
         let is_running = |held: &mut HeldSessions| !held.running.is_empty();
-        let waited = self.shared.over.wait_while(held, is_running);
+        let waited = self.shared.sessions.over.wait_while(held, is_running);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         if had_some {
             self.shared.engine.end_strays(&self.shared.mark);
@@ -258,7 +271,7 @@ impl Drop for SessionHooks {
 
 impl std::fmt::Debug for SessionHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let held = locked(&self.shared.held);
+        let held = locked(&self.shared.sessions.held);
         let (sessions, hooks) = (held.sessions.len(), held.running.len());
         f.debug_struct("SessionHooks").field("sessions", &sessions).field("hooks", &hooks).finish()
     }
@@ -288,8 +301,11 @@ impl SharedState {
         let (event, runner) = (first.event.clone(), first.runner.clone());
         let supervise = move || {
             shared.supervise(&own, &event, &runner);
-            locked(&shared.held).running.retain(|known| !Arc::ptr_eq(known, &own));
-            shared.over.notify_all();
+            // Who waits for the end of all hooks also waits for that of the engine's keeper.
+            let sessions = Arc::clone(&shared.sessions);
+            drop((shared, runner));
+            locked(&sessions.held).running.retain(|known| !Arc::ptr_eq(known, &own));
+            sessions.over.notify_all();
         };
         thread::Builder::new().name("hookrun-session".to_string()).spawn(supervise)?;
         held.sessions.entry(one.session.clone()).or_default().push(Arc::clone(&one));

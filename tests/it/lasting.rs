@@ -1,6 +1,8 @@
 //! Hooks that live as long as a session: `lives = "session"`.
 
+mod configured;
 mod ended;
+mod shipped;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

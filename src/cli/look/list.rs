@@ -140,7 +140,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             if spec.blocks && failure != spec.on_failure {
                 write!(out, "  (its failure {}s)", failure.name())?;
             }
-            let idle = hook.idle.as_ref().map(|why| format!("  (idle: {})", plain(why)));
+            let idle = hook.idle_reason().map(|why| format!("  (idle: {})", plain(why)));
             let why =
                 if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
             writeln!(out, "{}", why.unwrap_or_default())?;
@@ -168,6 +168,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "parallel": hook.parallel,
         "rules": rules,
         "background": hook.background.name(),
+        "lives": hook.lives.name(),
         "limits": limits_json(&hook.limits),
         "sandbox": hook.sandbox.as_ref().map(sandbox_json),
         "containment": hook.containment.name(),
@@ -175,7 +176,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "reads": if hook.reads_stdin { "stdin" } else { "environment" },
         "dialect": hook.dialect_name(),
         "enabled": hook.enabled,
-        "idle": hook.idle,
+        "idle": hook.idle_reason(),
         "description": hook.description,
     }))
 }

@@ -89,7 +89,7 @@ fn human(
     let limits = limits.collect::<Vec<_>>().join(", ");
     let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
     let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
-    let rows: [(&str, String); 17] = [
+    let rows: [(&str, String); 18] = [
         ("event", hook.event.clone()),
         ("from", format!("{place} ({})", hook.source.layer_text())),
         ("runs", runs),
@@ -100,6 +100,7 @@ fn human(
         ("parallel", hook.parallel.to_string()),
         ("on_failure", failure_text(hook, rules)),
         ("background", hook.background.name().to_string()),
+        ("lives", hook.lives.name().to_string()),
         ("limits", or_none(limits)),
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),
@@ -108,7 +109,7 @@ fn human(
         ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];
-    let idle = hook.idle.clone().map(|why| ("idle", why));
+    let idle = hook.idle_reason().map(|why| ("idle", why.to_string()));
     let description = hook.description.clone().map(|text| ("description", text));
     let rule = hook.handler.rule();
     // What a program may do says nothing about a rule.

@@ -13,7 +13,7 @@ use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
-use crate::engine::hook::{Handler, Hook};
+use crate::engine::hook::{Handler, Hook, Lives};
 use crate::engine::spelling;
 
 use crate::cli::args::ValidateArgs;
@@ -86,6 +86,13 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         Ok(_) => {}
     }
     found.extend(tool_problems(hook));
+    if hook.lives == Lives::Session {
+        let cause =
+            format!("`{}` does not start for `run`: it lives as long as a session", hook.name);
+        let cure = "a program must hold the session: `hookrun serve`";
+        let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
+        found.push(problem(hook, Severity::Note, line, cause, cure));
+    }
     if hook.event == COMMIT && reads_working_tree(hook) {
         let cause = format!(
             "`{}` reads files as they are in the working tree; a commit takes what is staged",

@@ -111,6 +111,7 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("sandbox", "hookrun does not see what a hook did not try to touch"),
     ("containment", "it shows only when a hook must be ended"),
     ("background", "what a hook leaves running is not seen with certainty"),
+    ("lives", "no program holds the session of a case"),
     ("dialect", "every answer uses it: `asked`"),
     ("reads", "it shows only where a value is too large for the environment"),
     ("enabled", "a hook that is disabled, or cannot run here, has no points"),
@@ -286,7 +287,7 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
 }
 
 pub fn can_run(hook: &Hook) -> bool {
-    hook.enabled && hook.idle.is_none() && !matches!(hook.handler, Handler::Elsewhere { .. })
+    hook.may_run() && !matches!(hook.handler, Handler::Elsewhere { .. })
 }
 
 #[derive(Debug, Default)]

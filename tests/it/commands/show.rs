@@ -31,6 +31,7 @@ policy
   parallel    true
   on_failure  {on_failure}
   background  detach
+  lives       event
   limits      none
   sandbox     none
   containment auto

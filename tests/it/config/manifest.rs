@@ -67,7 +67,7 @@ enabled = false
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
             "containment": "group",
-            "background": "detach", "rewrite": true, "reads": "stdin", "dialect": "native",
+            "background": "detach", "lives": "event", "rewrite": true, "reads": "stdin", "dialect": "native",
             "enabled": false,
         })
     };
