@@ -14,6 +14,7 @@ mod ahp;
 mod http;
 mod kit;
 mod mcp;
+mod sessions;
 mod stdio;
 
 /// How long an answer may take before the test gives up: only a fault takes so long.

@@ -190,6 +190,11 @@ impl<'a> EventRequest<'a> {
         Config::load(choice, env, scope).for_host(self.dialect)
     }
 
+    /// The hooks of all events, as this host has them.
+    pub(crate) fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
+        Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
+    }
+
     /// Fails for an unknown name, before anything is read.
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
         if !self.bindings.is_empty() || find_event(config, self.name).is_ok() {

@@ -1,11 +1,12 @@
 //! The person and the sessions of a client that speaks JSON-RPC.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
 use crate::engine::session::{Message, Session};
+use crate::engine::session_hooks::SessionSink;
 use crate::engine::ui::{Asker, MessageKind, Ui};
 
 use crate::cli::serve::rpc::RpcPeer;
@@ -23,7 +24,7 @@ impl RpcClient {
     }
 
     fn ask(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<Value> {
-        if !self.dialogs.iter().any(|dialog| dialog == kind) {
+        if !self.shows(kind) {
             return None;
         }
         let mut params = Map::new();
@@ -35,6 +36,10 @@ impl RpcClient {
         }
         let answer = self.peer.ask("hookrun/dialog", &Value::Object(params), asker)?;
         answer.get("value").cloned()
+    }
+
+    fn shows(&self, kind: &str) -> bool {
+        self.dialogs.iter().any(|dialog| dialog == kind)
     }
 
     fn ask_text(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<String> {
@@ -71,13 +76,17 @@ impl Ui for RpcClient {
     }
 
     fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
-        let shown = json!({ "hook": asker.hook(), "message": message, "kind": kind });
-        self.peer.notify("hookrun/notify", &shown);
+        if self.shows("notify") {
+            let shown = json!({ "hook": asker.hook(), "message": message, "kind": kind });
+            self.peer.notify("hookrun/notify", &shown);
+        }
     }
 
     fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
-        let shown = json!({ "hook": asker.hook(), "key": key, "text": text });
-        self.peer.notify("hookrun/status", &shown);
+        if self.shows("status") {
+            let shown = json!({ "hook": asker.hook(), "key": key, "text": text });
+            self.peer.notify("hookrun/status", &shown);
+        }
     }
 }
 
@@ -89,5 +98,31 @@ impl Session for RpcClient {
         told.insert("session".to_string(), id.into());
         self.peer.notify("hookrun/message", &Value::Object(told));
         Ok(())
+    }
+}
+
+impl SessionSink for RpcClient {
+    fn context(&self, session: &str, hook: &str, text: &str) {
+        let told = json!({ "session": session, "hook": hook, "text": text });
+        self.peer.notify("hookrun/context", &told);
+    }
+
+    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>) {
+        if self.shows("status") {
+            let shown = json!({ "session": session, "hook": hook, "key": key, "text": text });
+            self.peer.notify("hookrun/status", &shown);
+        }
+    }
+
+    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>) {
+        tracing::info!(session, hook, how, ?restarts_in, "a hook of a session has ended");
+        if self.shows("notify") {
+            let again = restarts_in.map(|pause| format!("; it starts again in {pause:.0?}"));
+            let message = format!("{hook} has ended: {how}{}", again.unwrap_or_default());
+            let shown = json!({
+                "session": session, "hook": hook, "message": message, "kind": "warning",
+            });
+            self.peer.notify("hookrun/notify", &shown);
+        }
     }
 }

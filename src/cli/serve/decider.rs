@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
+use crate::config::trust::TrustSeal;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{Binding, Reply, folders, native};
 use crate::engine::complaint::Complaint;
@@ -16,6 +17,7 @@ use crate::engine::outcome::Outcome;
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
+use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::Ui;
 use crate::lab::report::json;
 
@@ -59,15 +61,43 @@ pub(crate) struct DecisionServer {
     abort: Abort,
     /// Has the engine that all runners of this server share.
     client: RwLock<ServedClient>,
+    /// The hooks that live as long as the sessions of the client, if it holds some.
+    sessions: RwLock<Option<Arc<SessionHooks>>>,
     hooks: HooksCache,
     deciding: Arc<AtomicUsize>,
     decided: AtomicU64,
+}
+
+/// Which hooks are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HooksScope {
+    /// Those of the event.
+    Event,
+    /// Those of all events: the first event of a session starts the hooks that live as long.
+    Session,
+}
+
+/// What an event has to do with the sessions that the client holds.
+struct SessionShare {
+    held: Arc<SessionHooks>,
+    hooks: Arc<LoadedHooks>,
+}
+
+impl SessionShare {
+    /// Passes the event on to the hooks of its session.
+    fn pass_on(&self, event: &Event) {
+        // What was changed since it was trusted starts nothing.
+        if !self.hooks.config.trust.seals.iter().any(TrustSeal::is_broken) {
+            self.held.event_with(&self.hooks.runner, event);
+        }
+    }
 }
 
 /// An event whose hooks are known.
 pub(crate) struct ReadyEvent {
     decider: Arc<DecisionServer>,
     hooks: Arc<LoadedHooks>,
+    sessions: Option<SessionShare>,
     event: Event,
     host: HostReply,
     budget: Option<Budget>,
@@ -106,6 +136,7 @@ impl DecisionServer {
             env: env.clone(),
             abort,
             client: RwLock::new(ServedClient { runner, person: None }),
+            sessions: RwLock::default(),
             hooks: HooksCache::default(),
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
@@ -121,6 +152,7 @@ impl DecisionServer {
             env: self.env.clone(),
             abort: self.abort.clone(),
             client: RwLock::new(ServedClient { runner, person: None }),
+            sessions: RwLock::default(),
             hooks: HooksCache::default(),
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
@@ -138,6 +170,25 @@ impl DecisionServer {
             client.person = Some(Person::Client(ui));
         }
         self.hooks.clear();
+    }
+
+    /// From now on the client holds the sessions of its events: hooks that live as long as one start
+    /// with it, and what they say goes to `sink`.
+    pub(crate) fn hold_sessions(&self, sink: Arc<dyn SessionSink>) {
+        let hooks = Arc::new(SessionHooks::new(&self.runner(), sink));
+        *self.sessions.write().unwrap_or_else(PoisonError::into_inner) = Some(hooks);
+    }
+
+    /// Ends all hooks of sessions, and waits for that.
+    pub(crate) fn end_sessions(&self) {
+        let held = self.sessions.write().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(held) = held {
+            held.end_all();
+        }
+    }
+
+    fn held_sessions(&self) -> Option<Arc<SessionHooks>> {
+        self.sessions.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Has the engine of this server, and no hooks.
@@ -199,14 +250,18 @@ impl DecisionServer {
             }
         }
         let failed = |failure: Complaint| self.refused(&request, &failure);
-        let hooks = self.hooks(&request, &place, &context);
+        let hooks = self.hooks(HooksScope::Event, &request, &place, &context);
         request.check(&hooks.config).map_err(|unknown| {
             Box::new(ClientAnswer { is_unknown: true, ..*self.refused(&request, &unknown) })
         })?;
+        let sessions = self.held_sessions().map(|held| {
+            let hooks = self.hooks(HooksScope::Session, &request, &place, &context);
+            SessionShare { held, hooks }
+        });
         let (event, host) = request.event(&hooks.config, context).map_err(failed)?;
         let whole = budget.or(request.budget());
         let budget = whole.map(|whole| Budget::from(started, whole));
-        Ok(ReadyEvent { decider: Arc::clone(self), hooks, event, host, budget })
+        Ok(ReadyEvent { decider: Arc::clone(self), hooks, sessions, event, host, budget })
     }
 
     /// Blocks a question that cannot be read.
@@ -229,6 +284,7 @@ impl DecisionServer {
 
     fn hooks(
         &self,
+        scope: HooksScope,
         request: &EventRequest<'_>,
         place: &ClientPlace,
         context: &Context,
@@ -246,7 +302,7 @@ impl DecisionServer {
             }
         };
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
-        let event = request.name.to_string();
+        let event = (scope == HooksScope::Event).then(|| request.name.to_string());
         let key = HooksKey { host, event, cwd: cwd.clone(), told: told.clone() };
         self.hooks.get(key, || {
             let mut env = Environment { cwd, ..self.env.clone() };
@@ -263,7 +319,10 @@ impl DecisionServer {
             let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
             let mut choice = Choice { told, ..choice };
             choice.told.roots.splice(0..0, env.projects_of(host));
-            let read = |choice: &Choice, env: &Environment| request.load(choice, env);
+            let read = |choice: &Choice, env: &Environment| match scope {
+                HooksScope::Event => request.load(choice, env),
+                HooksScope::Session => request.load_all(choice, env),
+            };
             LoadedHooks::read(choice, env, read, |config, env| self.equipped(config, env))
         })
     }
@@ -322,7 +381,7 @@ impl ReadyEvent {
     }
 
     fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let ReadyEvent { decider, hooks, event, host, budget } = self;
+        let ReadyEvent { decider, hooks, sessions, event, host, budget } = self;
         let runner = match cancel {
             Some(cancel) => hooks.runner.cancelled_by(cancel),
             None => hooks.runner.clone(),
@@ -353,6 +412,9 @@ impl ReadyEvent {
         if let Some(looked_in) = hooks.looked_in.clone().filter(|_| notes.says_nobody_bound(host)) {
             let name = &event.spec().name;
             reply.stderr.extend(nobody_bound(runner.registry(), name, || looked_in));
+        }
+        if let Some(sessions) = sessions {
+            sessions.pass_on(&event);
         }
         let name = event.spec().name.to_string();
         let outcome = run.outcome.clone();

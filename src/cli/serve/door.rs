@@ -102,6 +102,7 @@ impl LineDoor {
         }
         self.peer.close();
         self.requests.end_all();
+        self.decider.end_sessions();
     }
 
     fn take(&self, protocol: &impl LineProtocol, line: &[u8]) {

@@ -29,7 +29,8 @@ const UNUSED: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct HooksKey {
     pub(crate) host: &'static str,
-    pub(crate) event: String,
+    /// `None` for those of all events.
+    pub(crate) event: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) told: HostFolders,
 }

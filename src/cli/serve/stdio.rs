@@ -113,7 +113,9 @@ impl StdioProtocol {
         let shows = !dialogs.is_empty();
         let client = Arc::new(RpcClient::new(Arc::clone(&door.peer), dialogs));
         let ui = shows.then(|| Arc::clone(&client) as Arc<dyn Ui>);
-        door.decider.introduce(ui, messages.then_some(client as Arc<dyn Session>));
+        let session = messages.then(|| Arc::clone(&client) as Arc<dyn Session>);
+        door.decider.introduce(ui, session);
+        door.decider.hold_sessions(client);
         let told = json!({ "version": env!("CARGO_PKG_VERSION"), "methods": METHODS });
         door.peer.answer(message.id, Ok(told));
         Ok(())
