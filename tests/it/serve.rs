@@ -18,7 +18,7 @@ mod sessions;
 mod stdio;
 
 /// How long an answer may take before the test gives up: only a fault takes so long.
-const FAR: Duration = Duration::from_secs(120);
+const FAR: Duration = Duration::from_secs(60);
 
 /// How long nothing may happen until nothing more will.
 const QUIET: Duration = Duration::from_millis(500);

@@ -9,7 +9,6 @@ use crate::sandbox::Sandbox;
 
 /// Writes each event that it reads into a file, and says that it did.
 const WATCHER: &str = r#"#!/bin/sh
-# hookrun: lives=session events=session.start,turn.end
 echo $$ >>pids
 while read -r event; do
     echo "$event" >>events
@@ -18,7 +17,12 @@ done
 "#;
 
 fn watched() -> Sandbox {
-    Sandbox::new().script("hooks.d/session.start/10-watch.sh", WATCHER)
+    let events = r#"["session.start", "turn.end"]"#;
+    let table = format!(
+        "[[hook]]\nname = \"watch\"\nevent = {events}\ncommand = \"./watch.sh\"\n\
+         lives = \"session\"\n"
+    );
+    Sandbox::new().script("watch.sh", WATCHER).file("hookrun.toml", &table)
 }
 
 fn event(name: &str, session: &str) -> Value {
@@ -49,7 +53,7 @@ fn a_hook_lives_from_the_first_event_of_its_session_to_its_end() {
     hello(&mut client);
     let message = tells(&mut client, "session.start", "a");
     assert_eq!((&message["session"], &message["text"]), (&json!("a"), &json!("seen")));
-    assert_eq!(message["hook"], "10-watch.sh");
+    assert_eq!(message["hook"], "watch");
     tells(&mut client, "turn.end", "a");
     assert_eq!((count(&sandbox, "pids"), count(&sandbox, "events")), (1, 2));
     // Another session has its own, also if its start was before ours.
