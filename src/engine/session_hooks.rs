@@ -365,6 +365,9 @@ fn lives_on(hook: &Hook) -> bool {
     hook.lives == Lives::Session && hook.enabled && hook.idle.is_none()
 }
 
+/// How a hook ends that need not be heard of.
+pub(crate) const SESSION_IS_OVER: &str = "its session is over";
+
 /// Why a process has ended.
 fn how(trace: &Trace, life: LineLife) -> String {
     let by_status = match trace.exit {
@@ -373,7 +376,7 @@ fn how(trace: &Trace, life: LineLife) -> String {
     };
     let of_limit = matches!(trace.ending, Ending::OverLimit { .. } | Ending::NotStarted(_));
     if life != LineLife::Open && !of_limit {
-        return "its session is over".to_string();
+        return SESSION_IS_OVER.to_string();
     }
     let failure = if of_limit { None } else { by_status };
     let mut how = failure.or_else(|| trace.ending.failure()).unwrap_or_default();

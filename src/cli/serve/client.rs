@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use crate::engine::session::{Message, Session};
-use crate::engine::session_hooks::SessionSink;
+use crate::engine::session_hooks::{SESSION_IS_OVER, SessionSink};
 use crate::engine::ui::{Asker, MessageKind, Ui};
 
 use crate::cli::serve::rpc::RpcPeer;
@@ -116,7 +116,7 @@ impl SessionSink for RpcClient {
 
     fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>) {
         tracing::info!(session, hook, how, ?restarts_in, "a hook of a session has ended");
-        if self.shows("notify") {
+        if self.shows("notify") && how != SESSION_IS_OVER {
             let again = restarts_in.map(|pause| format!("; it starts again in {pause:.0?}"));
             let message = format!("{hook} has ended: {how}{}", again.unwrap_or_default());
             let shown = json!({
