@@ -91,5 +91,20 @@ pub const OPENCODE: &[PluginEvent] = &[
     told("session.error", "error"),
 ];
 
+/// The plugin says how long it waits.
+pub const OPENCLAW: &[PluginEvent] = &[
+    told("session_start", "session.start"),
+    told("session_end", "session.end"),
+    asked("before_agent_run", "prompt.submit", &[Refusal]),
+    asked("before_prompt_build", "agent.start", &[Context]),
+    asked("before_tool_call", "tool.pre", &[Refusal, New("toolInput")]),
+    told("after_tool_call", "tool.post"),
+    asked("before_agent_finalize", "agent.stop", &[Refusal]),
+    asked("message_sending", "message.out", &[Refusal, New("content")]),
+    told("after_compaction", "compact.post"),
+    told("agent_end", "agent.end"),
+];
+
 /// Every host with a plugin, by its name on the command line.
-pub const PLUGINS: &[(&str, &[PluginEvent])] = &[("opencode", OPENCODE), ("pi", PI), ("omp", OMP)];
+pub const PLUGINS: &[(&str, &[PluginEvent])] =
+    &[("opencode", OPENCODE), ("pi", PI), ("omp", OMP), ("openclaw", OPENCLAW)];

@@ -35,4 +35,5 @@ pub fn whose(name: &str) -> Option<&'static str> {
 
 /// Variables that move the folder of a user's settings of a host (documents of Claude Code and
 /// Codex).
-pub const FOLDERS: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"];
+pub const FOLDERS: &[&str] =
+    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR"];

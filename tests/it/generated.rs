@@ -121,6 +121,8 @@ const PARTS: &[Part] = &[
     ("limits-of-pi", || hosts::limits("pi")),
     ("events-of-the-plugin-for-omp", || hosts::events("omp")),
     ("limits-of-omp", || hosts::limits("omp")),
+    ("events-of-the-plugin-for-openclaw", || hosts::events("openclaw")),
+    ("limits-of-openclaw", || hosts::limits("openclaw")),
     ("waits-of-hosts", hosts::waits),
     ("statuses-of-hosts", hosts::statuses),
     ("signs-of-hosts", hosts::signs),
@@ -301,7 +303,9 @@ fn with_our_files() -> Sandbox {
 
 #[test]
 fn the_pages_about_hosts_show_what_happens() {
-    for page in ["claude", "codex", "gemini", "cursor", "copilot", "opencode", "pi", "omp"] {
+    for page in
+        ["claude", "codex", "gemini", "cursor", "copilot", "opencode", "pi", "omp", "openclaw"]
+    {
         let sandbox = Sandbox::new();
         let place = sandbox.at("home/demo");
         fs::create_dir(&place).unwrap();

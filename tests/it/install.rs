@@ -3,6 +3,7 @@
 mod disk;
 mod extension;
 mod guard;
+mod openclaw;
 mod plugin;
 
 use std::fs;
@@ -79,6 +80,13 @@ pub(crate) const HOSTS: &[Host] = &[
         project: ".omp/extensions/hookrun.js",
         user: "home/.omp/agent/extensions/hookrun.js",
         gate: "tool_call",
+        existing: "",
+    },
+    Host {
+        name: "openclaw",
+        project: ".openclaw/hookrun.js",
+        user: "home/.openclaw/hookrun.js",
+        gate: "before_tool_call",
         existing: "",
     },
 ];

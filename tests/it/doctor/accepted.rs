@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 
 use crate::sandbox::Sandbox;
 
-/// The folder trusted in Gemini CLI and Codex, and all hooks accepted in Codex as its `/hooks` does.
+/// The folder trusted in Gemini CLI and Codex, all hooks accepted in Codex as its `/hooks` does, and
+/// the plugin known to openclaw.
 pub(super) fn by_a_person(sandbox: Sandbox) -> Sandbox {
     let folder = sandbox.path().display().to_string();
     let trusted = format!("{{\"{folder}\": \"TRUST_FOLDER\"}}");
@@ -26,7 +27,13 @@ pub(super) fn by_a_person(sandbox: Sandbox) -> Sandbox {
             }
         }
     }
+    let plugins = serde_json::json!({
+        "load": { "paths": [sandbox.at(".openclaw/hookrun.js")] },
+        "entries": { "hookrun": { "hooks": { "allowConversationAccess": true } } },
+    });
+    let openclaw = serde_json::json!({ "plugins": plugins }).to_string();
     sandbox
+        .file("home/.openclaw/openclaw.json", &openclaw)
         .file("home/.codex/config.toml", &config)
         .file("home/.gemini/trustedFolders.json", &trusted)
 }

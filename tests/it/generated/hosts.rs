@@ -162,10 +162,10 @@ pub(super) fn bridge() -> String {
     let rows = EVENTS.iter().filter(|spec| is_told(&spec.name)).map(|spec| {
         let cells = all.iter().map(|host| cell(host, &spec.name));
         let row: Vec<String> = std::iter::once(code(&spec.name)).chain(cells).collect();
-        <[String; 9]>::try_from(row).unwrap()
+        <[String; 10]>::try_from(row).unwrap()
     });
     let head: Vec<&str> = std::iter::once("event").chain(all.iter().copied()).collect();
-    table(<[&str; 9]>::try_from(head).unwrap(), rows)
+    table(<[&str; 10]>::try_from(head).unwrap(), rows)
 }
 
 /// A line as a sentence.

@@ -64,6 +64,7 @@ fn a_user_whose_settings_were_moved_is_served_there() {
         (&HOSTS[0], "CLAUDE_CONFIG_DIR", "settings.json"),
         (&HOSTS[1], "CODEX_HOME", "hooks.json"),
         (&HOSTS[5], "XDG_CONFIG_HOME", "opencode/plugins/hookrun.js"),
+        (&HOSTS[8], "OPENCLAW_STATE_DIR", "hookrun.js"),
         (&HOSTS[6], "PI_CODING_AGENT_DIR", "extensions/hookrun.js"),
     ] {
         let sandbox = project();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::nasty::running::{Running, skipped, wait_for_text, wait_until};
+use crate::nasty::running::{Running, wait_for_text, wait_until};
 use crate::sandbox::{Ran, Sandbox};
 use crate::ui::screen::{Step, at, at_terminal};
 
@@ -395,91 +395,6 @@ fn a_program_has_what_pi_gives_its_hooks_in_their_context() {
 }
 
 // pi: the host's side
-
-/// What pi's side of the bridge returns for one event, as JSON, or the error that it throws.
-const BRIDGE: &str = r#"
-import hookrun from "./hookrun.mjs";
-import { readFileSync } from "node:fs";
-const handlers = {};
-hookrun({ on: (name, handler) => (handlers[name] = handler) });
-const event = JSON.parse(readFileSync("event"));
-event.resolveApiKey = () => "secret";
-const told = [];
-const whole = { cwd: process.cwd(), sessionFile: "/tmp/s-1.jsonl", ui: { notify: (text) => told.push(text) } };
-// pi takes the context back when the handler first waits.
-let isStale = false;
-const ctx = new Proxy(whole, {
-  get(target, key) {
-    if (isStale) throw new Error("stale context");
-    return target[key];
-  },
-});
-try {
-  const asked = handlers[event.type](event, ctx);
-  isStale = true;
-  const result = await asked;
-  console.log(JSON.stringify({ result: result ?? null, told }));
-} catch (error) {
-  console.log(JSON.stringify({ error: error.message }));
-}
-"#;
-
-#[test]
-fn a_hook_of_pi_that_asks_hookrun_returns_what_it_says() {
-    if !Path::new("/usr/bin/node").exists() {
-        return skipped("there is no /usr/bin/node");
-    }
-    let bridge = fs::read_to_string(fixtures("pi").join("hookrun.ts")).unwrap();
-    let named = format!("const PROGRAM = \"{}\";", env!("CARGO_BIN_EXE_hookrun"));
-    let bridge = bridge.replace("const PROGRAM = \"hookrun\";", &named);
-    assert!(bridge.contains(&named));
-    let sandbox = pi(&["tool_call/permission-gate.sh", "session/keep-session.sh"])
-        .hook_for("tool.post", "throws", "# hookrun: dialect=native\necho broken >&2; exit 1")
-        .hook_for("turn.start", "keep", "cat > seen")
-        .file("hookrun.mjs", &bridge)
-        .file("run.mjs", BRIDGE);
-    let asked = |event: &Value| {
-        fs::write(sandbox.at("event"), event.to_string()).unwrap();
-        let hookrun = sandbox.command(&[]);
-        let mut node = std::process::Command::new("/usr/bin/node");
-        node.arg("run.mjs").current_dir(sandbox.path()).env_clear();
-        node.envs(hookrun.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = node.output().unwrap();
-        serde_json::from_slice::<Value>(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
-    };
-    let call = |command: &str| tool_call("bash", &json!({ "command": command }));
-    let blocked = json!({ "block": true, "reason": "Blocked by user" });
-    assert_eq!(asked(&call("sudo ls"))["result"], blocked);
-    assert_eq!(asked(&call("ls")), json!({ "result": null, "told": [] }));
-    assert_eq!(asked(&session("before_clear"))["result"], json!({ "cancel": true }));
-    let told = asked(&event("tool_result", &json!({ "toolName": "bash", "content": [] })));
-    assert!(told["told"][0].as_str().unwrap().contains("broken"), "{told}");
-    asked(&event("turn_start", &json!({ "turnIndex": 4 })));
-    let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
-    assert_eq!((&seen["turnIndex"], &seen["sessionId"]), (&json!(4), &json!(SESSION)));
-    // A mistake in the configuration closes the gate, and is told of everything else.
-    fs::write(sandbox.at("hookrun.toml"), "nonsense").unwrap();
-    assert_eq!(asked(&call("ls"))["result"]["block"], true);
-    let told = asked(&event("turn_start", &json!({ "turnIndex": 5 })));
-    assert!(told["told"][0].as_str().unwrap().contains("have errors"), "{told}");
-    // A hookrun that decides nothing is a failure, whatever it printed.
-    for (body, said) in [
-        ("echo '{}'; kill -9 $$", "hookrun ended with SIGKILL and no decision"),
-        ("echo '{}'; exit 1", "hookrun ended with status 1 and no decision"),
-        ("kill -STOP $$", "hookrun did not answer within 0.5 s"),
-    ] {
-        let other = sandbox.at("other");
-        fs::write(&other, format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let text = bridge.replace(env!("CARGO_BIN_EXE_hookrun"), other.to_str().unwrap());
-        let text = match body.contains("STOP") {
-            true => text.replace("600_000", "500"),
-            false => text,
-        };
-        fs::write(sandbox.at("hookrun.mjs"), text).unwrap();
-        assert_eq!(asked(&call("ls"))["error"], said);
-    }
-}
 
 // openclaw
 

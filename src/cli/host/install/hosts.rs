@@ -216,6 +216,30 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         ],
         ..PLAIN
     },
+    InstallHost {
+        name: "openclaw",
+        title: "openclaw",
+        project: ".openclaw/hookrun.js",
+        user: UserFile::Moved {
+            variable: "OPENCLAW_STATE_DIR",
+            usual: ".openclaw",
+            file: "hookrun.js",
+        },
+        form: HostForm::Plugin(PluginShape {
+            events: plugins::OPENCLAW,
+            text: include_str!("plugin/openclaw.js"),
+        }),
+        cannot: &[
+            "it cannot ask: a question from a hook blocks",
+            "a prompt cannot be rewritten: a rewrite blocks it",
+            "what a hook says for the model before a tool has no place",
+            "written by its types and documents, and not run",
+        ],
+        must: &["in `openclaw.json` add the file to `plugins.load.paths`, and set \
+             `plugins.entries.hookrun.hooks.allowConversationAccess` to true"],
+        trust: Some(trust::openclaw),
+        ..PLAIN
+    },
 ];
 
 pub(crate) fn find(name: &str) -> Option<&'static InstallHost> {

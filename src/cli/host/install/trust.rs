@@ -1,7 +1,7 @@
 //! What a person must have accepted before a host runs hookrun, as the host itself keeps it.
 //!
-//! Sources: the sources of both hosts, and what Codex CLI 0.169.0 and Gemini CLI 0.61.0 did when
-//! measured.
+//! Sources: the sources of Codex and Gemini CLI, and what Codex CLI 0.169.0 and Gemini CLI 0.61.0
+//! did when measured; the documents of openclaw 2026.9.6.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +15,39 @@ use crate::dialects::snake;
 use crate::lab::report::json::present;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
+
+/// openclaw: a plugin by its path, and its access to conversations, both in the user's
+/// `openclaw.json`.
+pub(crate) fn openclaw(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let file = question.user.join("openclaw.json");
+    let plugins = read_value(&file).unwrap_or_default()["plugins"].take();
+    let is_own = |path: &Value| {
+        let path = path.as_str().unwrap_or_default();
+        let below_home = path.strip_prefix("~/").map(Path::new);
+        below_home.map_or(Path::new(path) == question.file, |path| question.file.ends_with(path))
+    };
+    let own = &plugins["entries"]["hookrun"];
+    let wrong = [
+        (
+            !plugins["load"]["paths"].as_array().is_some_and(|paths| paths.iter().any(is_own)),
+            "openclaw does not load the plugin",
+            "add its path to `plugins.load.paths`",
+        ),
+        (
+            plugins["enabled"] == false || own["enabled"] == false,
+            "openclaw's plugin is switched off",
+            "take `\"enabled\": false` out",
+        ),
+        (
+            own["hooks"]["allowConversationAccess"] != true,
+            "openclaw keeps prompts and stops from the plugin",
+            "set `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
+        ),
+    ];
+    let found = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
+    let distrust = |cause: &str, cure| Distrust { file: file.clone(), cause: cause.into(), cure };
+    found.map(|(_, cause, cure)| distrust(cause, cure)).collect()
+}
 
 /// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
 /// `config.toml`.

@@ -1,0 +1,80 @@
+
+export default {
+  id: "hookrun",
+  name: "hookrun",
+  description: "Asks hookrun's hooks before and after what agents do",
+  register(api) {
+    const hookrun = connect({
+      offers: () => ({ dialogs: [], messages: true }),
+      "hookrun/message": ({ session, text, attachments = [] }) => {
+        const all = [text, ...attachments.map((file) => `Attached: ${file}`)].join("\n");
+        const injection = { sessionKey: session, text: all };
+        return api.session.workflow.enqueueNextTurnInjection(injection);
+      },
+    });
+    // What each hook gets of the event, and what it makes of the decision.
+    const on = (name, factsOf, resultOf = () => undefined) => {
+      if (!(name in EVENTS)) return;
+      const [event, waitMs] = EVENTS[name];
+      const ask = async (told, ctx) => {
+        const ownFolder = () => api.runtime.agent.resolveAgentWorkspaceDir(api.config, ctx.agentId);
+        const cwd = told.cwd ?? ctx.workspaceDir ?? (ctx.agentId ? ownFolder() : process.cwd());
+        const facts = { cwd, sessionId: ctx.sessionKey ?? ctx.sessionId, ...factsOf(told) };
+        return resultOf(await hookrun.ask(event, facts, { waitMs, signal: ctx.abortSignal }));
+      };
+      // The host waits longer than hookrun takes, since it goes on when it has waited.
+      api.on(name, ask, { timeoutMs: waitMs + 5000 });
+    };
+
+    on("session_start", () => ({}));
+    on("session_end", ({ reason }) => ({ reason }));
+    on(
+      "before_agent_run",
+      ({ prompt }) => ({ prompt }),
+      ({ refusal, result }) => {
+        const rewrites = result.update?.prompt !== undefined;
+        const reason = refusal ?? (rewrites ? "openclaw cannot rewrite a prompt" : undefined);
+        return reason && { outcome: "block", reason, message: reason };
+      },
+    );
+    on(
+      "before_prompt_build",
+      ({ prompt }) => ({ prompt }),
+      ({ result }) => result.additionalContext && { appendContext: result.additionalContext },
+    );
+    on(
+      "before_tool_call",
+      ({ toolName, params, toolCallId }) => ({ toolName, toolInput: params, toolUseId: toolCallId }),
+      ({ refusal, result }) =>
+        refusal === undefined
+          ? { params: result.update?.toolInput }
+          : { block: true, blockReason: refusal },
+    );
+    on("after_tool_call", ({ toolName, params, toolCallId, result, error, durationMs }) => ({
+      toolName,
+      toolInput: params,
+      toolUseId: toolCallId,
+      result: result ?? error,
+      isError: error !== undefined,
+      durationMs,
+    }));
+    // A failure lets an agent stop: an endless loop is worse.
+    on(
+      "before_agent_finalize",
+      ({ stopHookActive, lastAssistantMessage }) => ({ stopHookActive, lastAssistantMessage }),
+      ({ refusal, isFailure }) =>
+        refusal && !isFailure ? { action: "revise", reason: refusal } : undefined,
+    );
+    on(
+      "message_sending",
+      ({ to, content }) => ({ recipient: to, content }),
+      ({ refusal, result }) =>
+        refusal === undefined
+          ? { content: result.update?.content }
+          : { cancel: true, cancelReason: refusal },
+    );
+    on("after_compaction", () => ({}));
+    on("agent_end", ({ messages }) => ({ messages }));
+    api.on("gateway_stop", () => hookrun.end());
+  },
+};
