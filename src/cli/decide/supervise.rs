@@ -83,8 +83,6 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
 
 /// `hookrun keep MARK`: the keeper.
 pub(crate) fn keep(mark: &str) -> ExitStatus {
-    // Out of the session, so that what ends hookrun's group does not end the keeper.
-    let _ = rustix::process::setsid();
     crate::engine::exec::keeper::keep(std::io::stdin().lock(), mark);
     ExitStatus::Yes
 }

@@ -291,8 +291,6 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
     command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
-    // Inside a hook of another hookrun, that hookrun must not mistake it for a stray process.
-    command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
     Ok((Pid::from_child(&started), writer.into()))
 }

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
+use super::command::Program;
+use super::spawn::{Inherited, Spawn};
 use super::{cgroup, child, tree};
 
 /// How long a hook runs before the keeper is started.
@@ -42,13 +45,27 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Starts a keeper. Returns `None` on failure: hooks then rely on hookrun to end them.
     pub(super) fn start(own: &OwnProgram) -> Option<Keeper> {
-        match child::companion(&own.path, &["keep".to_string(), own.mark.clone()]) {
-            Ok((pid, pipe)) => Some(Keeper { pid, pipe }),
-            Err(error) => {
-                tracing::warn!(%error, "no keeper");
-                None
-            }
-        }
+        let keeper = Keeper::try_start(own);
+        keeper.inspect_err(|error| tracing::warn!(%error, "no keeper")).ok()
+    }
+
+    /// It begins in a session of its own: what ends hookrun's group at this moment must not end it.
+    fn try_start(own: &OwnProgram) -> io::Result<Keeper> {
+        let (reader, writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&writer, true)?;
+        let nothing = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
+        let arguments = vec!["keep".into(), own.mark.clone().into()];
+        let program = Program { path: own.path.clone(), name: "hookrun".into(), arguments };
+        let spawn = Spawn {
+            program: &program,
+            inherited: Inherited::of_this_process(),
+            // Inside a hook of another hookrun, that hookrun must not mistake it for a stray process.
+            without: &["HOOKRUN_RUN_ID"],
+            variables: &[],
+            cwd: None,
+        };
+        let pid = spawn.start([reader.into(), nothing()?, nothing()?])?;
+        Ok(Keeper { pid, pipe: writer.into() })
     }
 
     /// Tells the keeper about a running group, or a control group that holds a hook.
