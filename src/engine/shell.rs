@@ -2,18 +2,18 @@
 //!
 //! brush-parser reads the grammar from `tokens`; `word` takes quotes off and finds
 //! substitutions, `braces` makes several words of one, `wrapped` tells what a program runs,
-//! and `script` walks through all of it. `programs` is the table of what is known of programs, by
-//! which `options` divides their words. Nothing is run, and
+//! and `script` walks through all of it. `programs` is the table of what is known of programs,
+//! `program_index` finds in it, and by it `options` divides their words. Nothing is run, and
 //! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
 mod line;
 mod options;
+mod program_index;
 #[cfg_attr(
     not(feature = "shell"),
     expect(dead_code, reason = "nothing asks what a program runs where no text is read")
 )]
-mod program_index;
 mod programs;
 
 #[cfg(feature = "shell")]
