@@ -163,6 +163,7 @@ impl Runner {
     }
 
     /// The same runner for one decision, which `cancel` can end too.
+    #[cfg(feature = "tokio")]
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
         Runner { engine: self.engine.cancelled_by(cancel), ..self.clone() }

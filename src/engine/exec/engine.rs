@@ -81,6 +81,7 @@ impl Engine {
     }
 
     /// An engine that `cancel` ends too.
+    #[cfg(feature = "tokio")]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Engine {
         Engine { cancel: Some(cancel), ..self.clone() }
     }
