@@ -15,6 +15,7 @@ mod stdio;
 use std::sync::Arc;
 
 use crate::config::Environment;
+use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::decide::door::Door;
@@ -26,9 +27,14 @@ use http::{HttpDoor, HttpPlaces};
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
 
+/// How many descriptors a server may have open, if the system lets it: each connection has one, each
+/// event two, and each hook a few. Many systems allow 1,024.
+const DESCRIPTORS: u64 = 16 * 1024;
+
 /// Serves until the client is gone or a signal ends it.
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let (abort, subreaper) = hold_ground()?;
+    raise_descriptors();
     let source = ServeSource {
         door: if args.mcp { Door::Mcp } else { Door::Stdio },
         host: args.host.clone(),
@@ -55,4 +61,13 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
         http.close();
     }
     Ok(ExitStatus::Yes)
+}
+
+fn raise_descriptors() {
+    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    if current.is_some_and(|current| current < wanted) {
+        let raised = Rlimit { current: Some(wanted), maximum };
+        let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+    }
 }

@@ -33,7 +33,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -66,10 +65,6 @@ const LEAVING: Duration = Duration::from_secs(10);
 
 /// How long to wait where no descriptor is left.
 const BREATH: Duration = Duration::from_millis(100);
-
-/// How many descriptors a server may have open, if the system lets it: each connection has one, each
-/// event two, and each hook a few.
-const DESCRIPTORS: u64 = 16 * 1024;
 
 /// Where clients come.
 #[derive(Debug)]
@@ -115,7 +110,6 @@ impl HttpDoor {
     /// # Errors
     /// When a socket or the token cannot be used.
     pub(crate) fn open(decider: Arc<DecisionServer>, places: &HttpPlaces) -> Result<HttpDoor> {
-        raise_descriptors();
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.enable_all().thread_name("hookrun-http").build();
         let runtime = runtime.map_err(failed("cannot start threads for HTTP"))?;
@@ -166,16 +160,6 @@ impl HttpDoor {
             let _ = tokio::time::timeout(LEAVING, all).await;
         });
         runtime.shutdown_timeout(LEAVING);
-    }
-}
-
-/// A connection costs a descriptor, and many systems allow 1,024.
-fn raise_descriptors() {
-    let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Nofile);
-    let wanted = maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
-    if current.is_some_and(|current| current < wanted) {
-        let raised = Rlimit { current: Some(wanted), maximum };
-        let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     }
 }
 
