@@ -1,8 +1,8 @@
 //! The events of hosts that load a plugin of hookrun's. It asks in hookrun's own words, and carries
 //! the decision out in the host, so no dialect is needed.
 //!
-//! Sources: pi 0.73.1 and oh-my-pi 18.2.3, measured, and their types; the types of openclaw
-//! 2026.9.6; the documents of OpenCode.
+//! Sources: OpenCode 1.18.33, pi 0.73.1 and oh-my-pi 18.2.3, measured, and their types; the types
+//! and documents of openclaw 2026.9.6.
 
 use super::results::ReplySlot::{self, Context, New, Refusal};
 use super::row::Wait;

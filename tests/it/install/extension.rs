@@ -134,6 +134,28 @@ fn a_result_and_a_prompt_are_what_hooks_make_of_them() {
 }
 
 #[test]
+fn what_may_be_cancelled_is_cancelled_and_a_command_of_the_person_gets_the_reason() {
+    let refuse = "echo 'not now' >&2; exit 1";
+    for host in HOSTS {
+        let sandbox = Sandbox::new()
+            .hook_for("compact.pre", "keep", refuse)
+            .hook_for("session.switch.pre", "stay", "exit 0")
+            .hook_for("user.bash", "guard", refuse);
+        let sandbox = installed(host, sandbox);
+        let events = [
+            json!({ "on": "session_before_compact" }),
+            json!({ "on": "session_before_switch", "reason": "new" }),
+            json!({ "on": "user_bash", "command": "ls" }),
+        ];
+        let Some(said) = play(&sandbox, host, true, &events) else { return };
+        assert_eq!(said["printed"][0]["result"], json!({ "cancel": true }));
+        assert_eq!(said["printed"][1].get("result"), None);
+        assert_eq!(said["printed"][2]["result"]["result"]["output"], "not now");
+        assert_eq!(said["seen"], json!([["notify", "not now", "warning"]]));
+    }
+}
+
+#[test]
 fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
     let body = "set -e
         hookrun ui confirm Sure text

@@ -11,7 +11,8 @@ const DRIVER: &str = r#"
 import { pathToFileURL } from "node:url";
 const [file, hook, input, output] = process.argv.slice(2);
 const { Hookrun } = await import(pathToFileURL(file));
-const hooks = await Hookrun({ directory: process.cwd() });
+const tui = { showToast: ({ body }) => console.log(`toast: ${body.message}`) };
+const hooks = await Hookrun({ client: { tui }, directory: process.cwd() });
 const given = JSON.parse(output);
 try {
   if (hooks[hook] === undefined) throw new Error("no such hook");
@@ -127,7 +128,7 @@ fn a_prompt_is_refused_or_gets_context() {
     let prompt = r#"{"parts": [{"type": "text", "text": "hello"}]}"#;
     let censor = Sandbox::new().hook_for("prompt.submit", "censor", "echo no >&2; exit 1");
     let Some(said) = call(&installed(censor), "chat.message", session, prompt) else { return };
-    assert_eq!(said, "thrown: no");
+    assert_eq!(said, "toast: no\nthrown: no");
     let body = "echo '{\"additionalContext\": \"be brief\"}'";
     let teller = Sandbox::new().hook_for("prompt.submit", "tell", body);
     let said = call(&installed(teller), "chat.message", session, prompt);

@@ -24,7 +24,12 @@ export const Hookrun = async ({ client, directory }) => {
       const prompt = texts.map((part) => part.text).join("\n");
       const told = { sessionId: input.sessionID, prompt };
       const { refusal, result } = await ask("chat.message", told);
-      if (refusal !== undefined) throw new Error(refusal);
+      if (refusal !== undefined) {
+        // The host says no more than that there was an error.
+        const body = { message: refusal, variant: "error" };
+        Promise.resolve().then(() => client.tui.showToast({ body })).catch(() => {});
+        throw new Error(refusal);
+      }
       if (typeof result.update?.prompt === "string" && texts.length > 0) {
         for (const part of texts) part.text = "";
         texts[0].text = result.update.prompt;

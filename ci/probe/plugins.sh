@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Probes hookrun's plugin in a real pi or oh-my-pi, offline, with a fake model:
+# Probes hookrun's plugin in a real pi, oh-my-pi or OpenCode, offline, with a fake model:
 #
-#   ci/probe/pi.sh pi "path/to/pi" path/to/hookrun
-#   ci/probe/pi.sh omp "bun path/to/omp/dist/cli.js" path/to/hookrun [ROW…]
+#   ci/probe/plugins.sh pi path/to/pi path/to/hookrun
+#   ci/probe/plugins.sh omp "bun path/to/omp/dist/cli.js" path/to/hookrun
+#   ci/probe/plugins.sh opencode path/to/opencode path/to/hookrun [ROW…]
 #
 # Prints a line for each row, and exits with 1 if one failed.
 set -u
@@ -11,16 +12,26 @@ shift 3
 here=$(dirname "$(realpath "$0")")
 place=$(mktemp -d)
 failed=0
-export HOME=$place/home
-mkdir -p "$HOME/.config/hookrun" "$HOME/.$host/agent"
+export HOME=$place/home OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
+mkdir -p "$HOME/.config/hookrun" "$HOME/.config/opencode" "$HOME/.$host/agent"
 printf '[trust]\npaths = "%s"\n' "$place" > "$HOME/.config/hookrun/hookrun.toml"
 coproc MODEL { node "$here/fake-model.mjs" "$place/requests"; }
 read -r port <&"${MODEL[0]}"
 trap 'eval "exec ${MODEL[1]}>&-"; rm -rf "$place"' EXIT
-models="{\"providers\": {\"fake\": {\"baseUrl\": \"http://127.0.0.1:$port/v1\", \"api\": \"openai-completions\", \"apiKey\": \"none\", \"models\": [{\"id\": \"fake\"}]}}}"
+url=http://127.0.0.1:$port/v1
+models="{\"providers\": {\"fake\": {\"baseUrl\": \"$url\", \"api\": \"openai-completions\", \"apiKey\": \"none\", \"models\": [{\"id\": \"fake\"}]}}}"
 case $host in
 pi) echo "$models" > "$HOME/.pi/agent/models.json"; client="$client --offline --provider fake --model fake" ;;
 omp) echo "$models" > "$HOME/.omp/agent/models.yml"; client="$client --model fake/fake" ;;
+opencode)
+    options="{\"baseURL\": \"$url\", \"apiKey\": \"none\"}"
+    fake="{\"npm\": \"@ai-sdk/openai-compatible\", \"options\": $options, \"models\": {\"fake\": {}}}"
+    echo "{\"permission\": \"allow\", \"model\": \"fake/fake\", \"provider\": {\"fake\": $fake}}" \
+        > "$HOME/.config/opencode/opencode.json"
+    client="$client run"
+    # It carries neither dialogs nor what is said before a tool, and has no stop.
+    rows='allow block garbage hanging killed message_p missing_prompt missing_tool no_person no_serve one_server refused_prompt result rewrite server_killed'
+    ;;
 esac
 
 # hook EVENT BODY: a hook of the row's project, which may rewrite and call hookrun.
@@ -35,17 +46,25 @@ plugin() {
     "$hookrun" install "$host" --all-events > /dev/null
     printf '#!/bin/sh\n[ $1 = run ] || echo $$ > serve.pid\necho $1 >> %s/calls\nexec %s "$@"\n' "$PWD" "$hookrun" > hookrun
     chmod +x hookrun
-    sed -i "s|^const PROGRAM = .*|const PROGRAM = \"$PWD/hookrun\";|; ${1:-}" ".$host/extensions/hookrun.js"
+    sed -i "s|^const PROGRAM = .*|const PROGRAM = \"$PWD/hookrun\";|; ${1:-}" ".$host"/*/hookrun.js
 }
 
-prompt() { $client -p "$1" < /dev/null > out 2>&1; }
+prompt() {
+    case $host in
+    opencode) echo "$1" | timeout 60 $client > out 2>&1 ;;
+    *) $client -p "$1" < /dev/null > out 2>&1 ;;
+    esac
+}
 rpc() { timeout 60 node "$here/rpc.mjs" "$1" $client --mode rpc > out 2>&1; }
-touch_ran='CALL bash {"command": "touch ran"}'
-asked() { grep -c . "$place/requests"; }
+touch_ran='CALL bash {"command": "touch ran", "description": "touch"}'
+# A title is asked for next to the answer.
+asked() { grep -vc 'title generator' "$place/requests"; }
+# OpenCode has the reason in its log and, at a terminal, in a toast.
+shown() { [ "$host" = opencode ] || grep -q "$1" out; }
 told() { grep -qF -- "$1" "$place/requests"; }
 
 row_allow() { hook tool.pre 'exit 0'; plugin; prompt "$touch_ran"; [ -e ran ]; }
-row_one_server() { hook tool.pre 'exit 0'; plugin; prompt "$touch_ran"; [ "$(sort calls | uniq -c | xargs)" = "1 serve" ]; }
+row_one_server() { hook tool.pre 'exit 0'; plugin 's|START_MS = 5|START_MS = 5000|'; prompt "$touch_ran"; [ "$(sort calls | uniq -c | xargs)" = "1 serve" ]; }
 row_block() { hook tool.pre 'echo not that >&2; exit 1'; plugin; prompt "$touch_ran"; [ ! -e ran ] && told 'not that'; }
 row_rewrite() {
     hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\"}}}'"
@@ -61,10 +80,10 @@ row_context() {
 }
 row_result() {
     hook tool.post "echo '{\"update\": {\"result\": \"redacted\"}}'"
-    plugin; prompt 'CALL bash {"command": "echo se; echo cret"}'; told redacted && ! told 'se\ncret'
+    plugin; prompt 'CALL bash {"command": "echo se; echo cret", "description": "echo"}'; told redacted && ! told 'se\ncret'
 }
-row_refused_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && grep -q 'no such prompts' out; }
-row_refused_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && grep -q 'no such prompts' out; }
+row_refused_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
+row_refused_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
 row_dialog() {
     hook tool.pre 'hookrun ui confirm Sure? && hookrun ui select Which one two > chosen && hookrun ui input Name > typed && hookrun ui editor Text old > edited && hookrun ui notify shown && hookrun ui status key text'
     plugin; rpc "$touch_ran"
@@ -81,11 +100,10 @@ row_stop() {
     hook agent.stop '[ -e once ] || { touch once; echo one thing more >&2; exit 1; }'
     plugin; prompt 'hello'; told 'one thing more' && [ "$(asked)" = 2 ]
 }
-row_compact() { [ "$host" = pi ] || return 0; hook compact.pre 'exit 1'; plugin; prompt 'hello'; [ "$(asked)" = 1 ]; }
 row_end() { hook session.end 'touch ended'; hook agent.end 'touch agent-ended'; plugin; prompt hello; [ -e ended ]; }
-row_missing_prompt() { hook tool.pre 'exit 0'; plugin "s|/hookrun\";|/gone\";|"; prompt hello; [ "$(asked)" = 0 ] && grep -q 'cannot be started' out; }
+row_missing_prompt() { hook tool.pre 'exit 0'; plugin "s|/hookrun\";|/gone\";|"; prompt hello; [ "$(asked)" = 0 ] && shown 'cannot be started'; }
 # Where the prompt is not asked about, the tool is.
-only_tools='s|"input":\[[^]]*\],||'
+only_tools='s#"\(input\|chat.message\)":\[[^]]*\],##'
 row_missing_tool() { hook tool.pre 'exit 0'; plugin "$only_tools; s|/hookrun\";|/gone\";|"; prompt "$touch_ran"; [ ! -e ran ] && told 'cannot be started'; }
 row_missing_stop() { hook tool.pre 'exit 0'; plugin "$only_tools; s|/hookrun\";|/gone\";|"; prompt hello; [ "$(asked)" = 1 ]; }
 row_killed() { hook tool.pre 'exit 0'; plugin "$only_tools"; printf '#!/bin/sh\nkill -9 $$\n' > hookrun; prompt "$touch_ran"; [ ! -e ran ] && told 'SIGKILL and no decision'; }
@@ -97,7 +115,7 @@ row_hanging() { hook tool.pre 'exit 0'; plugin "$only_tools; s|\[\(\"[a-z.]*\"\)
 row_garbage() { hook tool.pre 'exit 0'; plugin "$only_tools"; printf '#!/bin/sh\necho garbage\n' > hookrun; prompt "$touch_ran"; [ ! -e ran ] && told 'said what cannot be read'; }
 row_no_serve() { hook tool.pre 'exit 0'; plugin; sed -i '2a[ $1 = serve ] \&\& exit 2' hookrun; prompt "$touch_ran"; [ -e ran ] && grep -q run calls; }
 
-for row in ${*:-$(declare -F | sed -n 's/.* row_//p')}; do
+for row in ${*:-${rows:-$(declare -F | sed -n 's/.* row_//p')}}; do
     mkdir -p "$place/$row" "$place/bin"
     ln -sf "$hookrun" "$place/bin/hookrun"
     : > "$place/requests"
