@@ -6,6 +6,8 @@
 #   ci/probe/plugins.sh opencode path/to/opencode path/to/hookrun [ROW…]
 #
 # Prints a line for each row, and exits with 1 if one failed.
+# Rows are called by their names, hooks are text for another shell, and a client may be several words:
+# shellcheck disable=SC2317,SC2016,SC2086,SC2048
 set -u
 host=$1 client=$2 hookrun=$(realpath "$3")
 shift 3
@@ -119,7 +121,7 @@ for row in ${*:-${rows:-$(declare -F | sed -n 's/.* row_//p')}}; do
     mkdir -p "$place/$row" "$place/bin"
     ln -sf "$hookrun" "$place/bin/hookrun"
     : > "$place/requests"
-    if (cd "$place/$row" && "row_$row"); then
+    if (cd "$place/$row" || exit; "row_$row"); then
         echo "ok      $row"
     else
         failed=1
