@@ -126,7 +126,7 @@ for row in ${*:-${rows:-$(declare -F | sed -n 's/.* row_//p')}}; do
     else
         failed=1
         echo "FAILED  $row"
-        [ -z "${VERBOSE:-}" ] || { cd "$place/$row"; ls -A; cat out calls; tail -c 2000 "$place/requests"; }
+        [ -z "${VERBOSE:-}" ] || { cd "$place/$row" || exit; ls -A; cat out calls; tail -c 2000 "$place/requests"; }
     fi
 done
 exit $failed
