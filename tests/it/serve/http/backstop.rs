@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::super::KEPT;
 use super::HttpServer;
 use crate::sandbox::{Ran, Sandbox};
 
@@ -108,6 +109,8 @@ fn without_the_server_the_command_decides() {
     while asked(&sandbox) < 2 {
         std::thread::yield_now();
     }
+    // The keeper starts once a hook has run for a while; without it the hook would stay.
+    std::thread::sleep(KEPT);
     // It dies in the middle of a decision, for which the command waits.
     std::thread::scope(|both| {
         let waiting = both.spawn(|| backstop(&sandbox, &call("2")));
