@@ -397,3 +397,14 @@ impl Ran {
         self
     }
 }
+
+/// A webhook on this port takes a body, and says so.
+#[track_caller]
+pub(crate) fn takes_posts(port: u16, body: &str) {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    write!(stream, "POST / HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    assert!(answer.contains("200") && answer.ends_with("OK"), "{answer}");
+}

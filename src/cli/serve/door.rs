@@ -85,7 +85,7 @@ impl LineDoor {
         Ok(LineDoor { decider, peer, requests: Arc::default() })
     }
 
-    /// Serves until stdin ends or hookrun is told to stop; then everything that runs is ended.
+    /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
     pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
         let stdin = io::stdin();
         let mut lines = LineReader::new(stdin.as_fd());

@@ -51,7 +51,7 @@ use service::{ConnectionRoom, answer};
 /// How many connections are served at once.
 const MOST_CONNECTIONS: u32 = 1024;
 
-/// How many more are told that they are too many.
+/// How many more get an answer that there is no room for them.
 const MOST_TURNED_AWAY: u32 = 256;
 
 /// How long a connection may be silent between requests.
@@ -138,7 +138,7 @@ impl HttpDoor {
         Ok(HttpDoor { runtime, server })
     }
 
-    /// Waits until hookrun is told to stop.
+    /// Waits until a signal stops hookrun.
     pub(crate) fn wait(&self) {
         let abort = self.server.state.decider.abort();
         while abort.times_raised() == 0 {

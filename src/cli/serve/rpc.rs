@@ -86,7 +86,7 @@ pub(crate) enum Line {
     Text(Vec<u8>),
     /// It was longer than [`LONGEST_LINE_BYTES`], and is left out.
     TooLong,
-    /// The other end is closed, or hookrun is told to stop.
+    /// The other end is closed, or a signal stops hookrun.
     End,
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct LineWriter {
 }
 
 impl LineWriter {
-    /// Writes all of it. Once hookrun is told to stop, it waits no longer than [`LAST_WORDS`].
+    /// Writes all of it. After a signal it waits no longer than [`LAST_WORDS`].
     fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let mut fds = [
@@ -239,7 +239,7 @@ impl RpcPeer {
     }
 
     /// Asks it, and waits as long as the hook behind the question does. `None` if there was no
-    /// answer; a late one is dropped, and it is told to take the question down.
+    /// answer in time; then the client gets `hookrun/withdraw`, and a late answer is dropped.
     pub(crate) fn ask(&self, method: &str, params: &Value, asker: &Asker<'_>) -> Option<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = mpsc::channel();

@@ -1,7 +1,6 @@
 //! The hooks of `examples/session-hooks` do what pi's documentation says of its own.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +13,7 @@ use serde_json::json;
 
 use super::{Heard, Held, runner};
 use crate::nasty::running::{Cookie, wait_until};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, takes_posts};
 
 /// The hook of this name, with these variables and with `hookrun` in its `PATH`.
 fn shipped(name: &str, variables: &[(&str, &str)]) -> Vec<Hook> {
@@ -104,12 +103,7 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
     assert_eq!(key, "webhook");
     let port: u16 = status.rsplit(':').next().unwrap().parse().unwrap();
     for (body, text) in [("CI build failed", "CI build failed"), ("", "Webhook triggered")] {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let length = body.len();
-        write!(stream, "POST / HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.contains("200") && answer.ends_with("OK"), "{answer}");
+        takes_posts(port, body);
         assert_eq!(message(&held), text);
     }
     held.event("session.end", "s", &json!({}));

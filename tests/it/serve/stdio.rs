@@ -87,13 +87,19 @@ fn answers_come_as_they_are_ready_and_a_cancelled_event_ends_its_hooks() {
     assert!(client.end().success());
 }
 
-#[test]
-fn when_stdin_ends_what_runs_is_ended_and_refused() {
+/// A client that waits for a hook, which runs for ten minutes.
+fn deciding() -> (Sandbox, Client) {
     let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >started\nexec sleep 600\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.request(1, "hookrun/decide", shell("x"));
     wait_for(&sandbox, "started");
+    (sandbox, client)
+}
+
+#[test]
+fn when_stdin_ends_what_runs_is_ended_and_refused() {
+    let (_sandbox, mut client) = deciding();
     drop(client.stdin.take());
     assert_eq!(client.next()["result"]["status"], 2);
     assert!(client.end().success());
@@ -101,11 +107,7 @@ fn when_stdin_ends_what_runs_is_ended_and_refused() {
 
 #[test]
 fn a_signal_ends_it_and_refuses_what_runs() {
-    let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >started\nexec sleep 600\n";
-    let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
-    let mut client = Client::start(&sandbox, &["--stdio"]);
-    client.request(1, "hookrun/decide", shell("x"));
-    wait_for(&sandbox, "started");
+    let (_sandbox, client) = deciding();
     let own = rustix::process::Pid::from_raw(client.id().cast_signed()).unwrap();
     rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
     assert_eq!(client.next()["result"]["status"], 2);

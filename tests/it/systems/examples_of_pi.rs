@@ -1,14 +1,13 @@
 //! The examples of pi's and openclaw's documents, as programs: `fixtures/systems/…/hooks.d`.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::nasty::running::{Running, wait_for_text, wait_until};
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, takes_posts};
 use crate::ui::screen::{Step, at, at_terminal};
 
 /// The name of a session file, which is how pi knows a session.
@@ -212,12 +211,7 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
     let address = sandbox.read("address");
     let port: u16 = address.trim().rsplit(':').next().unwrap().parse().unwrap();
     for (body, message) in [("CI build failed", "CI build failed"), ("", "Webhook triggered")] {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let length = body.len();
-        write!(stream, "POST / HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.contains("200") && answer.ends_with("OK"), "{answer}");
+        takes_posts(port, body);
         assert_eq!(wait_for_message(&sandbox), message);
     }
     ask(&sandbox, &session("shutdown")).allows();

@@ -11,8 +11,7 @@ const START_MS = 5;
 const RESTART_MS = 60000;
 const MOST_CHARS = 64 * 1024 * 1024;
 
-// hookrun is told to decide in less than the time there is. One that is stopped or hangs does not
-// say so itself.
+// hookrun gets less time than the host has left. A hookrun that hangs cannot report that itself.
 const budgetOf = (waitMs) => Math.floor(waitMs - Math.min(5000, waitMs / 2));
 
 // Calls `take` with each line of a stream, and `giveUp` if one cannot be read.
