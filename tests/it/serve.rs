@@ -204,8 +204,14 @@ esac
 /// Waits until a hook has written something into this file.
 #[track_caller]
 pub(super) fn wait_for(sandbox: &Sandbox, file: &str) {
+    wait_for_bytes(sandbox, file, 1);
+}
+
+/// Waits until hooks have written so many bytes into this file.
+#[track_caller]
+pub(super) fn wait_for_bytes(sandbox: &Sandbox, file: &str, count: usize) {
     let until = Instant::now() + FAR;
-    while std::fs::read(sandbox.at(file)).unwrap_or_default().is_empty() {
+    while std::fs::read(sandbox.at(file)).unwrap_or_default().len() < count {
         assert!(Instant::now() < until, "nobody writes {file}");
         thread::yield_now();
     }

@@ -22,35 +22,60 @@ const LEAVING: Duration = Duration::from_secs(10);
 /// By the Agent Hooks Protocol: the backend cannot decide now.
 const UNAVAILABLE: i64 = -32003;
 
-/// The events that are being decided, by the ids of their requests.
+/// An event that is being decided.
+#[derive(Debug)]
+struct OpenRequest {
+    /// `None` for a notification.
+    id: Option<Box<RawValue>>,
+    cancel: Option<Abort>,
+}
+
+#[derive(Debug, Default)]
+struct OpenTable {
+    /// By numbers of our own: clients may use one id for several requests.
+    requests: HashMap<u64, OpenRequest>,
+    begun: u64,
+}
+
+/// The events that are being decided.
 #[derive(Debug, Default)]
 struct OpenRequests {
-    open: Mutex<HashMap<String, Option<Abort>>>,
+    open: Mutex<OpenTable>,
     changed: Condvar,
 }
 
 impl OpenRequests {
-    fn begin(&self, id: &str, cancel: Option<Abort>) {
-        locked(&self.open).insert(id.to_string(), cancel);
+    /// The number by which it ends.
+    fn begin(&self, request: OpenRequest) -> u64 {
+        let mut open = locked(&self.open);
+        open.begun += 1;
+        let number = open.begun;
+        open.requests.insert(number, request);
+        number
     }
 
-    fn end(&self, id: &str) {
-        locked(&self.open).remove(id);
+    fn end(&self, number: u64) {
+        locked(&self.open).requests.remove(&number);
         self.changed.notify_all();
     }
 
-    fn cancel(&self, id: &str) {
-        if let Some(Some(cancel)) = locked(&self.open).get(id) {
-            cancel.raise();
-        }
+    /// Ends all decisions of this id.
+    fn cancel(&self, id: &RawValue) {
+        let open = locked(&self.open);
+        let is_meant = |request: &&OpenRequest| {
+            request.id.as_ref().is_some_and(|known| known.get() == id.get())
+        };
+        let meant = open.requests.values().filter(is_meant);
+        meant.filter_map(|request| request.cancel.as_ref()).for_each(Abort::raise);
     }
 
     /// Ends all, and waits for that.
     fn end_all(&self) {
         let mut open = locked(&self.open);
-        open.values().flatten().for_each(Abort::raise);
+        let aborts = open.requests.values().filter_map(|request| request.cancel.as_ref());
+        aborts.for_each(Abort::raise);
         let until = Instant::now() + LEAVING;
-        while !open.is_empty() {
+        while !open.requests.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -111,7 +136,10 @@ impl LineDoor {
             Err(error) => {
                 let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
                 let code = if is_json { rpc::INVALID_REQUEST } else { rpc::PARSE_ERROR };
-                let message = format!("it is no message of JSON-RPC 2.0: {error}");
+                let message = match is_json && line.trim_ascii_start().starts_with(b"[") {
+                    true => "a batch is not taken: write each message on its own line".to_string(),
+                    false => format!("it is no message of JSON-RPC 2.0: {error}"),
+                };
                 return self.fail(None, RpcError::new(code, message));
             }
         };
@@ -131,7 +159,7 @@ impl LineDoor {
 
     /// Ends the decision of this request.
     pub(crate) fn cancel(&self, id: &RawValue) {
-        self.requests.cancel(id.get());
+        self.requests.cancel(id);
     }
 
     /// Decides, in a thread of its own if anything may have to wait, and answers the request `id` in
@@ -152,19 +180,18 @@ impl LineDoor {
             Ok(ready) => return self.tell(id.as_deref(), told(&ready.decide(None))),
             Err(answer) => return self.tell(id.as_deref(), told(&answer)),
         };
-        let key = id.as_ref().map(|id| id.get().to_string()).unwrap_or_default();
         let cancel = Abort::new().ok();
-        self.requests.begin(&key, cancel.clone());
+        let number = self.requests.begin(OpenRequest { id: id.clone(), cancel: cancel.clone() });
         let door = self.clone();
-        let (of_thread, own) = (id.clone(), key.clone());
+        let of_thread = id.clone();
         let decide = move || {
             door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
             drop(slot);
-            door.requests.end(&own);
+            door.requests.end(number);
         };
         let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
         if let Err(error) = thread.spawn(decide) {
-            self.requests.end(&key);
+            self.requests.end(number);
             let why = format!("there is no thread to decide in: {error}");
             self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -42,13 +42,18 @@ pub(crate) const INVALID_PARAMS: i64 = -32602;
 #[derive(Debug, Deserialize)]
 pub(crate) struct RpcMessage<'l> {
     pub(crate) jsonrpc: Option<String>,
-    #[serde(borrow, default)]
+    /// `null` is an id too: only a message without any is a notification.
+    #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) id: Option<&'l RawValue>,
     pub(crate) method: Option<String>,
     #[serde(borrow)]
     pub(crate) params: Option<&'l RawValue>,
     #[serde(borrow)]
     pub(crate) result: Option<&'l RawValue>,
+}
+
+fn present<'l, D: Deserializer<'l>>(from: D) -> Result<Option<&'l RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
 }
 
 /// Why a request gets no result.
@@ -90,6 +95,15 @@ pub(crate) enum Line {
     End,
 }
 
+/// What one read gave.
+#[derive(Debug)]
+enum Read {
+    Some,
+    Closed,
+    /// A signal stops hookrun.
+    Stopped,
+}
+
 /// Reads lines until the other end is closed or `abort` is raised.
 #[derive(Debug)]
 pub(crate) struct LineReader<F> {
@@ -126,18 +140,23 @@ impl<F: AsFd> LineReader<F> {
                 self.bytes = Vec::new();
             }
             self.searched = self.bytes.len();
-            if !matches!(self.read(abort), Ok(count) if count > 0) {
-                return Line::End;
+            match self.read(abort) {
+                Ok(Read::Some) => {}
+                // The last line may have no end.
+                Ok(Read::Closed) if self.is_skipping || !self.bytes.is_empty() => {
+                    self.bytes.push(b'\n');
+                }
+                Ok(Read::Closed | Read::Stopped) | Err(_) => return Line::End,
             }
         }
     }
 
-    fn read(&mut self, abort: BorrowedFd<'_>) -> rustix::io::Result<usize> {
+    fn read(&mut self, abort: BorrowedFd<'_>) -> rustix::io::Result<Read> {
         loop {
             let mut fds =
                 [self.from.as_fd(), abort].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
             match rustix::event::poll(&mut fds, None) {
-                Ok(_) if !fds[1].revents().is_empty() => return Ok(0),
+                Ok(_) if !fds[1].revents().is_empty() => return Ok(Read::Stopped),
                 Ok(_) => {}
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(error),
@@ -145,8 +164,11 @@ impl<F: AsFd> LineReader<F> {
             self.bytes.reserve(READ_BYTES);
             let read =
                 rustix::io::read(&self.from, rustix::buffer::spare_capacity(&mut self.bytes));
-            if !matches!(read, Err(Errno::INTR | Errno::AGAIN)) {
-                return read;
+            match read {
+                Ok(0) => return Ok(Read::Closed),
+                Ok(_) => return Ok(Read::Some),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error) => return Err(error),
             }
         }
     }

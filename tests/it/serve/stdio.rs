@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CASES, Client, by_run, cases, wait_for};
+use super::{CASES, Client, by_run, cases, wait_for, wait_for_bytes};
 use crate::sandbox::Sandbox;
 
 fn shell(command: &str) -> Value {
@@ -87,10 +87,15 @@ fn answers_come_as_they_are_ready_and_a_cancelled_event_ends_its_hooks() {
     assert!(client.end().success());
 }
 
+/// A hook that runs for ten minutes.
+fn slow() -> Sandbox {
+    let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >>started\nexec sleep 600\n";
+    Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow)
+}
+
 /// A client that waits for a hook, which runs for ten minutes.
 fn deciding() -> (Sandbox, Client) {
-    let slow = "#!/bin/sh\n# hookrun: timeout=10m\necho >started\nexec sleep 600\n";
-    let sandbox = Sandbox::new().script("hooks.d/tool.pre/slow.sh", slow);
+    let sandbox = slow();
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.request(1, "hookrun/decide", shell("x"));
     wait_for(&sandbox, "started");
@@ -103,6 +108,53 @@ fn when_stdin_ends_what_runs_is_ended_and_refused() {
     drop(client.stdin.take());
     assert_eq!(client.next()["result"]["status"], 2);
     assert!(client.end().success());
+}
+
+/// Two requests of this id wait for their hooks.
+fn deciding_twice(id: &Value) -> (Sandbox, Client) {
+    let sandbox = slow();
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    for _ in 0..2 {
+        let mut request = json!({ "jsonrpc": "2.0", "method": "hookrun/decide",
+            "params": shell("x"), "id": id });
+        if id == "none" {
+            request.as_object_mut().unwrap().remove("id");
+        }
+        client.send(&request);
+    }
+    wait_for_bytes(&sandbox, "started", 2);
+    (sandbox, client)
+}
+
+#[test]
+fn requests_that_share_an_id_are_each_ended_and_answered() {
+    for id in [json!(1), Value::Null] {
+        let (_sandbox, mut client) = deciding_twice(&id);
+        client.notify("hookrun/cancel", json!({ "id": id }));
+        for _ in 0..2 {
+            let answer = client.next();
+            assert_eq!((&answer["id"], &answer["result"]["status"]), (&id, &json!(2)));
+        }
+        assert!(client.end().success());
+    }
+}
+
+#[test]
+fn the_end_of_stdin_ends_the_hooks_of_all_notifications() {
+    let (sandbox, client) = deciding_twice(&json!("none"));
+    assert!(client.end().success());
+    let log = sandbox.hookrun(&["why", "--all", "--brief"], b"").stdout;
+    assert_eq!(log.lines().count(), 2, "{log}");
+}
+
+#[test]
+fn a_last_line_without_an_end_is_answered() {
+    let sandbox = Sandbox::new();
+    let request = json!({ "jsonrpc": "2.0", "id": null, "method": "hookrun/decide",
+        "params": shell("ls") });
+    let ran = sandbox.hookrun(&["serve", "--stdio"], request.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    assert_eq!(answer["result"]["status"], 0, "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
@@ -173,9 +225,14 @@ fn what_is_no_message_is_an_error_and_the_next_one_is_answered() {
             -32602,
         ),
         (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":{},"host":"x"}}"#,
+            -32602,
+        ),
+        (
             r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"dialogs":["dance"]}}"#,
             -32602,
         ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"host":"x"}}"#, -32602),
     ];
     for (line, code) in rows {
         client.write(line.as_bytes());
