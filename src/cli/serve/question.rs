@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::{self, Binding, Reply, native};
+use crate::dialects::{self, Binding, DIALECTS, Reply, native};
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
 
@@ -20,6 +20,18 @@ pub(crate) struct ClientQuestion {
     pub(crate) place: ClientPlace,
     /// How long everything may take, if the host does not wait for less.
     pub(crate) budget: Option<Duration>,
+}
+
+/// Refuses a name that is no host: what such a client sends would be read in other words than it means.
+///
+/// # Errors
+/// The reason, with the names that there are.
+pub(crate) fn check_host(name: &str) -> Result<(), String> {
+    if name == native::NAME || dialects::find(name).is_some() {
+        return Ok(());
+    }
+    let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+    Err(format!("there is no host `{name}`: use {}, {}", native::NAME, known.join(", ")))
 }
 
 /// The folder in which a client works, where `run` has its working directory.

@@ -17,7 +17,7 @@ use crate::engine::ui::Ui;
 use crate::cli::serve::ahp;
 use crate::cli::serve::client::RpcClient;
 use crate::cli::serve::door::{LineDoor, LineProtocol};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 use crate::cli::serve::rpc::{self, RpcError, RpcMessage};
 
 /// What the client can call, besides the methods of the Agent Hooks Protocol.
@@ -100,6 +100,11 @@ impl LineProtocol for StdioProtocol {
     }
 }
 
+fn check(host: Option<&str>) -> Result<(), RpcError> {
+    let wrong = |problem: String| RpcError::new(rpc::INVALID_PARAMS, problem);
+    host.map_or(Ok(()), |host| check_host(host).map_err(wrong))
+}
+
 impl StdioProtocol {
     fn greet(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
         let HelloParams { cwd, host, dialogs, messages, client } = rpc::params(message.params)?;
@@ -108,6 +113,7 @@ impl StdioProtocol {
             let wrong = format!("there is no dialog `{dialog}`; there are {known}");
             return Err(RpcError::new(rpc::INVALID_PARAMS, wrong));
         }
+        check(host.as_deref())?;
         tracing::info!(client = ?client, "a client says hello");
         *locked(&self.defaults) = ClientDefaults { host, cwd };
         let shows = !dialogs.is_empty();
@@ -123,6 +129,7 @@ impl StdioProtocol {
 
     fn ask(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
         let params: DecideParams<'_> = rpc::params(message.params)?;
+        check(params.host.as_deref())?;
         let wrong = |error: Complaint| RpcError::new(rpc::INVALID_PARAMS, error.to_string());
         let context = Context::parse(params.context.get()).map_err(Complaint::of).map_err(wrong)?;
         let defaults = locked(&self.defaults).clone();

@@ -11,8 +11,8 @@ use hyper::StatusCode;
 use super::message::{HttpAnswer, HttpFault, HttpRequest, decoded};
 use super::route::{AskedWhat, DecidedWhat, HttpDecision, HttpQuestions};
 use crate::cli::decide::input::no_event;
-use crate::cli::serve::question::{ClientPlace, ClientQuestion};
-use crate::dialects::{self, DIALECTS, native};
+use crate::cli::serve::question::{ClientPlace, ClientQuestion, check_host};
+use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, ContextError};
 
@@ -49,12 +49,8 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
 
 fn host_of(request: &HttpRequest) -> Result<String, HttpFault> {
     let name = decoded(&request.tail);
-    if name == native::NAME || dialects::find(&name).is_some() {
-        return Ok(name);
-    }
-    let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
-    let known = known.join(", ");
-    Err(HttpFault::malformed(format!("there is no host `{name}`: use {}, {known}", native::NAME)))
+    check_host(&name).map_err(HttpFault::malformed)?;
+    Ok(name)
 }
 
 pub(super) fn write(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
