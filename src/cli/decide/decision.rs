@@ -81,9 +81,7 @@ impl AskedEvent<'_> {
             // The answer may be one block too many in a row.
             runner.keep_from_looping(&mut run);
         }
-        // After an abort this decision is not published: the other form of the call was not
-        // aborted.
-        if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
+        if let Some(claimed) = claimed {
             claimed.tell(&run);
         }
         run.outcome = with_complaint(run.outcome, self.notes.complaint.clone());

@@ -62,6 +62,8 @@ pub enum CallClaim {
 pub struct ExclusiveClaim {
     locked: FileLock,
     kept: Box<SharedOutcome>,
+    /// Knows whether the decision was aborted.
+    engine: Box<Engine>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -156,7 +158,7 @@ pub(super) fn claim(
             return CallClaim::Now(None);
         }
     };
-    let claimed = ExclusiveClaim { locked, kept: Box::new(own) };
+    let claimed = ExclusiveClaim { locked, kept: Box::new(own), engine: Box::new(engine.clone()) };
     let kept = claimed.locked.read().ok();
     let kept = kept.and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
     match kept.filter(|kept| may_take_over(kept, &claimed.kept, SystemTime::now())) {
@@ -233,8 +235,12 @@ fn shared_outcome(
 }
 
 impl ExclusiveClaim {
-    /// Stores the decision for another run of the same call.
+    /// Stores the decision for another run of the same call. Not after an abort, which is no matter
+    /// of the other run.
     pub fn tell(mut self, run: &Run) {
+        if self.engine.is_aborted() {
+            return;
+        }
         self.kept.outcome = run.outcome.clone();
         self.kept.at = SystemTime::now();
         let kept = serde_json::to_vec(&self.kept).unwrap_or_default();

@@ -2,6 +2,7 @@
 //! where the server is away.
 
 use std::fs;
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -104,7 +105,6 @@ fn without_the_server_the_command_decides() {
     let mut server = HttpServer::start(&sandbox);
     let mut stream = server.tcp();
     let (head, body) = (server.head("POST", PATH), call("2"));
-    use std::io::Write;
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     while asked(&sandbox) < 2 {
         std::thread::yield_now();
@@ -119,6 +119,24 @@ fn without_the_server_the_command_decides() {
         refuses(&waiting.join().unwrap());
     });
     assert_eq!(asked(&sandbox), 3);
+}
+
+#[test]
+fn a_call_whose_client_hangs_up_is_decided_by_the_command() {
+    let slow = format!("{COUNTS}; test -e go || exec sleep 600; echo no >&2; exit 1");
+    let text = format!("#!/bin/sh\n# hookrun: timeout=10m\n{slow}\n");
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/deny", &text);
+    let server = HttpServer::start(&sandbox);
+    let mut stream = server.tcp();
+    let (head, body) = (server.head("POST", PATH), call("1"));
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    while asked(&sandbox) < 1 {
+        std::thread::yield_now();
+    }
+    fs::write(sandbox.at("go"), "").unwrap();
+    drop(stream);
+    refuses(&backstop(&sandbox, &call("1")));
+    assert_eq!(asked(&sandbox), 2);
 }
 
 #[test]
