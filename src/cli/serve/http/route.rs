@@ -16,7 +16,17 @@ pub(super) struct Route {
     pub(super) method: Option<Method>,
     /// The path; all below it too where it ends with `/`.
     pub(super) path: &'static str,
+    pub(super) host_of: HostOf,
     pub(super) action: RouteAction,
+}
+
+/// Whom the header `Host` of a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HostOf {
+    /// This server.
+    Server,
+    /// Whom the client of a proxy asked: Envoy cannot change it.
+    ProxiedRequest,
 }
 
 pub(super) enum RouteAction {

@@ -11,7 +11,8 @@ use super::access::AccessRule;
 use super::message::{HttpAnswer, HttpFault, HttpRequest};
 use super::metrics::UnservedReason;
 use super::route::{
-    AskedWhat, DecidedWhat, HttpDecision, HttpQuestion, Route, RouteAction, ServerState, overload,
+    AskedWhat, DecidedWhat, HostOf, HttpDecision, HttpQuestion, Route, RouteAction, ServerState,
+    overload,
 };
 use super::{authzen, ext_authz, hosts, opa, pages};
 use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE, ReadyEvent};
@@ -35,11 +36,13 @@ const ROUTES: &[Route] = &[
     Route {
         method: Some(Method::POST),
         path: "/hooks/",
+        host_of: HostOf::Server,
         action: RouteAction::Decision { read: hosts::read, write: hosts::write, fail: hosts::fail },
     },
     Route {
         method: Some(Method::POST),
         path: "/access/v1/evaluation",
+        host_of: HostOf::Server,
         action: RouteAction::Decision {
             read: authzen::read_one,
             write: authzen::write_one,
@@ -49,6 +52,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: Some(Method::POST),
         path: "/access/v1/evaluations",
+        host_of: HostOf::Server,
         action: RouteAction::Decision {
             read: authzen::read_several,
             write: authzen::write_several,
@@ -58,26 +62,35 @@ const ROUTES: &[Route] = &[
     Route {
         method: Some(Method::GET),
         path: "/.well-known/authzen-configuration",
+        host_of: HostOf::Server,
         action: RouteAction::Page(authzen::configuration),
     },
     Route {
         method: Some(Method::POST),
         path: "/v1/data/hookrun/",
+        host_of: HostOf::Server,
         action: RouteAction::Decision { read: opa::read, write: opa::write, fail: opa::fail },
     },
     Route {
         method: None,
         path: "/ext-authz/",
+        host_of: HostOf::ProxiedRequest,
         action: RouteAction::Decision {
             read: ext_authz::read,
             write: ext_authz::write,
             fail: ext_authz::fail,
         },
     },
-    Route { method: Some(Method::GET), path: "/health", action: RouteAction::Page(pages::health) },
+    Route {
+        method: Some(Method::GET),
+        path: "/health",
+        host_of: HostOf::Server,
+        action: RouteAction::Page(pages::health),
+    },
     Route {
         method: Some(Method::GET),
         path: "/metrics",
+        host_of: HostOf::Server,
         action: RouteAction::Page(pages::metrics),
     },
 ];
@@ -99,7 +112,9 @@ pub(super) async fn answer(
 ) -> HttpAnswer {
     let (head, body) = request.into_parts();
     let id = head.headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_string);
-    let answer = match rule.check(&head.headers) {
+    let route = ROUTES.iter().find(|route| route.tail(head.uri.path()).is_some());
+    let host_of = route.map_or(HostOf::Server, |route| route.host_of);
+    let answer = match rule.check(&head.headers, host_of) {
         Ok(()) => {
             let request = HttpRequest {
                 method: head.method,
@@ -109,7 +124,7 @@ pub(super) async fn answer(
                 headers: head.headers,
                 body: Bytes::new(),
             };
-            routed(&state, room, request, body).await
+            routed(&state, room, route, request, body).await
         }
         Err(fault) => {
             state.metrics.unserved(UnservedReason::Access);
@@ -125,11 +140,12 @@ pub(super) async fn answer(
 async fn routed(
     state: &Arc<ServerState>,
     room: ConnectionRoom,
+    route: Option<&Route>,
     mut request: HttpRequest,
     body: Incoming,
 ) -> HttpAnswer {
-    let mut found = ROUTES.iter().filter_map(|route| Some((route, route.tail(&request.path)?)));
-    let Some((route, tail)) = found.next() else {
+    let found = route.and_then(|route| Some((route, route.tail(&request.path)?)));
+    let Some((route, tail)) = found else {
         let reason = format!("there is nothing at `{}`", request.path);
         return HttpFault::new(StatusCode::NOT_FOUND, reason).answer();
     };

@@ -1,8 +1,10 @@
 //! AuthZEN, OPA and ext_authz: clients that know yes and no.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
-use super::HttpServer;
+use super::{HttpReply, HttpServer};
 use crate::serve::cases;
 
 fn evaluation(command: &str, context: Value) -> Value {
@@ -192,6 +194,17 @@ fn a_proxy_asks_about_requests_by_an_event_that_the_user_declares() {
     assert_eq!((reply.status, reply.body.as_str()), (403, "no admin\n"));
     let reply = ask("/ext-authz/other");
     assert_eq!((reply.status, reply.body.as_str()), (200, ""));
+    // Envoy sends on the `Host` that its client asked.
+    for (token, path, status) in [
+        (server.token.as_str(), "/ext-authz/other", 200),
+        ("wrong", "/ext-authz/other", 401),
+        (&server.token, "/health", 403),
+    ] {
+        let mut stream = server.tcp();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: shop.example\r\n");
+        write!(stream, "{head}Authorization: Bearer {token}\r\n\r\n").unwrap();
+        assert_eq!(HttpReply::read(&mut stream).unwrap().status, status, "{path}");
+    }
 }
 
 #[test]
