@@ -16,7 +16,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::outcome::{Cause, Outcome};
 
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, read_distinct};
 use crate::cli::serve::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError, RpcMessage, params};
 
 const VERSION: &str = "draft";
@@ -184,7 +184,7 @@ pub(crate) fn read(message: &RpcMessage<'_>) -> Result<AhpQuestion, RpcError> {
     check_version(given.protocol_version.as_deref())?;
     let wrong = |why: &str| RpcError::new(INVALID_PARAMS, why);
     let event = given.event.ok_or_else(|| wrong("`params.event` is missing"))?;
-    let event: Value = serde_json::from_str(event.get())
+    let event: Value = read_distinct(event.get().as_bytes())
         .map_err(|error| wrong(&format!("`params.event`: {error}")))?;
     let id = event.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| wrong("`params.event.id` must be a string"))?;
@@ -206,10 +206,14 @@ pub(crate) fn read(message: &RpcMessage<'_>) -> Result<AhpQuestion, RpcError> {
     };
     let text = Value::Object(context(row, &event)).to_string();
     let context = Context::parse(text).map_err(|error| wrong(&Complaint::of(error).to_string()))?;
-    let folder = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map(PathBuf::from);
-    let place = match folder("/session/cwd") {
-        Some(_) => ClientPlace::OfContext { project: folder("/session/workspaceRoots/0") },
-        None => ClientPlace::OfServer,
+    let place = match event.pointer("/session/cwd") {
+        None | Some(Value::Null) => ClientPlace::OfServer,
+        Some(_) => {
+            let project = event.pointer("/session/workspaceRoots/0").and_then(Value::as_str);
+            // A root may also be the address of something elsewhere.
+            let project = project.map(PathBuf::from).filter(|root| root.is_dir());
+            ClientPlace::of_context(&context, project).map_err(|problem| wrong(&problem))?
+        }
     };
     let canonical = canonical(row, &event).to_string();
     let question = ClientQuestion {

@@ -109,11 +109,13 @@ fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
             Some(event.ok_or_else(unknown)?)
         }
     };
+    let place = ClientPlace::of_context(&context, None)
+        .map_err(|problem| RpcError::new(INVALID_PARAMS, problem))?;
     let question = ClientQuestion {
         host: event.as_ref().map(|_| native::NAME.to_string()),
         event,
         context,
-        place: ClientPlace::OfContext { project: None },
+        place,
         budget: None,
     };
     door.decide(question, message.id, |answer: &ClientAnswer| {

@@ -1,7 +1,11 @@
 //! What a client asks, and what it gets.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::dialects::{self, Binding, DIALECTS, Reply, native};
 use crate::engine::event::Context;
@@ -43,8 +47,98 @@ pub(crate) enum ClientPlace {
     /// This one.
     Folder(PathBuf),
     /// The one that the context names; the server serves clients in many places. The project is
-    /// what the host says that its user has opened.
+    /// what the host says that its user has opened. Made by [`ClientPlace::of_context`].
     OfContext { project: Option<PathBuf> },
+}
+
+impl ClientPlace {
+    /// The place of a client that may work anywhere.
+    ///
+    /// # Errors
+    /// When `cwd` is no text, or the project no folder of this machine: hooks of another folder would
+    /// decide.
+    pub(crate) fn of_context(
+        context: &Context,
+        project: Option<PathBuf>,
+    ) -> Result<ClientPlace, String> {
+        let is_told = context.raw("cwd").is_some_and(|cwd| cwd != "null");
+        if is_told && context.string("cwd").is_none() {
+            return Err("`cwd` is no text".to_string());
+        }
+        let is_here = |project: &PathBuf| project.is_absolute() && project.is_dir();
+        match project {
+            Some(project) if !is_here(&project) => {
+                let shown = project.display();
+                Err(format!("the project `{shown}` is no whole path of a folder here"))
+            }
+            project => Ok(ClientPlace::OfContext { project }),
+        }
+    }
+}
+
+/// Reads JSON in which no object has a key twice: the client may mean the other value.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn read_distinct<'t, T: Deserialize<'t>>(text: &'t [u8]) -> serde_json::Result<T> {
+    serde_json::from_slice::<DistinctKeys>(text)?;
+    serde_json::from_slice(text)
+}
+
+/// JSON, whatever it is, without a key that appears twice.
+struct DistinctKeys;
+
+impl<'de> Deserialize<'de> for DistinctKeys {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DistinctKeys, D::Error> {
+        from.deserialize_any(DistinctKeys)
+    }
+}
+
+impl<'de> Visitor<'de> for DistinctKeys {
+    type Value = DistinctKeys;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<DistinctKeys, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<DistinctKeys, A::Error> {
+        while all.next_element::<DistinctKeys>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<DistinctKeys, A::Error> {
+        let mut seen = HashSet::new();
+        while let Some((key, _)) = all.next_entry::<String, DistinctKeys>()? {
+            if let Some(key) = seen.replace(key) {
+                return Err(de::Error::custom(format_args!("the key `{key}` appears twice")));
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The decision, for doors with words of their own too.

@@ -137,6 +137,8 @@ fn every_fault_of_a_message_has_its_number() {
         params.as_object_mut().unwrap().remove(key);
         params
     };
+    let mut elsewhere = before("ls");
+    elsewhere["session"]["cwd"] = json!(["/"]);
     let rows = [
         ("e1", with("protocolVersion", json!("0.2")), -32001),
         ("e1", without("protocolVersion"), -32001),
@@ -146,12 +148,19 @@ fn every_fault_of_a_message_has_its_number() {
         ("e1", without("event"), -32602),
         ("e1", without("capabilities"), -32602),
         ("e1", with("event", json!({ "id": "e1" })), -32602),
+        ("e1", with("event", elsewhere), -32602),
     ];
     for (id, params, code) in rows {
         client.request(id, "hooks/intercept", params.clone());
         let answer = client.next();
         assert_eq!(answer["error"]["code"], code, "{params}: {answer}");
     }
+    // A harness may mean the other value of a key that is there twice.
+    let twice = r#"{"id":"e1","type":"tool.before","type":"hook.failure"}"#;
+    let params = format!(r#"{{"protocolVersion":"draft","capabilities":{{}},"event":{twice}}}"#);
+    let head = r#"{"jsonrpc":"2.0","id":"e1","method":"hooks/intercept","params":"#;
+    client.write(format!("{head}{params}}}").as_bytes());
+    assert_eq!(client.next()["error"]["code"], -32602);
     client.request("e1", "hooks/intercept", with("protocolVersion", json!("0.2")));
     assert_eq!(client.next()["error"]["data"], json!({ "supported": ["draft"] }));
     assert!(client.end().success());

@@ -13,7 +13,7 @@ use super::permit::{DecisionWords, GOES_ON, permitted};
 use super::route::{
     AskedWhat, DecidedWhat, HttpDecision, HttpQuestion, HttpQuestions, ServerState,
 };
-use crate::cli::serve::question::{ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{ClientPlace, ClientQuestion, read_distinct};
 use crate::dialects::native;
 use crate::engine::event::Context;
 
@@ -86,7 +86,7 @@ pub(super) fn read_several(request: &HttpRequest) -> Result<HttpQuestions, HttpF
 }
 
 fn object(request: &HttpRequest) -> Result<Map<String, Value>, HttpFault> {
-    serde_json::from_slice(&request.body)
+    read_distinct(&request.body)
         .map_err(|error| HttpFault::malformed(format!("the body is no JSON object: {error}")))
 }
 
@@ -120,12 +120,20 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
     let mut told = Map::new();
     if text("resource", "type")? == "tool" {
         told.insert("toolName".to_string(), text("resource", "id")?.into());
-        let input = asked.get("resource").and_then(|tool| tool.pointer("/properties/input"));
+        let properties = asked.get("resource").and_then(|tool| tool.get("properties"));
+        let input = properties.and_then(|all| all.get("input"));
+        if input.is_none() && properties.is_some_and(|all| *all != empty) {
+            // They may be the input, and then guards would look at nothing.
+            let cure = "`{}` if the tool takes none";
+            return Err(format!("`resource.properties.input` is missing: give it, {cure}"));
+        }
         told.insert("toolInput".to_string(), input.cloned().unwrap_or_else(|| json!({})));
     }
     for (theirs, ours) in FACTS {
-        if let Some(fact @ Value::String(_)) = context.get(theirs) {
-            told.insert((*ours).to_string(), fact.clone());
+        match context.get(theirs) {
+            Some(fact @ Value::String(_)) => drop(told.insert((*ours).to_string(), fact.clone())),
+            None | Some(Value::Null) => {}
+            Some(_) => return Err(format!("`context.{theirs}` is no text")),
         }
     }
     // As it was asked: `action` is a word of ours.
@@ -133,13 +141,18 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
     let carried = context.get("supported_obligations").and_then(Value::as_array);
     let carried = carried.is_some_and(|sorts| sorts.iter().any(|sort| *sort == json!("custom")));
     let event = if action == TOOL_CALL { "tool.pre".to_string() } else { action };
-    let project = context.get("project").and_then(Value::as_str).map(PathBuf::from);
-    let context = Context::parse(Value::Object(told).to_string());
+    let project = match context.get("project") {
+        Some(Value::String(project)) => Some(PathBuf::from(project)),
+        None | Some(Value::Null) => None,
+        Some(_) => return Err("`context.project` is no text".to_string()),
+    };
+    let context =
+        Context::parse(Value::Object(told).to_string()).map_err(|error| error.to_string())?;
     let question = ClientQuestion {
         host: Some(native::NAME.to_string()),
         event: Some(event),
-        context: context.map_err(|error| error.to_string())?,
-        place: ClientPlace::OfContext { project },
+        place: ClientPlace::of_context(&context, project)?,
+        context,
         budget: None,
     };
     Ok(HttpQuestion { what: AskedWhat::Event(Box::new(question)), takes_changes: carried })
@@ -206,7 +219,7 @@ fn evaluation(decision: &HttpDecision) -> Value {
 
 /// Where what is served, under the address that the client used.
 pub(super) fn configuration(_: &ServerState, request: &HttpRequest) -> HttpAnswer {
-    let base = format!("http://{}", request.header("host").unwrap_or("localhost"));
+    let base = format!("http://{}", request.header("host").unwrap_or_else(|| "localhost".into()));
     let told = json!({
         "policy_decision_point": base,
         "access_evaluation_endpoint": format!("{base}{EVALUATION}"),

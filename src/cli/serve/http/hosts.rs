@@ -29,22 +29,28 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
         let problem = if is_empty { EMPTY.to_string() } else { error.to_string() };
         no_event(&problem)
     });
-    let project = request.header(PROJECT).map(PathBuf::from);
-    let is_whole = project.as_ref().is_none_or(|project| project.is_absolute());
-    let asked = context.and_then(|context| match is_whole {
-        true => Ok(context),
-        false => Err(Complaint::new(format!("`{PROJECT}` is no whole path"))),
+    let placed = context.and_then(|context| {
+        let place =
+            project_of(request).and_then(|project| ClientPlace::of_context(&context, project));
+        Ok((place.map_err(Complaint::new)?, context))
     });
-    Ok(HttpQuestions::one(match asked {
+    Ok(HttpQuestions::one(match placed {
         Err(failure) => AskedWhat::Unreadable { host, event, failure },
-        Ok(context) => AskedWhat::Event(Box::new(ClientQuestion {
+        Ok((place, context)) => AskedWhat::Event(Box::new(ClientQuestion {
             host: Some(host),
             event,
             context,
-            place: ClientPlace::OfContext { project },
+            place,
             budget: None,
         })),
     }))
+}
+
+fn project_of(request: &HttpRequest) -> Result<Option<PathBuf>, String> {
+    match request.headers.get_all(PROJECT).iter().count() {
+        0 | 1 => Ok(request.header(PROJECT).map(PathBuf::from)),
+        _ => Err(format!("`{PROJECT}` is there twice")),
+    }
 }
 
 fn host_of(request: &HttpRequest) -> Result<String, HttpFault> {

@@ -19,9 +19,11 @@ pub(super) struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// The text of a header; `None` where it is missing or no text.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
+    /// The text of a header, in UTF-8 or else in Latin-1, which clients in JavaScript send.
+    pub(super) fn header(&self, name: &str) -> Option<String> {
+        let bytes = self.headers.get(name)?.as_bytes();
+        let text = String::from_utf8(bytes.to_vec());
+        Some(text.unwrap_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect()))
     }
 
     /// The value of a parameter of the query, decoded.
@@ -38,7 +40,8 @@ pub(super) fn decoded(text: &str) -> String {
     let mut made = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
+        let digits = bytes.get(at + 1..at + 3).filter(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let digits = digits.and_then(|two| std::str::from_utf8(two).ok());
         let code = digits.filter(|_| byte == b'%').and_then(|two| u8::from_str_radix(two, 16).ok());
         made.push(code.unwrap_or(byte));
         at += if code.is_some() { 3 } else { 1 };
@@ -120,6 +123,6 @@ mod tests {
         };
         assert_eq!(request.parameter("event").as_deref(), Some("tool.pre x%zz"));
         assert_eq!(request.parameter("none"), None);
-        assert_eq!(decoded("%"), "%");
+        assert_eq!((decoded("%"), decoded("%+1%1")), ("%".into(), "%+1%1".into()));
     }
 }

@@ -38,11 +38,13 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     })?;
     let context = Context::parse(asked.input.get())
         .map_err(|error| HttpFault::malformed(format!("`input`: {error}")))?;
+    let place = ClientPlace::of_context(&context, None)
+        .map_err(|problem| HttpFault::malformed(format!("`input`: {problem}")))?;
     let question = ClientQuestion {
         host: Some(native::NAME.to_string()),
         event: Some(event),
         context,
-        place: ClientPlace::OfContext { project: None },
+        place,
         budget: None,
     };
     let takes_changes = !is_bare && request.parameter(TAKES_CHANGES).as_deref() == Some("true");

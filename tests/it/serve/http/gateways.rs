@@ -120,6 +120,23 @@ fn a_request_that_lacks_what_the_specification_requires_is_a_fault_of_the_call()
         assert_eq!(reply.status, 400, "{part}: {reply:?}");
     }
     assert_eq!(server.post("/access/v1/evaluation", "[]").status, 400);
+    // What can be read in two ways, or looks elsewhere than it means to.
+    for (context, resource, problem) in [
+        ("{}", r#"{"input":{"command":"ls"},"input":{"command":"rm x"}}"#, "appears twice"),
+        ("{}", r#"{"command":"rm x"}"#, "`resource.properties.input` is missing"),
+        (r#"{"cwd":7}"#, "{}", "`context.cwd` is no text"),
+        (r#"{"session":["s"]}"#, "{}", "`context.session` is no text"),
+        (r#"{"project":7}"#, "{}", "`context.project` is no text"),
+        (r#"{"project":"here"}"#, "{}", "no whole path of a folder"),
+        (r#"{"project":"/nowhere/at/all"}"#, "{}", "no whole path of a folder"),
+    ] {
+        let asked = format!(
+            r#"{{"subject":{{"type":"identity","id":"ana"}},"action":{{"name":"tool.pre"}},
+            "resource":{{"type":"tool","id":"bash","properties":{resource}}},"context":{context}}}"#
+        );
+        let reply = server.post("/access/v1/evaluation", &asked);
+        assert!(reply.status == 400 && reply.body.contains(problem), "{asked}: {reply:?}");
+    }
     // Fields that nobody knows are ignored.
     let mut asked = whole;
     asked["more"] = json!(1);
@@ -170,6 +187,7 @@ fn paths_of_opa_are_events() {
     );
     assert_eq!(ask("/v1/data/hookrun/no/such", "ls").json(), json!({}));
     assert_eq!(server.post(path, "{}").status, 400);
+    assert_eq!(server.post(path, r#"{"input":{"toolName":"bash","cwd":7}}"#).status, 400);
     assert_eq!(server.post("/v1/data/other", "{}").status, 404);
 }
 

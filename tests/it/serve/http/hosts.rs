@@ -1,8 +1,10 @@
 //! The hooks of hosts that ask by HTTP.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
-use super::HttpServer;
+use super::{HttpReply, HttpServer};
 use crate::sandbox::Sandbox;
 use crate::serve::{CASES, DoorCase, by_run, cases};
 
@@ -106,8 +108,26 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
     assert_eq!(server.post(path, bare).json()["reason"], "one");
     let header = format!("X-Hookrun-Project: {place}");
     assert_eq!(server.ask_with("POST", path, &[&header], bare).json()["reason"], "two");
-    let told = server.ask_with("POST", path, &["X-Hookrun-Project: here"], bare).json();
-    assert!(told["reason"].as_str().unwrap().contains("no whole path"), "{told}");
+    let two = two.file("jürgen/file", "").file("none", "");
+    let below = format!("{header}/jürgen");
+    assert_eq!(server.ask_with("POST", path, &[&below], bare).json()["reason"], "two");
+    let wrong = ["X-Hookrun-Project: here", "X-Hookrun-Project:", &format!("{header}/none")];
+    for wrong in wrong {
+        let told = server.ask_with("POST", path, &[wrong], bare).json();
+        assert!(told["reason"].as_str().unwrap().contains("no whole path"), "{told}");
+    }
+    let told = server.ask_with("POST", path, &[&header, &below], bare).json();
+    assert!(told["reason"].as_str().unwrap().contains("is there twice"), "{told}");
+    let told = server.post(path, r#"{"toolName":"bash","cwd":["/"]}"#).json();
+    assert_eq!(told["reason"], "`cwd` is no text");
+    // As Node sends it.
+    let mut stream = server.tcp();
+    let head =
+        format!("{}{below}\r\nContent-Length: {}\r\n\r\n", server.head("POST", path), bare.len());
+    let head: Vec<u8> = head.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    stream.write_all(&[&head, bare.as_bytes()].concat()).unwrap();
+    assert_eq!(HttpReply::read(&mut stream).unwrap().json()["reason"], "two");
+    drop(two);
 }
 
 #[test]
