@@ -211,6 +211,23 @@ impl Runner {
         self
     }
 
+    /// The same runner for one decision, which the program calls `request`: dialogs and messages of
+    /// its hooks say so ([`Asker::request`](crate::Asker::request), [`Message::request`]). For a
+    /// program that decides several events at once and shows each where it belongs.
+    ///
+    /// [`Message::request`]: crate::engine::session::Message::request
+    #[must_use]
+    pub fn for_request(&self, request: &str) -> Runner {
+        let mut own = self.clone();
+        own.engine.server = self.engine.server.as_ref().map(|server| server.for_request(request));
+        own
+    }
+
+    /// See [`Runner::for_request`].
+    pub(crate) fn request(&self) -> Option<&str> {
+        self.engine.server.as_ref().and_then(Server::request)
+    }
+
     pub(super) fn server(&self) -> Server {
         self.engine.server.clone().unwrap_or_else(|| Server::new(&self.surroundings.state))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::config::Environment;
+use crate::engine::event::Event;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::ui::{Asker, DialogAnswer, Outer, PATIENCE, Request, Ui, named};
@@ -56,22 +57,29 @@ impl Person {
     }
 }
 
+/// Who is asked about an event, and until when.
+pub(crate) struct Inquiry<'q> {
+    pub(crate) event: &'q Event,
+    /// What the program that shows it calls the decision.
+    pub(crate) request: Option<&'q str>,
+    pub(crate) person: Option<&'q Person>,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) abort: &'q Abort,
+}
+
 /// Asks all questions of an outcome, and returns the outcome with the answer. The person has
 /// [`PATIENCE`], or until the budget ends: a host must not wait for ever for somebody who has left.
-pub(crate) fn settle(
-    outcome: Outcome,
-    person: Option<&Person>,
-    budget: Option<Budget>,
-    abort: &Abort,
-) -> Outcome {
+pub(crate) fn settle(outcome: Outcome, about: &Inquiry<'_>) -> Outcome {
+    let Inquiry { event, request, person, budget, abort } = *about;
     let Settled::Asked { questions } = &outcome.settled else { return outcome };
     let Some(person) = person else {
         return outcome.answered(false, "cannot ask: no terminal");
     };
+    let session = event.context().string("sessionId").unwrap_or_default();
     let patience = Instant::now() + PATIENCE;
     let until = budget.map_or(patience, |budget| budget.until.min(patience));
     for question in questions.clone() {
-        let asker = Asker::new(&question.hook, until, vec![abort.as_fd()]);
+        let asker = Asker::new(&question.hook, until, vec![abort.as_fd()]).about(&session, request);
         match person.ask(&asker, &question.question) {
             Some(true) => {}
             Some(false) => return outcome.answered(false, "answered no"),

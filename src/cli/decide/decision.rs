@@ -77,7 +77,9 @@ impl AskedEvent<'_> {
         if !host.binding.is_some_and(Binding::can_ask)
             && matches!(run.outcome.settled, Settled::Asked { .. })
         {
-            run.outcome = ask::settle(run.outcome, self.person, budget, abort);
+            let (person, request) = (self.person, runner.request());
+            let about = ask::Inquiry { event, request, person, budget, abort };
+            run.outcome = ask::settle(run.outcome, &about);
             // The answer may be one block too many in a row.
             runner.keep_from_looping(&mut run);
         }

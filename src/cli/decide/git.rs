@@ -118,7 +118,9 @@ impl GitRequest<'_> {
         let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, time.budget());
         time.heartbeat.expect_within(PATIENCE);
-        run.outcome = ask::settle(run.outcome, person.as_ref(), time.budget(), &abort);
+        let (person, budget, abort) = (person.as_ref(), time.budget(), &abort);
+        let about = ask::Inquiry { event: &event, request: None, person, budget, abort };
+        run.outcome = ask::settle(run.outcome, &about);
         self.write_message(&run.outcome)?;
         let mut reply = hook.reply(&run.outcome, spec.blocks);
         if !progress::is_watched(args.format) {

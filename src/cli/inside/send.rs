@@ -69,6 +69,7 @@ fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
         })?,
         attachments: attachments.collect::<Result<_>>()?,
         hook,
+        request: None,
         time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     })
 }

@@ -27,14 +27,10 @@ impl RpcClient {
         if !self.shows(kind) {
             return None;
         }
-        let mut params = Map::new();
-        params.insert("hook".to_string(), asker.hook().into());
-        params.insert("kind".to_string(), kind.into());
-        params.insert("untilMs".to_string(), moment_ms(asker.until()).into());
-        if let Value::Object(more) = more {
-            params.extend(more);
-        }
-        let answer = self.peer.ask("hookrun/dialog", &Value::Object(params), asker)?;
+        let until = json!({ "kind": kind, "untilMs": moment_ms(asker.until()) });
+        let params = placed(asker, [until, more]);
+        let withdrawn = |id| placed(asker, [json!({ "id": id })]);
+        let answer = self.peer.ask("hookrun/dialog", &params, asker, withdrawn)?;
         answer.get("value").cloned()
     }
 
@@ -45,6 +41,26 @@ impl RpcClient {
     fn ask_text(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<String> {
         self.ask(asker, kind, more)?.as_str().map(str::to_string)
     }
+}
+
+/// What comes from a hook, with the hook, its session, and the client's `id` of the request that
+/// the hook runs for.
+fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
+    let mut all = Map::new();
+    all.insert("session".to_string(), asker.session().into());
+    all.extend(asker.request().map(|request| ("request".to_string(), request_id(request))));
+    all.insert("hook".to_string(), asker.hook().into());
+    for part in parts {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    Value::Object(all)
+}
+
+/// The `id` of a request as the client wrote it.
+fn request_id(request: &str) -> Value {
+    serde_json::from_str(request).unwrap_or(Value::Null)
 }
 
 /// A moment as milliseconds since 1970, for a clock that the client has too.
@@ -77,14 +93,14 @@ impl Ui for RpcClient {
 
     fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
         if self.shows("notify") {
-            let shown = json!({ "hook": asker.hook(), "message": message, "kind": kind });
+            let shown = placed(asker, [json!({ "message": message, "kind": kind })]);
             self.peer.notify("hookrun/notify", &shown);
         }
     }
 
     fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
         if self.shows("status") {
-            let shown = json!({ "hook": asker.hook(), "key": key, "text": text });
+            let shown = placed(asker, [json!({ "key": key, "text": text })]);
             self.peer.notify("hookrun/status", &shown);
         }
     }
@@ -96,6 +112,9 @@ impl Session for RpcClient {
             return Err("the message cannot be written as JSON".to_string());
         };
         told.insert("session".to_string(), id.into());
+        if let Some(request) = &message.request {
+            told.insert("request".to_string(), request_id(request));
+        }
         self.peer.notify("hookrun/message", &Value::Object(told));
         Ok(())
     }

@@ -101,6 +101,8 @@ pub(crate) struct ReadyEvent {
     event: Event,
     host: HostReply,
     budget: Option<Budget>,
+    /// What the client calls it.
+    request: Option<String>,
 }
 
 /// One of the events that are decided now, until it is dropped.
@@ -261,7 +263,8 @@ impl DecisionServer {
         let (event, host) = request.event(&hooks.config, context).map_err(failed)?;
         let whole = budget.or(request.budget());
         let budget = whole.map(|whole| Budget::from(started, whole));
-        Ok(ReadyEvent { decider: Arc::clone(self), hooks, sessions, event, host, budget })
+        let (decider, request) = (Arc::clone(self), None);
+        Ok(ReadyEvent { decider, hooks, sessions, event, host, budget, request })
     }
 
     /// Blocks a question that cannot be read.
@@ -363,6 +366,11 @@ impl ReadyEvent {
         self.hooks.runner.is_idle(&self.event)
     }
 
+    /// The same event, of which dialogs and messages say that the client calls it `request`.
+    pub(crate) fn of_request(self, request: Option<String>) -> ReadyEvent {
+        ReadyEvent { request, ..self }
+    }
+
     /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
     /// block in the words of the client.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
@@ -381,11 +389,14 @@ impl ReadyEvent {
     }
 
     fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let ReadyEvent { decider, hooks, sessions, event, host, budget } = self;
-        let runner = match cancel {
-            Some(cancel) => hooks.runner.cancelled_by(cancel),
-            None => hooks.runner.clone(),
-        };
+        let ReadyEvent { decider, hooks, sessions, event, host, budget, request } = self;
+        let mut runner = hooks.runner.clone();
+        if let Some(cancel) = cancel {
+            runner = runner.cancelled_by(cancel);
+        }
+        if let Some(request) = request {
+            runner = runner.for_request(&request);
+        }
         let event = runner.follow_links(event);
         let notes = EventNotes::of(&hooks.config, &event);
         let client = decider.client.read().unwrap_or_else(PoisonError::into_inner);

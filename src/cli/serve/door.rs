@@ -184,6 +184,7 @@ impl LineDoor {
         let number = self.requests.begin(OpenRequest { id: id.clone(), cancel: cancel.clone() });
         let door = self.clone();
         let of_thread = id.clone();
+        let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));
         let decide = move || {
             door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
             drop(slot);

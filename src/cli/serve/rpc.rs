@@ -261,8 +261,15 @@ impl RpcPeer {
     }
 
     /// Asks it, and waits as long as the hook behind the question does. `None` if there was no
-    /// answer in time; then the client gets `hookrun/withdraw`, and a late answer is dropped.
-    pub(crate) fn ask(&self, method: &str, params: &Value, asker: &Asker<'_>) -> Option<Value> {
+    /// answer in time; then a late answer is dropped, and the client gets `hookrun/withdraw` with what
+    /// `withdrawn` makes of the number of the question.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: &Value,
+        asker: &Asker<'_>,
+        withdrawn: impl Fn(u64) -> Value,
+    ) -> Option<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = mpsc::channel();
         locked(&self.waiting).insert(id, sender);
@@ -272,7 +279,7 @@ impl RpcPeer {
                 Ok(answer) => break answer,
                 Err(RecvTimeoutError::Disconnected) => break None,
                 Err(RecvTimeoutError::Timeout) if asker.is_over() => {
-                    self.notify("hookrun/withdraw", &json!({ "id": id }));
+                    self.notify("hookrun/withdraw", &withdrawn(id));
                     break None;
                 }
                 Err(RecvTimeoutError::Timeout) => {}

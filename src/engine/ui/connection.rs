@@ -40,6 +40,7 @@ pub enum Tenure {
 pub(super) struct Guest {
     pub(super) hook: String,
     pub(super) session: String,
+    pub(super) request: Option<Arc<str>>,
     pub(super) tenure: Tenure,
     pub(super) clock: Arc<Clock>,
     open: Mutex<Open>,
@@ -76,10 +77,16 @@ impl Drop for Connection {
 }
 
 impl Guest {
-    pub(super) fn new(hook: &str, session: &str, tenure: Tenure) -> Guest {
+    pub(super) fn new(
+        hook: &str,
+        session: &str,
+        request: Option<Arc<str>>,
+        tenure: Tenure,
+    ) -> Guest {
         Guest {
             hook: hook.to_string(),
             session: session.to_string(),
+            request,
             tenure,
             clock: Arc::new(Clock::new(tenure == Tenure::Session)),
             open: Mutex::default(),

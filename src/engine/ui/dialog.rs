@@ -104,10 +104,12 @@ pub enum DialogAnswer {
     Refused(String),
 }
 
-/// The hook that asks, and how long an answer counts.
+/// The hook that asks, what it asks about, and how long an answer counts.
 #[derive(Debug)]
 pub struct Asker<'a> {
     hook: &'a str,
+    session: &'a str,
+    request: Option<&'a str>,
     until: Instant,
     withdrawn_by: Vec<BorrowedFd<'a>>,
 }
@@ -125,12 +127,30 @@ pub enum WaitEnd {
 impl<'a> Asker<'a> {
     /// A question from `hook` that ends at `until`, or when one of these descriptors is readable.
     pub fn new(hook: &'a str, until: Instant, withdrawn_by: Vec<BorrowedFd<'a>>) -> Asker<'a> {
-        Asker { hook, until, withdrawn_by }
+        Asker { hook, session: "", request: None, until, withdrawn_by }
+    }
+
+    /// The same question, about an event of `session` that was decided for `request`.
+    #[must_use]
+    pub fn about(self, session: &'a str, request: Option<&'a str>) -> Asker<'a> {
+        Asker { session, request, ..self }
     }
 
     /// The hook's name.
     pub fn hook(&self) -> &str {
         self.hook
+    }
+
+    /// The session of the event; empty if the event names none.
+    pub fn session(&self) -> &str {
+        self.session
+    }
+
+    /// What the embedding program calls the decision that the hook runs for; see
+    /// [`Runner::for_request`](crate::Runner::for_request). `None` for a hook that lives as long as
+    /// its session.
+    pub fn request(&self) -> Option<&str> {
+        self.request
     }
 
     /// The time after which an answer no longer counts.

@@ -45,13 +45,16 @@ pub struct Server {
     root: PathBuf,
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
+    /// What the program calls the decision that this clone serves.
+    request: Option<Arc<str>>,
     socket: Arc<Mutex<Option<OpenSocket>>>,
 }
 
 impl Server {
     /// A server that offers nothing, with its socket below `root`.
     pub fn new(root: &Path) -> Server {
-        Server { root: root.to_path_buf(), ui: None, session: None, socket: Arc::default() }
+        let root = root.to_path_buf();
+        Server { root, ui: None, session: None, request: None, socket: Arc::default() }
     }
 
     /// Lets hooks ask a person and show messages.
@@ -72,7 +75,16 @@ impl Server {
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         let (root, ui) = (self.root.clone(), self.ui.clone());
-        Server { root, ui, session: Some(session), socket: Arc::default() }
+        Server { root, ui, session: Some(session), request: None, socket: Arc::default() }
+    }
+
+    /// The same server for one decision, which the program calls `request`.
+    pub(crate) fn for_request(&self, request: &str) -> Server {
+        Server { request: Some(Arc::from(request)), ..self.clone() }
+    }
+
+    pub(crate) fn request(&self) -> Option<&str> {
+        self.request.as_deref()
     }
 
     pub fn has_ui(&self) -> bool {
@@ -97,7 +109,8 @@ impl Server {
                 }
             }
         }
-        socket.as_ref().map(|socket| socket.connection(hook, session.unwrap_or_default(), tenure))
+        let guest = Guest::new(hook, session.unwrap_or_default(), self.request.clone(), tenure);
+        socket.as_ref().map(|socket| socket.connection(guest))
     }
 }
 
@@ -147,8 +160,8 @@ impl OpenSocket {
         Ok(server)
     }
 
-    fn connection(&self, hook: &str, session: &str, tenure: Tenure) -> Connection {
-        let guest = Arc::new(Guest::new(hook, session, tenure));
+    fn connection(&self, guest: Guest) -> Connection {
+        let guest = Arc::new(guest);
         let (guests, token) = (Arc::clone(&self.shared.guests), new_token());
         locked(&guests).insert(token.clone(), Arc::clone(&guest));
         Connection { guests, address: self.address.clone(), token, guest }
@@ -183,13 +196,15 @@ impl SocketState {
     fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> DialogAnswer {
         if let Request::Send(message) = request {
             let hook = Some(guest.hook.clone());
-            return self.send(&guest.session, &Message { hook, ..message });
+            let request = guest.request.as_deref().map(str::to_string);
+            return self.send(&guest.session, &Message { hook, request, ..message });
         }
         let Some(ui) = &self.ui else { return DialogAnswer::Nobody };
         let Some(_opened) = guest.open(stream) else { return DialogAnswer::Nobody };
         let now = Instant::now();
         let until = now + guest.clock.patience(now);
-        let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()]);
+        let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()])
+            .about(&guest.session, guest.request.as_deref());
         let Some(_turn) = self.turns.take(&asker) else { return DialogAnswer::Cancelled };
         // A panic in the host's code does not count as an answer.
         let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));

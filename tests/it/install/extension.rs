@@ -14,16 +14,16 @@ const [file, hasUI, ...events] = process.argv.slice(2);
 const { default: load } = await import(pathToFileURL(file));
 const handlers = {};
 const seen = [];
-const shows = (name, answer) => (...words) => {
+const shows = (name, answer, screen) => (...words) => {
   const { signal } = words.at(-1)?.signal ? words.pop() : {};
-  seen.push([name, ...words]);
+  seen.push([...screen, name, ...words]);
   if (answer !== "withdrawn") return Promise.resolve(answer);
   return new Promise((done) => signal.addEventListener("abort", () => (seen.push(["gone"]), done())));
 };
-const ui = {
-  select: shows("select", "two"), confirm: shows("confirm", true), editor: shows("editor", "edited"),
-  input: shows("input", "withdrawn"), notify: shows("notify"), setStatus: shows("setStatus"),
-};
+const answers = { select: "two", confirm: true, editor: "edited", input: "withdrawn", notify: undefined, setStatus: undefined };
+const screenOf = (...screen) =>
+  Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, shows(name, answer, screen)]));
+const ui = screenOf();
 const sends = (name) => (...words) => void seen.push([name, ...words]);
 load({
   on: (name, handle) => (handlers[name] = handle),
@@ -33,10 +33,13 @@ const sessionManager = { getSessionId: () => "s1", getSessionFile: () => undefin
 const ctx = { cwd: process.cwd(), hasUI: hasUI === "true", ui, sessionManager, mode: "print", abort: sends("abort") };
 const printed = [];
 for (const text of events) {
-  const { on, wait = 0, ...event } = JSON.parse(text);
-  const result = await handlers[on]?.(event, ctx);
+  const { wait = 0, together, ...one } = JSON.parse(text);
+  const play = async ({ on, screen, ...event }) => {
+    const result = await handlers[on]?.(event, screen === undefined ? ctx : { ...ctx, ui: screenOf(screen) });
+    return { result, event };
+  };
+  printed.push(...(await Promise.all((together ?? [one]).map(play))));
   while (seen.length < wait) await new Promise((done) => setTimeout(done, 5));
-  printed.push({ result, event });
 }
 await handlers.session_shutdown({ reason: "quit" }, ctx);
 console.log(JSON.stringify({ printed, seen }));
@@ -180,6 +183,26 @@ fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
         ]);
         assert_eq!(said["seen"], seen, "{said}");
         assert_eq!(said["printed"][1]["result"].get("block"), None, "{said}");
+    }
+}
+
+#[test]
+fn a_dialog_is_shown_where_its_event_is() {
+    for host in HOSTS {
+        let ask = "hookrun ui confirm \"$HOOKRUN_ACTION_COMMAND\" || exit 1";
+        let sandbox = Sandbox::new().hook("guard", &with_hookrun(ask));
+        let sandbox = patient(host, installed(host, sandbox));
+        let call = |screen: &str| {
+            let input = json!({ "command": format!("for {screen}") });
+            json!({ "on": "tool_call", "screen": screen, "toolName": "bash", "toolCallId": screen, "input": input })
+        };
+        let both = json!({ "together": [call("left"), call("right")] });
+        let Some(said) = play(&sandbox, host, true, &[both]) else { return };
+        let mut seen = said["seen"].as_array().unwrap().clone();
+        seen.sort_by_key(Value::to_string);
+        let shown = |screen: &str| json!([screen, "confirm", format!("guard: for {screen}"), ""]);
+        assert_eq!(seen, [shown("left"), shown("right")], "{host}");
+        assert_eq!(said["printed"][1]["result"], Value::Null);
     }
 }
 

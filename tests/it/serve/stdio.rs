@@ -196,6 +196,69 @@ fn dialogs_go_to_the_client_and_messages_too() {
 }
 
 #[test]
+fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let body = format!("{own} ui notify hi\n{own} ui status tests green\n{own} ui confirm Sure?");
+    let body = format!("{body} || exit 1\n{own} send done");
+    let ask = r#"case $(cat) in *asks*) echo '{"ask":"really?"}' ;; esac"#;
+    let sandbox = Sandbox::new().hook("10-show.sh", &body).hook("20-ask.sh", ask);
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.call(
+        "hookrun/hello",
+        json!({ "dialogs": ["confirm", "notify", "status"], "messages": true }),
+    );
+    let event = |session: &str, command: &str| {
+        let input = json!({ "command": command });
+        let context = json!({ "toolName": "bash", "toolInput": input, "sessionId": session });
+        json!({ "event": "tool.pre", "context": context })
+    };
+    // Two are open at once; the ids of a client may be numbers and texts.
+    client.request(7, "hookrun/decide", event("one", "asks"));
+    client.request("b", "hookrun/decide", event("two", "x"));
+    let mut seen = Vec::new();
+    let mut answers = 0;
+    while answers < 2 {
+        let message = client.next();
+        let Some(method) = message["method"].as_str() else {
+            assert_eq!(message["result"]["status"], 0, "{message}");
+            answers += 1;
+            continue;
+        };
+        let params = &message["params"];
+        let of_first = params["session"] == "one" && params["request"] == 7;
+        let of_second = params["session"] == "two" && params["request"] == "b";
+        assert!(of_first || of_second, "{message}");
+        seen.push(format!("{} {}", method.trim_start_matches("hookrun/"), params["request"]));
+        if method == "hookrun/dialog" {
+            client.send(
+                &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "value": true } }),
+            );
+        }
+    }
+    seen.sort();
+    let of = |kind: &str, times: usize| {
+        vec![format!("{kind} \"b\""); 1]
+            .into_iter()
+            .chain(vec![format!("{kind} 7"); times])
+            .collect::<Vec<_>>()
+    };
+    let wanted: Vec<String> =
+        [of("dialog", 2), of("message", 1), of("notify", 1), of("status", 1)].concat();
+    assert_eq!(seen, wanted);
+
+    client.request(8, "hookrun/decide", event("one", "x"));
+    let asked = std::iter::repeat_with(|| client.next())
+        .find(|one| one["method"] == "hookrun/dialog")
+        .unwrap();
+    client.notify("hookrun/cancel", json!({ "id": 8 }));
+    let withdrawn = client.next();
+    let wanted = json!({ "id": asked["id"], "session": "one", "request": 8, "hook": "10-show.sh" });
+    assert_eq!((&withdrawn["method"], &withdrawn["params"]), (&json!("hookrun/withdraw"), &wanted));
+    assert_eq!(client.next()["result"]["status"], 2);
+    assert!(client.end().success());
+}
+
+#[test]
 fn a_client_that_shows_no_dialogs_is_not_asked() {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));

@@ -39,9 +39,10 @@ function startServer(client) {
   const dialogs = new Map();
   let last = 0;
   const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const request = (method, params, take) => {
+  // An event's `screen` is where the host shows its dialogs.
+  const request = (method, params, take, screen) => {
     say({ id: ++last, method, params });
-    open.set(last, take);
+    open.set(last, { take, screen });
     return last;
   };
   const leave = () => {
@@ -49,19 +50,20 @@ function startServer(client) {
     server.isGone = true;
     child.kill("SIGKILL");
     for (const dialog of dialogs.values()) dialog.abort();
-    for (const take of open.values()) take(undefined);
+    for (const { take } of open.values()) take(undefined);
   };
   const show = async (id, params) => {
     const withdrawn = new AbortController();
     dialogs.set(id, withdrawn);
-    const shown = Promise.resolve(params).then((it) => client["hookrun/dialog"](it, withdrawn.signal));
+    const screen = open.get(params.request)?.screen;
+    const shown = Promise.resolve(params).then((it) => client["hookrun/dialog"](it, withdrawn.signal, screen));
     const value = await shown.catch(() => null);
     dialogs.delete(id);
     if (!server.isGone) say({ id, result: { value: value ?? null } });
   };
   const hear = ({ id, method, params, result, error }) => {
     if (method === undefined) {
-      open.get(id)?.(error === undefined ? result : undefined);
+      open.get(id)?.take(error === undefined ? result : undefined);
       open.delete(id);
     } else if (method === "hookrun/dialog") {
       show(id, params);
@@ -69,7 +71,8 @@ function startServer(client) {
       dialogs.get(params.id)?.abort();
     } else {
       // What the host throws is no matter of the server.
-      Promise.resolve(params).then(client[method]).catch(() => {});
+      const screen = open.get(params?.request)?.screen;
+      Promise.resolve(params).then((it) => client[method](it, screen)).catch(() => {});
     }
   };
   readLines(child.stdout, hear, leave);
@@ -98,12 +101,13 @@ function startServer(client) {
   server.leave = leave;
   // Ends it, and what runs in it.
   server.end = () => child.stdin.end();
-  server.decide = (event, context, waitMs, take) => {
+  server.decide = (event, context, waitMs, take, screen) => {
     const params = { event, context, cwd: context.cwd, budgetMs: budgetOf(waitMs) };
-    const id = request("hookrun/decide", params, (answer) => {
+    const hear = (answer) => {
       if (answer !== undefined && typeof answer?.status !== "number") leave();
       take(typeof answer?.status === "number" ? answer : undefined);
-    });
+    };
+    const id = request("hookrun/decide", params, hear, screen);
     return (isLate) => {
       open.delete(id);
       if (isLate) leave();
@@ -176,7 +180,7 @@ function connect(client) {
   // Asks about an event: why it is refused, if it is, and what hooks want changed or said. It never
   // throws. An event that a server took, and died over without an answer, is decided again: its
   // hooks may then run twice.
-  const ask = async (event, told, { waitMs, signal }) => {
+  const ask = async (event, told, { waitMs, signal, screen }) => {
     const context = { event, ...told };
     const until = Date.now() + waitMs;
     let drop = () => {};
@@ -199,7 +203,7 @@ function connect(client) {
       const left = () => Math.max(until - Date.now(), 1);
       const by = (door) =>
         new Promise((take) => {
-          if (!isOver) drop = door(event, context, left(), take);
+          if (!isOver) drop = door(event, context, left(), take, screen);
         });
       return (near && (await by(near.decide))) ?? (await by(decideCold));
     };

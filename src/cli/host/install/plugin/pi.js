@@ -2,7 +2,8 @@
 // The same for pi and oh-my-pi: where they differ, both words are said.
 export default function (pi) {
   const isOmp = HOST === "omp";
-  // Where dialogs are shown. The host takes `ctx` back, so it is read before anything is waited for.
+  // Where dialogs of hooks are shown that run for no open event. The host takes `ctx` back, so it is
+  // read before anything is waited for.
   let ui;
   // Texts for the model: of a prompt or a session until it starts, of a tool until it has a result.
   const texts = [];
@@ -11,10 +12,10 @@ export default function (pi) {
   const sent = new Set();
 
   const show = {
-    select: ({ title, options }, with_) => ui.select(title, options, with_),
-    confirm: ({ title, message }, with_) => ui.confirm(title, message, with_),
-    input: ({ title, placeholder }, with_) => ui.input(title, placeholder, with_),
-    editor: ({ title, text }, with_) => ui.editor(title, text, with_),
+    select: (screen, { title, options }, with_) => screen.select(title, options, with_),
+    confirm: (screen, { title, message }, with_) => screen.confirm(title, message, with_),
+    input: (screen, { title, placeholder }, with_) => screen.input(title, placeholder, with_),
+    editor: (screen, { title, text }, with_) => screen.editor(title, text, with_),
   };
   const busy = { deliverAs: "followUp" };
   const client = {
@@ -22,10 +23,10 @@ export default function (pi) {
       dialogs: ui === undefined ? [] : [...Object.keys(show), "notify", "status"],
       messages: true,
     }),
-    "hookrun/dialog": (params, signal) =>
-      show[params.kind]({ ...params, title: `${params.hook}: ${params.title}` }, { signal }),
-    "hookrun/notify": ({ hook, message, kind }) => ui?.notify(`${hook}: ${message}`, kind),
-    "hookrun/status": ({ key, text }) => ui?.setStatus(key, text ?? undefined),
+    "hookrun/dialog": (params, signal, screen = ui) =>
+      show[params.kind](screen, { ...params, title: `${params.hook}: ${params.title}` }, { signal }),
+    "hookrun/notify": ({ hook, message, kind }, screen = ui) => screen?.notify(`${hook}: ${message}`, kind),
+    "hookrun/status": ({ key, text }, screen = ui) => screen?.setStatus(key, text ?? undefined),
     "hookrun/message": ({ text, attachments = [], customType, display, details }) => {
       const content = [text, ...attachments.map((file) => `Attached: ${file}`)].join("\n");
       if (customType === undefined && display && details === undefined) {
@@ -42,12 +43,14 @@ export default function (pi) {
   const hookrun = connect(client);
 
   const ask = async (name, context, ctx) => {
-    ui = ctx.hasUI ? ctx.ui : undefined;
+    const screen = ctx.hasUI ? ctx.ui : undefined;
+    ui = screen;
     const { cwd, sessionManager, signal } = ctx;
     const [event, waitMs] = EVENTS[name];
     const sessionId = sessionManager.getSessionId();
     const transcriptPath = sessionManager.getSessionFile();
-    return hookrun.ask(event, { cwd, sessionId, transcriptPath, ...context }, { waitMs, signal });
+    const facts = { cwd, sessionId, transcriptPath, ...context };
+    return hookrun.ask(event, facts, { waitMs, signal, screen });
   };
   const on = (name, handle) => {
     if (name in EVENTS) pi.on(name, handle);
