@@ -21,7 +21,7 @@ use crate::cli::args::ServeArgs;
 use crate::cli::decide::door::Door;
 use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use decider::{DecisionServer, ServeSource};
+use decider::{DecisionServer, MOST_AT_ONCE, ServeSource};
 use door::LineDoor;
 use http::{HttpDoor, HttpPlaces};
 use mcp::McpProtocol;
@@ -42,6 +42,7 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
         trust: args.trust.clone(),
         jobs: args.jobs,
         record: args.record.clone(),
+        most_at_once: MOST_AT_ONCE,
     };
     let decider = Arc::new(DecisionServer::new(source, env, abort, subreaper)?);
     let http = HttpPlaces::of(args, env);
@@ -71,3 +72,6 @@ fn raise_descriptors() {
         let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,7 @@ pub(crate) fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
 

@@ -224,17 +224,20 @@ impl Sandbox {
         Ran::from(output)
     }
 
+    /// A line of the shell, for which hookrun is `$0`, to be started by the test itself.
+    pub(crate) fn shell_command(&self, line: &str) -> Command {
+        let own = self.command(&[]);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line, env!("CARGO_BIN_EXE_hookrun")]);
+        command.current_dir(self.path()).env_clear();
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
     /// Runs a line of the shell, for which hookrun is `$0`.
     pub(crate) fn hookrun_by_shell(&self, line: &str, stdin: &[u8]) -> Ran {
-        let by_shell = |command: &mut Command| {
-            let own = self.command(&[]);
-            *command = Command::new("/bin/sh");
-            command.args(["-c", line, env!("CARGO_BIN_EXE_hookrun")]);
-            command.current_dir(self.path()).env_clear();
-            command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        };
-        self.hookrun_as(by_shell, &[], stdin)
+        self.hookrun_as(|command| *command = self.shell_command(line), &[], stdin)
     }
 
     /// `hookrun run EVENT` with the least context that it can have.

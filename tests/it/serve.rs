@@ -1,7 +1,7 @@
 //! `hookrun serve`: every door gives the decision that `hookrun run` gives.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 mod ahp;
+mod disk;
 mod http;
 mod kit;
 mod mcp;
@@ -36,7 +37,11 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Client {
         let whole: Vec<&str> = ["serve"].iter().chain(arguments).copied().collect();
-        let mut child = sandbox.command(&whole).spawn().unwrap();
+        Client::start_by(sandbox.command(&whole))
+    }
+
+    pub(super) fn start_by(mut command: Command) -> Client {
+        let mut child = command.spawn().unwrap();
         let (sender, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
@@ -113,6 +118,15 @@ impl Client {
         let left = self.lines.recv_timeout(FAR);
         assert!(left.is_err(), "{left:?}");
         self.child.wait().unwrap()
+    }
+
+    /// Closes stdin, and waits for the end. What was said on stderr.
+    #[track_caller]
+    pub(super) fn end_saying(mut self) -> String {
+        drop(self.stdin.take());
+        let said = std::io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{said}");
+        said
     }
 
     /// Waits for the end, without closing stdin.

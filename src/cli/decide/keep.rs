@@ -8,7 +8,7 @@ use crate::config::{Config, Environment, LogSettings};
 use crate::dialects::Reply;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
-use crate::lab::audit::{DecisionLog, Keeps, LogEntry, Recording, Redactor};
+use crate::lab::audit::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
 use crate::lab::report::{Paths, json};
 
 use crate::cli::decide::door::Door;
@@ -67,7 +67,15 @@ impl DecisionRecord {
 
     /// Keeps it in the decision log, and in a recording if there is one. The log leaves out an event
     /// without hooks, so that it costs nothing.
-    pub(crate) fn keep(self, reply: &Reply, env: &Environment, recording: Option<&Path>) {
+    ///
+    /// # Errors
+    /// When it should be in the log and is not: for who can say so elsewhere than in the reply.
+    pub(crate) fn keep(
+        self,
+        reply: &Reply,
+        env: &Environment,
+        recording: Option<&Path>,
+    ) -> Result<(), KeepError> {
         let is_idle = match &self.what {
             KeptKind::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
             KeptKind::Refused(_) => false,
@@ -77,27 +85,29 @@ impl DecisionRecord {
         let recording = recording.or(env.record.as_deref());
         let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
         if log.is_none() && recording.is_none() {
-            return;
+            return Ok(());
         }
         match self.lines(reply, &env.cwd) {
             Ok(line) => {
                 // The log must not create the home folder again. Detached hooks may remove it.
                 let has_home = env.home.as_ref().is_none_or(|home| home.is_dir());
                 let logged = log.filter(|_| has_home);
-                let logged = logged.map(|log| log.append(&line(Keeps::Explanation)));
-                if let Some(Err(error)) = logged {
+                let logged = logged.map_or(Ok(()), |log| log.append(&line(Keeps::Explanation)));
+                if let Err(error) = &logged {
                     tracing::warn!(%error, "the decision is not in the log");
                 }
                 let recorded = recording.map(|file| file.append(&line(Keeps::All)));
                 if let Some(Err(error)) = recorded {
                     streams::remark(&format!("the event is not recorded: {error}\n"));
                 }
+                return logged;
             }
             Err(problem) if recording.is_some() => {
                 streams::remark(&format!("the event is not recorded: {problem}\n"));
             }
             Err(_) => {}
         }
+        Ok(())
     }
 
     /// Makes its line.

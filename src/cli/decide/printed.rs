@@ -114,7 +114,7 @@ impl RunDecision {
         let status = printed.write(time, env);
         printed.summarise(env);
         if let Some(kept) = self.kept {
-            kept.by(Door::of(args)).keep(&self.reply, env, args.record.as_deref());
+            let _ = kept.by(Door::of(args)).keep(&self.reply, env, args.record.as_deref());
         }
         status == native::ALLOWED
     }

@@ -76,7 +76,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let run = runner.handle_within(&event, None);
     let reply = host.reply(&run.outcome);
     if let Some(kept) = DecisionRecord::decided(event, run, settings) {
-        kept.keep(&reply, env, args.record.as_deref());
+        let _ = kept.keep(&reply, env, args.record.as_deref());
     }
     Ok(ExitStatus::Yes)
 }

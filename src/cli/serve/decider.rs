@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -32,8 +32,9 @@ use crate::cli::decide::unbound::nobody_bound;
 use crate::cli::exit::Result;
 use crate::cli::serve::loaded::{HooksCache, HooksKey, LoadedHooks};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::streams;
 
-/// How many events may be decided, or wait for it, at once. What comes then is refused.
+/// How many events one server decides at once: each may need a thread.
 pub(crate) const MOST_AT_ONCE: usize = 2_048;
 
 /// Which hooks decide, and how: what the command line says.
@@ -47,6 +48,8 @@ pub(crate) struct ServeSource {
     pub(crate) trust: Vec<String>,
     pub(crate) jobs: Option<usize>,
     pub(crate) record: Option<PathBuf>,
+    /// How many events may be decided, or wait for it, at once. What comes then is refused.
+    pub(crate) most_at_once: usize,
 }
 
 /// Who is at the other end, besides the program that asks.
@@ -66,6 +69,8 @@ pub(crate) struct DecisionServer {
     hooks: HooksCache,
     deciding: Arc<AtomicUsize>,
     decided: AtomicU64,
+    /// Whether the last decision is not in the log, and that was said.
+    is_log_lost: AtomicBool,
 }
 
 /// Which hooks are read.
@@ -142,6 +147,7 @@ impl DecisionServer {
             hooks: HooksCache::default(),
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
+            is_log_lost: AtomicBool::new(false),
         })
     }
 
@@ -158,6 +164,7 @@ impl DecisionServer {
             hooks: HooksCache::default(),
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
+            is_log_lost: AtomicBool::new(false),
         }
     }
 
@@ -212,11 +219,16 @@ impl DecisionServer {
         self.deciding.load(Ordering::Relaxed)
     }
 
+    /// Why an event is not decided now.
+    pub(crate) fn overload(&self) -> String {
+        format!("{} events are being decided; ask again later", self.source.most_at_once)
+    }
+
     /// A place among the events that are decided at once; `None` if all are taken.
     pub(crate) fn slot(&self) -> Option<DecisionSlot> {
         let slot = DecisionSlot { deciding: Arc::clone(&self.deciding) };
         let before = self.deciding.fetch_add(1, Ordering::SeqCst);
-        (before < MOST_AT_ONCE).then_some(slot)
+        (before < self.source.most_at_once).then_some(slot)
     }
 
     /// Finds the hooks of the event; an answer if there is no event to decide.
@@ -340,10 +352,21 @@ impl DecisionServer {
         let reply = request.refuse(&reason);
         let report = json::refusal_report(request.name, request.host(), &reason, &reply);
         let kept = DecisionRecord::refused(report).by(self.source.door);
-        kept.keep(&reply, &self.env, self.source.record.as_deref());
+        self.keep(kept, &reply, &self.env);
         let outcome = Outcome::own_failure(reason);
         let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
         Box::new(ClientAnswer { host: request.host(), ..answer })
+    }
+
+    /// Keeps a decision. That the log takes none is said once on stderr, which is for diagnostics here.
+    fn keep(&self, kept: DecisionRecord, reply: &Reply, env: &Environment) {
+        let logged = kept.keep(reply, env, self.source.record.as_deref());
+        let was_lost = self.is_log_lost.swap(logged.is_err(), Ordering::Relaxed);
+        if let Err(error) = logged
+            && !was_lost
+        {
+            streams::remark(&format!("decisions go on, but are not in the log: {error}\n"));
+        }
     }
 
     fn answer(
@@ -432,7 +455,7 @@ impl ReadyEvent {
         let kept = DecisionRecord::decided(event, run, hooks.settings.clone());
         if let Some(kept) = kept {
             let kept = kept.by(decider.source.door);
-            kept.keep(&reply, &hooks.env, decider.source.record.as_deref());
+            decider.keep(kept, &reply, &hooks.env);
         }
         decider.answer(name, reply, outcome, host.binding)
     }

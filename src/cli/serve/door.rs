@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 
-use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE};
+use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::serve::rpc::{self, Line, LineReader, RpcError, RpcMessage, RpcPeer};
 
@@ -20,7 +20,7 @@ use crate::cli::serve::rpc::{self, Line, LineReader, RpcError, RpcMessage, RpcPe
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// By the Agent Hooks Protocol: the backend cannot decide now.
-const UNAVAILABLE: i64 = -32003;
+pub(crate) const UNAVAILABLE: i64 = -32003;
 
 /// An event that is being decided.
 #[derive(Debug)]
@@ -106,8 +106,13 @@ impl LineDoor {
     pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
         // A descriptor of its own: several threads write to it, each a whole line.
         let out = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok(LineDoor::of(decider, out))
+    }
+
+    /// Answers on `out`.
+    pub(crate) fn of(decider: Arc<DecisionServer>, out: OwnedFd) -> LineDoor {
         let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
-        Ok(LineDoor { decider, peer, requests: Arc::default() })
+        LineDoor { decider, peer, requests: Arc::default() }
     }
 
     /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
@@ -172,7 +177,7 @@ impl LineDoor {
     ) {
         let id = id.map(ToOwned::to_owned);
         let Some(slot) = self.decider.slot() else {
-            let why = format!("{MOST_AT_ONCE} events are being decided; ask again later");
+            let why = self.decider.overload();
             return self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         };
         let ready = match self.decider.prepare(question) {

@@ -44,7 +44,7 @@ use crate::cli::streams;
 use crate::config::Environment;
 use access::AccessRule;
 use listener::SocketFile;
-use paced::{AnswerCount, PacedStream};
+use paced::{AnswerCount, HttpPatience, PacedStream};
 use route::ServerState;
 use service::{ConnectionRoom, answer};
 
@@ -53,9 +53,6 @@ const MOST_CONNECTIONS: u32 = 1024;
 
 /// How many more get an answer that there is no room for them.
 const MOST_TURNED_AWAY: u32 = 256;
-
-/// How long a connection may be silent between requests.
-const IDLE: Duration = Duration::from_secs(60);
 
 /// The longest head of a request, with all its headers.
 const LONGEST_HEAD_BYTES: usize = 16 * 1024;
@@ -113,13 +110,7 @@ impl HttpDoor {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.enable_all().thread_name("hookrun-http").build();
         let runtime = runtime.map_err(failed("cannot start threads for HTTP"))?;
-        let state = ServerState { decider, metrics: metrics::HttpMetrics::default() };
-        let server = HttpServer {
-            state: Arc::new(state),
-            room: Arc::new(Semaphore::new(MOST_CONNECTIONS as usize)),
-            turned_away: Arc::new(Semaphore::new(MOST_TURNED_AWAY as usize)),
-            closing: watch::Sender::new(false),
-        };
+        let server = HttpServer::new(decider, HttpPatience::USUAL);
         let _inside = runtime.enter();
         if let Some(address) = places.tcp {
             let listener = listener::listen_on(address)?;
@@ -164,6 +155,16 @@ impl HttpDoor {
 }
 
 impl HttpServer {
+    fn new(decider: Arc<DecisionServer>, patience: HttpPatience) -> HttpServer {
+        let state = ServerState { decider, metrics: metrics::HttpMetrics::default(), patience };
+        HttpServer {
+            state: Arc::new(state),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS as usize)),
+            turned_away: Arc::new(Semaphore::new(MOST_TURNED_AWAY as usize)),
+            closing: watch::Sender::new(false),
+        }
+    }
+
     async fn serve_tcp(self, listener: tokio::net::TcpListener, rule: AccessRule) {
         let mut closing = self.closing.subscribe();
         loop {
@@ -219,7 +220,7 @@ impl HttpServer {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let answers = AnswerCount::default();
-        let stream = PacedStream::new(TokioIo::new(stream), answers.clone());
+        let stream = PacedStream::new(TokioIo::new(stream), self.state.patience, answers.clone());
         let service = service_fn(|request: Request<Incoming>| {
             let (state, rule, answers) = (Arc::clone(&self.state), rule.clone(), answers.clone());
             async move {
@@ -230,7 +231,7 @@ impl HttpServer {
             }
         });
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(IDLE);
+        builder.timer(TokioTimer::new()).header_read_timeout(self.state.patience.idle);
         builder.max_header_size(LONGEST_HEAD_BYTES).keep_alive(room == ConnectionRoom::Enough);
         let mut connection = pin!(builder.serve_connection(stream, service));
         let mut closing = self.closing.subscribe();
@@ -264,3 +265,6 @@ async fn taken<A>(accepted: io::Result<A>) -> Option<A> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,11 +11,28 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::Sleep;
 
-/// How long the head of a request may take, from its first byte.
-const HEAD: Duration = Duration::from_secs(5);
+/// How long a client may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HttpPatience {
+    /// With the head of a request, from its first byte.
+    pub(super) head: Duration,
+    /// With a body.
+    pub(super) body: Duration,
+    /// Until it reads more of an answer.
+    pub(super) answer: Duration,
+    /// Between requests.
+    pub(super) idle: Duration,
+}
 
-/// How long a client may read nothing of an answer.
-const WRITE: Duration = Duration::from_secs(30);
+impl HttpPatience {
+    /// With those who keep up, however slow their machine is.
+    pub(super) const USUAL: HttpPatience = HttpPatience {
+        head: Duration::from_secs(5),
+        body: Duration::from_secs(30),
+        answer: Duration::from_secs(30),
+        idle: Duration::from_secs(60),
+    };
+}
 
 /// Counts when the answer to a request begins and when it is there: while it is odd, what comes is
 /// no head of a request.
@@ -32,6 +49,7 @@ impl AnswerCount {
 /// A connection that fails where the client takes too long.
 pub(super) struct PacedStream<S> {
     stream: S,
+    patience: HttpPatience,
     answers: AnswerCount,
     /// The count that `head` is of.
     seen: usize,
@@ -40,8 +58,8 @@ pub(super) struct PacedStream<S> {
 }
 
 impl<S> PacedStream<S> {
-    pub(super) fn new(stream: S, answers: AnswerCount) -> PacedStream<S> {
-        PacedStream { stream, answers, seen: 0, head: None, write: None }
+    pub(super) fn new(stream: S, patience: HttpPatience, answers: AnswerCount) -> PacedStream<S> {
+        PacedStream { stream, patience, answers, seen: 0, head: None, write: None }
     }
 }
 
@@ -69,7 +87,7 @@ impl<S: Read + Unpin> Read for PacedStream<S> {
         match (&mut own.head, &read) {
             // The first bytes of a head.
             (None, Poll::Ready(Ok(()))) if !is_answering => {
-                own.head = Some(Box::pin(tokio::time::sleep(HEAD)));
+                own.head = Some(Box::pin(tokio::time::sleep(own.patience.head)));
             }
             (Some(until), Poll::Pending) => is_over(until, context)?,
             (None | Some(_), Poll::Ready(_)) | (None, Poll::Pending) => {}
@@ -88,7 +106,8 @@ impl<S: Write + Unpin> Write for PacedStream<S> {
         let written = Pin::new(&mut own.stream).poll_write(context, bytes);
         match written {
             Poll::Pending => {
-                let until = || Box::pin(tokio::time::sleep(WRITE));
+                let patience = own.patience.answer;
+                let until = || Box::pin(tokio::time::sleep(patience));
                 is_over(own.write.get_or_insert_with(until), context)?;
             }
             Poll::Ready(_) => own.write = None,

@@ -6,6 +6,7 @@ use hyper::{Method, StatusCode};
 
 use super::message::{HttpAnswer, HttpFault, HttpRequest};
 use super::metrics::HttpMetrics;
+use super::paced::HttpPatience;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::engine::complaint::Complaint;
@@ -45,6 +46,7 @@ pub(super) enum RouteAction {
 pub(super) struct ServerState {
     pub(super) decider: Arc<DecisionServer>,
     pub(super) metrics: HttpMetrics,
+    pub(super) patience: HttpPatience,
 }
 
 /// What one request asks, in order.

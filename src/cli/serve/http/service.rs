@@ -15,7 +15,7 @@ use super::route::{
     overload,
 };
 use super::{authzen, ext_authz, hosts, opa, pages};
-use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE, ReadyEvent};
+use crate::cli::serve::decider::{DecisionServer, ReadyEvent};
 use crate::cli::serve::question::ClientAnswer;
 use crate::engine::exec::Abort;
 
@@ -24,9 +24,6 @@ const LONGEST_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// How much of a longer one is taken and dropped, so that its client comes to read why.
 const DROPPED_BODY_BYTES: usize = 256 * 1024 * 1024;
-
-/// How long a body may take.
-const BODY: Duration = Duration::from_secs(30);
 
 /// A header by which a client knows its answer again.
 const REQUEST_ID: &str = "x-request-id";
@@ -158,7 +155,7 @@ async fn routed(
         state.metrics.unserved(UnservedReason::Overload);
         return route.fail(&request, &overload("too many clients are connected; ask again later"));
     }
-    match read_body(body).await {
+    match read_body(body, state.patience.body).await {
         Ok(bytes) => request.body = bytes,
         Err(fault) => {
             state.metrics.unserved(UnservedReason::Malformed);
@@ -172,32 +169,32 @@ async fn routed(
 }
 
 /// The whole body, if it is not too long and comes in time.
-async fn read_body(mut body: Incoming) -> Result<Bytes, HttpFault> {
+async fn read_body(mut body: Incoming, patience: Duration) -> Result<Bytes, HttpFault> {
     let too_long = || {
         let reason = format!("the body is longer than {} MiB", LONGEST_BODY_BYTES >> 20);
         HttpFault::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
     };
     if body.size_hint().lower() > LONGEST_BODY_BYTES as u64 {
-        drop_rest(body);
+        drop_rest(body, patience);
         return Err(too_long());
     }
     let limited = Limited::new(&mut body, LONGEST_BODY_BYTES);
-    match tokio::time::timeout(BODY, limited.collect()).await {
+    match tokio::time::timeout(patience, limited.collect()).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            drop_rest(body);
+            drop_rest(body, patience);
             Err(too_long())
         }
         Ok(Err(error)) => Err(HttpFault::malformed(format!("the body cannot be read: {error}"))),
         Err(_) => {
-            let reason = format!("the body did not come within {} s", BODY.as_secs());
+            let reason = format!("the body did not come within {patience:?}");
             Err(HttpFault::new(StatusCode::REQUEST_TIMEOUT, reason))
         }
     }
 }
 
 /// Takes the rest of a body while its request is answered: most clients read only then.
-fn drop_rest(mut body: Incoming) {
+fn drop_rest(mut body: Incoming, patience: Duration) {
     tokio::spawn(async move {
         let mut left = DROPPED_BODY_BYTES;
         let dropping = async {
@@ -209,7 +206,7 @@ fn drop_rest(mut body: Incoming) {
                 }
             }
         };
-        let _ = tokio::time::timeout(BODY, dropping).await;
+        let _ = tokio::time::timeout(patience, dropping).await;
     });
 }
 
@@ -255,8 +252,7 @@ async fn decide(state: &Arc<ServerState>, route: &Route, request: &HttpRequest) 
     };
     let Some(slot) = state.decider.slot() else {
         state.metrics.unserved(UnservedReason::Overload);
-        let reason = format!("{MOST_AT_ONCE} events are being decided; ask again later");
-        return route.fail(request, &overload(reason));
+        return route.fail(request, &overload(state.decider.overload()));
     };
     let questions = match read(request) {
         Ok(questions) => questions,

@@ -1,8 +1,10 @@
 //! Who may ask.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 
 use super::{HttpReply, HttpServer};
 use crate::sandbox::Sandbox;
@@ -108,4 +110,36 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     fs::write(&file, "text").unwrap();
     fails(&sandbox, &["--unix", &socket], "is no socket", "a new file");
     assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+}
+
+#[test]
+fn another_user_gets_no_answer_on_the_socket_even_where_its_folder_lets_them_in() {
+    if !crate::bounds::is_root() {
+        return crate::bounds::skip("only root can be another user");
+    }
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    let folder = fs::File::open(server.socket.parent().unwrap()).unwrap();
+    folder.set_permissions(fs::Permissions::from_mode(0o711)).unwrap();
+    fs::set_permissions(&server.socket, fs::Permissions::from_mode(0o666)).unwrap();
+    // Past the folders above, which stay closed to others.
+    let socket = format!("/proc/self/fd/{}/hookrun.sock", folder.as_raw_fd());
+    let ask = move || {
+        let mut stream = UnixStream::connect(socket).unwrap();
+        let _ = stream.write_all(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let mut said = String::new();
+        let _ = stream.read_to_string(&mut said);
+        said
+    };
+    let as_another = {
+        let ask = ask.clone();
+        move || {
+            let nobody = rustix::process::Uid::from_raw(65534);
+            // Of this thread only.
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            ask()
+        }
+    };
+    assert_eq!(std::thread::spawn(as_another).join().unwrap(), "");
+    assert!(ask().starts_with("HTTP/1.1 200"));
 }

@@ -108,19 +108,14 @@ fn half_of_a_request_holds_nothing_up() {
 }
 
 #[test]
-fn a_head_that_does_not_end_is_cut_off_and_one_that_is_too_long_too() {
+fn a_head_that_is_too_long_is_refused() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
-    let mut slow = server.tcp();
-    slow.write_all(b"POST /hooks/native HTTP/1.1\r\nHost: local").unwrap();
     let mut long = server.tcp();
     let head =
         format!("{}X-Long: {}\r\n\r\n", server.head("GET", "/health"), "a".repeat(17 * 1024));
     long.write_all(head.as_bytes()).unwrap();
     assert_eq!(HttpReply::read(&mut long).expect("an answer").status, 431);
-    let mut text = String::new();
-    let _ = slow.read_to_string(&mut text);
-    assert!(!text.contains("200"), "{text}");
 }
 
 #[test]

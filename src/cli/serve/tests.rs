@@ -1,0 +1,60 @@
+//! More events at once than a server decides, behind the doors of lines.
+
+use std::io::{self, BufRead, BufReader};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::decider::{DecisionServer, ServeSource};
+use super::door::{LineDoor, UNAVAILABLE};
+use super::question::{ClientPlace, ClientQuestion};
+use crate::cli::args::SourceArgs;
+use crate::cli::decide::door::Door;
+use crate::config::Environment;
+use crate::engine::event::Context;
+use crate::engine::exec::Abort;
+
+/// A server without hooks that decides so many events at once, and the folder that it is in.
+pub(super) fn idle_server(most_at_once: usize) -> (Arc<DecisionServer>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let env = Environment::apart(Vec::new(), folder.path().into(), folder.path().join("state"));
+    let env = Environment { system: folder.path().join("etc"), ..env };
+    let source = ServeSource {
+        door: Door::Http,
+        host: None,
+        source: SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false },
+        trust: Vec::new(),
+        jobs: None,
+        record: None,
+        most_at_once,
+    };
+    let server = DecisionServer::new(source, &env, Abort::new().unwrap(), None).unwrap();
+    (Arc::new(server), folder)
+}
+
+#[test]
+fn one_event_too_many_is_refused_and_the_next_is_decided_when_there_is_room() {
+    let (server, _folder) = idle_server(1);
+    let (reader, writer) = io::pipe().unwrap();
+    let mut lines = BufReader::new(reader).lines();
+    let door = LineDoor::of(server, writer.into());
+    let id = serde_json::value::to_raw_value(&7).unwrap();
+    let mut decide = || -> Value {
+        let question = ClientQuestion {
+            host: None,
+            event: Some("tool.pre".to_string()),
+            context: Context::parse(r#"{"toolName":"bash"}"#).unwrap(),
+            place: ClientPlace::OfServer,
+            budget: None,
+        };
+        door.decide(question, Some(&id), |answer| Ok(json!(answer.reply.status)));
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    let all = door.decider.slot();
+    let refused = decide();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(UNAVAILABLE)));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("1 events are"), "{refused}");
+    drop(all);
+    assert_eq!(decide()["result"], 0);
+    assert_eq!(decide()["result"], 0);
+}
