@@ -6,7 +6,7 @@ use super::value::{KeyValue, words};
 use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
-use crate::engine::hook::{Background, Containment, Lives, rule};
+use crate::engine::hook::{Background, Containment, Lives, Warm, rule};
 use crate::engine::outcome::Decision;
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
@@ -32,6 +32,8 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "what happens to processes that it leaves running",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
     KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": it starts once for each session that a program holds, and reads its events line by line", set_lives),
+    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": its unchanged Python script starts in a process that was forked beforehand",
+        |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = choice)),
     KeyRow::key("limits", KeyValue::Table(|| names(LIMIT_KEYS)), "none", "what it may use up",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
     KeyRow::key("sandbox", KeyValue::Table(|| names(SANDBOX_KEYS)), "none", "what it may touch; Linux only", set_sandbox),

@@ -26,6 +26,7 @@ mod step;
 mod tasks;
 pub mod tree;
 mod usage;
+mod warm;
 mod workers;
 
 pub use engine::Engine;

@@ -16,5 +16,5 @@ pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use sandbox::{Containment, Sandbox};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
-    HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed,
+    HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
 };

@@ -12,6 +12,7 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
+pub use crate::engine::start::{ColdReason, ProcessStart};
 
 /// Everything about one decided event.
 #[derive(Debug, Clone)]
@@ -132,6 +133,8 @@ pub struct Trace {
     pub stderr: CapturedStream,
     /// How reliably everything that it started ended with it; `None` if it never started.
     pub containment: Option<Level>,
+    /// How its process started, if its spec lets it start warm and a program asked that stays up.
+    pub start: Option<ProcessStart>,
     /// Notes for the hook's author, for example on ignored keys or processes left behind.
     pub notes: Vec<String>,
 }
@@ -146,6 +149,7 @@ impl Trace {
             stdout: CapturedStream::default(),
             stderr: CapturedStream::default(),
             containment: None,
+            start: None,
             notes: Vec::new(),
         }
     }

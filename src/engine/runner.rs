@@ -184,6 +184,13 @@ impl Runner {
         self
     }
 
+    /// Keeps no interpreters for hooks that start warm: this program ends soon.
+    #[must_use]
+    pub(crate) fn one_shot(mut self) -> Runner {
+        self.engine.is_one_shot = true;
+        self
+    }
+
     /// Tells a watchdog that this runner is alive. Only for a program that decides one event at a
     /// time: the deadlines of several would overwrite each other.
     #[must_use]

@@ -88,9 +88,10 @@ pub(crate) fn trusting_choice(
     Choice { trust, ..choice(source, env, dialect) }
 }
 
-/// A runner for a configuration. Its hooks have every guard that our own binary can provide.
+/// A runner for a configuration, in a program that ends soon. Its hooks have every guard that our
+/// own binary can provide.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
-    equipped(Runner::from_config(config, env), env)
+    equipped(Runner::from_config(config, env), env).one_shot()
 }
 
 /// The same for a runner that is there.

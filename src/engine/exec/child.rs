@@ -21,6 +21,7 @@ use super::job::Job;
 use super::lines::HookLines;
 use super::signals::Abort;
 use super::spawn::{Spawn, words_of};
+use super::warm::WarmStart;
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 
@@ -68,8 +69,13 @@ struct Feed {
 
 impl Child {
     /// Starts a hook in a new session, by posix_spawn. It first writes what fits into the pipe of
-    /// the hook's stdin, so that most hooks need no further feeding.
-    pub(super) fn start(spawn: &Spawn<'_>, job: &Job<'_>) -> io::Result<Child> {
+    /// the hook's stdin, so that most hooks need no further feeding. Or it gives all that to the
+    /// process of `warm`, which waits for it; returns whether it did.
+    pub(super) fn start(
+        spawn: &Spawn<'_>,
+        job: &Job<'_>,
+        warm: Option<WarmStart>,
+    ) -> io::Result<(Child, bool)> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
         let (stderr_reader, stderr_writer) = io::pipe()?;
@@ -78,7 +84,12 @@ impl Child {
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-        let pid = spawn.start(streams)?;
+        let given = match warm {
+            Some(warm) => warm.hand_over(streams),
+            None => Err(streams),
+        };
+        let is_warm = given.is_ok();
+        let pid = given.or_else(|streams| spawn.start(streams))?;
         let mut child = Child {
             pid,
             pidfd: open_pidfd(pid),
@@ -89,7 +100,7 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        Ok(child)
+        Ok((child, is_warm))
     }
 
     /// Readable once the leader has exited.

@@ -12,6 +12,7 @@ use super::progress::Watcher;
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
 use super::tree::{SparedHooks, Subreaper};
+use super::warm::WarmPool;
 use super::workers::Workers;
 use crate::engine::lock::locked;
 use crate::engine::run::Ending;
@@ -38,6 +39,8 @@ pub struct Engine {
     /// Tells a watchdog that the engine is alive.
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
+    /// This program ends soon, so it keeps no interpreters for hooks that start warm.
+    pub is_one_shot: bool,
     /// The server through which hooks ask a person or send messages.
     pub server: Option<Server>,
     /// Where async functions run. With `None` the engine makes its own runtime for the first one.
@@ -52,7 +55,9 @@ pub(super) struct EngineShared {
     /// hooks.
     pub(super) steps: RwLock<()>,
     /// Whose processes no sweep ends.
-    pub(super) spared: Mutex<SparedHooks>,
+    pub(super) spared: Arc<Mutex<SparedHooks>>,
+    /// The interpreters that are kept for hooks that start warm.
+    pub(super) warm: WarmPool,
     /// The keeper, once some hook has run long enough to need it.
     pub(super) kept: Mutex<Option<Keeper>>,
     /// The keeper could not start; we do not try again.

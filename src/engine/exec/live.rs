@@ -12,7 +12,7 @@ use crate::engine::answer;
 use crate::engine::hook::Background;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::outcome::Decision;
-use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
+use crate::engine::run::{CapturedStream, Ending, Exit, Level, ProcessStart, Trace};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
@@ -57,6 +57,7 @@ pub(super) struct Live {
     /// How reliably everything that it starts ends with it.
     pub(super) level: Level,
     pub(super) is_confined: bool,
+    pub(super) start: Option<ProcessStart>,
     pub(super) notes: Vec<String>,
 }
 
@@ -327,7 +328,8 @@ impl Live {
         notes.extend(more);
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
-        Trace { ending, exit, took, stdout, stderr, containment, notes }
+        let start = self.start;
+        Trace { ending, exit, took, stdout, stderr, containment, start, notes }
     }
 
     /// What is wrong with an answer whose end did not come in time.

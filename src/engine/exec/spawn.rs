@@ -187,6 +187,15 @@ impl Spawn<'_> {
         self.environment(&own).map(size).collect()
     }
 
+    /// The variables that the program gets, as `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// When one contains a NUL.
+    pub(super) fn lines(&self) -> io::Result<Vec<CString>> {
+        let own = Variables::of(self.variables)?;
+        Ok(self.environment(&own).map(|variable| variable.line.clone()).collect())
+    }
+
     fn environment<'v>(&'v self, own: &'v Variables) -> impl Iterator<Item = &'v EnvironmentEntry> {
         let is_inherited = |variable: &&EnvironmentEntry| {
             let name = variable.name();

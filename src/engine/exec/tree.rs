@@ -306,8 +306,10 @@ fn is_part_of(found: &str, mark: &str) -> bool {
 pub(super) struct SparedHooks {
     /// The names of those that may leave processes behind, of all that have run.
     pub(super) hooks: HashSet<String>,
-    /// The marks of those that live as long as their sessions.
+    /// The marks of those that live as long as their sessions, and of interpreters that are kept.
     pub(super) marks: Vec<String>,
+    /// Processes that are known to be spared, so that nobody needs to look at them.
+    pub(super) pids: HashSet<i32>,
 }
 
 impl SparedHooks {
@@ -315,6 +317,9 @@ impl SparedHooks {
     fn has(&self, pid: i32) -> bool {
         if self.hooks.is_empty() && self.marks.is_empty() {
             return false;
+        }
+        if self.pids.contains(&pid) {
+            return true;
         }
         match mark_of(pid) {
             Some(found) => self.marks.iter().any(|mark| is_part_of(&found, mark)),

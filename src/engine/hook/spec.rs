@@ -54,6 +54,8 @@ pub struct Hook {
     pub background: Background,
     /// How long its process lives.
     pub lives: Lives,
+    /// How its process starts.
+    pub warm: Warm,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
     /// The folder that it runs in; `None` for the event's.
@@ -101,6 +103,7 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
+            warm: Warm::Off,
             variables: Vec::new(),
             folder: None,
             root: None,
@@ -301,6 +304,18 @@ pub enum Lives {
 }
 
 names! { Lives: Event "event", Session "session" }
+
+/// How the process of a hook starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warm {
+    /// As any program: its interpreter begins anew.
+    Off,
+    /// In a process that was forked beforehand from an interpreter that is kept, where a program
+    /// that stays up asks and the interpreter is CPython 3.8 or later; see `docs/warm.md`.
+    Fork,
+}
+
+names! { Warm: Off "off", Fork "fork" }
 
 /// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {

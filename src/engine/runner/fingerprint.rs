@@ -27,6 +27,7 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
         containment,
         background,
         lives: _,
+        warm: _,
         variables,
         folder,
         root,

@@ -12,7 +12,7 @@ use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Look, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::run::{Ending, Trace};
+use crate::engine::run::{Ending, ProcessStart, Trace};
 
 /// The first pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
@@ -78,9 +78,15 @@ impl RunningStep<'_> {
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        match Child::start(&spawn, job) {
-            Ok(child) => {
-                let live = self.started(job, program, child, entry, now);
+        let warm = self.engine.warm(job, &spawn, &entry);
+        let reason = warm.as_ref().and_then(|warm| warm.as_ref().err()).copied();
+        match Child::start(&spawn, job, warm.and_then(Result::ok)) {
+            Ok((child, is_warm)) => {
+                let mut live = self.started(job, program, child, entry, now);
+                live.start = match is_warm {
+                    true => Some(ProcessStart::Warm),
+                    false => reason.map(ProcessStart::Cold),
+                };
                 self.slots[place].state = SlotState::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
@@ -135,6 +141,7 @@ impl RunningStep<'_> {
             is_confined: entry.program.is_some(),
             cgroup: entry.cgroup,
             level: entry.level,
+            start: None,
             notes: entry.notes,
         }
     }

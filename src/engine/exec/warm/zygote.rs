@@ -1,0 +1,299 @@
+//! An interpreter that is kept, and the processes that it has forked ahead.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+use rustix::process::{Pid, WaitId, WaitIdOptions};
+
+use super::script::ScriptCommand;
+use crate::engine::exec::child;
+use crate::engine::exec::command::Program;
+use crate::engine::exec::spawn::Spawn;
+
+/// What it runs.
+const SOURCE: &str = include_str!("zygote.py");
+
+/// Reads that from its stdin, so that lists of processes do not show all of it.
+const LOADER: &str = "import os; exec(compile(os.read(0, 99999), 'hookrun', 'exec'))";
+
+/// The room that its first variable keeps for `HOOKRUN_RUN_ID` and `HOOKRUN_HOOK` of a hook.
+const PADDING_BYTES: usize = 1024;
+
+/// The most processes that wait at once: each has 1.3 MB of its own.
+const MOST_SPARES: usize = 4;
+
+/// How long to wait for a process that is being forked. A cold start takes longer.
+const FORKING: Duration = Duration::from_millis(5);
+
+/// After this many hooks it is replaced: their hash seed and addresses are the same.
+const MOST_HOOKS: u32 = 1_000;
+
+/// The first version of CPython that it runs on.
+const FIRST_MINOR: u32 = 8;
+
+#[derive(Debug)]
+pub(super) struct Zygote {
+    pub(super) pid: Pid,
+    /// Its mark, which the processes that it forks have too until they run a hook.
+    pub(super) mark: String,
+    channel: OwnedFd,
+    state: ZygoteState,
+    spares: Vec<Spare>,
+    /// How many it has been asked for and has not sent.
+    asked: usize,
+    /// How many should wait.
+    wanted: usize,
+    given: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ZygoteState {
+    /// It has not said yet what it is.
+    Starting,
+    Usable,
+    /// It is no CPython that we know.
+    Unusable,
+    Gone,
+}
+
+/// A process that waits for a script.
+#[derive(Debug)]
+pub(super) struct Spare {
+    socket: OwnedFd,
+    /// Known once it is ready.
+    pub(super) pid: Option<Pid>,
+}
+
+impl Zygote {
+    /// Starts an interpreter in the environment of `hook`, and asks for a first process.
+    pub(super) fn start(
+        command: &ScriptCommand,
+        hook: &Spawn<'_>,
+        mark: String,
+        file: &Path,
+    ) -> io::Result<Zygote> {
+        let (flags, kind) = (SocketFlags::CLOEXEC, SocketType::SEQPACKET);
+        let (channel, theirs) = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
+        let nothing = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
+        let mut arguments = command.options.clone();
+        arguments.extend(["-c", LOADER].map(OsString::from));
+        let path = command.interpreter.clone();
+        let program = Program { path, name: command.name.clone(), arguments };
+        let mut variables = vec![
+            ("HOOKRUN_PADDING".to_string(), "0".repeat(PADDING_BYTES)),
+            ("HOOKRUN_RUN_ID".to_string(), mark.clone()),
+        ];
+        // What counts at the start; whatever else a hook has, its process gets later.
+        let of_start = |(name, _): &&(String, String)| !name.starts_with("HOOKRUN_");
+        variables.extend(hook.variables.iter().filter(of_start).cloned());
+        let mut without = hook.without.to_vec();
+        without.push("HOOKRUN_HOOK");
+        let spawn = Spawn {
+            program: &program,
+            inherited: hook.inherited.clone(),
+            without: &without,
+            variables: &variables,
+            cwd: Some(Path::new("/")),
+        };
+        rustix::net::send(&channel, SOURCE.as_bytes(), SendFlags::NOSIGNAL)?;
+        let pid = spawn.start([theirs, nothing()?, nothing()?])?;
+        let state = ZygoteState::Starting;
+        let mut zygote =
+            Zygote { pid, mark, channel, state, spares: Vec::new(), asked: 0, wanted: 1, given: 0 };
+        zygote.ask(file);
+        Ok(zygote)
+    }
+
+    /// Takes a process that is ready to run a script. `file` is the script that it will run, which
+    /// the next one may prepare for.
+    pub(super) fn take(&mut self, file: &Path) -> Option<Spare> {
+        self.hear();
+        let mut spare = self.ready();
+        if spare.is_none() && self.state == ZygoteState::Usable {
+            self.wanted = (self.wanted + 1).min(MOST_SPARES);
+            self.ask(file);
+            spare = self.wait(Instant::now() + FORKING);
+        }
+        if spare.is_some() {
+            self.given += 1;
+        }
+        spare
+    }
+
+    /// What it says about itself, as far as that has arrived.
+    pub(super) fn state(&self) -> ZygoteState {
+        self.state
+    }
+
+    pub(super) fn is_worn(&self) -> bool {
+        self.given >= MOST_HOOKS
+    }
+
+    /// Asks for as many processes as should wait.
+    pub(super) fn ask(&mut self, file: &Path) {
+        let script = file.as_os_str().as_encoded_bytes();
+        while self.state != ZygoteState::Gone && self.spares.len() + self.asked < self.wanted {
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            match rustix::net::send(&self.channel, script, flags) {
+                Ok(_) => self.asked += 1,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.state = ZygoteState::Gone,
+            }
+        }
+    }
+
+    /// Reads what it has sent.
+    fn hear(&mut self) {
+        while !matches!(self.state, ZygoteState::Gone | ZygoteState::Unusable) {
+            let mut text = [0; 64];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let parts = &mut [IoSliceMut::new(&mut text)];
+            let length = match rustix::net::recvmsg(&self.channel, parts, &mut control, flags) {
+                Ok(received) if received.bytes > 0 => received.bytes,
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return,
+                Ok(_) | Err(_) => return self.state = ZygoteState::Gone,
+            };
+            let sockets = control.drain().filter_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(sockets) => Some(sockets),
+                _ => None,
+            });
+            let before = self.spares.len();
+            self.spares.extend(sockets.flatten().map(|socket| Spare { socket, pid: None }));
+            self.asked = self.asked.saturating_sub(self.spares.len() - before);
+            if self.state == ZygoteState::Starting {
+                let is_known = is_known(&String::from_utf8_lossy(&text[..length]));
+                self.state = if is_known { ZygoteState::Usable } else { ZygoteState::Unusable };
+            }
+        }
+    }
+
+    /// A process that has said that it is ready, and is alive.
+    fn ready(&mut self) -> Option<Spare> {
+        let mut place = 0;
+        while place < self.spares.len() {
+            match self.spares[place].is_ready() {
+                Ok(true) => return Some(self.spares.remove(place)),
+                Ok(false) => place += 1,
+                Err(_) => self.spares.remove(place).end(),
+            }
+        }
+        None
+    }
+
+    fn wait(&mut self, until: Instant) -> Option<Spare> {
+        loop {
+            let left = until.checked_duration_since(Instant::now())?;
+            let sockets = self.spares.iter().map(|spare| spare.socket.as_fd());
+            let all = std::iter::once(self.channel.as_fd()).chain(sockets);
+            let mut fds: Vec<_> =
+                all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+            let timeout = Timespec::try_from(left).ok();
+            if matches!(rustix::event::poll(&mut fds, timeout.as_ref()), Ok(0)) {
+                return None;
+            }
+            self.hear();
+            match self.ready() {
+                None if self.state == ZygoteState::Usable => {}
+                found => return found,
+            }
+        }
+    }
+
+    /// It and the processes that wait, as far as they are known.
+    pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
+        let spares = self.spares.iter().filter_map(|spare| spare.pid);
+        std::iter::once(self.pid).chain(spares).map(|pid| pid.as_raw_nonzero().get())
+    }
+
+    /// Ends it and what waits.
+    pub(super) fn end(&self) {
+        self.spares.iter().for_each(Spare::end);
+        child::end(self.pid);
+    }
+}
+
+impl Spare {
+    /// Whether it waits for a script, as a child of ours.
+    ///
+    /// # Errors
+    /// When it has ended.
+    fn is_ready(&mut self) -> io::Result<bool> {
+        let mut text = [0; 32];
+        match rustix::net::recv(&self.socket, &mut text, RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((_, length)) => {
+                let number =
+                    str::from_utf8(&text[..length]).ok().and_then(|text| text.parse().ok());
+                self.pid = number.and_then(Pid::from_raw);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let Some(pid) = self.pid else { return Ok(false) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match rustix::process::waitid(WaitId::Pid(pid), options) {
+            Ok(None) => Ok(true),
+            Ok(Some(_)) => Err(io::ErrorKind::UnexpectedEof.into()),
+            // The process between it and the interpreter has not ended yet.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Gives it a script and the streams of a hook.
+    ///
+    /// # Errors
+    /// When it got nothing, with the streams.
+    pub(super) fn hand_over(
+        self,
+        packet: &[u8],
+        streams: [OwnedFd; 3],
+    ) -> Result<Pid, [OwnedFd; 3]> {
+        let Some(pid) = self.pid else { return Err(streams) };
+        let sent = {
+            let rights = [streams[0].as_fd(), streams[1].as_fd(), streams[2].as_fd()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            control.push(SendAncillaryMessage::ScmRights(&rights))
+                && loop {
+                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+                    let parts = [IoSlice::new(packet)];
+                    match rustix::net::sendmsg(&self.socket, &parts, &mut control, flags) {
+                        Err(Errno::INTR) => {}
+                        sent => break sent.is_ok(),
+                    }
+                }
+        };
+        if !sent {
+            self.end();
+            return Err(streams);
+        }
+        Ok(pid)
+    }
+
+    fn end(&self) {
+        if let Some(pid) = self.pid {
+            child::end(pid);
+        }
+    }
+}
+
+/// Whether it is an interpreter that [`SOURCE`] knows, by what it says: `cpython 3.11`.
+fn is_known(hello: &str) -> bool {
+    let minor = hello.strip_prefix("cpython 3.").and_then(|minor| minor.parse::<u32>().ok());
+    minor.is_some_and(|minor| minor >= FIRST_MINOR)
+}

@@ -1,0 +1,71 @@
+//! How the process of a hook started: warm, or cold for a reason.
+
+use crate::engine::names::names;
+
+/// How the process of a hook that may start warm has started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessStart {
+    /// It was forked from its interpreter before the event came.
+    Warm,
+    /// Its interpreter began anew, for this reason.
+    Cold(ColdReason),
+}
+
+impl ProcessStart {
+    /// The name in output and in the log: `warm`, or the reason.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProcessStart::Warm => "warm",
+            ProcessStart::Cold(reason) => reason.name(),
+        }
+    }
+}
+
+/// Why a hook with `warm = "fork"` was started as any other hook: its interpreter began anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ColdReason {
+    NoScript,
+    Shim,
+    Options,
+    Variables,
+    Bounds,
+    NoSubreaper,
+    NotReady,
+    TooLarge,
+    Unusable,
+}
+
+names! {
+    ColdReason: NoScript "no-script", Shim "shim", Options "options", Variables "variables",
+    Bounds "bounds", NoSubreaper "no-subreaper", NotReady "not-ready", TooLarge "too-large",
+    Unusable "unusable"
+}
+
+impl ColdReason {
+    /// The same for people: what is in the way, and what to do if there is something to do.
+    pub fn about(self) -> &'static str {
+        match self {
+            ColdReason::NoScript => {
+                "it is no Python script with a first line such as `#!/usr/bin/env python3`, and no command such as `python3 FILE`"
+            }
+            ColdReason::Shim => {
+                "its interpreter is a script itself, such as a shim of pyenv; name the real one, or put its folder first in PATH"
+            }
+            ColdReason::Options => {
+                "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u"
+            }
+            ColdReason::Variables => {
+                "a variable changes how its interpreter starts, such as PYTHONPATH"
+            }
+            ColdReason::Bounds => {
+                "it has a `sandbox`, `limits.files`, or a control group or process namespace"
+            }
+            ColdReason::NoSubreaper => {
+                "this program does not adopt processes (`Runner::subreaper`), or this system is not Linux"
+            }
+            ColdReason::NotReady => "no interpreter was ready, as for the first event",
+            ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
+            ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or ended at once",
+        }
+    }
+}
