@@ -28,5 +28,4 @@ pub mod session;
 pub mod session_hooks;
 pub mod shell;
 pub mod spelling;
-pub(crate) mod start;
 pub mod ui;

@@ -2,6 +2,8 @@
 //!
 //! Plain data. An [`Ending`] says how one hook's run ended.
 
+mod start;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
-pub use crate::engine::start::{ColdReason, ProcessStart};
+pub use start::{ColdReason, ProcessStart};
 
 /// Everything about one decided event.
 #[derive(Debug, Clone)]

@@ -111,12 +111,7 @@ impl Runner {
     /// every later event that can be blocked. It installs no signal handler.
     ///
     /// ```
-    /// use hookrun::Environment;
-    /// use hookrun::Event;
-    /// use hookrun::Abort;
-    /// use hookrun::Hook;
-    /// use hookrun::Registry;
-    /// use hookrun::Runner;
+    /// use hookrun::{Abort, Environment, Event, Hook, Registry, Runner};
     /// use serde_json::json;
     ///
     /// let (started, has_started) = std::sync::mpsc::channel();

@@ -20,8 +20,7 @@ use super::command::Program;
 use super::job::Job;
 use super::lines::HookLines;
 use super::signals::Abort;
-use super::spawn::{Spawn, words_of};
-use super::warm::WarmStart;
+use super::spawn::words_of;
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 
@@ -68,14 +67,13 @@ struct Feed {
 }
 
 impl Child {
-    /// Starts a hook in a new session, by posix_spawn. It first writes what fits into the pipe of
-    /// the hook's stdin, so that most hooks need no further feeding. Or it gives all that to the
-    /// process of `warm`, which waits for it; returns whether it did.
+    /// Starts a hook in a new session. It first writes what fits into the pipe of
+    /// the hook's stdin, so that most hooks need no further feeding. `start` gives the streams to a
+    /// process, and closes our copies.
     pub(super) fn start(
-        spawn: &Spawn<'_>,
         job: &Job<'_>,
-        warm: Option<WarmStart>,
-    ) -> io::Result<(Child, bool)> {
+        start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
+    ) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
         let (stderr_reader, stderr_writer) = io::pipe()?;
@@ -84,12 +82,7 @@ impl Child {
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-        let given = match warm {
-            Some(warm) => warm.hand_over(streams),
-            None => Err(streams),
-        };
-        let is_warm = given.is_ok();
-        let pid = given.or_else(|streams| spawn.start(streams))?;
+        let pid = start(streams)?;
         let mut child = Child {
             pid,
             pidfd: open_pidfd(pid),
@@ -100,7 +93,7 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        Ok((child, is_warm))
+        Ok(child)
     }
 
     /// Readable once the leader has exited.
@@ -127,15 +120,7 @@ impl Child {
     }
 
     pub(super) fn status(&self) -> Status {
-        loop {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            return match rustix::process::waitid(WaitId::Pid(self.pid), options) {
-                Ok(None) => Status::Running,
-                Ok(Some(status)) => Status::Exited(exit_of(&status)),
-                Err(Errno::INTR) => continue,
-                Err(_) => Status::Lost,
-            };
-        }
+        status_of(self.pid)
     }
 
     /// Lowers the hook's priority, so that the threads that will end it run first.
@@ -226,6 +211,19 @@ impl Feed {
                 }
             }
         }
+    }
+}
+
+/// The state of a child, read without reaping it. `Lost`: it is no child of ours.
+pub(super) fn status_of(pid: Pid) -> Status {
+    loop {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        return match rustix::process::waitid(WaitId::Pid(pid), options) {
+            Ok(None) => Status::Running,
+            Ok(Some(status)) => Status::Exited(exit_of(&status)),
+            Err(Errno::INTR) => continue,
+            Err(_) => Status::Lost,
+        };
     }
 }
 

@@ -24,12 +24,8 @@ use script::ScriptCommand;
 use zygote::{Spare, Zygote, ZygoteState};
 
 use super::command::Program;
-use super::engine::Engine;
-use super::entry::SandboxEntry;
-use super::job::Job;
 use super::spawn::Spawn;
 use super::tree::SparedHooks;
-use crate::engine::hook::Warm;
 use crate::engine::lock::locked;
 use crate::engine::run::ColdReason;
 
@@ -134,27 +130,6 @@ impl WarmPool {
             }
         }
         spare.ok_or(ColdReason::NotReady)
-    }
-}
-
-impl Engine {
-    /// A process for a hook that may start warm, or why it must start cold; `None` if it may not
-    /// start warm at all, or this program ends soon.
-    pub(super) fn warm(
-        &self,
-        job: &Job<'_>,
-        spawn: &Spawn<'_>,
-        entry: &SandboxEntry,
-    ) -> Option<Result<WarmStart, ColdReason>> {
-        if job.hook.warm == Warm::Off || self.is_one_shot || job.lines.is_some() {
-            return None;
-        }
-        let is_bound = entry.program.is_some() || entry.cgroup.is_some();
-        Some(match (is_bound, &self.subreaper) {
-            (true, _) => Err(ColdReason::Bounds),
-            (false, None) => Err(ColdReason::NoSubreaper),
-            (false, Some(_)) => self.shared.warm.start(spawn, &self.shared.spared),
-        })
     }
 }
 

@@ -8,17 +8,63 @@ use rustix::io::Errno;
 use super::{RunningStep, SlotState};
 use crate::engine::exec::child::{Child, GIVE_UP};
 use crate::engine::exec::command::{self, Program};
+use crate::engine::exec::engine::Engine;
 use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Look, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::run::{Ending, ProcessStart, Trace};
+use crate::engine::exec::warm::WarmStart;
+use crate::engine::hook::Warm;
+use crate::engine::run::{ColdReason, Ending, ProcessStart, Trace};
 
 /// The first pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 
 /// How many times to retry when the file is busy or the system is short of processes.
 const RETRIES: u32 = 6;
+
+impl Engine {
+    /// Starts the process of a hook: warm, if it may and can.
+    fn start_child(
+        &self,
+        job: &Job<'_>,
+        spawn: &Spawn<'_>,
+        entry: &SandboxEntry,
+    ) -> io::Result<(Child, Option<ProcessStart>)> {
+        let warm = self.warm(job, spawn, entry);
+        let mut how = warm.as_ref().map(|warm| match warm {
+            Ok(_) => ProcessStart::Warm,
+            Err(reason) => ProcessStart::Cold(*reason),
+        });
+        let child = Child::start(job, |streams| match warm {
+            Some(Ok(warm)) => warm.hand_over(streams).or_else(|streams| {
+                how = Some(ProcessStart::Cold(ColdReason::NotReady));
+                spawn.start(streams)
+            }),
+            Some(Err(_)) | None => spawn.start(streams),
+        })?;
+        Ok((child, how))
+    }
+
+    /// A process for a hook that may start warm, or why it must start cold; `None` if it may not
+    /// start warm at all, or this program ends soon.
+    fn warm(
+        &self,
+        job: &Job<'_>,
+        spawn: &Spawn<'_>,
+        entry: &SandboxEntry,
+    ) -> Option<Result<WarmStart, ColdReason>> {
+        if job.hook.warm == Warm::Off || self.is_one_shot || job.lines.is_some() {
+            return None;
+        }
+        let is_bound = entry.program.is_some() || entry.cgroup.is_some();
+        Some(match (is_bound, &self.subreaper) {
+            (true, _) => Err(ColdReason::Bounds),
+            (false, None) => Err(ColdReason::NoSubreaper),
+            (false, Some(_)) => self.shared.warm.start(spawn, &self.shared.spared),
+        })
+    }
+}
 
 impl RunningStep<'_> {
     /// Starts as many waiting hooks as there is room for.
@@ -78,15 +124,10 @@ impl RunningStep<'_> {
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        let warm = self.engine.warm(job, &spawn, &entry);
-        let reason = warm.as_ref().and_then(|warm| warm.as_ref().err()).copied();
-        match Child::start(&spawn, job, warm.and_then(Result::ok)) {
-            Ok((child, is_warm)) => {
+        match self.engine.start_child(job, &spawn, &entry) {
+            Ok((child, how)) => {
                 let mut live = self.started(job, program, child, entry, now);
-                live.start = match is_warm {
-                    true => Some(ProcessStart::Warm),
-                    false => reason.map(ProcessStart::Cold),
-                };
+                live.start = how;
                 self.slots[place].state = SlotState::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {

@@ -14,10 +14,10 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
-use rustix::process::{Pid, WaitId, WaitIdOptions};
+use rustix::process::Pid;
 
 use super::script::ScriptCommand;
-use crate::engine::exec::child;
+use crate::engine::exec::child::{self, Status};
 use crate::engine::exec::command::Program;
 use crate::engine::exec::spawn::Spawn;
 
@@ -41,6 +41,13 @@ const MOST_HOOKS: u32 = 1_000;
 
 /// The first version of CPython that it runs on.
 const FIRST_MINOR: u32 = 8;
+
+/// How no program that is started gets our sockets. Only Linux has subreapers, without which
+/// nothing here runs.
+#[cfg(target_os = "linux")]
+const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::CLOEXEC, RecvFlags::CMSG_CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::empty(), RecvFlags::empty());
 
 #[derive(Debug)]
 pub(super) struct Zygote {
@@ -83,7 +90,7 @@ impl Zygote {
         mark: String,
         file: &Path,
     ) -> io::Result<Zygote> {
-        let (flags, kind) = (SocketFlags::CLOEXEC, SocketType::SEQPACKET);
+        let (flags, kind) = (PRIVATE.0, SocketType::SEQPACKET);
         let (channel, theirs) = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
         let nothing = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
         let mut arguments = command.options.clone();
@@ -160,7 +167,7 @@ impl Zygote {
             let mut text = [0; 64];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
-            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let flags = RecvFlags::DONTWAIT | PRIVATE.1;
             let parts = &mut [IoSliceMut::new(&mut text)];
             let length = match rustix::net::recvmsg(&self.channel, parts, &mut control, flags) {
                 Ok(received) if received.bytes > 0 => received.bytes,
@@ -168,12 +175,12 @@ impl Zygote {
                 Err(Errno::AGAIN) => return,
                 Ok(_) | Err(_) => return self.state = ZygoteState::Gone,
             };
-            let sockets = control.drain().filter_map(|message| match message {
-                RecvAncillaryMessage::ScmRights(sockets) => Some(sockets),
-                _ => None,
-            });
             let before = self.spares.len();
-            self.spares.extend(sockets.flatten().map(|socket| Spare { socket, pid: None }));
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(sockets) = message {
+                    self.spares.extend(sockets.map(|socket| Spare { socket, pid: None }));
+                }
+            }
             self.asked = self.asked.saturating_sub(self.spares.len() - before);
             if self.state == ZygoteState::Starting {
                 let is_known = is_known(&String::from_utf8_lossy(&text[..length]));
@@ -245,12 +252,11 @@ impl Spare {
             Err(error) => return Err(error.into()),
         }
         let Some(pid) = self.pid else { return Ok(false) };
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match rustix::process::waitid(WaitId::Pid(pid), options) {
-            Ok(None) => Ok(true),
-            Ok(Some(_)) => Err(io::ErrorKind::UnexpectedEof.into()),
+        match child::status_of(pid) {
+            Status::Running => Ok(true),
+            Status::Exited(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             // The process between it and the interpreter has not ended yet.
-            Err(_) => Ok(false),
+            Status::Lost => Ok(false),
         }
     }
 
