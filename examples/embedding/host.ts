@@ -1,55 +1,30 @@
-// A program that asks hookrun before it acts. It shows dialogs of hooks, and takes their messages.
+// A program that asks hookrun before it acts, one question after the other.
 //
 //     node host.ts HOOKRUN COMMAND...
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { argv, exit } from "node:process";
+import { argv } from "node:process";
 
+const DEADLINE_MS = 60_000;
 const [program, ...commands] = argv.slice(2);
 const server = spawn(program, ["serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] });
-const waiting = new Map();
-let last = 0;
+for (const one of [server, server.stdin]) one.on("error", () => {});
+const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
 
-const send = (message) => server.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
-
-const gone = (error) => {
-  for (const { reject } of waiting.values()) reject(error);
-  waiting.clear();
-};
-server.on("error", gone);
-server.on("close", () => gone(new Error("hookrun has ended")));
-server.stdin.on("error", () => {});
-
-createInterface({ input: server.stdout }).on("line", (line) => {
-  const message = JSON.parse(line);
-  if (message.method === "hookrun/dialog") {
-    // Show it here. This host says yes to every question, and nothing to all others.
-    send({ id: message.id, result: { value: message.params.kind === "confirm" ? true : null } });
-  } else if (message.method === "hookrun/message") {
-    console.log("message:", message.params.text);
-  } else if (waiting.has(message.id)) {
-    waiting.get(message.id).resolve(message.result);
-    waiting.delete(message.id);
-  }
-});
-
-const call = (method, params) =>
-  new Promise((resolve, reject) => {
-    last += 1;
-    waiting.set(last, { resolve, reject });
-    send({ id: last, method, params });
-  });
-
-// What to do instead of `input`. Whatever fails is a block.
+// What to do instead of `toolInput`. Whatever fails is a block, this time and from then on.
 async function permit(toolName, toolInput) {
   const context = { toolName, toolInput, sessionId: "s-1" };
-  const reply = await call("hookrun/decide", { event: "tool.pre", context });
+  const params = { event: "tool.pre", context };
+  const request = { jsonrpc: "2.0", id: 1, method: "hookrun/decide", params };
+  server.stdin.write(JSON.stringify(request) + "\n");
+  const late = setTimeout(() => server.kill("SIGKILL"), DEADLINE_MS);
+  const { value } = await lines.next();
+  clearTimeout(late);
+  const reply = value === undefined ? undefined : JSON.parse(value).result;
   if (reply?.status !== 0) throw new Error(reply?.stderr.trim() || "hookrun did not decide");
   return JSON.parse(reply.stdout || "{}").update?.toolInput ?? toolInput;
 }
 
-const dialogs = ["select", "confirm", "input", "editor"];
-await call("hookrun/hello", { client: { name: "host.ts" }, messages: true, dialogs });
 for (const command of commands) {
   try {
     console.log("runs:", (await permit("bash", { command })).command);
@@ -57,5 +32,4 @@ for (const command of commands) {
     console.log("blocked:", reason.message);
   }
 }
-server.on("close", (status) => exit(status ?? 1));
 server.stdin.end();

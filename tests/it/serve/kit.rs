@@ -7,7 +7,12 @@ use super::cases;
 use crate::sandbox::{Ran, Sandbox};
 
 /// What the hooks of [`cases`] and one that asks make of these commands.
-const SAID: &str = "runs: ls\nblocked: no rm, \"never\"\nruns: new\nmessage: hello\nruns: dialog\n";
+const SAID: &str =
+    "runs: ls\nblocked: no rm, \"never\"\nruns: new\nmessage for s-1: hello\nruns: dialog\n";
+
+/// The same of a program that shows no dialogs.
+const SAID_ALONE: &str =
+    "runs: ls\nblocked: no rm, \"never\"\nruns: new\nblocked: hook `20-ask.sh`";
 
 fn sandbox() -> Sandbox {
     let own = env!("CARGO_BIN_EXE_hookrun");
@@ -30,11 +35,15 @@ fn finds(program: &str) -> Option<PathBuf> {
     found
 }
 
-fn run(sandbox: &Sandbox, interpreter: &Path, file: &Path) -> Ran {
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/embedding").join(name)
+}
+
+fn run(sandbox: &Sandbox, interpreter: &Path, file: &Path, hookrun: &str) -> Ran {
     let by = |command: &mut Command| {
         let own = sandbox.command(&[]);
         *command = Command::new(interpreter);
-        command.arg(file).arg(env!("CARGO_BIN_EXE_hookrun"));
+        command.arg(file).arg(hookrun);
         command.args(["ls", "rm x", "old", "dialog"]).current_dir(sandbox.path()).env_clear();
         command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.stdin(std::process::Stdio::null());
@@ -43,23 +52,39 @@ fn run(sandbox: &Sandbox, interpreter: &Path, file: &Path) -> Ran {
     sandbox.hookrun_as(by, &[], b"")
 }
 
-#[test]
-fn the_program_in_python_asks() {
-    let Some(python) = finds("python3") else { return };
+/// Runs a program as a host, as a client with dialogs, and where hookrun only fails.
+fn asks(interpreter: &str, host: &str, client: &str, as_file: &str) {
+    let Some(interpreter) = finds(interpreter) else { return };
     let sandbox = sandbox();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/embedding/host.py");
-    let ran = run(&sandbox, &python, &file);
+    let run = |name: &str, hookrun: &str| {
+        // It has no types, so that every version of node runs it under another name.
+        let file = sandbox.at(as_file);
+        std::fs::copy(example(name), &file).unwrap();
+        run(&sandbox, &interpreter, &file, hookrun)
+    };
+    let ran = run(client, env!("CARGO_BIN_EXE_hookrun"));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, SAID), "{}", ran.stderr);
+    let ran = run(host, env!("CARGO_BIN_EXE_hookrun"));
+    assert!(ran.status == 0 && ran.stdout.starts_with(SAID_ALONE), "{ran:?}");
+    let ran = run(host, "/bin/false");
+    assert_eq!(ran.stdout.matches("blocked: hookrun did not decide").count(), 4, "{ran:?}");
+    assert_eq!(ran.stdout.lines().count(), 4, "{ran:?}");
 }
 
 #[test]
-fn the_program_in_typescript_asks() {
-    let Some(node) = finds("node") else { return };
-    let sandbox = sandbox();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/embedding/host.ts");
-    // It has no types, so that every version of node runs it under another name.
-    let module = sandbox.at("host.mjs");
-    std::fs::copy(file, &module).unwrap();
-    let ran = run(&sandbox, &node, &module);
-    assert_eq!((ran.status, ran.stdout.as_str()), (0, SAID), "{}", ran.stderr);
+fn the_programs_in_python_ask() {
+    asks("python3", "host.py", "client.py", "asks.py");
+}
+
+#[test]
+fn the_programs_in_typescript_ask() {
+    asks("node", "host.ts", "client.ts", "asks.mjs");
+}
+
+#[test]
+fn a_host_is_forty_lines_and_a_client_with_dialogs_a_hundred() {
+    for (name, most) in [("host.py", 40), ("host.ts", 40), ("client.py", 100), ("client.ts", 100)] {
+        let lines = std::fs::read_to_string(example(name)).unwrap().lines().count();
+        assert!(lines <= most, "{name} has {lines} lines");
+    }
 }
