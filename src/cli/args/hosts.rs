@@ -24,6 +24,11 @@ pub(crate) struct InstallArgs {
     #[arg(long, value_name = "URL", value_parser = own_address)]
     pub(crate) http: Option<String>,
 
+    /// Ask an MCP server first, which the host starts: `hookrun serve --mcp`; only for Claude Code.
+    /// The command stays next to it, for when the server is away
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) mcp: bool,
+
     #[command(flatten)]
     pub(crate) git: GitArgs,
 }
@@ -48,6 +53,13 @@ pub(crate) struct GitArgs {
     /// How long everything may take each time; then hookrun blocks what can be blocked
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
+}
+
+impl InstallArgs {
+    /// Whether a server is to be asked first.
+    pub(crate) fn asks_a_server(&self) -> bool {
+        self.http.is_some() || self.mcp
+    }
 }
 
 impl GitArgs {

@@ -2,6 +2,9 @@
 
 use crate::cli::args::RunArgs;
 
+/// The tool of `serve --mcp` for hooks that can only name the fields of an event.
+pub(crate) const FIELDS_TOOL: &str = "decide_fields";
+
 /// The way by which a question has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {

@@ -10,6 +10,7 @@ mod note;
 pub(crate) mod program;
 pub(crate) mod row;
 mod schema;
+pub(crate) mod served;
 pub(crate) mod shim;
 mod trust;
 pub(crate) mod wanted;
@@ -28,15 +29,21 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
 use document::{Document, EditError};
-use edit::{AskingWays, TOKEN_VARIABLE};
+use edit::AskingWays;
 use files::{FileBackup, InstallRecord, Target, unified};
 use program::{is_own, is_own_address};
 use row::{HostEventRow, InstallHost, NAME};
+use served::{ServerDoor, TOKEN_VARIABLE};
 use wanted::{HooksByEvent, quoted};
+
+/// The file of a project's MCP servers.
+pub(crate) const MCP_FILE: &str = ".mcp.json";
 
 struct Site<'a> {
     host: &'static InstallHost,
     scope: SettingsScope,
+    /// Where the project is, as far as hooks are concerned.
+    folder: PathBuf,
     target: Target,
     record: InstallRecord,
     env: &'a Environment,
@@ -71,11 +78,15 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     let program = program::path(env)?;
-    let (text, doubts) = site.text_with(&rows, &program, args.http.as_deref())?;
+    let door = site.server_door(args)?;
+    let (text, doubts) = site.text_with(&rows, &program, door.clone())?;
+    let wanted_server = (door == Some(ServerDoor::Mcp)).then_some(program.as_str());
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
+        site.change_server(wanted_server, true, out)?;
         return Ok(ExitStatus::Yes);
     }
+    site.change_server(wanted_server, false, out)?;
     let changed = site.changes();
     let done = if site.target.text.as_deref() == Some(text.as_str()) {
         "is up to date; nothing was changed".to_string()
@@ -99,7 +110,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
     }
-    site.say_what_to_do(args.http.as_deref(), out)?;
+    site.say_what_to_do(args, &program, out)?;
     offer(env, out)?;
     Ok(ExitStatus::Yes)
 }
@@ -111,6 +122,7 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let site = Site::find(args, &config, env)?;
+    site.change_server(None, args.dry_run, out)?;
     let Some(current) = site.target.text.clone() else {
         site.record.forget();
         site.report("is not there; nothing was changed", out)?;
@@ -162,7 +174,68 @@ impl<'a> Site<'a> {
         let target = Target::read(&path)?;
         let record = InstallRecord::of(&target, env);
         let paths = Paths::from(&env.cwd);
-        Ok(Site { host, scope, target, record, env, paths })
+        let folder = config.nearest_folder().to_path_buf();
+        Ok(Site { host, scope, folder, target, record, env, paths })
+    }
+
+    /// Which server the host is to ask.
+    fn server_door(&self, args: &InstallArgs) -> Result<Option<ServerDoor>> {
+        let InstallHost { name, title, no_server, .. } = self.host;
+        if let Some(why) = no_server.filter(|_| args.asks_a_server()) {
+            let flag = if args.mcp { "--mcp" } else { "--http" };
+            let cause = format!("{flag} is only for Claude Code, not for {title}: {why}");
+            return Err(Complaint::with_cure(cause, format!("`hookrun install {name}`")));
+        }
+        let url = args.http.as_ref().map(|address| format!("{address}/hooks/{name}"));
+        Ok(url.map(ServerDoor::Http).or(args.mcp.then_some(ServerDoor::Mcp)))
+    }
+
+    /// Puts our server among the MCP servers of the project, with this program, or takes it out.
+    fn change_server(
+        &self,
+        program: Option<&str>,
+        is_dry_run: bool,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        if self.scope == SettingsScope::User || self.host.no_server.is_some() {
+            return Ok(());
+        }
+        let target = Target::read(&self.folder.join(MCP_FILE))?;
+        let record = InstallRecord::of(&target, self.env);
+        let kept = record.kept();
+        let current = target.text.as_deref();
+        let in_file = |complaint: Complaint| Complaint {
+            cause: format!("{MCP_FILE}: {}", complaint.cause),
+            ..complaint
+        };
+        let new = match (program, current, &kept) {
+            (Some(program), text, _) => {
+                Some(served::with_server(text.unwrap_or_default(), program).map_err(in_file)?)
+            }
+            (None, None, _) => None,
+            (None, Some(text), Some(kept)) if kept.after == text => kept.before.clone(),
+            // A file that nothing is known of is left alone where it cannot be read.
+            (None, Some(text), _) => served::without_server(text).unwrap_or(Some(text.to_string())),
+        };
+        if new.as_deref() == current {
+            return Ok(());
+        }
+        if is_dry_run {
+            return Ok(write!(out, "{}", unified(MCP_FILE, current, new.as_deref()))?);
+        }
+        match &new {
+            Some(text) if program.is_some() => {
+                let before = kept.as_ref().map_or(current, |kept| kept.before.as_deref());
+                record.keep_before(before)?;
+                let made = target.replace(text)?;
+                record.keep_after(text, &made)?;
+                return Ok(writeln!(out, "{MCP_FILE}: has the MCP server `{NAME}`")?);
+            }
+            Some(text) => drop(target.replace(text)?),
+            None => target.remove(&[])?,
+        }
+        record.forget();
+        Ok(writeln!(out, "{MCP_FILE}: has lost the MCP server `{NAME}`")?)
     }
 
     /// What was changed since the last install.
@@ -182,12 +255,8 @@ impl<'a> Site<'a> {
         &self,
         rows: &[HostEventRow],
         program: &str,
-        http: Option<&str>,
+        server: Option<ServerDoor>,
     ) -> Result<(String, Vec<String>)> {
-        if http.is_some() && !self.host.asks_by_http {
-            let title = self.host.title;
-            return Err(Complaint::new(format!("--http is only for Claude Code, not for {title}")));
-        }
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
             return Ok((shim::write(self.host, rows, program), Vec::new()));
@@ -201,8 +270,7 @@ impl<'a> Site<'a> {
         let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
         let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
-        let url = http.map(|address| format!("{address}/hooks/{}", self.host.name));
-        let ways = AskingWays { command: program::command_line(program, self.host), url };
+        let ways = AskingWays { command: program::command_line(program, self.host), server };
         let text = document.with(rows, &ways, &|text| self.is_own(text));
         Ok((text, doubts.collect()))
     }
@@ -279,11 +347,21 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    fn say_what_to_do(&self, http: Option<&str>, out: &mut dyn Write) -> Result<()> {
+    fn say_what_to_do(&self, args: &InstallArgs, program: &str, out: &mut dyn Write) -> Result<()> {
         for must in self.host.must {
             writeln!(out, "  to do: {must}")?;
         }
-        let Some(http) = http else { return Ok(()) };
+        if args.mcp {
+            let asked = format!("accept the MCP server `{NAME}` when it asks: it is in {MCP_FILE}");
+            let own = shell_words::quote(program);
+            let added = format!(
+                "`claude mcp add --scope user {NAME} -- {own} serve --mcp --host {}`",
+                self.host.name
+            );
+            let is_project = self.scope == SettingsScope::Project;
+            return Ok(writeln!(out, "  to do: {}", if is_project { asked } else { added })?);
+        }
+        let Some(http) = args.http.as_deref() else { return Ok(()) };
         let address = http.trim_start_matches("http://");
         let token = self.paths.show(&self.env.state_root().join("serve.token"));
         writeln!(

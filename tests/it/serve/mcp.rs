@@ -73,7 +73,7 @@ fn its_tools_are_those_of_the_bound_events() {
     let answer = client.call("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["decide", "prompt_submit", "session_start", "tool_pre"]);
+    assert_eq!(names, ["decide", "decide_fields", "prompt_submit", "session_start", "tool_pre"]);
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"), "{answer}");
     assert_eq!(client.call("ping", json!({}))["result"], json!({}));
     assert_eq!(client.call("resources/list", json!({}))["error"]["code"], -32601);

@@ -4,15 +4,13 @@
 use std::time::Duration;
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::document::{Document, MARK, unmarked};
 use super::program::{BACKSTOP, GUARD};
 use super::row::{HOOKS, HostEventRow, SettingsShape};
+use super::served::{ServerDoor, is_own_tool};
 use crate::dialects::settings::hosts::HostHookKey;
-
-/// The variable that holds the token of `hookrun serve`, in the environment of the host.
-pub(super) const TOKEN_VARIABLE: &str = "HOOKRUN_TOKEN";
 
 impl Document {
     /// The text with a hook for each of `rows` and way to ask, and no other hook of hookrun's, which
@@ -26,8 +24,11 @@ impl Document {
         let mut wanted: Vec<WantedHandler> =
             rows.iter().flat_map(|row| ways.handlers(self.shape, row)).collect();
         for (event, handler) in self.own(is_own) {
-            let is_http = self.url(&handler).is_some();
-            let fits = |one: &WantedHandler| one.event == event && one.is_http == is_http;
+            let kind = self.settings_entry(&event, &handler).keys.get("type").cloned();
+            let fits = |one: &WantedHandler| {
+                let wanted = one.keys.iter().find(|(key, _)| *key == "type");
+                one.event == event && wanted.map(|(_, kind)| kind) == kind.as_ref()
+            };
             let is_whole = self.settings_entry(&event, &handler).narrowed().is_empty();
             // One that runs for some calls only is written anew, in its own group.
             match wanted.iter().position(fits).filter(|_| is_whole) {
@@ -111,7 +112,10 @@ impl Document {
     fn own(&self, is_own: &dyn Fn(&str) -> bool) -> Vec<(String, CstObject)> {
         let mut all = self.handlers();
         let text = |handler: &CstObject| self.command(handler).or_else(|| self.url(handler));
-        all.retain(|(_, handler)| text(handler).is_some_and(|text| is_own(&text)));
+        all.retain(|(event, handler)| {
+            text(handler).is_some_and(|text| is_own(&text))
+                || is_own_tool(&self.settings_entry(event, handler).keys)
+        });
         all
     }
 
@@ -143,39 +147,30 @@ impl Document {
 #[derive(Debug)]
 pub(crate) struct AskingWays {
     pub(crate) command: String,
-    /// Where it asks by HTTP first.
-    pub(crate) url: Option<String>,
+    /// Which server it asks first.
+    pub(crate) server: Option<ServerDoor>,
 }
 
 /// A hook that is to be in the settings.
 struct WantedHandler {
     event: &'static str,
-    is_http: bool,
     keys: Vec<(&'static str, Value)>,
 }
 
 impl AskingWays {
     fn handlers(&self, shape: SettingsShape, row: &HostEventRow) -> Vec<WantedHandler> {
-        let handler = |is_http, keys| WantedHandler { event: row.name, is_http, keys };
-        let http = self.url.iter().map(|url| handler(true, http_entry(shape, row, url)));
-        let command = match self.url {
+        let handler = |keys| WantedHandler { event: row.name, keys };
+        let asked = self.server.as_ref().and_then(|server| server.keys(row.name));
+        let command = match asked {
             Some(_) => format!("{} {BACKSTOP}", self.command),
             None => self.command.clone(),
         };
-        http.chain([handler(false, entry(shape, row, command))]).collect()
+        let asked = asked.map(|mut keys| {
+            keys.push((shape.timeout(), wait(shape, row).into()));
+            handler(keys)
+        });
+        asked.into_iter().chain([handler(entry(shape, row, command))]).collect()
     }
-}
-
-/// A hook that asks `hookrun serve`. The token comes from the host's environment: settings are read
-/// by others.
-fn http_entry(shape: SettingsShape, row: &HostEventRow, url: &str) -> Vec<(&'static str, Value)> {
-    vec![
-        ("type", "http".into()),
-        ("url", url.into()),
-        ("headers", json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") })),
-        ("allowedEnvVars", json!([TOKEN_VARIABLE])),
-        (shape.timeout(), wait(shape, row).into()),
-    ]
 }
 
 fn wait(shape: SettingsShape, row: &HostEventRow) -> u64 {

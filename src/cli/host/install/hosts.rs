@@ -28,9 +28,12 @@ const PLAIN: InstallHost = InstallHost {
     switches: &[],
     trust: None,
     also_reads: None,
-    asks_by_http: false,
+    no_server: Some("its hooks can only start a command"),
     beside: &[],
 };
+
+/// A plugin needs no address.
+const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by itself");
 
 /// pi, and oh-my-pi, which came from it.
 const PI: PluginShape = PluginShape { events: &[], text: include_str!("plugin/pi.js") };
@@ -57,7 +60,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
-        asks_by_http: true,
+        no_server: None,
         beside: &[Beside { file: "settings.local.json", is_of_user: false }],
         ..PLAIN
     },
@@ -86,6 +89,9 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "accept the hooks in `/hooks`, again after every change of their command: until then \
                 they are skipped without a word",
         ],
+        no_server: Some(
+            "it has no HTTP hooks, and its `mcp_tool` was seen to call no tool (0.149.1)",
+        ),
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
@@ -163,6 +169,9 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         ],
         must: &["trust the folder"],
         also_reads: Some("claude"),
+        no_server: Some(
+            "its HTTP hooks need https before a tool, and fill no token into a header without it",
+        ),
         ..PLAIN
     },
     InstallHost {
@@ -180,6 +189,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "what a hook says for the model before a tool has no place",
         ],
         must: &["start it again: plugins are read when it starts"],
+        no_server: PLUGIN_ASKS,
         ..PLAIN
     },
     InstallHost {
@@ -196,6 +206,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "a stop cannot be blocked: it has no event for that",
             "with `-p` there is no person to ask: a question from a hook blocks",
         ],
+        no_server: PLUGIN_ASKS,
         ..PLAIN
     },
     InstallHost {
@@ -214,6 +225,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "with `-p` there is no person to ask: a question from a hook blocks",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
+        no_server: PLUGIN_ASKS,
         ..PLAIN
     },
     InstallHost {
@@ -238,6 +250,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         must: &["in `openclaw.json` add the file to `plugins.load.paths`, and set \
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true"],
         trust: Some(trust::openclaw),
+        no_server: PLUGIN_ASKS,
         ..PLAIN
     },
 ];

@@ -41,8 +41,8 @@ pub(crate) struct InstallHost {
     pub(crate) switches: &'static [(&'static str, bool)],
     pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
     pub(crate) also_reads: Option<&'static str>,
-    /// Whether its hooks can ask by HTTP, with a header from its environment.
-    pub(crate) asks_by_http: bool,
+    /// Why its hooks do not ask a server; `None` if they can, by HTTP and by a tool of an MCP server.
+    pub(crate) no_server: Option<&'static str>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
     pub(crate) beside: &'static [Beside],
 }

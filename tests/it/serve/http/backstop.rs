@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::KEPT;
 use super::HttpServer;
 use crate::sandbox::{Ran, Sandbox};
+use crate::serve::Client;
 
 const COUNTS: &str = "echo asked >>asked";
 const PATH: &str = "/hooks/claude";
@@ -192,4 +193,89 @@ fn install_writes_both_ways_and_uninstall_removes_both() {
     assert!(ran.status == 2 && ran.stderr.contains("127.0.0.1:PORT"), "{ran:?}");
     let ran = sandbox.hookrun(&["install", "gemini", "--http", "http://127.0.0.1:1"], b"");
     assert!(ran.status == 2 && ran.stderr.contains("only for Claude Code"), "{ran:?}");
+}
+
+#[test]
+fn hosts_that_cannot_ask_a_server_say_why_and_what_to_do() {
+    let sandbox = Sandbox::new().hook("fine", "true");
+    for (host, why) in [
+        ("copilot", "https before a tool"),
+        ("codex", "`mcp_tool` was seen to call no tool"),
+        ("gemini", "only start a command"),
+        ("pi", "starts `hookrun serve` by itself"),
+    ] {
+        let ran = sandbox.hookrun(&["install", host, "--mcp"], b"");
+        ran.exits(2).says("--mcp is only for Claude Code").says(why).says("hookrun install ");
+        let ran = sandbox.hookrun(&["install", host, "--http", "http://127.0.0.1:1"], b"");
+        ran.exits(2).says("--http is only for Claude Code").says(why);
+    }
+}
+
+/// What Claude Code 2.1.330 makes of an `input`: it fills in each `${field}` as text.
+fn filled(input: &Value, event: &Value) -> Value {
+    if let Some(fields) = input.as_object() {
+        return fields.iter().map(|(key, value)| (key.clone(), filled(value, event))).collect();
+    }
+    let field = input.as_str().unwrap().trim_start_matches("${").trim_end_matches('}');
+    match event.get(field) {
+        Some(value) => json!(value.as_str().map_or_else(|| value.to_string(), str::to_string)),
+        None => json!(""),
+    }
+}
+
+#[test]
+fn install_writes_a_tool_of_an_mcp_server_that_decides_as_the_command_does() {
+    let servers = "{\n  \"mcpServers\": { \"db\": { \"command\": \"db\" } }\n}\n";
+    let guard = format!("{COUNTS}; case $(cat) in *'rm x'*) echo no >&2; exit 1 ;; esac");
+    let sandbox = Sandbox::new().hook("guard", &guard).hook_for("session.start", "hi", "true");
+    let sandbox = sandbox.file(".mcp.json", servers);
+    let install = ["install", "claude", "--mcp"];
+    let ran = sandbox.hookrun(&install, b"");
+    ran.exits(0).prints("has the MCP server `hookrun`").prints("accept the MCP server");
+    let server = sandbox.read_json(".mcp.json")["mcpServers"]["hookrun"].clone();
+    assert_eq!(server["args"], json!(["serve", "--mcp", "--host", "claude"]));
+    let hooks = sandbox.read_json(".claude/settings.json")["hooks"].clone();
+    let handlers: Vec<&Value> = (0..2).map(|at| &hooks["PreToolUse"][at]["hooks"][0]).collect();
+    assert_eq!(
+        (&handlers[0]["type"], &handlers[0]["server"]),
+        (&json!("mcp_tool"), &json!("hookrun"))
+    );
+    assert!(handlers[1]["command"].as_str().unwrap().contains("--if-not-decided"), "{hooks}");
+    // It is skipped there, so the command is alone.
+    assert_eq!(hooks["SessionStart"].as_array().unwrap().len(), 1);
+    assert!(!hooks["SessionStart"].to_string().contains("--if-not-decided"), "{hooks}");
+    assert!(sandbox.hookrun(&install, b"").stdout.contains("nothing was changed"));
+
+    let mut client = Client::start(&sandbox, &["--mcp", "--host", "claude"]);
+    for (id, command, is_blocked_) in [("1", "rm x", true), ("2", "ls ${HOME} \"q\"", false)] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": id, "effort": { "level": "low" },
+            "cwd": sandbox.path(), "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        let arguments = filled(&handlers[0]["input"], &event);
+        let answer =
+            client.call("tools/call", json!({ "name": "decide_fields", "arguments": arguments }));
+        let text =
+            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let document: Value = serde_json::from_str(text).unwrap_or_default();
+        assert_eq!(is_blocked(&document), is_blocked_, "{answer}");
+        let ran = backstop(&sandbox, &event.to_string());
+        assert_eq!(ran.status == 2, is_blocked_, "{ran:?}");
+    }
+    assert!(client.end().success());
+    // Each call was decided once, by the tool.
+    assert_eq!(asked(&sandbox), 2);
+    let doctor = || sandbox.hookrun(&["doctor", "claude"], b"").stdout;
+    assert!(doctor().contains("by an MCP tool"), "{}", doctor());
+
+    // Without the server the command decides, and `doctor` says so.
+    sandbox.hookrun(&["uninstall", "claude"], b"").exits(0).prints("has lost the MCP server");
+    assert_eq!(sandbox.read(".mcp.json"), servers);
+    sandbox.has_no_file(".claude/settings.json");
+    sandbox.hookrun(&install, b"").exits(0);
+    fs::write(sandbox.at(".mcp.json"), servers).unwrap();
+    assert!(doctor().contains("which is not in .mcp.json"), "{}", doctor());
+    sandbox.hookrun(&["install", "claude"], b"").exits(0);
+    let alone = sandbox.read(".claude/settings.json");
+    assert!(!alone.contains("mcp_tool") && !alone.contains("--if-not-decided"), "{alone}");
 }

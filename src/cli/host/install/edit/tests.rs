@@ -52,7 +52,7 @@ proptest! {
         for host in HOSTS {
             let Some(shape) = host.settings() else { continue };
             let ways =
-                AskingWays { command: format!("hookrun run --host {}", host.name), url: None };
+                AskingWays { command: format!("hookrun run --host {}", host.name), server: None };
             let rows = host.rows();
             let added = Document::read(&text, shape).unwrap().with(&rows, &ways, &is_own);
             let read = Document::read(&added, shape).unwrap();
