@@ -83,7 +83,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
         "no library has these calls as safe code",
     ),
     ("static mut", &[], "no global mutable state"),
-    ("OnceLock", &[], "no global mutable state"),
+    ("OnceLock", &["engine/event/occurrence.rs"], "no global mutable state; an event has its own"),
     ("LazyLock", &[], "no global mutable state"),
     ("thread_local!", &[], "no global mutable state"),
     ("process::exit", &["cli/decide/watchdog.rs"], "main returns an exit code"),

@@ -61,7 +61,8 @@ impl AskedEvent<'_> {
     /// what the host cannot ask. `is_asking` is called before that.
     pub(crate) fn decide(self, handle: impl FnOnce() -> Run, is_asking: impl FnOnce()) -> Run {
         let AskedEvent { event, host, runner, budget, abort, door, .. } = self;
-        let call = host.call(event, self.env, door);
+        // Where nothing runs there is nothing to run twice.
+        let call = if runner.is_idle(event) { None } else { host.call(event, self.env, door) };
         let once = call.map_or(CallClaim::Now(None), |call| runner.once(event, &call, budget));
         let (mut run, claimed) = match once {
             CallClaim::Earlier(mut run) => {

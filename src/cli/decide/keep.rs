@@ -81,7 +81,8 @@ impl DecisionRecord {
             KeptKind::Refused(_) => false,
         };
         let is_logged = !is_idle && !self.settings.log.is_off;
-        let log = env.decision_log().filter(|_| is_logged).map(DecisionLog::in_folder);
+        let log = if is_logged { env.decision_log() } else { None };
+        let log = log.map(DecisionLog::in_folder);
         let recording = recording.or(env.record.as_deref());
         let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
         if log.is_none() && recording.is_none() {

@@ -22,9 +22,12 @@ const MOST_NAMES: usize = 65_536;
 /// The most links in one chain of links, as in the system itself.
 const MOST_LINKS: usize = 40;
 
-/// Returns `event` with its links followed, for these hooks. It looks nothing up if that was done
-/// before, or if there is no path.
+/// Returns `event` with its links followed, for these hooks. It looks nothing up if there is none,
+/// if that was done before, or if there is no path.
 pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) -> Event {
+    if hooks.is_empty() {
+        return event;
+    }
     let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
     let is_guessed = needs_paths && event.spec().blocks;

@@ -143,31 +143,26 @@ impl Action {
     /// When `toolName` is not a string, or a key of `toolInput` appears twice, so that no policy
     /// could tell what is about to run.
     pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
-        let Some(name) = context.raw("toolName") else {
-            return Ok(None);
-        };
-        let name = string_text(name).ok_or_else(|| ContextError::Field {
-            field: "toolName".to_string(),
-            problem: "it is not a string".to_string(),
-        })?;
-        let kind = ActionKind::of_tool(&name);
-        let Some(input) = context.raw("toolInput").map(opened) else {
-            return Ok(Some(Action::new(kind, Vec::new())));
-        };
-        let whole = Action::of_call(kind, &input, "toolInput")?;
-        if kind == ActionKind::Other {
-            return whole.with_calls(&input).map(Some);
-        }
-        Ok(Some(whole))
+        let mut calls = Vec::new();
+        let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
+        let Some(kind) = kind else { return Ok(None) };
+        let mut calls = calls.into_iter();
+        let whole = calls.next().unwrap_or_else(|| Action::new(kind, Vec::new()));
+        Ok(Some(whole.with_calls(calls)))
     }
 
-    /// The action of one call, whose input is at this place of the event.
-    fn of_call(kind: ActionKind, input: &str, place: &str) -> Result<Action, ContextError> {
-        let tool_input = ToolInput::read(kind, input, place)?;
-        let mut commands = commands::find_commands(&tool_input);
+    /// Fails as [`Action::derive`] does, and reads no command line.
+    pub(super) fn check(context: &Context) -> Result<(), ContextError> {
+        each_call(context, |_| ()).map(|_| ())
+    }
+
+    /// The action of one call.
+    fn of_call(tool_input: &ToolInput<'_>) -> Action {
+        let ToolInput { kind, raw: input, .. } = *tool_input;
+        let mut commands = commands::find_commands(tool_input);
         let named = NamedPaths::read(kind, input);
         let is_shell = kind == ActionKind::Shell;
-        let patched = if is_shell { Vec::new() } else { patch::in_input(&tool_input) };
+        let patched = if is_shell { Vec::new() } else { patch::in_input(tool_input) };
         if kind == ActionKind::Edit && !patched.is_empty() {
             commands.clear();
         }
@@ -178,7 +173,7 @@ impl Action {
         paths.extend(patched);
         let mut action = Action::new(kind, paths);
         if commands.is_empty() {
-            return Ok(action);
+            return action;
         }
         action.line = shell::read_all(&commands);
         // A single command is not copied: it may be large.
@@ -188,21 +183,19 @@ impl Action {
         of_line.files.splice(0..0, action.patch());
         action.paths.extend(of_line.in_folders(&named.folders));
         action.paths = distinct(action.paths);
-        Ok(action)
+        action
     }
 
-    /// The action with the calls of other tools that its input holds.
-    fn with_calls(self, input: &str) -> Result<Action, ContextError> {
-        let calls = calls::find(input)?;
-        if calls.is_empty() {
-            return Ok(self);
-        }
+    /// The action with those of the calls of other tools that its input holds.
+    fn with_calls(self, calls: impl Iterator<Item = Action>) -> Action {
         let mut whole = Action::new(ActionKind::Other, Vec::new());
         let mut kinds = Vec::new();
-        for call in calls {
-            let one = Action::of_call(call.kind, &opened(call.input), &call.place)?;
+        for one in calls {
             kinds.push(one.kind);
             whole.add(one);
+        }
+        if kinds.is_empty() {
+            return self;
         }
         // What is outside of the calls is still the input of an unknown tool.
         let known = whole.command.as_deref().unwrap_or_default();
@@ -215,7 +208,7 @@ impl Action {
         }
         whole.paths = distinct(whole.paths);
         whole.kind = GRAVEST.iter().copied().find(|one| kinds.contains(one)).unwrap_or(whole.kind);
-        Ok(whole)
+        whole
     }
 
     /// Adds what another action does, except for its kind.
@@ -290,6 +283,28 @@ impl Action {
     pub fn to_json(&self) -> String {
         json_text(self)
     }
+}
+
+/// Calls `visit` for the input of a tool event, then for those of the calls that an unknown tool
+/// passes on. Returns the sort of the tool; `None` if there is no `toolName`.
+fn each_call(
+    context: &Context,
+    mut visit: impl FnMut(ToolInput<'_>),
+) -> Result<Option<ActionKind>, ContextError> {
+    let Some(name) = context.raw("toolName") else { return Ok(None) };
+    let name = string_text(name).ok_or_else(|| ContextError::Field {
+        field: "toolName".to_string(),
+        problem: "it is not a string".to_string(),
+    })?;
+    let kind = ActionKind::of_tool(&name);
+    let Some(input) = context.raw("toolInput").map(opened) else { return Ok(Some(kind)) };
+    visit(ToolInput::read(kind, &input, "toolInput")?);
+    if kind == ActionKind::Other {
+        for call in calls::find(&input)? {
+            visit(ToolInput::read(call.kind, &opened(call.input), &call.place)?);
+        }
+    }
+    Ok(Some(kind))
 }
 
 /// These paths, each once.

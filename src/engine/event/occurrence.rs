@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::action::{Action, GuessedCommand};
 use super::context::{Context, ContextError};
@@ -44,9 +44,19 @@ pub struct Event {
 struct EventFacts {
     spec: Arc<EventSpec>,
     host: Cow<'static, str>,
+    /// As it came, and checked.
+    given: Context,
+    /// Read once somebody looks: most events have no hook, and no one reads their command lines.
+    read: OnceLock<ReadFacts>,
+    links: Option<Links>,
+}
+
+/// What hooks see.
+#[derive(Debug, Clone)]
+struct ReadFacts {
+    /// With the action.
     context: Context,
     action: Option<Action>,
-    links: Option<Links>,
     guesses: Vec<GuessedCommand>,
 }
 
@@ -85,9 +95,13 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut facts =
-            EventFacts { spec, host, context, action: None, links: None, guesses: Vec::new() };
-        facts.normalise_action()?;
+        let read = OnceLock::new();
+        if context.raw("action").is_none() && context.raw("toolName").is_some() {
+            Action::check(&context)?;
+        } else {
+            let _ = read.set(ReadFacts::of(&spec, context.clone())?);
+        }
+        let facts = EventFacts { spec, host, given: context, read, links: None };
         Ok(Event { facts: Arc::new(facts) })
     }
 
@@ -103,18 +117,18 @@ impl Event {
 
     /// The facts.
     pub fn context(&self) -> &Context {
-        &self.facts.context
+        &self.facts.read().context
     }
 
     /// What a tool, a commit or a push is about to do, the same in every host. Only such events
     /// have one.
     pub fn action(&self) -> Option<&Action> {
-        self.facts.action.as_ref()
+        self.facts.read().action.as_ref()
     }
 
     /// On a gate, the texts of a shell's input that it may run, though no key says so.
     pub(crate) fn guessed_commands(&self) -> &[GuessedCommand] {
-        &self.facts.guesses
+        &self.facts.read().guesses
     }
 
     /// Where the links in its paths lead; `None` until they were followed.
@@ -128,10 +142,11 @@ impl Event {
     pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
         let facts = Arc::make_mut(&mut self.facts);
         facts.links = Some(links);
-        if let Some(action) = facts.action.as_mut().filter(|action| action.resolved.is_empty()) {
+        let ReadFacts { context, action, .. } = facts.read_mut();
+        if let Some(action) = action.as_mut().filter(|action| action.resolved.is_empty()) {
             action.resolved = resolved;
-            if let Some(raw) = facts.context.raw("action").filter(|_| !action.resolved.is_empty()) {
-                facts.context.set_raw("action", action.completed(raw));
+            if let Some(raw) = context.raw("action").filter(|_| !action.resolved.is_empty()) {
+                context.set_raw("action", action.completed(raw));
             }
         }
         self
@@ -143,10 +158,12 @@ impl Event {
     /// When the tool input that results cannot be read.
     pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
         let mut changed = EventFacts::clone(&self.facts);
-        changed.context.set(field, value);
+        let read = changed.read_mut();
+        read.context.set(field, value);
         if field == "toolInput" || field == "toolName" {
-            changed.context.remove("action");
-            changed.normalise_action()?;
+            read.context.remove("action");
+            *read = ReadFacts::of(&self.facts.spec, read.context.clone())?;
+            changed.links = None;
         }
         self.facts = Arc::new(changed);
         Ok(())
@@ -154,36 +171,49 @@ impl Event {
 }
 
 impl EventFacts {
-    fn normalise_action(&mut self) -> Result<(), ContextError> {
-        self.links = None;
-        self.find_action()?;
-        let action = self.action.as_ref().filter(|_| self.spec.blocks);
-        self.guesses = action.map_or_else(Vec::new, |one| one.guessed_commands(&self.context));
-        Ok(())
+    fn read(&self) -> &ReadFacts {
+        self.read.get_or_init(|| {
+            let read = ReadFacts::of(&self.spec, self.given.clone());
+            read.expect("a context that was checked can be read")
+        })
     }
 
-    fn find_action(&mut self) -> Result<(), ContextError> {
-        if let Some(given) = self.context.raw("action") {
-            let mut action = Action::read(given)?;
-            // Several texts in one are read one by one, where they are at hand.
-            if let Ok(Some(derived)) = Action::derive(&self.context)
-                && derived.command == action.command
-            {
-                action.line = derived.line;
-            }
-            self.context.set_raw("action", action.completed(given));
-            self.action = Some(action);
-            return Ok(());
-        }
-        self.action = match Action::derive(&self.context)? {
-            None if self.spec.carries("changes") => Action::of_changes(&self.context)?,
-            derived => derived,
-        };
-        if let Some(action) = &self.action {
-            self.context.set_raw("action", action.to_json());
-        }
-        Ok(())
+    fn read_mut(&mut self) -> &mut ReadFacts {
+        self.read();
+        self.read.get_mut().expect("it was just read")
     }
+}
+
+impl ReadFacts {
+    fn of(spec: &EventSpec, mut context: Context) -> Result<ReadFacts, ContextError> {
+        let action = find_action(spec, &mut context)?;
+        let gated = action.as_ref().filter(|_| spec.blocks);
+        let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(&context));
+        Ok(ReadFacts { context, action, guesses })
+    }
+}
+
+/// The action of an event, which goes into its context too.
+fn find_action(spec: &EventSpec, context: &mut Context) -> Result<Option<Action>, ContextError> {
+    if let Some(given) = context.raw("action") {
+        let mut action = Action::read(given)?;
+        // Several texts in one are read one by one, where they are at hand.
+        if let Ok(Some(derived)) = Action::derive(context)
+            && derived.command == action.command
+        {
+            action.line = derived.line;
+        }
+        context.set_raw("action", action.completed(given));
+        return Ok(Some(action));
+    }
+    let action = match Action::derive(context)? {
+        None if spec.carries("changes") => Action::of_changes(context)?,
+        derived => derived,
+    };
+    if let Some(action) = &action {
+        context.set_raw("action", action.to_json());
+    }
+    Ok(action)
 }
 
 /// What was found on the disk about the paths of an event: matching reads no disk.
