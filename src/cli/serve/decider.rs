@@ -318,9 +318,8 @@ impl DecisionServer {
         };
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
         let event = (scope == HooksScope::Event).then(|| request.name.to_string());
-        let key = HooksKey { host, event, cwd: cwd.clone(), told: told.clone() };
-        self.hooks.get(key, || {
-            let mut env = Environment { cwd, ..self.env.clone() };
+        self.hooks.get(HooksKey { host, event, cwd, told }, |key| {
+            let mut env = Environment { cwd: key.cwd.clone(), ..self.env.clone() };
             if env.cwd != self.env.cwd {
                 let is_there = env.cwd.is_dir();
                 let problem = || format!("`{}` is no folder here", env.cwd.display());
@@ -332,7 +331,7 @@ impl DecisionServer {
                 env.host_sessions.clear();
             }
             let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
-            let mut choice = Choice { told, ..choice };
+            let mut choice = Choice { told: key.told.clone(), ..choice };
             choice.told.roots.splice(0..0, env.projects_of(host));
             let read = |choice: &Choice, env: &Environment| match scope {
                 HooksScope::Event => request.load(choice, env),
@@ -413,13 +412,11 @@ impl ReadyEvent {
 
     fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let ReadyEvent { decider, hooks, sessions, event, host, budget, request } = self;
-        let mut runner = hooks.runner.clone();
-        if let Some(cancel) = cancel {
-            runner = runner.cancelled_by(cancel);
-        }
+        let mut own = cancel.map(|cancel| hooks.runner.cancelled_by(cancel));
         if let Some(request) = request {
-            runner = runner.for_request(&request);
+            own = Some(own.unwrap_or_else(|| hooks.runner.clone()).for_request(&request));
         }
+        let runner = own.as_ref().unwrap_or(&hooks.runner);
         let event = runner.follow_links(event);
         let notes = EventNotes::of(&hooks.config, &event);
         let client = decider.client.read().unwrap_or_else(PoisonError::into_inner);
@@ -429,7 +426,7 @@ impl ReadyEvent {
             event: &event,
             host,
             notes: &notes,
-            runner: &runner,
+            runner,
             env: &hooks.env,
             person: person.as_ref(),
             budget,

@@ -30,7 +30,7 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -222,7 +222,7 @@ impl HttpServer {
         let answers = AnswerCount::default();
         let stream = PacedStream::new(TokioIo::new(stream), self.state.patience, answers.clone());
         let service = service_fn(|request: Request<Incoming>| {
-            let (state, rule, answers) = (Arc::clone(&self.state), rule.clone(), answers.clone());
+            let (state, rule, answers) = (&self.state, &rule, &answers);
             async move {
                 answers.step();
                 let answer = answer(state, rule, room, request).await;
@@ -231,7 +231,8 @@ impl HttpServer {
             }
         });
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(self.state.patience.idle);
+        // The stream is paced, which needs no new alarm for each request.
+        builder.header_read_timeout(None);
         builder.max_header_size(LONGEST_HEAD_BYTES).keep_alive(room == ConnectionRoom::Enough);
         let mut connection = pin!(builder.serve_connection(stream, service));
         let mut closing = self.closing.subscribe();

@@ -83,13 +83,13 @@ impl HooksCache {
     pub(crate) fn get(
         &self,
         key: HooksKey,
-        read: impl FnOnce() -> LoadedHooks,
+        read: impl FnOnce(&HooksKey) -> LoadedHooks,
     ) -> Arc<LoadedHooks> {
         let known = locked(&self.hooks).get(&key).cloned();
         if let Some(known) = known.filter(|known| known.is_fresh()) {
             return known;
         }
-        let loaded = Arc::new(read());
+        let loaded = Arc::new(read(&key));
         let mut hooks = locked(&self.hooks);
         if hooks.len() >= MOST {
             hooks.retain(|_, known| known.read_at.elapsed() < UNUSED);

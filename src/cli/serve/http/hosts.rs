@@ -24,7 +24,7 @@ const EMPTY: &str = "no event in the body of the request";
 pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     let host = host_of(request)?;
     let event = request.parameter("event");
-    let context = Context::from_bytes(request.body.to_vec()).map_err(|error| {
+    let context = Context::from_bytes(request.body.clone()).map_err(|error| {
         let is_empty = matches!(error, ContextError::Empty);
         let problem = if is_empty { EMPTY.to_string() } else { error.to_string() };
         no_event(&problem)

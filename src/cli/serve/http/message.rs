@@ -15,7 +15,7 @@ pub(super) struct HttpRequest {
     pub(super) tail: String,
     pub(super) query: String,
     pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+    pub(super) body: Vec<u8>,
 }
 
 impl HttpRequest {
@@ -119,7 +119,7 @@ mod tests {
             tail: String::new(),
             query: "a=1&event=tool%2Epre+x%zz&event=2".into(),
             headers: HeaderMap::new(),
-            body: Bytes::new(),
+            body: Vec::new(),
         };
         assert_eq!(request.parameter("event").as_deref(), Some("tool.pre x%zz"));
         assert_eq!(request.parameter("none"), None);

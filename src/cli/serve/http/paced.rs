@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 /// How long a client may take.
 #[derive(Debug, Clone, Copy)]
@@ -51,22 +51,47 @@ pub(super) struct PacedStream<S> {
     stream: S,
     patience: HttpPatience,
     answers: AnswerCount,
-    /// The count that `head` is of.
+    /// The count that `has_begun` and `until` are of.
     seen: usize,
-    head: Option<Pin<Box<Sleep>>>,
+    /// Whether a part of the next head is there.
+    has_begun: bool,
+    /// When what is waited for must have come.
+    until: Option<Instant>,
+    /// Stays from request to request: to set an alarm anew costs a call of the system, and most
+    /// requests come long before it.
+    alarm: Option<Pin<Box<Sleep>>>,
     write: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> PacedStream<S> {
     pub(super) fn new(stream: S, patience: HttpPatience, answers: AnswerCount) -> PacedStream<S> {
-        PacedStream { stream, patience, answers, seen: 0, head: None, write: None }
+        PacedStream {
+            stream,
+            patience,
+            answers,
+            seen: 0,
+            has_begun: false,
+            until: None,
+            alarm: None,
+            write: None,
+        }
     }
-}
 
-fn is_over(until: &mut Pin<Box<Sleep>>, context: &mut Context<'_>) -> io::Result<()> {
-    match until.as_mut().poll(context) {
-        Poll::Ready(()) => Err(io::ErrorKind::TimedOut.into()),
-        Poll::Pending => Ok(()),
+    /// Fails once what is waited for is late.
+    fn wait(&mut self, limit: Duration, context: &mut Context<'_>) -> io::Result<()> {
+        let until = *self.until.get_or_insert_with(|| Instant::now() + limit);
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        if alarm.deadline() > until {
+            alarm.as_mut().reset(until);
+        }
+        while alarm.as_mut().poll(context).is_ready() {
+            if alarm.deadline() == until {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            // It was set for an earlier request.
+            alarm.as_mut().reset(until);
+        }
+        Ok(())
     }
 }
 
@@ -80,17 +105,15 @@ impl<S: Read + Unpin> Read for PacedStream<S> {
         let read = Pin::new(&mut own.stream).poll_read(context, buffer);
         let count = own.answers.0.load(Ordering::Relaxed);
         if own.seen != count {
-            own.seen = count;
-            own.head = None;
+            (own.seen, own.has_begun, own.until) = (count, false, None);
         }
         let is_answering = count % 2 == 1;
-        match (&mut own.head, &read) {
-            // The first bytes of a head.
-            (None, Poll::Ready(Ok(()))) if !is_answering => {
-                own.head = Some(Box::pin(tokio::time::sleep(own.patience.head)));
-            }
-            (Some(until), Poll::Pending) => is_over(until, context)?,
-            (None | Some(_), Poll::Ready(_)) | (None, Poll::Pending) => {}
+        let HttpPatience { head, idle, .. } = own.patience;
+        match read {
+            _ if is_answering => {}
+            Poll::Pending => own.wait(if own.has_begun { head } else { idle }, context)?,
+            Poll::Ready(_) if own.has_begun => {}
+            Poll::Ready(_) => (own.has_begun, own.until) = (true, None),
         }
         read
     }
@@ -108,7 +131,10 @@ impl<S: Write + Unpin> Write for PacedStream<S> {
             Poll::Pending => {
                 let patience = own.patience.answer;
                 let until = || Box::pin(tokio::time::sleep(patience));
-                is_over(own.write.get_or_insert_with(until), context)?;
+                let is_late = own.write.get_or_insert_with(until).as_mut().poll(context).is_ready();
+                if is_late {
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
             }
             Poll::Ready(_) => own.write = None,
         }

@@ -1,5 +1,6 @@
 //! Answers one request: finds its route, reads its body, and has its questions decided.
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -102,8 +103,8 @@ pub(super) enum ConnectionRoom {
 
 /// Answers a request.
 pub(super) async fn answer(
-    state: Arc<ServerState>,
-    rule: AccessRule,
+    state: &Arc<ServerState>,
+    rule: &AccessRule,
     room: ConnectionRoom,
     request: Request<Incoming>,
 ) -> HttpAnswer {
@@ -119,9 +120,9 @@ pub(super) async fn answer(
                 tail: String::new(),
                 query: head.uri.query().unwrap_or_default().to_string(),
                 headers: head.headers,
-                body: Bytes::new(),
+                body: Vec::new(),
             };
-            routed(&state, room, route, request, body).await
+            routed(state, room, route, request, body).await
         }
         Err(fault) => {
             state.metrics.unserved(UnservedReason::Access);
@@ -169,7 +170,7 @@ async fn routed(
 }
 
 /// The whole body, if it is not too long and comes in time.
-async fn read_body(mut body: Incoming, patience: Duration) -> Result<Bytes, HttpFault> {
+async fn read_body(mut body: Incoming, patience: Duration) -> Result<Vec<u8>, HttpFault> {
     let too_long = || {
         let reason = format!("the body is longer than {} MiB", LONGEST_BODY_BYTES >> 20);
         HttpFault::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
@@ -178,9 +179,19 @@ async fn read_body(mut body: Incoming, patience: Duration) -> Result<Bytes, Http
         drop_rest(body, patience);
         return Err(too_long());
     }
-    let limited = Limited::new(&mut body, LONGEST_BODY_BYTES);
-    match tokio::time::timeout(patience, limited.collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+    let mut limited = Limited::new(&mut body, LONGEST_BODY_BYTES);
+    let reading = async {
+        let mut whole = Vec::new();
+        // Its end is not waited for: that takes another turn of the connection.
+        while !limited.is_end_stream()
+            && let Some(frame) = limited.frame().await
+        {
+            whole.extend(frame?.into_data().unwrap_or_default());
+        }
+        Ok::<_, Box<dyn Error + Send + Sync>>(whole)
+    };
+    match tokio::time::timeout(patience, reading).await {
+        Ok(Ok(whole)) => Ok(whole),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             drop_rest(body, patience);
             Err(too_long())
