@@ -25,7 +25,8 @@ pub mod reminder;
 pub mod run;
 pub mod runner;
 pub mod session;
-pub mod session_hooks;
+#[cfg(feature = "sessions")]
+pub(crate) mod session_hooks;
 pub mod shell;
 pub mod spelling;
 pub mod ui;

@@ -143,6 +143,7 @@ pub use engine::run::{
 };
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
+#[cfg(feature = "sessions")]
 pub use engine::session_hooks::{SessionHooks, SessionSink};
 pub use engine::shell::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
@@ -159,7 +160,7 @@ pub mod internals {
     pub use crate::config;
     pub use crate::engine::{
         access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
-        reminder, run, runner, session, session_hooks, shell, spelling, ui,
+        reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "lab")]
     pub use crate::lab::{audit, conformance, replay, report, scenario};

@@ -23,6 +23,7 @@ mod git;
 mod harmless;
 mod hosts;
 mod install;
+#[cfg(feature = "serve")]
 mod lasting;
 mod library;
 mod loom;

@@ -16,6 +16,7 @@ use crate::cli::terminal::Terminal;
 pub(crate) enum Person {
     Here(Arc<Terminal>),
     /// At the client of a server.
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a server has clients"))]
     Client(Arc<dyn Ui>),
     /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),

@@ -12,6 +12,7 @@ pub(crate) enum Door {
     Command,
     /// `run --if-not-decided`, next to another door of the same host.
     Backstop,
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "a door of the server"))]
     Stdio,
     Mcp,
     Http,

@@ -191,6 +191,7 @@ impl<'a> EventRequest<'a> {
     }
 
     /// The hooks of all events, as this host has them.
+    #[cfg(feature = "serve")]
     pub(crate) fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
         Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
     }

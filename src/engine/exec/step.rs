@@ -5,6 +5,10 @@
 //! limit, so the loop ends.
 
 mod calling;
+#[cfg_attr(
+    not(feature = "sessions"),
+    expect(dead_code, reason = "only a program that holds sessions starts such hooks")
+)]
 mod living;
 mod starting;
 mod sweeping;

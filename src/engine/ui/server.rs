@@ -72,6 +72,7 @@ impl Server {
     }
 
     /// A server with the same person, a socket of its own, and this session for messages.
+    #[cfg(feature = "sessions")]
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         let (root, ui) = (self.root.clone(), self.ui.clone());

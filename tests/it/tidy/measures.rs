@@ -18,11 +18,14 @@ fn the_house_keeps_its_measures() {
     let arrows = arrows(&sources);
     let knots = knots(&arrows);
     let circles = circles_of_siblings(&arrows);
-    // The reader of command lines is a feature of its own; its nouns and its table are the engine's.
+    // The reader of command lines is a feature of its own, as are hooks that live as long as a
+    // session; the nouns and the table of the reader are the engine's.
     let of_engine =
         ["line.rs", "options.rs", "programs.rs"].map(|name| format!("engine/shell/{name}"));
-    let is_optional =
-        |path: &str| path.starts_with("engine/shell/") && !of_engine.contains(&path.to_string());
+    let is_optional = |path: &str| {
+        let is_reader = path.starts_with("engine/shell/") && !of_engine.contains(&path.to_string());
+        is_reader || path.starts_with("engine/session_hooks")
+    };
     let engine = sources.iter().filter(|source| source.path.starts_with("engine"));
     let engine = engine.filter(|source| !is_optional(&source.path));
     let lines = |source: &Source| source.text.lines().count();
@@ -35,7 +38,7 @@ fn the_house_keeps_its_measures() {
         (
             "lines of the engine, which is all that an embedder must compile",
             engine.map(lines).sum(),
-            21_500,
+            21_100,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
         ("files", sources.len(), 470),

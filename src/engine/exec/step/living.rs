@@ -7,6 +7,7 @@ use super::{RunningStep, SlotState, StepSlot};
 use crate::engine::exec::engine::Engine;
 use crate::engine::exec::job::Job;
 use crate::engine::exec::lines::LineLife;
+use crate::engine::exec::tree::{self, SparedHooks};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 
@@ -26,6 +27,14 @@ impl Engine {
             lines.renew();
         }
         trace
+    }
+
+    /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
+    /// Call it while none of them runs.
+    pub(crate) fn end_strays(&self, mark: &str) {
+        let Some(subreaper) = &self.subreaper else { return tree::end_marked(mark) };
+        let keeper = locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid);
+        subreaper.sweep(&SparedHooks::default(), Some(mark), keeper, &[]);
     }
 
     /// A mark that begins with `base`, for a holder of sessions.

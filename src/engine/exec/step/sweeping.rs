@@ -4,7 +4,6 @@ use rustix::process::Pid;
 
 use crate::engine::exec::engine::Engine;
 use crate::engine::exec::job::Job;
-use crate::engine::exec::tree::{self, SparedHooks};
 use crate::engine::lock::locked;
 use crate::engine::run::Trace;
 
@@ -30,13 +29,5 @@ impl Engine {
         if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
             trace.notes.push("not all that left its process group could be ended".to_string());
         }
-    }
-
-    /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
-    /// Call it while none of them runs.
-    pub(crate) fn end_strays(&self, mark: &str) {
-        let Some(subreaper) = &self.subreaper else { return tree::end_marked(mark) };
-        let keeper = locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid);
-        subreaper.sweep(&SparedHooks::default(), Some(mark), keeper, &[]);
     }
 }
