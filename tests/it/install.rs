@@ -549,3 +549,29 @@ fn a_home_that_is_no_folder_is_told_as_what_it_is() {
         ran.exits(2).says(said);
     }
 }
+
+#[test]
+fn an_agent_that_would_change_what_install_wrote_is_held_for_a_person() {
+    let guard = include_str!("../../hooks.d/tool.pre/05-guard-hookrun.toml");
+    let sandbox = Sandbox::new().file("hooks.d/tool.pre/guard.toml", guard);
+    for host in HOSTS {
+        for file in [host.project, host.user] {
+            let file = sandbox.at(file);
+            let folder = file.parent().unwrap().display().to_string();
+            let file = file.display().to_string();
+            let write =
+                json!({ "toolName": "write", "toolInput": { "path": file, "content": "{}" } });
+            let ran = sandbox.hookrun(&["run", "tool.pre"], write.to_string().as_bytes());
+            assert!(ran.status == 2 && ran.stdout.contains("whether hooks run"), "{file}: {ran:?}");
+            for line in
+                [format!("echo > {file}"), format!("rm -rf {folder}"), format!("mv {file} x")]
+            {
+                let ran = sandbox.run_shell(&line);
+                assert!(
+                    ran.status == 2 && ran.stdout.contains("whether hooks run"),
+                    "{line}: {ran:?}"
+                );
+            }
+        }
+    }
+}

@@ -206,6 +206,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "a stop cannot be blocked: it has no event for that",
             "with `-p` there is no person to ask: a question from a hook blocks",
         ],
+        trust: Some(trust::pi),
         no_server: PLUGIN_ASKS,
         ..PLAIN
     },
@@ -225,6 +226,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "with `-p` there is no person to ask: a question from a hook blocks",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
+        trust: Some(trust::omp),
         no_server: PLUGIN_ASKS,
         ..PLAIN
     },

@@ -1,7 +1,8 @@
 //! What a person must have accepted before a host runs hookrun, as the host itself keeps it.
 //!
 //! Sources: the sources of Codex and Gemini CLI, and what Codex CLI 0.169.0 and Gemini CLI 0.61.0
-//! did when measured; the documents of openclaw 2026.9.6.
+//! did when measured; the documents of openclaw 2026.9.6; the sources of pi 0.73.1 and oh-my-pi
+//! 18.3.4.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,6 +48,64 @@ pub(crate) fn openclaw(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let found = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let distrust = |cause: &str, cure| Distrust { file: file.clone(), cause: cause.into(), cure };
     found.map(|(_, cause, cure)| distrust(cause, cure)).collect()
+}
+
+/// pi: the list `extensions` in the settings next to its folder leaves files out by `!PATTERN` and
+/// `-PATH`, and takes them in again by `+PATH`. What a flag switches off nobody sees here.
+pub(crate) fn pi(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(folder) = question.file.ancestors().nth(2) else { return Vec::new() };
+    let file = folder.join("settings.json");
+    let settings = read_value(&file).unwrap_or_default();
+    let whole = question.file.to_string_lossy();
+    let below = question.file.strip_prefix(folder).unwrap_or(question.file).to_string_lossy();
+    let name = below.rsplit('/').next().unwrap_or_default();
+    let list = settings["extensions"].as_array().into_iter().flatten();
+    let entries: Vec<&str> = list.filter_map(Value::as_str).collect();
+    let is_it = |path: &str| path.trim_start_matches("./") == below || path == whole;
+    let is_like = |pattern: &str| [&*below, name, &*whole].iter().any(|one| fits(pattern, one));
+    let find = |sign: char, is_meant: &dyn Fn(&str) -> bool| {
+        entries.iter().copied().find(|entry| entry.strip_prefix(sign).is_some_and(is_meant))
+    };
+    // In this order, wherever they are in the list.
+    let left_out = find('!', &is_like).filter(|_| find('+', &is_it).is_none());
+    let left_out = find('-', &is_it).or(left_out);
+    let distrust = |entry: &str| Distrust {
+        file: file.clone(),
+        cause: format!("`extensions` has `{entry}`: pi does not load hookrun's extension"),
+        cure: "take it out",
+    };
+    left_out.map(distrust).into_iter().collect()
+}
+
+/// oh-my-pi: `disabledExtensions` in any of its settings, most of which are YAML.
+pub(crate) fn omp(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(folder) = question.file.ancestors().nth(2) else { return Vec::new() };
+    let names = ["config.yml", "config.yaml", "settings.json"];
+    let files = names.into_iter().map(|name| folder.join(name));
+    let switched_off = files.filter(|file| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.lines().any(|line| !line.trim_start().starts_with('#') && line.contains(OMP_NAME))
+    });
+    let cause = format!(
+        "`{OMP_NAME}` is among what is disabled: oh-my-pi does not load hookrun's extension"
+    );
+    let distrust = |file| Distrust { file, cause: cause.clone(), cure: "take it out" };
+    switched_off.map(distrust).collect()
+}
+
+/// What oh-my-pi calls our extension in `disabledExtensions`.
+const OMP_NAME: &str = "extension-module:hookrun";
+
+/// Whether a text is like a pattern in which `*` is any text.
+fn fits(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut left) = text.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for piece in middle.split('*') {
+        let Some((_, after)) = left.split_once(piece) else { return false };
+        left = after;
+    }
+    left.ends_with(last)
 }
 
 /// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's

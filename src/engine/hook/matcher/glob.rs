@@ -30,12 +30,12 @@ impl Glob {
 
 /// Reads a glob for tool names.
 pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(word, GlobBuilder::new(word).case_insensitive(true))
+    read_glob(word, GlobBuilder::new(word).case_insensitive(true).empty_alternates(true))
 }
 
-/// Reads a glob for paths.
+/// Reads a glob for paths. As in a shell `{,x}` is nothing or `x`.
 pub(super) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(written, GlobBuilder::new(written).literal_separator(true))
+    read_glob(written, GlobBuilder::new(written).literal_separator(true).empty_alternates(true))
 }
 
 fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
