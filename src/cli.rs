@@ -129,6 +129,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Test(args) => test::test(args, env, out),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::serve(args, env),
+        #[cfg(feature = "serve")]
+        Command::Helper => serve::helper::helper(env),
         Command::Why(args) => why::why(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),

@@ -191,6 +191,10 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     /// End the hooks of a run that was killed; started by `run` and `test`
     #[command(hide = true)]
     Keep { mark: String },
+    /// Keep interpreters for hooks that start warm; started by `run`
+    #[cfg(feature = "serve")]
+    #[command(hide = true)]
+    Helper,
     /// Do an action of a settings file; a hook
     #[command(hide = true)]
     Act(ActArgs),
@@ -227,7 +231,7 @@ impl Command {
             Command::Sets(args) => args.action.shape(),
             Command::Schema(_) => OutputShape::Json,
             #[cfg(feature = "serve")]
-            Command::Serve(_) => OutputShape::Values,
+            Command::Serve(_) | Command::Helper => OutputShape::Values,
             Command::Run(_)
             | Command::Field(_)
             | Command::Ui { .. }

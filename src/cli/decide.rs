@@ -4,6 +4,8 @@ pub(in crate::cli) mod ask;
 pub(in crate::cli) mod decision;
 pub(in crate::cli) mod door;
 pub(in crate::cli) mod git;
+#[cfg(feature = "serve")]
+pub(in crate::cli) mod helper;
 pub(in crate::cli) mod input;
 pub(in crate::cli) mod keep;
 pub(in crate::cli) mod printed;

@@ -5,11 +5,13 @@ mod ahp;
 mod client;
 mod decider;
 mod door;
+pub(in crate::cli) mod helper;
 mod http;
 mod loaded;
 mod mcp;
 mod question;
 mod rpc;
+mod socket;
 mod stdio;
 
 use std::sync::Arc;

@@ -101,51 +101,70 @@ impl Environment {
     /// must be (XDG Base Directory Specification) count as not set.
     #[must_use]
     pub fn capture() -> Environment {
-        let home = folder("HOME");
-        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
-        let is_on = |name| text(name).is_some_and(|value| value != "false");
         let (cwd, cwd_problem) = match std::env::current_dir() {
             Ok(cwd) => (cwd, None),
             Err(error) => (PathBuf::from("/"), Some(error.to_string())),
         };
-        let state_home = folder("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+        let named = Environment::read(&Lookup(&set_here), names_here());
+        Environment { cwd, cwd_problem, ..named }
+    }
+
+    /// The same for another process, which has these variables and works in `cwd`.
+    #[must_use]
+    pub fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
+        let lookup = |name: &str| {
+            let variable = variables.iter().rev().find(|(known, _)| known == name);
+            variable.map(|(_, value)| value.clone())
+        };
+        let names = variables.iter().filter_map(|(name, _)| name.to_str().map(str::to_string));
+        let named = Environment::read(&Lookup(&lookup), names.collect());
+        Environment { cwd, variables: Some(variables), ..named }
+    }
+
+    fn read(all: &Lookup<'_>, names: Vec<String>) -> Environment {
+        let home = all.folder("HOME");
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let is_on = |name| all.text(name).is_some_and(|value| value != "false");
+        let state_home = all.folder("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+        let switches = SHAPES.iter().flat_map(|shape| shape.switches());
         Environment {
-            cwd,
-            cwd_problem,
-            search: variable("PATH"),
-            config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+            search: all.variable("PATH"),
+            config_home: all.folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
             set_store: state_home.as_ref().map(|home| home.join("hookrun/sets")),
             state_home,
             system: PathBuf::from("/etc/hookrun"),
             home_problem: match &home {
                 Some(_) => None,
-                None => unusable("HOME"),
+                None => all.unusable("HOME"),
             },
             home,
-            log: text("HOOKRUN_LOG"),
-            decisions: text("HOOKRUN_DECISIONS"),
-            record: variable("HOOKRUN_RECORD").map(PathBuf::from),
+            log: all.text("HOOKRUN_LOG"),
+            decisions: all.text("HOOKRUN_DECISIONS"),
+            record: all.variable("HOOKRUN_RECORD").map(PathBuf::from),
             is_ci: CI_SYSTEMS.iter().copied().any(is_on),
             is_buildkite: is_on("BUILDKITE"),
-            workspace: folder("GITHUB_WORKSPACE"),
-            step_summary: folder("GITHUB_STEP_SUMMARY"),
-            is_utf8: is_utf8(),
-            switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
-            host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),
+            workspace: all.folder("GITHUB_WORKSPACE"),
+            step_summary: all.folder("GITHUB_STEP_SUMMARY"),
+            is_utf8: all.is_utf8(),
+            switches: switches.filter_map(|switch| all.set(switch)).collect(),
+            host_folders: FOLDERS
+                .iter()
+                .filter_map(|name| Some((*name, all.folder(name)?)))
+                .collect(),
             host_projects: folders::variables()
-                .filter_map(|name| Some((name, folder(name)?)))
+                .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
             host_sessions: SHARED
                 .iter()
-                .filter_map(|shared| Some((shared.told_by?, text(shared.told_by?)?)))
+                .filter_map(|shared| Some((shared.told_by?, all.text(shared.told_by?)?)))
                 .collect(),
-            temporary: std::env::temp_dir(),
-            editor: text("VISUAL").or_else(|| text("EDITOR")),
-            inherited: inherited(),
-            depth: text("HOOKRUN_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0),
+            temporary: all.variable("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from),
+            editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
+            inherited: inherited(names),
+            depth: all.text("HOOKRUN_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
-            variables: None,
+            ..Environment::default()
         }
     }
 
@@ -201,6 +220,19 @@ impl Environment {
             socket: text("HOOKRUN_SOCKET"),
             has_ui: text("HOOKRUN_HAS_UI").as_deref() == Some("1"),
         }
+    }
+
+    /// All variables; `None` if one of them is not UTF-8.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub fn all_readable() -> Option<Vec<(String, String)>> {
+        let readable = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        std::env::vars_os().map(readable).collect()
     }
 
     /// The variables whose names begin with `prefix`; what is not UTF-8 is replaced.
@@ -261,24 +293,45 @@ pub fn completing() -> Option<String> {
     text(COMPLETE)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn inherited() -> Vec<String> {
-    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+/// The variables of a process, by name.
+struct Lookup<'a>(&'a dyn Fn(&str) -> Option<OsString>);
+
+impl Lookup<'_> {
+    fn variable(&self, name: &str) -> Option<OsString> {
+        (self.0)(name).filter(|value| !value.is_empty())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.variable(name).and_then(|value| value.into_string().ok())
+    }
+
+    fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    /// What a variable says that counts as not set.
+    fn unusable(&self, name: &str) -> Option<String> {
+        (self.0)(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn set(&self, switch: &OperatorSwitch) -> Option<(&'static str, String)> {
+        Some((switch.name, self.variable(switch.name)?.to_string_lossy().into_owned()))
+    }
+
+    fn is_utf8(&self) -> bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+        let locale = names.into_iter().find_map(|name| self.text(name)).unwrap_or_default();
+        let locale = locale.to_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    }
+}
+
+fn inherited(names: Vec<String>) -> Vec<String> {
     let of_hosts = |name: &String| {
         let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
         all.any(|variable| variable.name == name)
     };
-    names.filter(|name| name.starts_with(OURS) || of_hosts(name)).collect()
-}
-
-fn set(switch: &OperatorSwitch) -> Option<(&'static str, String)> {
-    Some((switch.name, variable(switch.name)?.to_string_lossy().into_owned()))
-}
-
-fn is_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default();
-    let locale = locale.to_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
+    names.into_iter().filter(|name| name.starts_with(OURS) || of_hosts(name)).collect()
 }
 
 fn run_id() -> String {
@@ -286,21 +339,20 @@ fn run_id() -> String {
     format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
 }
 
-/// What a variable says that counts as not set.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn unusable(name: &str) -> Option<String> {
-    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-}
-
 fn text(name: &str) -> Option<String> {
-    variable(name).and_then(|value| value.into_string().ok())
+    Lookup(&set_here).text(name)
 }
 
 fn folder(name: &str) -> Option<PathBuf> {
-    variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    Lookup(&set_here).folder(name)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+fn set_here(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn names_here() -> Vec<String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
 }

@@ -33,7 +33,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
     KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": it starts once for each session that a program holds, and reads its events line by line", set_lives),
     KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": its unchanged Python script starts in a process that was forked beforehand",
-        |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = choice)),
+        |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = Some(choice))),
     KeyRow::key("limits", KeyValue::Table(|| names(LIMIT_KEYS)), "none", "what it may use up",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
     KeyRow::key("sandbox", KeyValue::Table(|| names(SANDBOX_KEYS)), "none", "what it may touch; Linux only", set_sandbox),

@@ -37,4 +37,5 @@ pub use lines::{HookLines, LineLife};
 pub use progress::{HookProgress, Watcher};
 pub use signals::{Abort, hold_out};
 pub use tree::Subreaper;
+pub use warm::inherited_traits;
 pub use workers::MOST_FUNCTIONS;

@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::cli::streams::OutputShape;
 
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[derive(Default, Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
     /// Use the hooks in this folder instead of those of the system, the user and the project

@@ -6,6 +6,8 @@ use crate::config::{Config, Environment};
 use crate::dialects::{LATEST, Reply, Wait, folders};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
+#[cfg(feature = "serve")]
+use crate::engine::hook::Hook;
 use crate::engine::runner::Runner;
 use crate::engine::ui::PATIENCE;
 use crate::lab::report::json;
@@ -14,6 +16,8 @@ use crate::cli::args::RunArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
 use crate::cli::decide::door::Door;
+#[cfg(feature = "serve")]
+use crate::cli::decide::helper::{Helper, HelperDecision};
 use crate::cli::decide::input;
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
@@ -41,13 +45,23 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let request = EventRequest::new(args.event.as_deref().unwrap_or_default(), args.host());
     let by = answer_by(args, &request);
     let time = TimeLimit::start(args.stdin_timeout, last_word(args, &request), by);
-    let run = RunRequest { args, env, time: &time };
+    #[cfg(feature = "serve")]
+    let helper = Helper::new(args, env);
+    let run = RunRequest {
+        args,
+        env,
+        time: &time,
+        #[cfg(feature = "serve")]
+        helper: &helper,
+    };
     let decided = match ground {
         Err(failure) => refuse(args, &request, &failure),
         Ok(ground) if args.event.is_some() => run.decide(&request, ground, None),
         Ok(ground) => run.decide_what_comes(ground),
     };
     let is_allowed = decided.give(args, env, &time, abort.as_ref());
+    #[cfg(feature = "serve")]
+    helper.start_if_missing();
     Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::CouldNot })
 }
 
@@ -91,6 +105,8 @@ struct RunRequest<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
+    #[cfg(feature = "serve")]
+    helper: &'a Helper<'a>,
 }
 
 impl RunRequest<'_> {
@@ -152,10 +168,21 @@ impl RunRequest<'_> {
         request.check(&config)?;
         let context = context.map_or_else(|| self.read_event(&ground), Ok)?;
         self.time.heartbeat.expect_within(OWN_WORK);
+        #[cfg(feature = "serve")]
+        let given =
+            self.helper.may_decide(&config, Person::find(env).is_some()).then(|| context.clone());
         let (event, host) = request.event(&config, context)?;
         let notes = EventNotes::of(&config, &event);
         let settings = KeepSettings::of(&config);
         let person = Person::find(env);
+        #[cfg(feature = "serve")]
+        if let Some(context) = given {
+            let take = longest(&config);
+            if let Some(decided) = self.helper.decide(&event, &context, take, budget, &ground.0) {
+                let HelperDecision { reply, is_needed } = decided?;
+                return Ok(RunDecision { reply, report: None, kept: None, is_needed });
+            }
+        }
         let abort = ground.0.clone();
         let runner = runner(config, ground, self.time, args, env, person.as_ref());
         let searched = SearchedPlaces { choice: &choice, env };
@@ -192,6 +219,13 @@ impl RunRequest<'_> {
         let kept = DecisionRecord::decided(event, run, settings);
         Ok(RunDecision { reply, report, kept, is_needed })
     }
+}
+
+/// How long all hooks may take, one after the other.
+#[cfg(feature = "serve")]
+fn longest(config: &Config) -> Duration {
+    let timeouts = config.hooks.iter().map(Hook::usual_timeout);
+    timeouts.fold(Duration::ZERO, Duration::saturating_add)
 }
 
 /// The runner with what the command line and the person at the terminal give it.

@@ -1,6 +1,7 @@
 //! Decides what clients ask, as `run` would: the same events, hooks, words and log.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -165,6 +166,18 @@ impl DecisionServer {
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
             is_log_lost: AtomicBool::new(false),
+        }
+    }
+
+    /// The same for clients with these variables, which have nobody to ask.
+    pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
+        let named = Environment::of_client(variables, self.env.cwd.clone());
+        let env = Environment { run_id: self.env.run_id.clone(), ..named };
+        let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
+        DecisionServer {
+            env,
+            client: RwLock::new(ServedClient { runner, person: None }),
+            ..self.beside(self.source.door)
         }
     }
 

@@ -40,13 +40,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
 use crate::cli::serve::decider::DecisionServer;
+use crate::cli::serve::socket::SocketFile;
 use crate::cli::streams;
 use crate::config::Environment;
 use access::AccessRule;
-use listener::SocketFile;
 use paced::{AnswerCount, HttpPatience, PacedStream};
 use route::ServerState;
 use service::{ConnectionRoom, answer};
+use tokio::net::UnixListener;
 
 /// How many connections are served at once.
 const MOST_CONNECTIONS: u32 = 1024;
@@ -122,8 +123,10 @@ impl HttpDoor {
         }
         if let Some(path) = &places.unix {
             let socket = SocketFile::listen(path)?;
+            let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
+            let listener = listener.map_err(failed("cannot listen on a socket"))?;
             streams::remark(&format!("serves http on the socket {}\n", path.display()));
-            runtime.spawn(server.clone().serve_unix(socket));
+            runtime.spawn(server.clone().serve_unix(listener, socket));
         }
         drop(_inside);
         Ok(HttpDoor { runtime, server })
@@ -178,12 +181,13 @@ impl HttpServer {
         }
     }
 
-    async fn serve_unix(self, socket: SocketFile) {
+    /// Its file is there as long as it serves.
+    async fn serve_unix(self, listener: UnixListener, _file: SocketFile) {
         let mut closing = self.closing.subscribe();
         let own = rustix::process::getuid().as_raw();
         loop {
             let accepted = tokio::select! {
-                accepted = socket.listener.accept() => accepted,
+                accepted = listener.accept() => accepted,
                 () = is_closing(&mut closing) => return,
             };
             let Some((stream, _)) = taken(accepted).await else { continue };

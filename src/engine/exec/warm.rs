@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 
+pub use key::inherited_traits;
+
 use key::WarmKey;
 use script::ScriptCommand;
 use zygote::{Spare, Zygote, ZygoteState};

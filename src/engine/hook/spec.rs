@@ -54,8 +54,8 @@ pub struct Hook {
     pub background: Background,
     /// How long its process lives.
     pub lives: Lives,
-    /// How its process starts.
-    pub warm: Warm,
+    /// How its process starts; `None` for [`Warm::Off`], and what `[warm]` says of its interpreter.
+    pub warm: Option<Warm>,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
     /// The folder that it runs in; `None` for the event's.
@@ -103,7 +103,7 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
-            warm: Warm::Off,
+            warm: None,
             variables: Vec::new(),
             folder: None,
             root: None,

@@ -54,7 +54,7 @@ impl Engine {
         spawn: &Spawn<'_>,
         entry: &SandboxEntry,
     ) -> Option<Result<WarmStart, ColdReason>> {
-        if job.hook.warm == Warm::Off || self.is_one_shot || job.lines.is_some() {
+        if job.hook.warm != Some(Warm::Fork) || self.is_one_shot || job.lines.is_some() {
             return None;
         }
         let is_bound = entry.program.is_some() || entry.cgroup.is_some();

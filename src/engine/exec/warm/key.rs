@@ -107,6 +107,17 @@ impl WarmKey {
     }
 }
 
+/// What a hook would inherit from this process and can be changed from outside, as a text to
+/// compare.
+pub fn inherited_traits() -> String {
+    let mut text = format!("{:?}", ProcessTraits::own());
+    for namespace in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
+        let found = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
+        text.push_str(&found.unwrap_or_default().to_string_lossy());
+    }
+    text
+}
+
 impl ProcessTraits {
     fn own() -> ProcessTraits {
         use rustix::process::{getgid, getpriority_process, getrlimit, getuid};

@@ -1,0 +1,295 @@
+//! `run` asks the helper: a `hookrun` of the same user that stays up and keeps interpreters, for
+//! hooks that start warm (`docs/warm.md`).
+//!
+//! Nothing depends on it. Until it has accepted the event, and was told to go on, whatever is in the
+//! way means that `run` decides itself; after that only the helper decides, so that no hook runs
+//! twice.
+
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::Mode;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::config::{Config, Environment};
+use crate::dialects::Reply;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Context, Event, Schedule};
+use crate::engine::exec::{Abort, Budget, inherited_traits};
+use crate::engine::hook::Warm;
+
+use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
+use crate::cli::errand;
+
+/// How long the helper may take to accept an event. Then `run` decides itself.
+const ACCEPTING: Duration = Duration::from_millis(5);
+
+/// How much longer than its hooks the helper may take to decide.
+const DECIDING: Duration = Duration::from_secs(2);
+
+/// The largest context, and the largest environment, that are passed on.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// The longest path of a socket, with its final NUL, that every system takes.
+const LONGEST_PATH_BYTES: usize = 104;
+
+/// What the client says once the helper has accepted: from then on only the helper decides.
+pub(crate) const GO: &str = "go";
+
+/// What the client asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HelperRequest {
+    /// The build of the client: that of the helper must be the same.
+    pub(crate) build: String,
+    /// What hooks would inherit from the client besides its variables: the same.
+    pub(crate) traits: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) event: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) context: Box<RawValue>,
+    pub(crate) budget_ms: Option<u64>,
+}
+
+/// What the helper says: first whether it accepts, then the decision.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum HelperWord {
+    Accepted,
+    Refused(String),
+    Decided {
+        status: u8,
+        stdout: String,
+        stderr: String,
+        /// Whether only stdout has the decision.
+        is_needed: bool,
+    },
+}
+
+/// The decision of the helper.
+#[derive(Debug)]
+pub(crate) struct HelperDecision {
+    pub(crate) reply: Reply,
+    pub(crate) is_needed: bool,
+}
+
+/// The helper, as one run sees it.
+#[derive(Debug)]
+pub(crate) struct Helper<'a> {
+    args: &'a RunArgs,
+    env: &'a Environment,
+    /// It is wanted and does not run.
+    is_missing: Cell<bool>,
+}
+
+impl<'a> Helper<'a> {
+    pub(crate) fn new(args: &'a RunArgs, env: &'a Environment) -> Helper<'a> {
+        Helper { args, env, is_missing: Cell::new(false) }
+    }
+
+    /// Whether the event may go to the helper: a hook of its may start warm, and the command line
+    /// asks for nothing that only a run of its own can do. In CI there is none, unless it runs.
+    pub(crate) fn may_decide(&self, config: &Config, has_person: bool) -> bool {
+        let RunArgs { source, require, trust, jobs, record, format, .. } = self.args;
+        let is_plain = *source == SourceArgs::default()
+            && require.is_empty()
+            && trust.is_empty()
+            && jobs.is_none()
+            && record.is_none()
+            && *format == RunFormat::Reply
+            && !self.args.if_not_decided;
+        let is_warm = config.hooks.iter().any(|hook| hook.warm == Some(Warm::Fork));
+        is_plain && is_warm && !has_person && !self.env.is_ci && self.env.cwd_problem.is_none()
+    }
+
+    /// What it decides; `None` if it does not, for whatever reason, and then it has run nothing.
+    ///
+    /// # Errors
+    /// When it has begun, and gives no decision: then the event is blocked.
+    pub(crate) fn decide(
+        &self,
+        event: &Event,
+        context: &Context,
+        hooks_take: Duration,
+        budget: Option<Budget>,
+        abort: &Abort,
+    ) -> Option<Result<HelperDecision, Complaint>> {
+        if event.spec().schedule == Schedule::Detached {
+            return None;
+        }
+        let request = self.request(context, budget)?;
+        let address = address(self.env)?;
+        let stream = match UnixStream::connect(&address) {
+            Ok(stream) => stream,
+            Err(error) => {
+                let absent = [ErrorKind::NotFound, ErrorKind::ConnectionRefused];
+                self.is_missing.set(absent.contains(&error.kind()));
+                return None;
+            }
+        };
+        let mut lines = BufReader::new(&stream);
+        if !self.is_accepted(&request, &stream, &mut lines) {
+            return None;
+        }
+        let longest = hooks_take.saturating_add(DECIDING);
+        let longest = match budget {
+            Some(budget) => longest.min(budget.until.saturating_duration_since(Instant::now())),
+            None => longest,
+        };
+        Some(heard(&stream, &mut lines, longest, abort).map_err(|error| {
+            let cause = format!(
+                "the helper, which keeps interpreters for hooks, gave no decision: {error}"
+            );
+            Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
+        }))
+    }
+
+    fn is_accepted(
+        &self,
+        request: &[u8],
+        mut stream: &UnixStream,
+        lines: &mut BufReader<&UnixStream>,
+    ) -> bool {
+        let is_ours = rustix::net::sockopt::socket_peercred(stream)
+            .is_ok_and(|peer| peer.uid == rustix::process::getuid());
+        let until = Instant::now() + ACCEPTING;
+        let _ = stream.set_nonblocking(true);
+        let is_sent = is_ours && stream.write_all(request).is_ok();
+        let accepted = is_sent && is_readable(stream, until, None);
+        let _ = stream.set_nonblocking(false);
+        let mut line = String::new();
+        if !accepted || lines.read_line(&mut line).is_err() {
+            return false;
+        }
+        match serde_json::from_str(&line) {
+            Ok(HelperWord::Accepted) => stream.write_all(format!("{GO}\n").as_bytes()).is_ok(),
+            Ok(HelperWord::Refused(why)) => {
+                tracing::debug!(why, "the helper does not decide this event");
+                false
+            }
+            Ok(HelperWord::Decided { .. }) | Err(_) => false,
+        }
+    }
+
+    fn request(&self, context: &Context, budget: Option<Budget>) -> Option<Vec<u8>> {
+        let text = String::from_utf8(context.to_json()).ok()?;
+        let variables = Environment::all_readable()?;
+        let bytes = variables.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        if text.len() > MOST_BYTES || bytes > MOST_BYTES {
+            return None;
+        }
+        let left = budget.map(|budget| budget.until.saturating_duration_since(Instant::now()));
+        let request = HelperRequest {
+            build: build(self.env)?,
+            traits: own_traits(),
+            cwd: self.env.cwd.clone(),
+            variables,
+            event: self.args.event.clone(),
+            host: self.args.dialect.clone(),
+            context: RawValue::from_string(text).ok()?,
+            budget_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+        };
+        let mut line = serde_json::to_vec(&request).ok()?;
+        line.push(b'\n');
+        Some(line)
+    }
+
+    /// Starts it for the next event, if it was wanted and missing. Call it after the reply.
+    pub(crate) fn start_if_missing(&self) {
+        if let (true, Some(own)) = (self.is_missing.get(), self.env.image()) {
+            let started = errand::hand_over(&own, &["helper".into()], b"");
+            if let Err(error) = started {
+                tracing::debug!(%error, "no helper");
+            }
+        }
+    }
+}
+
+/// Waits for the decision.
+fn heard(
+    stream: &UnixStream,
+    lines: &mut BufReader<&UnixStream>,
+    longest: Duration,
+    abort: &Abort,
+) -> io::Result<HelperDecision> {
+    let until = Instant::now().checked_add(longest);
+    if !is_readable(stream, until.unwrap_or_else(far), Some(abort)) {
+        let why = match abort.times_raised() {
+            0 => "it took too long",
+            _ => "hookrun was interrupted",
+        };
+        return Err(io::Error::new(ErrorKind::TimedOut, why));
+    }
+    let mut line = String::new();
+    lines.read_line(&mut line)?;
+    match serde_json::from_str(&line) {
+        Ok(HelperWord::Decided { status, stdout, stderr, is_needed }) => {
+            Ok(HelperDecision { reply: Reply { status, stdout, stderr }, is_needed })
+        }
+        Ok(HelperWord::Accepted | HelperWord::Refused(_)) | Err(_) => {
+            Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))
+        }
+    }
+}
+
+/// Later than any event takes.
+fn far() -> Instant {
+    Instant::now() + Duration::from_secs(365 * 24 * 3600)
+}
+
+/// Waits until the helper has said something. False if the time is over or `abort` is raised.
+fn is_readable(stream: &UnixStream, until: Instant, abort: Option<&Abort>) -> bool {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let fds = std::iter::once(stream.as_fd()).chain(abort.map(AsFd::as_fd));
+        let mut fds: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let timeout = Timespec::try_from(left).ok();
+        match rustix::event::poll(&mut fds, timeout.as_ref()) {
+            Ok(0) => return false,
+            Ok(_) => return !fds[0].revents().is_empty(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Where the helper of this user and build listens; `None` if the system cannot have a socket there.
+pub(crate) fn address(env: &Environment) -> Option<PathBuf> {
+    let path = folder(env).join(format!("{}.sock", build(env)?));
+    (path.as_os_str().len() < LONGEST_PATH_BYTES).then_some(path)
+}
+
+/// The folder of the sockets.
+pub(crate) fn folder(env: &Environment) -> PathBuf {
+    env.state_root().join("helper")
+}
+
+/// What tells builds apart: the file that runs. A rebuilt program is another file, and reading it
+/// would take longer than a decision.
+pub(crate) fn build(env: &Environment) -> Option<String> {
+    let found = fs::metadata(env.image()?).ok()?;
+    Some(format!("{:x}-{:x}-{:x}", found.dev(), found.ino(), found.mtime_nsec() ^ found.mtime()))
+}
+
+/// Whether the program's file is still the one that runs.
+pub(crate) fn is_same_file(env: &Environment) -> bool {
+    let named = env.program.as_deref().and_then(|path: &Path| fs::metadata(path).ok());
+    let own = env.image().and_then(|path| fs::metadata(path).ok());
+    matches!((named, own), (Some(named), Some(own)) if named.ino() == own.ino() && named.dev() == own.dev())
+}
+
+/// What hooks inherit from this process besides its variables. Call it where no other thread makes
+/// files: the mask for new files can only be read by setting it.
+pub(crate) fn own_traits() -> String {
+    let mask = rustix::process::umask(Mode::empty());
+    rustix::process::umask(mask);
+    format!("{mask:?} {}", inherited_traits())
+}
