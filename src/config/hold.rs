@@ -14,7 +14,7 @@ use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, Trust
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Handler, Hook, LayerKind};
+use crate::engine::hook::{Handler, Hook, LayerKind, Warm};
 use crate::engine::outcome::Decision;
 
 /// Whether the hooks of a project are trusted.
@@ -238,30 +238,41 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
     held
 }
 
-/// What the system and the user say about trust. That anybody else says something is an error.
-pub(super) fn trust_policy(
+/// What the system and the user say about trust, and about hooks in Python that start warm. That
+/// anybody else says something is an error.
+pub(super) fn owner_policy(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
     env: &Environment,
     problems: &mut Vec<Problem>,
-) -> TrustPolicy {
-    let mut policy = TrustPolicy::default();
+) -> (TrustPolicy, Option<Warm>) {
+    let (mut policy, mut python) = (TrustPolicy::default(), None);
     let is_users = |layer: &Layer| discover::outside(env).any(|(_, own)| own == layer.folder);
     for (layer, manifests) in layers.iter().zip(manifests) {
-        for (file, Manifest { trust, .. }) in manifests {
-            match (layer.kind, trust.at) {
-                (LayerKind::System | LayerKind::User, _) => policy.add(trust, env.home.as_deref()),
-                (_, None) => {}
-                // The user's own file, under another name.
-                (LayerKind::Explicit | LayerKind::Project, _) if is_users(layer) => {}
-                (LayerKind::Project | LayerKind::Explicit, Some(_)) => {
-                    let cause = "only the system and the user say which hooks are trusted";
-                    let cure =
-                        "remove it here; `[trust]` belongs into ~/.config/hookrun/hookrun.toml";
-                    problems.push(Complaint::with_cure(cause, cure).in_file(file, trust.at));
+        for (file, Manifest { trust, warm, .. }) in manifests {
+            if matches!(layer.kind, LayerKind::System | LayerKind::User) {
+                policy.add(trust, env.home.as_deref());
+                python = python.or(warm.python);
+                continue;
+            }
+            // The user's own file, under another name.
+            if is_users(layer) {
+                continue;
+            }
+            let tables = [
+                ("trust", trust.at, "which hooks are trusted"),
+                ("warm", warm.at, "which hooks start warm; a hook may say it of itself"),
+            ];
+            for (name, at, what) in tables {
+                if at.is_some() {
+                    let cause = format!("only the system and the user say {what}");
+                    let cure = format!(
+                        "remove it here; `[{name}]` belongs into ~/.config/hookrun/hookrun.toml"
+                    );
+                    problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
                 }
             }
         }
     }
-    policy
+    (policy, python)
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::discover::{self, Choice};
 use super::env::Environment;
-use super::hold::{ProjectTrust, TrustJudge, trust_policy};
+use super::hold::{ProjectTrust, TrustJudge, owner_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
@@ -97,7 +97,7 @@ impl Config {
             manifests.push(read);
         }
         let mut judge = TrustJudge::new(choice, env, read_since);
-        let policy = trust_policy(&layers, &manifests, env, &mut problems);
+        let (policy, python) = owner_policy(&layers, &manifests, env, &mut problems);
         let sets = set_layers::add(&mut layers, &mut manifests, choice, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
@@ -133,6 +133,7 @@ impl Config {
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
             standalone::limit(&mut hooks, dialect, *timeout);
         }
+        hooks.iter_mut().for_each(|hook| hook.warm = hook.warm.or(python));
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);

@@ -18,7 +18,7 @@ use super::value::KeyValue;
 use super::words;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::hook::Handler;
+use crate::engine::hook::{Handler, Warm};
 pub use event::EVENT_KEYS;
 
 #[derive(Debug, Default)]
@@ -35,6 +35,7 @@ pub struct Manifest {
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
+    pub(super) warm: WarmTable,
 }
 
 #[derive(Debug)]
@@ -59,14 +60,36 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
+    KeyRow::key("warm", KeyValue::Table(Vec::new), "", "which hooks start in a process that was forked beforehand; said by the system or the user, not by a project",
+        |manifest, key| {
+            manifest.warm.at = Some(key.at());
+            key.take(WARM_KEYS, "", &mut manifest.warm)
+        }),
 ];
+
+/// The keys of `[warm]`.
+#[rustfmt::skip]
+pub(super) const WARM_KEYS: &[KeyRow<WarmTable>] = &[
+    KeyRow::key("python", KeyValue::OneOf(|| super::value::words(Warm::NAMES)), "\"off\"", "how hooks in Python start that do not say `warm` themselves",
+        |table, key| key.one_of(Warm::NAMES).map(|choice| table.python = Some(choice))),
+];
+
+/// What a file says about hooks that start warm.
+#[derive(Debug, Default)]
+pub(super) struct WarmTable {
+    /// Where it says so.
+    pub(super) at: Option<Position>,
+    pub(super) python: Option<Warm>,
+}
 
 impl Manifest {
     /// What only the owner of a machine or a project may say, and no set that they use.
     pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
-        sets.chain(log).chain(self.trust.at.map(|at| ("trust", at))).collect()
+        let tables = [("trust", self.trust.at), ("warm", self.warm.at)];
+        let tables = tables.into_iter().filter_map(|(name, at)| Some((name, at?)));
+        sets.chain(log).chain(tables).collect()
     }
 }
 

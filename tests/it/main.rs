@@ -21,6 +21,7 @@ mod gates;
 mod generated;
 mod git;
 mod harmless;
+mod helper;
 mod hosts;
 mod install;
 #[cfg(feature = "serve")]

@@ -25,9 +25,12 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, inherited_traits};
 use crate::engine::hook::Warm;
+use crate::engine::session::make_private;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
+use crate::cli::decide::printed::RunDecision;
 use crate::cli::errand;
+use crate::cli::exit::Result;
 
 /// How long the helper may take to accept an event. Then `run` decides itself.
 const ACCEPTING: Duration = Duration::from_millis(5);
@@ -74,11 +77,13 @@ pub(crate) enum HelperWord {
     },
 }
 
-/// The decision of the helper.
+/// An event that may go to the helper.
 #[derive(Debug)]
-pub(crate) struct HelperDecision {
-    pub(crate) reply: Reply,
-    pub(crate) is_needed: bool,
+pub(crate) struct HelperQuestion {
+    /// As the host wrote it.
+    pub(crate) context: Context,
+    /// How long all hooks may take, one after the other.
+    pub(crate) hooks_take: Duration,
 }
 
 /// The helper, as one run sees it.
@@ -116,16 +121,16 @@ impl<'a> Helper<'a> {
     /// When it has begun, and gives no decision: then the event is blocked.
     pub(crate) fn decide(
         &self,
+        question: Option<HelperQuestion>,
         event: &Event,
-        context: &Context,
-        hooks_take: Duration,
         budget: Option<Budget>,
         abort: &Abort,
-    ) -> Option<Result<HelperDecision, Complaint>> {
+    ) -> Option<Result<RunDecision>> {
+        let HelperQuestion { context, hooks_take } = question?;
         if event.spec().schedule == Schedule::Detached {
             return None;
         }
-        let request = self.request(context, budget)?;
+        let request = self.request(&context, budget)?;
         let address = address(self.env)?;
         let stream = match UnixStream::connect(&address) {
             Ok(stream) => stream,
@@ -205,7 +210,8 @@ impl<'a> Helper<'a> {
     /// Starts it for the next event, if it was wanted and missing. Call it after the reply.
     pub(crate) fn start_if_missing(&self) {
         if let (true, Some(own)) = (self.is_missing.get(), self.env.image()) {
-            let started = errand::hand_over(&own, &["helper".into()], b"");
+            let made = make_private(&self.env.state_root(), &folder(self.env));
+            let started = made.and_then(|()| errand::hand_over(&own, &["helper".into()], b""));
             if let Err(error) = started {
                 tracing::debug!(%error, "no helper");
             }
@@ -219,7 +225,7 @@ fn heard(
     lines: &mut BufReader<&UnixStream>,
     longest: Duration,
     abort: &Abort,
-) -> io::Result<HelperDecision> {
+) -> io::Result<RunDecision> {
     let until = Instant::now().checked_add(longest);
     if !is_readable(stream, until.unwrap_or_else(far), Some(abort)) {
         let why = match abort.times_raised() {
@@ -232,7 +238,8 @@ fn heard(
     lines.read_line(&mut line)?;
     match serde_json::from_str(&line) {
         Ok(HelperWord::Decided { status, stdout, stderr, is_needed }) => {
-            Ok(HelperDecision { reply: Reply { status, stdout, stderr }, is_needed })
+            let reply = Reply { status, stdout, stderr };
+            Ok(RunDecision { reply, report: None, kept: None, is_needed })
         }
         Ok(HelperWord::Accepted | HelperWord::Refused(_)) | Err(_) => {
             Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))

@@ -17,7 +17,7 @@ use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
 use crate::cli::decide::door::Door;
 #[cfg(feature = "serve")]
-use crate::cli::decide::helper::{Helper, HelperDecision};
+use crate::cli::decide::helper::{Helper, HelperQuestion};
 use crate::cli::decide::input;
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
@@ -176,12 +176,10 @@ impl RunRequest<'_> {
         let settings = KeepSettings::of(&config);
         let person = Person::find(env);
         #[cfg(feature = "serve")]
-        if let Some(context) = given {
-            let take = longest(&config);
-            if let Some(decided) = self.helper.decide(&event, &context, take, budget, &ground.0) {
-                let HelperDecision { reply, is_needed } = decided?;
-                return Ok(RunDecision { reply, report: None, kept: None, is_needed });
-            }
+        let asked = given.map(|context| HelperQuestion { context, hooks_take: longest(&config) });
+        #[cfg(feature = "serve")]
+        if let Some(decided) = self.helper.decide(asked, &event, budget, &ground.0) {
+            return decided;
         }
         let abort = ground.0.clone();
         let runner = runner(config, ground, self.time, args, env, person.as_ref());

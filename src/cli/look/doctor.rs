@@ -8,6 +8,8 @@ mod own;
 mod programs;
 mod switches;
 mod unmatched;
+#[cfg(feature = "serve")]
+mod warm;
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
@@ -20,6 +22,8 @@ use crate::lab::report::CheckFormat;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::unbound::SearchedPlaces;
+#[cfg(feature = "serve")]
+use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{InstallRecord, Target};
 use crate::cli::host::install::hosts::{self, HOSTS};
@@ -29,9 +33,16 @@ use crate::cli::look::findings::{Findings, error, warning};
 use crate::cli::look::validate::problems_of;
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};
+#[cfg(feature = "serve")]
+use warm::WarmStarts;
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    #[cfg(feature = "serve")]
+    if args.warm {
+        WarmStarts::of(env).write(out)?;
+        return Ok(ExitStatus::Yes);
+    }
     let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
     let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
@@ -67,6 +78,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
     }
+    #[cfg(feature = "serve")]
+    lines.extend(WarmStarts::of(env).line(&config, env));
     if args.format == CheckFormat::Human {
         for line in lines {
             writeln!(out, "{line}")?;

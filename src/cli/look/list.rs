@@ -7,7 +7,7 @@ use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Dialect};
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
-use crate::engine::hook::{Hook, Limits, Sandbox};
+use crate::engine::hook::{Hook, Limits, Sandbox, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::lab::report::json::present;
@@ -169,6 +169,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "rules": rules,
         "background": hook.background.name(),
         "lives": hook.lives.name(),
+        "warm": hook.warm.unwrap_or(Warm::Off).name(),
         "limits": limits_json(&hook.limits),
         "sandbox": hook.sandbox.as_ref().map(sandbox_json),
         "containment": hook.containment.name(),

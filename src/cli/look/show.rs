@@ -7,7 +7,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
-use crate::engine::hook::{Handler, Hook};
+use crate::engine::hook::{Handler, Hook, Warm};
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
 use crate::lab::report::style::{BOLD, row};
@@ -89,7 +89,7 @@ fn human(
     let limits = limits.collect::<Vec<_>>().join(", ");
     let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
     let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
-    let rows: [(&str, String); 18] = [
+    let rows: [(&str, String); 19] = [
         ("event", hook.event.clone()),
         ("from", format!("{place} ({})", hook.source.layer_text())),
         ("runs", runs),
@@ -101,6 +101,7 @@ fn human(
         ("on_failure", failure_text(hook, rules)),
         ("background", hook.background.name().to_string()),
         ("lives", hook.lives.name().to_string()),
+        ("warm", hook.warm.unwrap_or(Warm::Off).name().to_string()),
         ("limits", or_none(limits)),
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),

@@ -45,11 +45,14 @@ const ARRIVAL: Duration = Duration::from_secs(5);
 /// The longest request.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
+/// The names and values of a run's variables.
+type ClientVariables = Vec<(String, String)>;
+
 struct HelperServer {
     build: String,
     traits: String,
     first: Arc<DecisionServer>,
-    servers: Mutex<HashMap<Vec<(String, String)>, Arc<DecisionServer>>>,
+    servers: Mutex<HashMap<ClientVariables, Arc<DecisionServer>>>,
     open: AtomicUsize,
     clients: Mutex<Vec<WaitingRun>>,
 }
@@ -71,6 +74,10 @@ pub(crate) fn helper(env: &Environment) -> Result {
     let (Some(address), Some(build)) = (helper::address(env), helper::build(env)) else {
         return Ok(ExitStatus::CouldNot);
     };
+    // The client has made the folder. If it is gone, so is the home of this user.
+    if !helper::folder(env).is_dir() {
+        return Ok(ExitStatus::CouldNot);
+    }
     // Another one may be there already.
     let Ok(socket) = SocketFile::listen(&address) else { return Ok(ExitStatus::Yes) };
     let source = ServeSource {
@@ -207,7 +214,7 @@ impl HelperServer {
     }
 
     /// The server for runs with these variables.
-    fn server_for(&self, variables: Vec<(String, String)>) -> Arc<DecisionServer> {
+    fn server_for(&self, variables: ClientVariables) -> Arc<DecisionServer> {
         let mut servers = locked(&self.servers);
         if let Some(known) = servers.get(&variables) {
             return Arc::clone(known);

@@ -107,6 +107,9 @@ pub struct TraceReport {
     /// `group`, `sweep`, `cgroup` or `pidns`; none if it never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<TableWord>,
+    /// For a hook that may start warm, where a program asked that stays up: `warm`, or why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<TableWord>,
     pub notes: Vec<String>,
 }
 
@@ -219,6 +222,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         verdict: trace.ending.verdict().map(verdict_report),
         failure: trace.ending.failure(),
         containment: trace.containment.map(|level| level.name().into()),
+        start: trace.start.map(|start| start.name().into()),
         notes: trace.notes.clone(),
     }
 }

@@ -112,6 +112,7 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("containment", "it shows only when a hook must be ended"),
     ("background", "what a hook leaves running is not seen with certainty"),
     ("lives", "no program holds the session of a case"),
+    ("warm", "it changes how a hook starts, and nothing that it does"),
     ("dialect", "every answer uses it: `asked`"),
     ("reads", "it shows only where a value is too large for the environment"),
     ("enabled", "a hook that is disabled, or cannot run here, has no points"),

@@ -1,0 +1,258 @@
+//! `hookrun helper`: decides for runs, and keeps interpreters for hooks that start warm.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// How long something may take before the test gives up: only a fault takes so long.
+const FAR: Duration = Duration::from_secs(60);
+
+/// An interpreter, as its own program file: on some machines `python3` is a script.
+fn python() -> Option<PathBuf> {
+    let asked =
+        Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    if !path.is_file() {
+        crate::bounds::skip("there is no python3 here");
+        return None;
+    }
+    Some(path)
+}
+
+/// A user with a hook in Python that starts warm, and counts how often it runs.
+struct WarmUser {
+    sandbox: Sandbox,
+}
+
+impl WarmUser {
+    fn new(python: &Path, directive: &str) -> WarmUser {
+        let own = python.display();
+        let body = format!(
+            "#!{own}\n{directive}\nimport json, os, sys, time\n\
+             event = json.load(sys.stdin)\n\
+             open(os.environ['HOME'] + '/ran', 'a').write('x')\n\
+             command = event['toolInput']['command']\n\
+             if 'rm' in command:\n    sys.exit('no rm')\n\
+             if 'show' in command:\n    sys.exit(os.getcwd() + ' ' + os.environ.get('GIVEN', 'nothing'))\n\
+             if 'wait' in command:\n    time.sleep(3600)\n"
+        );
+        let sandbox = Sandbox::new();
+        WarmUser {
+            sandbox: sandbox.script("home/.config/hookrun/hooks.d/tool.pre/10-guard.py", &body),
+        }
+    }
+
+    fn run_as(&self, set: impl FnOnce(&mut Command), command: &str) -> Ran {
+        let context = format!(r#"{{"toolName":"bash","toolInput":{{"command":"{command}"}}}}"#);
+        self.sandbox.hookrun_as(set, &["run", "tool.pre"], context.as_bytes())
+    }
+
+    fn run(&self, command: &str) -> Ran {
+        self.run_as(|_| (), command)
+    }
+
+    fn times_run(&self) -> usize {
+        fs::read(self.sandbox.at("home/ran")).map_or(0, |text| text.len())
+    }
+
+    /// How the hook last started, as the log has it; empty if nobody asked the helper.
+    fn last_start(&self) -> String {
+        let log = self.sandbox.at("home/.local/state/hookrun/log/decisions.jsonl");
+        let text = fs::read_to_string(log).unwrap_or_default();
+        let last: Value =
+            text.lines().last().map_or(Value::Null, |line| serde_json::from_str(line).unwrap());
+        let start = last.pointer("/run/hooks/0/start").and_then(Value::as_str);
+        start.unwrap_or_default().to_string()
+    }
+
+    /// Runs until a start is warm. Returns how many runs that took.
+    fn warm_up(&self) -> usize {
+        let until = Instant::now() + FAR;
+        let mut runs = 0;
+        while self.last_start() != "warm" {
+            assert!(Instant::now() < until, "no start was warm");
+            assert_eq!(self.run("ls").status, 0);
+            runs += 1;
+        }
+        runs
+    }
+
+    fn helper(&self) -> Option<Pid> {
+        let folder = self.sandbox.at("home/.local/state/hookrun/helper");
+        let sockets = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+        let mut streams = sockets.filter_map(|socket| UnixStream::connect(socket).ok());
+        Some(rustix::net::sockopt::socket_peercred(streams.next()?).ok()?.pid)
+    }
+
+    fn signal_helper(&self, signal: Signal) {
+        rustix::process::kill_process(self.helper().expect("a helper"), signal).unwrap();
+    }
+
+    fn wait_for_no_helper(&self) {
+        let until = Instant::now() + FAR;
+        while self.helper().is_some() {
+            assert!(Instant::now() < until, "the helper is still there");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for WarmUser {
+    fn drop(&mut self) {
+        if let Some(helper) = self.helper() {
+            let _ = rustix::process::kill_process(helper, Signal::CONT);
+            let _ = rustix::process::kill_process(helper, Signal::TERM);
+            self.wait_for_no_helper();
+        }
+    }
+}
+
+const FORK: &str = "# hookrun: warm=fork";
+
+#[test]
+fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
+    let Some(python) = python() else { return };
+    let (warm, cold) = (WarmUser::new(&python, FORK), WarmUser::new(&python, ""));
+    warm.warm_up();
+    assert_eq!(cold.run("ls").status, 0);
+    for command in ["ls", "rm x", "show"] {
+        let given = |command: &mut Command| {
+            command.env("GIVEN", "a b");
+        };
+        let (one, other) = (warm.run_as(given, command), cold.run_as(given, command));
+        let there = |ran: &Ran, user: &WarmUser| {
+            ran.stdout.replace(&user.sandbox.path().display().to_string(), "HERE")
+        };
+        assert_eq!(one.status, other.status, "{command}: {one:?}");
+        assert_eq!(there(&one, &warm), there(&other, &cold), "{command}");
+        assert_eq!(warm.last_start(), "warm", "{command}");
+    }
+    assert_eq!(cold.last_start(), "", "nobody asked the helper");
+    let ran = warm.sandbox.hookrun(&["doctor", "--warm"], b"");
+    assert!(ran.stdout.contains("  warm\n"), "{ran:?}");
+    assert!(ran.stdout.contains("cold (not-ready): no interpreter was ready"), "{ran:?}");
+}
+
+#[test]
+fn each_event_runs_its_hook_once_whatever_happens_to_the_helper() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    let mut runs = user.warm_up();
+    for round in 0..6 {
+        match round % 3 {
+            0 => user.signal_helper(Signal::KILL),
+            1 => runs += user.warm_up(),
+            _ => {}
+        }
+        assert_eq!(user.run("rm x").status, 2, "a block is never lost");
+        assert_eq!(user.run("ls").status, 0);
+        runs += 2;
+        assert_eq!(user.times_run(), runs);
+    }
+}
+
+#[test]
+fn a_helper_that_hangs_is_left_alone() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    let before = user.times_run();
+    user.signal_helper(Signal::STOP);
+    assert_eq!(user.run("rm x").status, 2);
+    assert_eq!(user.last_start(), "", "the run decided itself");
+    user.signal_helper(Signal::CONT);
+    assert_eq!(user.run("ls").status, 0);
+    assert_eq!(user.times_run(), before + 2);
+}
+
+#[test]
+fn a_helper_that_is_killed_while_it_decides_blocks() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    let before = user.times_run();
+    let ran = std::thread::scope(|scope| {
+        let run = scope.spawn(|| user.run("wait"));
+        let until = Instant::now() + FAR;
+        while user.times_run() == before && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Longer than a hook runs before the keeper watches it.
+        std::thread::sleep(Duration::from_millis(1000));
+        user.signal_helper(Signal::KILL);
+        run.join().unwrap()
+    });
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.stdout.contains("gave no decision: it has ended"), "{ran:?}");
+    assert_eq!(user.times_run(), before + 1);
+}
+
+#[test]
+fn a_run_that_is_killed_ends_its_hook_in_the_helper() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    let before = user.times_run();
+    let mut run = user.sandbox.command(&["run", "tool.pre"]).spawn().unwrap();
+    let context = br#"{"toolName":"bash","toolInput":{"command":"wait"}}"#;
+    std::io::Write::write_all(&mut run.stdin.take().unwrap(), context).unwrap();
+    let until = Instant::now() + FAR;
+    while user.times_run() == before && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let log = user.sandbox.at("home/.local/state/hookrun/log/decisions.jsonl");
+    while !fs::read_to_string(&log).unwrap().contains("interrupted") {
+        assert!(Instant::now() < until, "the hook is still running");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_a_hook_would_inherit_must_be_the_same() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    let context = br#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
+    for line in ["umask 007; \"$0\" run tool.pre", "ulimit -n 500; \"$0\" run tool.pre"] {
+        assert_eq!(user.sandbox.hookrun_by_shell(line, context).status, 0);
+        assert_eq!(user.last_start(), "", "{line}");
+    }
+    let jobs = user.sandbox.hookrun(&["run", "tool.pre", "--jobs", "1"], context);
+    assert_eq!((jobs.status, user.last_start().as_str()), (0, ""));
+}
+
+#[test]
+fn no_helper_is_started_in_ci_or_for_other_hooks() {
+    let Some(python) = python() else { return };
+    let (user, other) = (WarmUser::new(&python, FORK), WarmUser::new(&python, ""));
+    let in_ci = |command: &mut Command| {
+        command.env("CI", "true");
+    };
+    assert_eq!((user.run_as(in_ci, "ls").status, other.run("ls").status), (0, 0));
+    for user in [&user, &other] {
+        assert!(!user.sandbox.at("home/.local/state/hookrun/helper").exists());
+    }
+}
+
+#[test]
+fn the_user_says_it_for_all_hooks_in_python_and_a_project_may_not() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, "");
+    let file = user.sandbox.at("home/.config/hookrun/hookrun.toml");
+    fs::write(&file, "[warm]\npython = \"fork\"\n").unwrap();
+    user.warm_up();
+    fs::write(user.sandbox.at("hookrun.toml"), "[warm]\npython = \"fork\"\n").unwrap();
+    let ran = user.sandbox.hookrun(&["validate"], b"");
+    assert_eq!(ran.status, 1);
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains("only the system and the user say which hooks start warm"), "{said}");
+}
