@@ -87,8 +87,11 @@ fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
     for host in HOSTS {
         let body = "grep -q 'rm -rf' && { echo 'not that' >&2; exit 1; }";
         let sandbox = installed(host, Sandbox::new().hook("guard", body));
+        let doctor = || sandbox.hookrun(&["doctor", host], b"").stdout;
+        assert!(doctor().contains("`hookrun why` shows whether any came"), "{}", doctor());
         let Some(said) = play(&sandbox, host, false, &[tool_call()]) else { return };
         assert_eq!(said["printed"][0]["result"], json!({ "block": true, "reason": "not that" }));
+        assert!(doctor().contains("which last came here just now"), "{}", doctor());
 
         let all = r#"{"update": {"toolInput": {"command": "ls"}}, "additionalContext": "why"}"#;
         let body = format!("# hookrun: rewrite\necho '{all}'");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::config::{Environment, Problem};
-use crate::dialects::folders;
+use crate::dialects::{folders, native};
 use crate::engine::event::Context;
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
@@ -22,6 +22,12 @@ struct LastAsked {
     time: SystemTime,
     /// Nothing for a command.
     how: &'static str,
+}
+
+impl LastAsked {
+    fn ago(&self) -> String {
+        ago(SystemTime::now().duration_since(self.time).unwrap_or_default())
+    }
 }
 
 /// Which hosts ran hookrun in a project, and when last.
@@ -56,20 +62,27 @@ impl Evidence {
     /// calls the host; `None` if it cannot distinguish it from others.
     pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Problem {
         let Some(name) = name else {
-            let why = "`hookrun why` shows whether any came, not from which host";
-            return note(file, format!("{title} sends hookrun's own events: {why}"));
+            let asked = self.last.as_ref().and_then(|last| last.get(native::NAME));
+            let what = match asked {
+                Some(asked) => format!(
+                    ", which last came here {}: the log does not say from which host",
+                    asked.ago()
+                ),
+                None => ": `hookrun why` shows whether any came, not from which host".to_string(),
+            };
+            let cause = format!("{title} sends hookrun's own events{what}");
+            return note(file, cause);
         };
         let Some(last) = &self.last else {
             let why = "decisions are not kept";
             return note(file, format!("cannot tell whether {title} runs hookrun: {why}"));
         };
         let try_it = "use it here for a moment, then look again";
-        let Some(LastAsked { time, how }) = last.get(name) else {
+        let Some(asked @ LastAsked { time, how }) = last.get(name) else {
             let never = format!("{title} has never run hookrun in this project");
             return warning(file, format!("installed, not seen yet: {never}"), try_it);
         };
-        let ago = ago(SystemTime::now().duration_since(*time).unwrap_or_default());
-        let cause = format!("{title} last ran hookrun here {ago}{how}");
+        let cause = format!("{title} last ran hookrun here {}{how}", asked.ago());
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
             return warning(file, format!("{cause}, before this file was changed"), try_it);
