@@ -3,8 +3,8 @@
  *
  *     timer PAIRS A_STDIN A… -- B_STDIN B…
  *
- * Prints a line for each pair: nanoseconds of A, of B, peak KiB of A, of B. Ends with 1 as soon
- * as a program does not exit with 0.
+ * Prints a line for each pair: nanoseconds of A, of B, peak KiB of A, of B, page faults of A and
+ * its children. Ends with 1 as soon as a program does not exit with 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,6 +22,7 @@ extern char **environ;
 struct cost {
     long long nanoseconds;
     long peak_kib;
+    long faults;
 };
 
 static long long now(void) {
@@ -44,7 +45,7 @@ static struct cost run(char **command) {
     int error = posix_spawn(&pid, command[1], &actions, NULL, command + 1, environ);
     while (error == 0 && wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    struct cost cost = {now() - started, used.ru_maxrss};
+    struct cost cost = {now() - started, used.ru_maxrss, used.ru_minflt};
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0 || status != 0) {
         fprintf(stderr, "`%s` %s (wait status %d)\n", command[1],
@@ -71,8 +72,8 @@ int main(int count, char **words) {
     for (long left = strtol(words[1], NULL, 10); left > 0; left--) {
         struct cost of_a = run(a);
         struct cost of_b = run(b);
-        printf("%lld %lld %ld %ld\n", of_a.nanoseconds, of_b.nanoseconds, of_a.peak_kib,
-               of_b.peak_kib);
+        printf("%lld %lld %ld %ld %ld\n", of_a.nanoseconds, of_b.nanoseconds, of_a.peak_kib,
+               of_b.peak_kib, of_a.faults);
     }
     return 0;
 }

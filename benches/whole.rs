@@ -70,8 +70,14 @@ enum Measured {
 struct Pair {
     a_micros: f64,
     b_micros: f64,
-    /// Peak memory of A in KiB, where it can be told.
-    peak_kib: Option<f64>,
+    /// Of A, where they can be told.
+    memory: Option<MemoryUse>,
+}
+
+struct MemoryUse {
+    peak_kib: f64,
+    /// Page faults, with those of the hooks.
+    faults: f64,
 }
 
 fn main() -> Result<()> {
@@ -82,8 +88,17 @@ fn main() -> Result<()> {
     writeln!(out, "{}", machine(&stage, pairs))?;
     writeln!(
         out,
-        "{:<27} {:<22} {:>7} {:>11}  {:>9} {:>9}  {:>8} {:>8} {:>6}",
-        "what", "against", "ratio", "middle half", "goal", "later", "A µs", "B µs", "A MiB"
+        "{:<27} {:<22} {:>7} {:>11}  {:>9} {:>9}  {:>8} {:>8} {:>6} {:>8}",
+        "what",
+        "against",
+        "ratio",
+        "middle half",
+        "goal",
+        "later",
+        "A µs",
+        "B µs",
+        "A MiB",
+        "A faults"
     )?;
     for row in rows(&stage).into_iter().chain([trusted(&stage)]) {
         let measured = stage.measure(&row, pairs);
@@ -125,9 +140,10 @@ fn rows(stage: &Stage) -> Vec<Row> {
     vec![
         row("one hook", one(), "/bin/true", bare()).goals(2.7, 2.4),
         row("no hook bound", hookrun("tool.pre", "none"), "/bin/true", bare()).goals(1.3, 1.1),
-        row("one hook", one(), "C floor, 1 spawn", stage.floor(1)),
+        row("no hook bound", hookrun("tool.pre", "none"), "C, nothing", stage.nothing()).later(1.5),
+        row("one hook", one(), "C floor, 1 spawn", stage.floor(1)).later(1.3),
         row("ten in sequence", hookrun("tool.pre", "ten"), "C floor, 10 spawns", stage.floor(10))
-            .goals(1.4, 1.15),
+            .goals(1.4, 1.08),
         row(
             "ten in parallel",
             hookrun("session.start", "ten"),
@@ -247,7 +263,9 @@ impl Stage {
         fs::write(root.join("elsewhere.json"), elsewhere)?;
         repository(root)?;
         trusted_project(root)?;
-        let no_c = ["floor", "timer"].iter().find_map(|program| compile(root, program).err());
+        // hookrun is static, so what it is compared with must not pay for a dynamic loader.
+        let programs = [("timer", None), ("nothing", Some("-static")), ("floor", Some("-static"))];
+        let no_c = programs.iter().find_map(|(program, how)| compile(root, program, *how).err());
         Ok(Stage { root: root.to_path_buf(), no_c: no_c.map(|error| error.to_string()) })
     }
 
@@ -273,6 +291,11 @@ impl Stage {
     fn of_host(&self, host: &str, hooks: &str, stdin: &str) -> Side {
         let side = self.side(&[HOOKRUN, "run", "--host", host, "--hooks", &self.path(hooks)]);
         Side { stdin: self.root.join(stdin), ..side }
+    }
+
+    /// A program that does nothing.
+    fn nothing(&self) -> Side {
+        self.side(&[&self.path("nothing")])
     }
 
     /// The floor starts as many programs, and feeds each what hookrun feeds a hook.
@@ -336,7 +359,7 @@ impl Stage {
     fn time_here(&self, row: &Row, pairs: usize) -> Result<Vec<Pair>> {
         let turn = || -> Result<Pair> {
             let (a_micros, b_micros) = (self.time(&row.a)?, self.time(&row.b)?);
-            Ok(Pair { a_micros, b_micros, peak_kib: None })
+            Ok(Pair { a_micros, b_micros, memory: None })
         };
         turn()?;
         (0..pairs).map(|_| turn()).collect()
@@ -370,10 +393,11 @@ impl Stage {
 fn read_pair(line: &str) -> Result<Pair> {
     let numbers: Vec<f64> =
         line.split(' ').map(str::parse).collect::<std::result::Result<_, _>>()?;
-    let [a, b, a_peak, _] = numbers[..] else {
+    let [a, b, peak_kib, _, faults] = numbers[..] else {
         return Err(format!("the timer printed `{line}`").into());
     };
-    Ok(Pair { a_micros: a / 1e3, b_micros: b / 1e3, peak_kib: Some(a_peak) })
+    let memory = Some(MemoryUse { peak_kib, faults });
+    Ok(Pair { a_micros: a / 1e3, b_micros: b / 1e3, memory })
 }
 
 /// A hook that is a shell script, as most are.
@@ -405,16 +429,21 @@ fn repository(root: &Path) -> Result<()> {
 }
 
 /// Compiles `benches/<program>.c` into `root`.
-fn compile(root: &Path, program: &str) -> Result<()> {
+fn compile(root: &Path, program: &str, how: Option<&str>) -> Result<()> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.c"));
     let mut compiler = Command::new("cc");
-    compiler.arg("-O2").arg("-o").arg(root.join(program)).arg(source);
+    compiler.arg("-O2").args(how).arg("-o").arg(root.join(program)).arg(source);
     let output = compiler.output().map_err(|error| format!("no C compiler `cc`: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("cc: {}", said.lines().next().unwrap_or("failed")).into())
+    Err(format!(
+        "`cc {}` fails: {}",
+        how.unwrap_or_default(),
+        said.lines().next().unwrap_or("failed")
+    )
+    .into())
 }
 
 /// The absolute path of a program.
@@ -436,9 +465,13 @@ fn machine(stage: &Stage, pairs: usize) -> String {
             text.lines().next().unwrap_or_default().to_string()
         })
     };
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = processor.lines().find_map(|line| line.strip_prefix("model name\t: "));
     let mut text = format!(
-        "{} · {cores} cores · {} {} · {pairs} pairs a row, in turn\n",
+        "{} for {} · {cores} cores of {} · {} {} · {pairs} pairs a row, in turn\n",
         said(HOOKRUN, "--version"),
+        if cfg!(target_env = "musl") { "musl" } else { "glibc" },
+        processor.unwrap_or(std::env::consts::ARCH),
         said("uname", "-s"),
         said("uname", "-r"),
     );
@@ -448,11 +481,11 @@ fn machine(stage: &Stage, pairs: usize) -> String {
         let _ = writeln!(text, "other work is going on (load {load:.1}): trust wide rows less");
     }
     match &stage.no_c {
-        None => {
-            text.push_str("C floor and timer: `cc -O2` of benches/floor.c and benches/timer.c\n")
-        }
+        None => text.push_str(
+            "C floor, and nothing: `cc -O2 -static` of benches/floor.c and benches/nothing.c\n",
+        ),
         Some(why) => {
-            let _ = writeln!(text, "rows with the C floor and peak memory are left out: {why}");
+            let _ = writeln!(text, "rows with C, peak memory and page faults are left out: {why}");
         }
     }
     text
@@ -478,9 +511,15 @@ fn line(row: &Row, measured: &Measured) -> String {
         Some(goal) => format!("{goal:.2} over"),
         None => String::new(),
     };
-    let peak = pairs.iter().filter_map(|pair| pair.peak_kib).reduce(f64::max);
+    let memory = |of: &dyn Fn(&MemoryUse) -> f64| {
+        let mut values: Vec<f64> =
+            pairs.iter().filter_map(|pair| Some(of(pair.memory.as_ref()?))).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (peaks, faults) = (memory(&|memory| memory.peak_kib), memory(&|memory| memory.faults));
     format!(
-        "{:<27} {:<22} {ratio:>7.2} {:>11}  {:>9} {:>9}  {:>8.0} {:>8.0} {:>6}",
+        "{:<27} {:<22} {ratio:>7.2} {:>11}  {:>9} {:>9}  {:>8.0} {:>8.0} {:>6} {:>8}",
         row.what,
         row.against,
         format!("{:.2}–{:.2}", quantile(&ratios, 0.25), quantile(&ratios, 0.75)),
@@ -488,7 +527,8 @@ fn line(row: &Row, measured: &Measured) -> String {
         goal(row.goals.later),
         quantile(&of(&|pair| pair.a_micros), 0.5),
         quantile(&of(&|pair| pair.b_micros), 0.5),
-        peak.map_or_else(String::new, |kib| format!("{:.1}", kib / 1024.0)),
+        peaks.last().map_or_else(String::new, |kib| format!("{:.1}", kib / 1024.0)),
+        faults.get(faults.len() / 2).map_or_else(String::new, f64::to_string),
     )
 }
 
