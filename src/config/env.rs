@@ -105,20 +105,24 @@ impl Environment {
             Ok(cwd) => (cwd, None),
             Err(error) => (PathBuf::from("/"), Some(error.to_string())),
         };
-        let named = Environment::read(&Lookup(&set_here), names_here());
-        Environment { cwd, cwd_problem, ..named }
+        Environment { cwd, cwd_problem, ..Environment::of(&variables_here()) }
     }
 
     /// The same for another process, which has these variables and works in `cwd`.
     #[must_use]
     pub fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
+        let named = Environment::of(&variables);
+        Environment { cwd, variables: Some(variables), ..named }
+    }
+
+    /// What these variables say; of two with one name the last.
+    fn of(variables: &[(OsString, OsString)]) -> Environment {
         let lookup = |name: &str| {
             let variable = variables.iter().rev().find(|(known, _)| known == name);
             variable.map(|(_, value)| value.clone())
         };
         let names = variables.iter().filter_map(|(name, _)| name.to_str().map(str::to_string));
-        let named = Environment::read(&Lookup(&lookup), names.collect());
-        Environment { cwd, variables: Some(variables), ..named }
+        Environment::read(&Lookup(&lookup), names.collect())
     }
 
     fn read(all: &Lookup<'_>, names: Vec<String>) -> Environment {
@@ -352,7 +356,11 @@ fn set_here(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
+/// All variables, copied once: the system goes through all of them for each name, and a run wants
+/// fifty. Of two with one name it takes the first.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn names_here() -> Vec<String> {
-    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
+fn variables_here() -> Vec<(OsString, OsString)> {
+    let mut all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    all.reverse();
+    all
 }

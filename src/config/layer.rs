@@ -148,10 +148,13 @@ pub(super) fn layer_in(
             layer.drop_ins.push(drop_ins);
         }
     }
+    if layer.manifests.is_empty() && layer.drop_ins.is_empty() {
+        return None;
+    }
     if is_there(&folder.join(HOOKSET)) {
         layer.set = Some(hookset::load(folder, problems));
     }
-    (!layer.places().is_empty()).then_some(layer)
+    Some(layer)
 }
 
 #[derive(Debug)]

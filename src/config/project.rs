@@ -61,7 +61,8 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
         };
         let repository = starts.iter().find_map(repository);
         if repository.is_none() {
-            let mut beyond = starts.iter().flat_map(|start| start.ancestors());
+            let beyond = starts.iter().flat_map(|start| start.ancestors());
+            let mut beyond = beyond.filter(|folder| !looked.iter().any(|known| known == folder));
             let kind = LayerKind::Project;
             layers.extend(beyond.find_map(|folder| layer_in(kind, folder, problems)));
         }
@@ -131,10 +132,11 @@ const STICKY_AND_OPEN: u32 = 0o1002;
 /// its hooks by one `chmod`.
 fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     let own = rustix::process::getuid().as_raw();
-    let is_own = |name: &&str| {
-        let there = folder.join(name).symlink_metadata();
-        meta.uid() == own && there.is_ok_and(|meta| meta.uid() == own)
-    };
+    if meta.uid() != own {
+        return None;
+    }
+    let is_own =
+        |name: &&str| folder.join(name).symlink_metadata().is_ok_and(|meta| meta.uid() == own);
     let names = [DROP_INS, MANIFEST, HIDDEN, ".git"];
     let name = names.into_iter().find(is_own)?;
     let cause =

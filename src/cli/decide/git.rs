@@ -62,12 +62,15 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
     let name = args.event.as_deref();
     let hook = name.and_then(git::find);
-    let refusal = match hook {
-        Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),
-        None => native::refuse(watchdog::REASON),
-    };
     let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
-    let refusal = printed::last_word(args.format, event, refusal);
+    let (format, named) = (args.format, event.to_string());
+    let refusal = Box::new(move || {
+        let refusal = match hook {
+            Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),
+            None => native::refuse(watchdog::REASON),
+        };
+        printed::last_word(format, &named, refusal)
+    });
     let by =
         args.budget.map(|budget| AnswerBy { budget, last_word: budget.saturating_add(LATEST) });
     let time = TimeLimit::start(args.stdin_timeout, refusal, by);

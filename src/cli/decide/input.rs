@@ -18,8 +18,9 @@ use crate::cli::exit::{Result, failed};
 /// An endless event would exhaust the memory.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
 
-/// A large event is read in larger and larger pieces.
-const FIRST_READ_BYTES: usize = 64 * 1024;
+/// Most events are shorter, and it is no allocation of its own. A large one is read in larger and
+/// larger pieces.
+const FIRST_READ_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct StdinEvent {

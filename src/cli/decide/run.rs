@@ -26,7 +26,7 @@ use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::startup::{self, Ground, check_depth, hold_ground, trusting_choice};
 use crate::cli::decide::supervise::hand_over;
 use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
+use crate::cli::decide::watchdog::{self, AnswerBy, LastWord, TimeLimit};
 use crate::cli::exit::{ExitStatus, Result};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -76,16 +76,25 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
     Some(AnswerBy { budget, last_word })
 }
 
-fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> Reply {
-    let refusal = refusal(args, request, watchdog::REASON);
-    printed::last_word(args.format, request.name, refusal)
+fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
+    let (format, is_unknown) = (args.format, is_unknown(args, request));
+    let (name, host) = (request.name.to_string(), request.host());
+    Box::new(move || {
+        let refusal = refusal(is_unknown, &EventRequest::new(&name, host), watchdog::REASON);
+        printed::last_word(format, &name, refusal)
+    })
+}
+
+/// Whether not even the host is known.
+fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
+    args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
 }
 
 /// The reply that blocks for a reason of hookrun's own.
-fn refusal(args: &RunArgs, request: &EventRequest<'_>, reason: &str) -> Reply {
+fn refusal(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
     let mut reply = request.refuse(reason);
-    if args.event.is_none() && args.dialect.is_none() && request.name.is_empty() {
-        // The host is not known, and text on stderr blocks in every host.
+    if is_unknown {
+        // Text on stderr blocks in every host.
         reply.stdout.clear();
     }
     reply
@@ -98,7 +107,7 @@ fn refuse(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> Ru
         let reply = request.refuse(&reason);
         json::refusal_report(request.name, request.host(), &reason, &reply)
     };
-    RunDecision::refused(refusal(args, request, &reason), report)
+    RunDecision::refused(refusal(is_unknown(args, request), request, &reason), report)
 }
 
 struct RunRequest<'a> {

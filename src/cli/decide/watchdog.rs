@@ -44,6 +44,9 @@ pub(crate) struct AnswerBy {
     pub(crate) last_word: Duration,
 }
 
+/// Makes the reply that blocks. Next to no run needs it.
+pub(crate) type LastWord = Box<dyn Fn() -> Reply + Send>;
+
 /// The time of one decision, and the watchdog that answers when it is over.
 pub(crate) struct TimeLimit {
     pub(crate) started: Instant,
@@ -56,7 +59,7 @@ pub(crate) struct TimeLimit {
 impl TimeLimit {
     pub(crate) fn start(
         stdin_timeout: Duration,
-        refusal: Reply,
+        refusal: LastWord,
         by: Option<AnswerBy>,
     ) -> TimeLimit {
         let started = Instant::now();
@@ -74,7 +77,7 @@ impl TimeLimit {
     }
 
     /// Changes what the watchdog says and when: only now it is known which event it is.
-    pub(crate) fn change(&self, refusal: Reply, by: Option<AnswerBy>) {
+    pub(crate) fn change(&self, refusal: LastWord, by: Option<AnswerBy>) {
         self.budget.set(by.map(|by| Budget::from(self.started, by.budget)));
         self.watchdog.order(Orders::by(self.started, refusal, by));
     }
@@ -84,22 +87,21 @@ impl TimeLimit {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Watchdog {
     heartbeat: Heartbeat,
     orders: Arc<Mutex<Orders>>,
     thread: Option<Thread>,
 }
 
-#[derive(Debug)]
 struct Orders {
-    refusal: Reply,
+    refusal: LastWord,
     /// When it answers in any case.
     last_word: Option<Instant>,
 }
 
 impl Orders {
-    fn by(started: Instant, refusal: Reply, by: Option<AnswerBy>) -> Orders {
+    fn by(started: Instant, refusal: LastWord, by: Option<AnswerBy>) -> Orders {
         Orders { refusal, last_word: by.and_then(|by| started.checked_add(by.last_word)) }
     }
 }
@@ -238,7 +240,7 @@ impl Watchdog {
         reason = "the thread that would return from main hangs in the system"
     )]
     fn refuse(&self) {
-        let reply = locked(&self.orders).refusal.clone();
+        let reply = (locked(&self.orders).refusal)();
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
         let until = Instant::now() + WRITING;
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);

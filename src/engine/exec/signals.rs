@@ -225,12 +225,13 @@ impl Abort {
     /// be read.
     ///
     /// # Errors
-    /// When no descriptors are left, or a handler cannot be installed.
+    /// When no descriptors are left, or SIGCHLD cannot be handled.
     pub fn on_signals() -> io::Result<Abort> {
         let abort = Abort::new()?;
         listen(Arc::clone(&abort.shared));
         for signal in stop_signals() {
-            catch(signal)?;
+            // What watches a program may keep a signal for itself.
+            let _ = catch(signal);
         }
         // Only if needed: a handler would interrupt us at the end of each hook.
         if is_ignored(SIGCHLD) {

@@ -5,11 +5,11 @@
 //! posix_spawn with a working directory, so this file needs unsafe code.
 #![expect(unsafe_code, reason = "posix_spawn, and what it must know of signals")]
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Variables {
         // The system's own strings contain no NUL.
         let all = std::env::vars_os();
         Variables(
-            all.filter_map(|(name, value)| EnvironmentEntry::new(name, &value).ok()).collect(),
+            all.filter_map(|(name, value)| EnvironmentEntry::new(&name, &value).ok()).collect(),
         )
     }
 
@@ -101,8 +101,8 @@ impl Variables {
         };
         let all = variables.iter().enumerate();
         let last = all.filter(|(place, (name, _))| is_last(*place, name.as_ref()));
-        let all = last
-            .map(|(_, (name, value))| EnvironmentEntry::new(name.as_ref().into(), value.as_ref()));
+        let all =
+            last.map(|(_, (name, value))| EnvironmentEntry::new(name.as_ref(), value.as_ref()));
         Ok(Variables(all.collect::<io::Result<_>>()?))
     }
 }
@@ -110,11 +110,12 @@ impl Variables {
 impl EnvironmentEntry {
     /// # Errors
     /// When it contains a NUL.
-    fn new(name: OsString, value: &OsStr) -> io::Result<EnvironmentEntry> {
-        let mut line = name.into_vec();
-        let name_bytes = line.len();
-        let value = value.as_bytes();
-        line.reserve_exact(value.len() + 2);
+    fn new(name: &OsStr, value: &OsStr) -> io::Result<EnvironmentEntry> {
+        let (name, value) = (name.as_bytes(), value.as_bytes());
+        let name_bytes = name.len();
+        // Exactly, with the final NUL: nothing is copied again.
+        let mut line = Vec::with_capacity(name_bytes + value.len() + 2);
+        line.extend_from_slice(name);
         line.push(b'=');
         line.extend_from_slice(value);
         Ok(EnvironmentEntry { line: CString::new(line)?, name_bytes })

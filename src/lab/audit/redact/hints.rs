@@ -37,6 +37,11 @@ pub(super) fn of_json(text: &str) -> Maybe {
 fn look(bytes: &[u8], is_json: bool) -> Maybe {
     let mut maybe = Maybe(0);
     for (at, &byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        // Of most bytes this is all.
+        if may_have(&FIRST_TWO, byte, next) && is_word_start(bytes, at, is_json) {
+            word(&bytes[at..], &mut maybe);
+        }
         match byte {
             // A character that is written as its number, which is rare.
             b'\\' if is_json && is_hidden(&bytes[at + 1..]) => return Maybe(u64::MAX),
@@ -47,25 +52,21 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
                     address(&bytes[at + 1..], &mut maybe);
                 }
             }
-            b'-' => {
-                option(&bytes[at + 1..], &mut maybe);
-                word(bytes, at, is_json, &mut maybe);
-            }
-            _ => word(bytes, at, is_json, &mut maybe),
+            b'-' => option(&bytes[at + 1..], &mut maybe),
+            _ => {}
         }
     }
     maybe
 }
 
-fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
-    let here = &bytes[at..];
-    let is_like = matches!(here, [one, two, ..] if may_have(&FIRST_TWO, *one, *two));
-    if is_like && is_word_start(bytes, at, is_json) {
-        maybe.add(|hint| match hint {
-            Hint::Words(words) => words.iter().any(|word| here.starts_with(word.as_bytes())),
-            Hint::Option(_) | Hint::Assigned | Hint::Address => false,
-        });
-    }
+/// Marks the rules of words, if one of them is at the beginning.
+fn word(here: &[u8], maybe: &mut Maybe) {
+    // Most are told apart by their first letter, without a call.
+    let is_here = |word: &&str| word.as_bytes()[0] == here[0] && here.starts_with(word.as_bytes());
+    maybe.add(|hint| match hint {
+        Hint::Words(words) => words.iter().any(is_here),
+        Hint::Option(_) | Hint::Assigned | Hint::Address => false,
+    });
 }
 
 /// Whether what follows a backslash is the number of a printable character of ASCII.

@@ -201,11 +201,12 @@ pub const RULES: &[SecretRule] = &[
         r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(RuleScope::Messages),
 ];
 
-/// A set of pairs of bytes, some of which share a bit.
-pub(super) type Pairs = [u64; 8];
+/// A set of pairs of bytes. Of those in ASCII few share a bit, so that next to no text is looked at
+/// in vain.
+pub(super) type Pairs = [u64; 64];
 
 const fn bit_of(one: u8, other: u8) -> usize {
-    (one as usize * 31 + other as usize) % 512
+    (one as usize * 31 + other as usize) % 4096
 }
 
 pub(super) const fn may_have(pairs: &Pairs, one: u8, other: u8) -> bool {
@@ -228,7 +229,7 @@ const fn with(mut pairs: Pairs, words: &[&str], is_last: bool) -> Pairs {
 
 /// What the words of all rules begin with.
 pub(super) static FIRST_TWO: Pairs = {
-    let mut pairs = [0; 8];
+    let mut pairs = [0; 64];
     let mut at = 0;
     while at < RULES.len() {
         if let Hint::Words(words) = RULES[at].hint {
@@ -239,4 +240,4 @@ pub(super) static FIRST_TWO: Pairs = {
     pairs
 };
 
-pub(super) static LAST_TWO: Pairs = with([0; 8], NAMES, true);
+pub(super) static LAST_TWO: Pairs = with([0; 64], NAMES, true);
