@@ -135,6 +135,7 @@ fn rows(stage: &Stage) -> Vec<Row> {
     let hookrun = |event: &str, hooks: &str| stage.hookrun(event, hooks, "event.json");
     let bare = || stage.side(&[HOOK]);
     let one = || hookrun("tool.pre", "one");
+    let thousand = hookrun("tool.pre", "thousand");
     let run_parts = |hooks: &str| stage.side(&["run-parts", &stage.path(hooks)]);
     let git = stage.side(&["git", "-C", &stage.path("repository"), "hook", "run", "pre-commit"]);
     vec![
@@ -151,14 +152,9 @@ fn rows(stage: &Stage) -> Vec<Row> {
             stage.floor(10),
         )
         .later(0.75),
-        row(
-            "1,000 in sequence",
-            hookrun("tool.pre", "thousand"),
-            "C floor, 1,000",
-            stage.floor(1000),
-        )
-        .later(1.1)
-        .thinned(20),
+        row("1,000 in sequence", thousand, "C floor, 1,000", stage.floor(1000))
+            .later(1.1)
+            .thinned(20),
         row(
             "one hook in another cwd",
             stage.hookrun("tool.pre", "one", "elsewhere.json"),

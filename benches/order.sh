@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Writes benches/order.ld, by which the linker puts together what `hookrun run` executes: without it
+# every second page fault is for a function in a part of the program that nothing else needs.
+#
+# Names lose their hashes, so a list stays good until functions are renamed; then it is less good,
+# and nothing breaks. `cargo bench --bench whole` shows the page faults.
+#
+# usage: benches/order.sh        (needs valgrind)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+list=benches/order.ld
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+target=$(uname -m)-unknown-linux-musl
+
+hookrun=$(CARGO_PROFILE_DIST_STRIP=false cargo build --profile dist --target "$target" \
+  --message-format json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\/hookrun\)".*/\1/p')
+mkdir -p "$folder"/{home,none/hooks.d/tool.pre,ten/hooks.d/tool.pre}
+for number in 0 1 2 3 4 5 6 7 8 9; do ln -s /bin/true "$folder/ten/hooks.d/tool.pre/$number"; done
+printf '#!/bin/sh\necho no >&2\nexit 1\n' >"$folder/ten/hooks.d/tool.pre/guard.sh"
+chmod +x "$folder/ten/hooks.d/tool.pre/guard.sh"
+event='{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}'
+
+# Valgrind counts what is executed, and names it. Blocked events end with 2.
+trace() { # words
+  (cd "$folder" && HOME=$folder/home valgrind --tool=callgrind --demangle=no \
+    --callgrind-out-file="$folder/trace.$((++count))" "$hookrun" run "$@" >/dev/null 2>&1) || [[ $? == 2 ]]
+}
+count=0
+trace tool.pre <<<"$event"
+trace tool.pre --hooks none <<<"$event"
+every=$count
+trace tool.pre --hooks ten <<<"$event"
+trace --host claude --hooks ten <fixtures/payloads/claude/PreToolUse.json
+trace session.start --hooks ten <<<'{}'
+
+# The functions of all runs from one to another, without their hashes.
+functions() { # first last
+  for ((one = $1; one <= $2; one++)); do
+    sed -n 's/^c\{0,1\}fn=([0-9]*) \(_ZN[^ ]*\|_R[^ ]*\).*/\1/p' "$folder/trace.$one"
+  done | sed -e "s/'[0-9]*$//" -e 's/17h[0-9a-f]\{16\}E.*$/17h*/' -e 's/Cs[0-9A-Za-z]*_/Cs*_/g' |
+    LC_ALL=C sort -u
+}
+
+functions 1 "$every" >"$folder/every"
+functions 1 "$count" | grep -vxFf "$folder/every" >"$folder/some"
+{
+  printf '/* Written by benches/order.sh: what a run of hooks executes, first what every run does. */\n'
+  printf 'SECTIONS\n{\n  .text.run :\n  {\n'
+  for part in every some; do
+    printf '    *(\n%s\n    )\n' "$(sed 's/^/      .text./' "$folder/$part")"
+  done
+  printf '  }\n}\nINSERT BEFORE .text;\n'
+} >"$list"
+wc -l "$list"
