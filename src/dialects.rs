@@ -6,16 +6,23 @@
 //! system is a table, not code. The native way is hookrun's own contract turned round, so that
 //! a set of hooks is itself a hook.
 
+mod agy;
 mod answer;
 mod claude;
 mod codex;
 mod context;
 mod convention;
 mod copilot;
+mod crush;
 mod cursor;
+mod devin;
+mod factory;
+pub mod facts;
 pub mod folders;
 mod gemini;
 pub mod git;
+mod goose;
+mod grok;
 mod judge;
 mod loom;
 pub mod native;
@@ -24,6 +31,7 @@ mod openclaw;
 mod parts;
 mod pi;
 pub mod plugins;
+mod qwen;
 mod reply;
 mod results;
 mod row;
@@ -32,7 +40,9 @@ pub mod settings;
 pub mod signs;
 pub mod tools;
 pub mod twice;
+mod vscode;
 mod wait;
+mod windsurf;
 mod wolli;
 
 use crate::engine::complaint::Complaint;
@@ -48,7 +58,7 @@ pub use results::{
 };
 pub use row::{
     Binding, DecodeError, Dialect, DialectEvent, Discovery, Gather, HostTools, HostVariable,
-    KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, tool, variable,
+    InnerFacts, KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 pub use wait::{LATEST, MARGIN};
 
@@ -68,6 +78,15 @@ pub const DIALECTS: &[&Dialect] = &[
     &gemini::GEMINI,
     &cursor::CURSOR,
     &copilot::COPILOT,
+    &qwen::QWEN,
+    &vscode::VSCODE,
+    &factory::FACTORY,
+    &windsurf::WINDSURF,
+    &devin::DEVIN,
+    &crush::CRUSH,
+    &goose::GOOSE,
+    &agy::AGY,
+    &grok::GROK,
 ];
 
 /// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.

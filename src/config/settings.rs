@@ -128,6 +128,14 @@ impl SettingsReader<'_> {
 
     fn is_hosts(&mut self, document: &Tree, has_comments: bool) -> bool {
         let said = self.operator.host.and_then(hosts::of);
+        if let Some(host) =
+            said.filter(|host| host.has_sets && (!has_comments || host.has_comments))
+        {
+            for set in document.entries().unwrap_or_default() {
+                self.hooks_of(host, document, &set.tree);
+            }
+            return true;
+        }
         let Some(section) = document.at(&["hooks"]).filter(|section| section.entries().is_some())
         else {
             return false;

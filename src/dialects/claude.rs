@@ -49,7 +49,7 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(NEW_INPUT, TOOL_INPUT),
 ];
 
-static PRE_TOOL_USE: ReplyForm = form(
+pub(super) static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
         say(Question, &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)]),
@@ -83,6 +83,10 @@ static POST_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
+/// The same in a host that replaces no result.
+pub(super) static OBJECTS: ReplyForm =
+    form(&[say(Objection, BLOCK), TEACH, SHOW], &[], READS_ADDED);
+
 static MESSAGE_DISPLAY: ReplyForm = form(
     &[say(New("delta"), &[NAMED, ("hookSpecificOutput.displayContent", Value)]), SHOW],
     &[
@@ -91,6 +95,17 @@ static MESSAGE_DISPLAY: ReplyForm = form(
     ],
     &[],
 );
+
+/// What hosts of its family have in common with it. Their tables begin with it.
+pub(super) const FAMILY: Dialect = Dialect {
+    names_event_by: "hook_event_name",
+    spelling: KeySpelling::Snake,
+    like: Some("claude"),
+    ..Dialect::PLAIN
+};
+
+/// Its key of a tool's result.
+pub(super) const RESPONSE: &[(&str, &str)] = &[("tool_response", "result")];
 
 /// Its tools; `MultiEdit` and `Agent` by version.
 const TOOLS: HostTools = HostTools {
@@ -129,8 +144,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
     aliases: &["claude-code"],
     summary: "Claude Code: exit status 2 blocks, JSON rewrites and teaches",
-    names_event_by: "hook_event_name",
-    spelling: KeySpelling::Snake,
+    like: None,
     runs_once: true,
     tools: &TOOLS,
     variables: &[
@@ -152,7 +166,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
         ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
-            .keys(&[("tool_response", "result")])
+            .keys(RESPONSE)
             .schedule(Schedule::Sequential),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
         ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
@@ -184,5 +198,5 @@ pub(super) static CLAUDE: Dialect = Dialect {
             .keys(&[("mcp_server_name", "mcpServer"), ("content", "answer")]),
         ROW.told("SessionEnd", "session.end", &TOLD).waits(AT_THE_END),
     ],
-    ..Dialect::PLAIN
+    ..FAMILY
 };

@@ -61,6 +61,7 @@ pub(super) static CODEX: Dialect = Dialect {
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
+    like: Some("claude"),
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES).teaches(),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES).teaches(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::row::{Binding, DecodeError, Dialect, KeySpelling};
+use super::row::{Binding, DecodeError, Dialect, InnerFacts, KeySpelling, Mcp};
 use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;
@@ -60,7 +60,7 @@ impl Binding {
             context.remove(key);
         }
         if self.dialect.spelling == KeySpelling::Snake {
-            return self.with_tool(self.in_our_spelling(&context, &came));
+            return self.with_tool(self.in_our_spelling(&self.flat(context), &came));
         }
         let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
         if self.row.as_text.iter().any(is_text) {
@@ -137,12 +137,50 @@ impl Binding {
         self.unpack(&mut ours);
         // Its name may be any. A wrong input is reported when it becomes an event.
         if let Some(action) =
-            Action::derive(&ours).ok().flatten().filter(|_| self.row.is_of_servers)
+            Action::derive(&ours).ok().flatten().filter(|_| self.is_of_server(&ours))
         {
             ours.set_raw("action", Action { kind: ActionKind::Mcp, ..action }.to_json());
         }
         ours.take_whole("raw", came);
         ours
+    }
+
+    /// Whether it is about a tool of an MCP server, as its host says by the event or by the tool's name.
+    fn is_of_server(self, context: &Context) -> bool {
+        let is_plain = self.dialect.tools.mcp == Mcp::Plain;
+        let name = context.string("toolName").filter(|_| is_plain);
+        let is_own = |name: &String| self.dialect.tools.named(name).next().is_some();
+        self.row.is_of_servers || name.is_some_and(|it| it.contains("__") && !is_own(&it))
+    }
+
+    /// The event with the facts at the top that its host puts into an object.
+    fn flat(self, mut context: Context) -> Context {
+        for inside in self.row.inside {
+            for key in inside.keys {
+                let fact = context.lookup(&format!("{}.{key}", inside.object)).map(str::to_string);
+                if let Some(fact) = fact {
+                    context.set_raw(key, fact);
+                }
+            }
+        }
+        context
+    }
+
+    /// The event with these facts where its host has them.
+    fn nested(self, mut flat: Context) -> Context {
+        let is_there = |inside: &&InnerFacts| flat.raw(inside.object).is_some();
+        let inside = self.row.inside.iter().find(is_there).or(self.row.inside.first());
+        let Some(inside) = inside else { return flat };
+        let object = flat.value(inside.object).ok().flatten();
+        let mut object = object.and_then(|object| object.as_object().cloned()).unwrap_or_default();
+        for key in inside.keys {
+            if let Some(fact) = flat.value(key).ok().flatten() {
+                object.insert((*key).to_string(), fact);
+                flat.remove(key);
+            }
+        }
+        flat.set(inside.object, &Value::Object(object));
+        flat
     }
 
     fn ours(self, theirs: &str) -> Option<&'static str> {
@@ -165,7 +203,7 @@ impl Binding {
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
         let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
         let came = came.and_then(|raw| Context::parse(raw).ok());
-        let mut theirs = came.clone().unwrap_or_else(Context::empty);
+        let mut theirs = self.flat(came.clone().unwrap_or_else(Context::empty));
         for key in context.keys().filter(|key| !OURS.contains(key)) {
             let name = self.theirs(key);
             let Some(json) = context.raw(key) else { continue };
@@ -185,7 +223,7 @@ impl Binding {
         if came.is_none() {
             theirs.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
         }
-        theirs
+        self.nested(theirs)
     }
 
     /// The context that a hook written for this dialect gets.

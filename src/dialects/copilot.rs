@@ -123,6 +123,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     summary: "GitHub Copilot CLI: any status but 0 blocks a tool, a prompt cannot be blocked",
     names_event_by: "hook_event_name",
     tools: &TOOLS,
+    like: Some("claude"),
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),

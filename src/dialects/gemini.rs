@@ -84,6 +84,7 @@ pub(super) static GEMINI: Dialect = Dialect {
         variable("GEMINI_SESSION_ID", Tells::Fact("sessionId")),
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
     ],
+    like: Some("claude"),
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),
         ROW.told("SessionEnd", "session.end", &TOLD),

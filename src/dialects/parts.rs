@@ -32,7 +32,7 @@ const STOP_REASON: ReplyKey = key("stopReason", KeyMeaning::Reason);
 
 const MESSAGE: ReplyKey = key("systemMessage", KeyMeaning::Output);
 
-const DECISION: ReplyKey = key(
+pub(super) const DECISION: ReplyKey = key(
     "decision",
     KeyMeaning::Action(&[
         ("block", Act::Refuse),

@@ -100,7 +100,10 @@ impl Binding {
                 ReplySlot::Question => matches!(key.says, KeyMeaning::Question(_)),
                 ReplySlot::Context => key.says == KeyMeaning::Context,
                 ReplySlot::Output => key.says == KeyMeaning::Output,
-                ReplySlot::Refusal | ReplySlot::Objection | ReplySlot::New(_) => false,
+                ReplySlot::Refusal
+                | ReplySlot::Objection
+                | ReplySlot::Consent
+                | ReplySlot::New(_) => false,
             }),
         }
     }
@@ -204,6 +207,7 @@ impl Binding {
                 ReplySlot::Objection => objections(outcome).map(Value::from),
                 ReplySlot::Question if questions.is_empty() => None,
                 ReplySlot::Question => Some(joined(questions).into()),
+                ReplySlot::Consent => questions.is_empty().then_some(Value::Null),
                 ReplySlot::New(field) => update.get(field).cloned(),
                 ReplySlot::Context => outcome.additional_context().map(Value::from),
                 ReplySlot::Output => outcome.output().map(Value::from),

@@ -155,6 +155,8 @@ pub enum ReplySlot {
     Objection,
     /// A person decides.
     Question,
+    /// It goes on: for a host that blocks what gets no answer.
+    Consent,
     /// This field of ours has a new value.
     New(&'static str),
     /// There is text for the model.
@@ -170,6 +172,7 @@ impl ReplySlot {
             ReplySlot::Refusal => "a block".to_string(),
             ReplySlot::Objection => "an objection".to_string(),
             ReplySlot::Question => "a question".to_string(),
+            ReplySlot::Consent => "it goes on".to_string(),
             ReplySlot::New(field) => format!("a new `{field}`"),
             ReplySlot::Context => "text for the model".to_string(),
             ReplySlot::Output => "text to show".to_string(),
@@ -205,6 +208,8 @@ pub enum Refuses {
     FromTwo,
     /// Any but 0.
     NonZero,
+    /// 2, and this one, which ends the turn as well.
+    TwoOr(i32),
 }
 
 impl Refuses {
@@ -214,6 +219,7 @@ impl Refuses {
             Refuses::Two => status == 2,
             Refuses::FromTwo => status >= 2,
             Refuses::NonZero => status != 0,
+            Refuses::TwoOr(other) => status == 2 || status == other,
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Dialect {
     pub variables: &'static [HostVariable],
     /// The keys of its events that name what its user has opened: a folder, or a list of them.
     pub roots: &'static [&'static str],
+    /// The host that hooks of this one are written for as well, where both have an event of one name.
+    pub like: Option<&'static str>,
     pub events: &'static [DialectEvent],
 }
 
@@ -60,6 +62,7 @@ impl Dialect {
         tools: &HostTools::NONE,
         variables: &[],
         roots: &[],
+        like: None,
         events: &[],
     };
 }
@@ -116,6 +119,9 @@ pub struct DialectEvent {
     pub also: &'static [(&'static str, &'static str)],
     /// Keys of theirs that hold a fact of ours too.
     pub stand_ins: &'static [StandIn],
+    /// The objects in which facts of it are, of which an event has one; none where all are at the
+    /// top.
+    pub inside: &'static [InnerFacts],
     /// The tool that it is about, where it is about one alone.
     pub gather: Option<Gather>,
     /// It is about the tools of MCP servers alone.
@@ -148,6 +154,7 @@ impl DialectEvent {
         keys: &[],
         also: &[],
         stand_ins: &[],
+        inside: &[],
         gather: None,
         is_of_servers: false,
         as_text: &[],
@@ -186,6 +193,7 @@ columns! {
     pub keys(keys: KeyPairs) keys = keys;
     pub(super) also(keys: KeyPairs) also = keys;
     pub stand_ins(keys: &'static [StandIn]) stand_ins = keys;
+    pub(super) inside(objects: &'static [InnerFacts]) inside = objects;
     pub(super) of_tool(tool: &'static str, keys: Texts) gather = Some(Gather { tool, keys });
     pub(super) of_servers() is_of_servers = true;
     pub(super) text_keys(keys: Texts) as_text = keys;
@@ -252,6 +260,15 @@ pub struct StandIn {
     pub ours: &'static str,
     /// Whether hooks of that system get it, made from ours, where the event lacks it.
     pub is_made: bool,
+}
+
+/// An object of a host's event that holds facts of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InnerFacts {
+    /// Its key at the top.
+    pub object: &'static str,
+    /// Its own keys that are read as if they were at the top.
+    pub keys: &'static [&'static str],
 }
 
 /// A tool with a special event, which holds what is the tool's input elsewhere.

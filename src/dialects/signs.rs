@@ -91,10 +91,11 @@ pub const SIGNS: &[Sign] = &[
     // Claude Code sends its model when a session starts, and no permission mode then.
     sign("codex", SignedEvents::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
     sign("codex", SignedEvents::Alone, &["session_id"], NOT_CODEXS),
-    // Copilot CLI sends neither a transcript nor a time with the events of the same names.
+    // Copilot CLI sends neither a transcript nor a time with the events of the same names, and Qwen
+    // Code sends both.
     sign(
         "gemini",
-        SignedEvents::Known,
+        SignedEvents::KnownNotIn("qwen"),
         &["session_id", "transcript_path", "timestamp"],
         NOT_GEMINIS,
     ),
@@ -112,6 +113,9 @@ pub const SIGNS: &[Sign] = &[
         &["session_id", "timestamp", "stop_reason"],
         &["type", "prompt_id", "turn_id", "model", "permission_mode", "conversation_id"],
     ),
+    sign("windsurf", SignedEvents::KnownOrNew, &["agent_action_name", "trajectory_id"], &["event"]),
+    sign("agy", SignedEvents::Nowhere, &["conversationId", "workspacePaths"], &["event"]),
+    sign("grok", SignedEvents::Known, &["hookEventName", "sessionId"], OF_HOSTS),
 ];
 
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
@@ -292,9 +296,6 @@ pub fn written(text: &str) -> WrittenFor {
     found
 }
 
-/// Hosts whose hooks are written as another's are where both have an event of one name.
-const LIKE: &[(&str, &str)] = &[("codex", "claude"), ("gemini", "claude"), ("copilot", "claude")];
-
 /// The dialects after whose events a folder is named, written letter by letter; none for a name of
 /// ours. Of those whose hooks are written alike the first.
 pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
@@ -307,8 +308,6 @@ pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
     };
     let all: Vec<&'static Dialect> = DIALECTS.iter().copied().filter(is_named).collect();
     let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
-    let is_like = |dialect: &&&'static Dialect| {
-        LIKE.iter().any(|(name, other)| *name == dialect.name && has(other))
-    };
+    let is_like = |dialect: &&&'static Dialect| dialect.like.is_some_and(has);
     all.iter().filter(|dialect| !is_like(dialect)).copied().collect()
 }

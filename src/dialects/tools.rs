@@ -45,8 +45,8 @@ pub fn meant_key(key: &str) -> Option<&'static str> {
     let usual = SPELLINGS.iter().map(|(key, _, _)| key);
     let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
     let own = DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).flat_map(|row| row.keys);
-    let all = usual.chain(own.map(|(_, own)| own)).copied();
-    let known: Vec<&str> = all.chain(OTHER_KEYS.split(' ')).collect();
+    let usual = usual.copied().chain(OTHER_KEYS.split(' '));
+    let known: Vec<&str> = usual.chain(own.map(|(_, own)| *own)).collect();
     let is_known =
         known.contains(&key) || key.strip_suffix('s').is_some_and(|one| known.contains(&one));
     if is_known { None } else { spelling::nearest(key, known) }

@@ -19,13 +19,16 @@ pub struct SharingDialect {
     pub told_by: Option<&'static str>,
 }
 
-/// Every such dialect. Cursor and Copilot CLI also run the hooks of Claude's settings, and Copilot CLI
-/// sends those what it sends its own in another spelling (their documents). Claude Code was seen
-/// to set the variable.
+/// Every such dialect. The others also run the hooks of Claude's settings, and Copilot CLI sends those
+/// what it sends its own in another spelling (their documents). Claude Code was seen to set the
+/// variable.
 pub const SHARED: &[SharingDialect] = &[
     SharingDialect { dialect: "claude", told_by: Some("CLAUDE_CODE_SESSION_ID") },
     SharingDialect { dialect: "cursor", told_by: None },
     SharingDialect { dialect: "copilot", told_by: None },
+    SharingDialect { dialect: "vscode", told_by: None },
+    SharingDialect { dialect: "devin", told_by: None },
+    SharingDialect { dialect: "grok", told_by: None },
 ];
 
 /// The longest input that distinguishes calls of one millisecond.

@@ -1,5 +1,7 @@
 //! `hookrun test --conformance`: the vectors that hold hookrun, and any other runner.
 
+mod made;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,11 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox};
 
 const HOSTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot"];
+
+/// Every agent host with vectors.
+fn hosts() -> Vec<&'static str> {
+    HOSTS.iter().copied().chain(made::hosts()).collect()
+}
 
 /// What is shown for every host, whatever it calls the event.
 const IN_EVERY_HOST: &[&str] = &[
@@ -127,7 +134,9 @@ macro_rules! hookrun_answers_as_the_vectors_say_of {
     };
 }
 
-hookrun_answers_as_the_vectors_say_of! { claude codex copilot cursor gemini git }
+hookrun_answers_as_the_vectors_say_of! {
+    agy claude codex copilot crush cursor devin factory gemini git goose grok qwen vscode windsurf
+}
 
 #[test]
 fn every_host_is_shown_everything_that_can_go_wrong() {
@@ -155,7 +164,7 @@ fn what_is_refused_is_refused_by_the_same_file_everywhere() {
 
 #[test]
 fn every_event_is_told_and_what_can_be_refused_is_refused() {
-    for host in HOSTS {
+    for host in hosts() {
         let known = vectors(host);
         for row in dialects::find(host).unwrap().events {
             let of_row = || known.iter().filter(|(_, vector)| vector.event == row.name);
@@ -186,7 +195,7 @@ fn everything_that_real_clients_sent_is_in_a_vector() {
 
 #[test]
 fn every_fact_stands_once() {
-    for host in HOSTS.iter().chain(&["git"]) {
+    for host in hosts().into_iter().chain(["git"]) {
         let mut facts = BTreeSet::new();
         for (name, vector) in vectors(host) {
             assert!(vector.about.ends_with('.') && !vector.source.is_empty(), "{host}/{name}");

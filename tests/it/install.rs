@@ -62,6 +62,69 @@ pub(crate) const HOSTS: &[Host] = &[
         existing: "\u{feff}{ \"hooks\": { \"preToolUse\": [\n\n   {\"type\": \"command\", \"bash\": \"mine.sh\"} ] } }\n\n",
     },
     Host {
+        name: "qwen",
+        project: ".qwen/settings.json",
+        user: "home/.qwen/settings.json",
+        gate: "PreToolUse",
+        existing: "// of the team\n{\n  \"theme\": \"dark\", // dark\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}\n    ]\n  }\n}\n",
+    },
+    Host {
+        name: "vscode",
+        project: ".github/hooks/hookrun-vscode.json",
+        user: "home/.copilot/hooks/hookrun-vscode.json",
+        gate: "PreToolUse",
+        existing: "{ \"hooks\": { \"PreToolUse\": [\n   {\"type\": \"command\", \"command\": \"mine.sh\"} ] } }\n",
+    },
+    Host {
+        name: "factory",
+        project: ".factory/settings.json",
+        user: "home/.factory/settings.json",
+        gate: "PreToolUse",
+        existing: "{\"model\":\"x\",\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Execute\",\"hooks\":[{\"type\":\"command\",\"command\":\"mine.sh\"}]}]}}",
+    },
+    Host {
+        name: "windsurf",
+        project: ".windsurf/hooks.json",
+        user: "home/.codeium/windsurf/hooks.json",
+        gate: "pre_run_command",
+        existing: "{\n  \"hooks\": {\n    \"pre_run_command\": [\n      { \"command\": \"mine.sh\", \"show_output\": true }\n    ]\n  }\n}\n",
+    },
+    Host {
+        name: "devin",
+        project: ".devin/config.json",
+        user: "home/.config/devin/config.json",
+        gate: "PreToolUse",
+        existing: "{\n  // allowed\n  \"permissions\": {\"allow\": [\"Exec(git)\"]},\n  \"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]}\n}\n",
+    },
+    Host {
+        name: "crush",
+        project: "crush.json",
+        user: "home/.config/crush/crush.json",
+        gate: "PreToolUse",
+        existing: "{\n  \"$schema\": \"https://charm.land/crush.json\",\n  \"hooks\": {\n    \"PreToolUse\": [{\"matcher\": \"^bash$\", \"command\": \"mine.sh\"}]\n  }\n}\n",
+    },
+    Host {
+        name: "goose",
+        project: ".agents/plugins/hookrun/hooks/hooks.json",
+        user: "home/.agents/plugins/hookrun/hooks/hooks.json",
+        gate: "PreToolUse",
+        existing: "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]}}\n",
+    },
+    Host {
+        name: "agy",
+        project: ".agents/hooks.json",
+        user: "home/.gemini/config/hooks.json",
+        gate: "PreToolUse",
+        existing: "{\n  \"mine\": {\n    \"PreToolUse\": [{\"matcher\": \"*\", \"hooks\": [{\"command\": \"mine.sh\"}]}]\n  }\n}\n",
+    },
+    Host {
+        name: "grok",
+        project: ".grok/hooks/hookrun.json",
+        user: "home/.grok/hooks/hookrun.json",
+        gate: "PreToolUse",
+        existing: "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]}}\n",
+    },
+    Host {
         name: "opencode",
         project: ".opencode/plugins/hookrun.js",
         user: "home/.config/opencode/plugins/hookrun.js",
@@ -141,7 +204,8 @@ fn everything(sandbox: &Sandbox) -> Vec<(PathBuf, Option<String>)> {
 fn hooks(sandbox: &Sandbox, file: &str, event: &str) -> Vec<Value> {
     let settings: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
     let mut all = Vec::new();
-    for entry in settings["hooks"][event].as_array().unwrap() {
+    let table = if settings["hookrun"].is_null() { "hooks" } else { "hookrun" };
+    for entry in settings[table][event].as_array().unwrap() {
         match entry["hooks"].as_array() {
             Some(inner) => all.extend(inner.clone()),
             None => all.push(entry.clone()),
@@ -287,6 +351,15 @@ fn each_host_gets_its_own_switch_and_unit() {
         json!({ "type": "command", "command": format!("{own} run --host gemini --budget 595s{guard}"), "timeout": 600_000, "name": "hookrun" }),
         json!({ "type": "command", "command": format!("{own} run --host cursor --budget 595s{guard}"), "timeout": 600, "failClosed": true }),
         json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse --budget 595s{guard}"), "timeoutSec": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host qwen --budget 595s{guard}"), "timeout": 600_000, "name": "hookrun" }),
+        json!({ "type": "command", "command": format!("{own} run --host vscode --budget 595s{guard}"), "timeout": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host factory --budget 595s{guard}"), "timeout": 600 }),
+        json!({ "command": format!("{own} run --host windsurf{guard}") }),
+        json!({ "type": "command", "command": format!("{own} run --host devin --budget 595s{guard}"), "timeout": 600 }),
+        json!({ "command": format!("{own} run --host crush --budget 595s{guard}"), "timeout": 600, "name": "hookrun" }),
+        json!({ "type": "command", "command": format!("{own} run --host goose --budget 595s{guard}"), "timeout": 600, "on_failure": "block" }),
+        json!({ "type": "command", "command": format!("{own} run --host agy PreToolUse --budget 595s"), "timeout": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host grok --budget 595s{guard}"), "timeout": 600 }),
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();

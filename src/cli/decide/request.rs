@@ -38,6 +38,9 @@ pub(crate) fn named_in(
     if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
         return Ok((name, host));
     }
+    if let Some(other) = asked_by_relative(context, host).filter(|_| context.raw(key).is_none()) {
+        return Ok(other);
+    }
     let wrong = match context.raw(key) {
         None | Some("null" | "\"\"") => {
             format!("no event is named, and the context has no `{key}`")
@@ -52,6 +55,13 @@ pub(crate) fn named_in(
         None => format!("name the event: `hookrun {command} EVENT`"),
     };
     Err(Complaint::with_cure(wrong, cure))
+}
+
+/// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
+fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
+    let found = signs::recognise(context).ok()?;
+    let is_relative = dialects::find(found.dialect)?.like == Some(host);
+    is_relative.then_some((found.event, found.dialect))
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {

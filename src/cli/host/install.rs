@@ -105,7 +105,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     let has_path = "it has the path of hookrun: all who use this file need hookrun there";
     let notes = wanted.lacks(site.host).into_iter().chain(doubts);
-    let notes = notes.chain(site.host.cannot.iter().map(ToString::to_string));
+    let notes = notes.chain(site.host.limits());
     let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;

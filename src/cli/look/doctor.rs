@@ -239,9 +239,9 @@ fn about_doubles(host: &InstallHost, installed: &[InstalledEntries], findings: &
 /// Files of another host that this one reads too.
 fn about_other_host(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let host = look.host;
-    let Some(other) = host.also_reads.and_then(hosts::find) else { return };
-    let theirs = HostLook { host: other, ..look };
-    for scope in SettingsScope::ALL {
+    let others = host.also_reads.iter().copied().filter_map(hosts::find);
+    for (other, scope) in others.flat_map(|it| SettingsScope::ALL.map(|scope| (it, scope))) {
+        let theirs = HostLook { host: other, ..look };
         let mut files = theirs.files(scope, look.config.nearest_folder()).into_iter();
         let there = files.next().and_then(|file| theirs.read(file).0);
         let Some(there) = there else { continue };

@@ -72,7 +72,7 @@ impl SettingsReader<'_> {
             };
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
-                match file.is_grouped {
+                match file.groups(row.name) {
                     true => self.group(file, row, item, name, around),
                     false => self.hook_of(file, row, item, name, around),
                 }

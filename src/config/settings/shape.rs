@@ -46,7 +46,7 @@ pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile
 }
 
 fn score(host: &HostFile, section: &Tree) -> usize {
-    let Some(dialect) = dialects::find(host.dialect) else { return 0 };
+    let Some(dialect) = dialects::find(host.dialect).filter(|_| !host.has_sets) else { return 0 };
     let entries = section.entries().unwrap_or_default();
     let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
     let own: Vec<_> = entries.iter().filter(|event| known(dialect, &event.key)).collect();

@@ -85,6 +85,8 @@ pub enum Mcp {
     Single,
     /// `server-tool`.
     Hyphen,
+    /// `server__tool`.
+    Plain,
     /// `MCP:tool`: the server is not named.
     Bare,
 }
@@ -95,6 +97,7 @@ impl Mcp {
             Mcp::Double => format!("mcp__{server}__{tool}"),
             Mcp::Single => format!("mcp_{server}_{tool}"),
             Mcp::Hyphen => format!("{server}-{tool}"),
+            Mcp::Plain => format!("{server}__{tool}"),
             Mcp::Bare => format!("MCP:{tool}"),
         }
     }

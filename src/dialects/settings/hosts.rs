@@ -4,9 +4,8 @@
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor and Copilot were not measured.
 
+mod others;
 mod row;
-
-use std::time::Duration;
 
 use crate::engine::names::words;
 
@@ -14,8 +13,9 @@ use HostHookKey::{
     About, Arguments, Async, Closed, ClosedFlag, Command, Condition, Folder, Hooks, Idle, InOrder,
     Kind, Matcher, Name, OfKind, Program, Shell, Time, Variables, Void,
 };
+pub(crate) use others::{AGY, CRUSH, DEVIN, FACTORY, GOOSE, GROK, QWEN, VSCODE, WINDSURF};
 pub use row::{
-    HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together,
+    HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together, key,
 };
 
 /// The host with settings that may be TOML.
@@ -27,40 +27,10 @@ pub fn of(name: &str) -> Option<&'static HostFile> {
 }
 
 /// Every settings file of an agent host that is known.
-pub const HOST_FILES: &[HostFile] = &[CLAUDE, CODEX, GEMINI, CURSOR, COPILOT];
-
-const fn key(name: &'static str, says: HostHookKey) -> HookKey {
-    HookKey { name, says }
-}
-
-/// No groups, seconds, and no switch: what most hosts have.
-const PLAIN: HostFile = HostFile {
-    dialect: "",
-    name: "",
-    folders: &[],
-    is_grouped: false,
-    has_comments: false,
-    beside: &[],
-    has_other_words: false,
-    group: &[],
-    hook: &[],
-    of_plugin: &[],
-    kinds: &[],
-    shell: &["sh", "-c"],
-    shell_note: None,
-    time: SECONDS,
-    usual: Duration::from_secs(60),
-    matching: SEARCHED,
-    subjects: &[],
-    together: Together::InOrder,
-    off: None,
-    disabled: &[],
-};
-
-const SECONDS: TimeoutUnit = TimeoutUnit { per_second: 1, least: 0.0, most: 3600.0 };
-
-const SEARCHED: Matching =
-    Matching { list: None, divides: &[], is_anchored: false, falls_back: false, is_plain: false };
+pub const HOST_FILES: &[HostFile] = &[
+    CLAUDE, CODEX, GEMINI, CURSOR, COPILOT, QWEN, VSCODE, FACTORY, WINDSURF, DEVIN, CRUSH, GOOSE,
+    AGY, GROK,
+];
 
 const TOOL: MatcherSubject = MatcherSubject::Tool;
 const COMMAND: MatcherSubject = MatcherSubject::Command;
@@ -102,7 +72,7 @@ pub(crate) const CLAUDE: HostFile = HostFile {
     ],
     of_plugin: &["CLAUDE_PLUGIN_ROOT"],
     kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
-    matching: Matching { list: Some("_- ,|"), divides: &['|', ','], ..SEARCHED },
+    matching: Matching { list: Some("_- ,|"), divides: &['|', ','], ..Matching::SEARCHED },
     subjects: &[
         (
             TOOL,
@@ -121,7 +91,7 @@ pub(crate) const CLAUDE: HostFile = HostFile {
     ],
     together: Together::AtOnce,
     off: Some(Off { path: &["disableAllHooks"], value: true }),
-    ..PLAIN
+    ..HostFile::PLAIN
 };
 
 pub(crate) const CODEX: HostFile = HostFile {
@@ -149,7 +119,7 @@ pub(crate) const CODEX: HostFile = HostFile {
     shell_note: Some(
         "the host starts them by the login shell of the account, which reads its profile first; here `sh -c` does, and no profile is read",
     ),
-    matching: Matching { list: Some("_|"), divides: &['|'], ..SEARCHED },
+    matching: Matching { list: Some("_|"), divides: &['|'], ..Matching::SEARCHED },
     subjects: &[
         (TOOL, &["PreToolUse", "PostToolUse", "PermissionRequest"]),
         (SOURCE, &["SessionStart"]),
@@ -160,7 +130,7 @@ pub(crate) const CODEX: HostFile = HostFile {
     ],
     together: Together::AtOnce,
     off: Some(Off { path: &["features", "hooks"], value: false }),
-    ..PLAIN
+    ..HostFile::PLAIN
 };
 
 pub(crate) const GEMINI: HostFile = HostFile {
@@ -186,8 +156,8 @@ pub(crate) const GEMINI: HostFile = HostFile {
     ],
     kinds: &["command", "runtime"],
     shell: &["bash", "-c"],
-    time: TimeoutUnit { per_second: 1000, least: 1000.0, most: f64::INFINITY },
-    matching: Matching { falls_back: true, is_plain: true, ..SEARCHED },
+    time: TimeoutUnit::MILLIS,
+    matching: Matching { falls_back: true, is_plain: true, ..Matching::SEARCHED },
     subjects: &[
         (TOOL, &["BeforeTool", "AfterTool"]),
         (SOURCE, &["SessionStart"]),
@@ -198,7 +168,7 @@ pub(crate) const GEMINI: HostFile = HostFile {
     together: Together::AtOnceUnlessSaid,
     off: Some(Off { path: &["hooksConfig", "enabled"], value: false }),
     disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
-    ..PLAIN
+    ..HostFile::PLAIN
 };
 
 pub(crate) const CURSOR: HostFile = HostFile {
@@ -227,7 +197,7 @@ pub(crate) const CURSOR: HostFile = HostFile {
         (COMMAND, &["beforeShellExecution", "afterShellExecution"]),
         (AGENT, &["subagentStart", "subagentStop"]),
     ],
-    ..PLAIN
+    ..HostFile::PLAIN
 };
 
 pub(crate) const COPILOT: HostFile = HostFile {
@@ -255,7 +225,7 @@ pub(crate) const COPILOT: HostFile = HostFile {
     ],
     kinds: &["command", "http", "prompt"],
     shell: &["bash", "-c"],
-    matching: Matching { is_anchored: true, ..SEARCHED },
+    matching: Matching { is_anchored: true, ..Matching::SEARCHED },
     subjects: &[
         (TOOL, &["preToolUse", "postToolUse", "postToolUseFailure", "permissionRequest"]),
         (SOURCE, &["sessionStart"]),
@@ -265,5 +235,5 @@ pub(crate) const COPILOT: HostFile = HostFile {
         (AGENT, &["subagentStart", "subagentStop"]),
     ],
     off: Some(Off { path: &["disableAllHooks"], value: true }),
-    ..PLAIN
+    ..HostFile::PLAIN
 };

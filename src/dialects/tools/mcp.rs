@@ -29,6 +29,9 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
     let style = style(event);
     let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
+    if let Some(server) = context.text("raw.tool_info.mcp_server_name") {
+        return vec![owned(&server, name)];
+    }
     if let Some(rest) = name.strip_prefix("mcp__") {
         return rest
             .split_once("__")
@@ -42,6 +45,13 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
             Some(server) => vec![owned(&server, &rest[server.len() + 1..])],
             None => every_division(rest, '_'),
         };
+    }
+    if style == Some(Mcp::Plain) && !is_own(name, event) {
+        return name
+            .split_once("__")
+            .map(|(server, tool)| owned(server, tool))
+            .into_iter()
+            .collect();
     }
     if style == Some(Mcp::Hyphen) && !name.contains(char::is_whitespace) {
         return every_division(name, '-');
@@ -59,6 +69,12 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
 fn style(event: &Event) -> Option<Mcp> {
     let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
     host.map(|host| host.tools.mcp)
+}
+
+/// Whether the host of `event` has a tool of its own with this name.
+fn is_own(name: &str, event: &Event) -> bool {
+    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    host.is_some_and(|host| host.tools.named(name).next().is_some())
 }
 
 fn owned(server: &str, tool: &str) -> (String, String) {

@@ -1,5 +1,6 @@
 //! Settings in the comments of a script.
 
+use hookrun::dialects::DIALECTS;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -116,6 +117,8 @@ fn prose_about_hookrun_is_not_a_directive() {
 
 #[test]
 fn every_mistake_is_named_with_its_line_and_a_cure() {
+    let dialects: Vec<&str> =
+        ["native"].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.name)).collect();
     let sandbox = Sandbox::new().script(
         "hooks.d/tool.pre/hook.sh",
         "#!/bin/sh\n\
@@ -162,8 +165,11 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             56,
-            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [`dialect` is one of native, loom, wolli, omp, pi, \
-             openclaw, claude, codex, gemini, cursor, copilot]",
+            &format!(
+                "`dialect` takes one of \"{}\", not \"clyde\" [`dialect` is one of {}]",
+                dialects.join("\", \""),
+                dialects.join(", ")
+            ),
         ),
         at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
         at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),

@@ -1,11 +1,12 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
+use hookrun::dialects::facts::{self, HostFailure};
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::{SIGNS, SignedEvents};
 use hookrun::dialects::{
-    self, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results, ToolSort,
-    Wait, plugins,
+    self, DIALECTS, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results,
+    ToolSort, Wait, plugins,
 };
 use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;
@@ -16,7 +17,83 @@ use crate::sandbox::Sandbox;
 
 const HOSTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
 
-const GATES: [&str; 5] = ["PreToolUse", "PreToolUse", "BeforeTool", "preToolUse", "preToolUse"];
+/// Every host that runs commands, in the order of reports.
+fn hosts() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().filter(|dialect| dialect.has_forms()).map(|dialect| dialect.name)
+}
+
+/// Every host with a page of its own: those that run commands, and those with plugins.
+pub(super) fn pages() -> Vec<&'static str> {
+    hosts().chain(plugins::PLUGINS.iter().map(|(name, _)| *name)).collect()
+}
+
+/// How the name of a part of a host's page begins, and what makes it.
+type PartOfHost = (&'static str, fn(&str) -> String);
+
+/// The parts that the page of each host has.
+const OF_EACH: &[PartOfHost] =
+    &[("known-of-", known), ("events-of-", events), ("said-to-", said), ("limits-of-", limits)];
+
+/// The part of a page of a host, by its name.
+pub(super) fn part(name: &str) -> Option<String> {
+    let all = OF_EACH.iter().filter_map(|(begin, make)| Some((name.strip_prefix(begin)?, make)));
+    let mut all = all.filter(|(host, _)| pages().contains(host));
+    all.next().map(|(host, make)| make(host))
+}
+
+/// The names of all those parts.
+pub(super) fn parts() -> impl Iterator<Item = String> {
+    let all =
+        hosts().flat_map(|host| OF_EACH.iter().map(move |(begin, _)| format!("{begin}{host}")));
+    all.chain(plugins::PLUGINS.iter().map(|(host, _)| format!("known-of-{host}")))
+        .chain(["events-of-opencode".to_string(), "limits-of-opencode".to_string()])
+}
+
+/// How well a host is known.
+fn known(host: &str) -> String {
+    let facts = facts::of(host).unwrap();
+    let measured = match facts.measured {
+        Some(it) => format!("Measured with version {} on {}", it.version, it.date),
+        None => "Not measured: no client was run".to_string(),
+    };
+    format!("{measured}; its documents were read on {}.\n", facts.documented)
+}
+
+/// What each host can do where it counts, and what it makes of a hookrun that fails.
+pub(super) fn capabilities() -> String {
+    let rows = pages().into_iter().map(|host| {
+        let of = |event: &str| told(host).into_iter().find(|it| it.event == event);
+        let blocks = ["tool.pre", "prompt.submit", "agent.stop"].map(|event| {
+            let blocks = of(event).is_some_and(|it| it.decides.iter().any(|word| word == "block"));
+            blocks.then(|| code(event))
+        });
+        let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+        let gate = of("tool.pre").unwrap();
+        let can = |word: &str| {
+            let is_there = gate.decides.iter().any(|one| one.starts_with(word));
+            (if is_there { "yes" } else { "–" }).to_string()
+        };
+        let asks = if gate.decides.iter().any(|word| word == "ask") { "asks" } else { "blocks" };
+        let facts = facts::of(host).unwrap();
+        let open = HostFailure::ALL.iter().filter(|one| !facts.closed_on.contains(one));
+        let open: Vec<&str> = open.map(|one| one.about()).collect();
+        let open = if open.is_empty() { "never".to_string() } else { open.join(", ") };
+        let measured = facts.measured.map_or("–".to_string(), |it| it.version.to_string());
+        let asks = asks.to_string();
+        [code(host), blocks.join(", "), asks, can("rewrite"), can("context"), open, measured]
+    });
+    let head = [
+        "host",
+        "a hook can block",
+        "a question",
+        "new input",
+        "text for the model",
+        "a tool runs although hookrun",
+        "measured",
+    ];
+    table(head, rows)
+}
+
 fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
     let row = dialects::find(host).unwrap().events.iter().find(|row| row.name == event)?;
     match row.results {
@@ -49,7 +126,7 @@ fn decides(refuses: bool, says: impl Iterator<Item = ReplySlot>) -> Vec<String> 
         words.push("block".to_string());
     }
     words.extend(says.filter_map(|on| match on {
-        ReplySlot::Refusal | ReplySlot::Output => None,
+        ReplySlot::Refusal | ReplySlot::Output | ReplySlot::Consent => None,
         ReplySlot::Objection => Some("object".to_string()),
         ReplySlot::Question => Some("ask".to_string()),
         ReplySlot::New(field) => Some(format!("rewrite `{field}`")),
@@ -190,14 +267,16 @@ pub(super) fn limits(host: &str) -> String {
 
 /// Which statuses of a hook that was written for a host refuse a tool.
 pub(super) fn statuses() -> String {
-    let rows = HOSTS.iter().zip(GATES).map(|(host, gate)| {
+    let rows = hosts().map(|host| {
+        let gate = dialects::find(host).unwrap().called("tool.pre")[0].row.name;
         let (_, form) = form(host, gate).unwrap();
         let refuses = match form.refuses {
-            Refuses::Two => "2 alone",
-            Refuses::FromTwo => "2 and above",
-            Refuses::NonZero => "any but 0",
+            Refuses::Two => "2 alone".to_string(),
+            Refuses::FromTwo => "2 and above".to_string(),
+            Refuses::NonZero => "any but 0".to_string(),
+            Refuses::TwoOr(other) => format!("2 and {other}"),
         };
-        [code(&format!("dialect={host}")), code(gate), refuses.to_string()]
+        [code(&format!("dialect={host}")), code(gate), refuses]
     });
     table(["a hook with", "for", "blocks with status"], rows)
 }
@@ -237,47 +316,36 @@ pub(super) fn settings() -> String {
 /// What each host calls its tools.
 pub(super) fn tools() -> String {
     let sorts = [
-        ("a shell command", ToolSort::Shell),
-        ("reads a file", ToolSort::Read),
-        ("writes a file", ToolSort::Write),
-        ("edits a file", ToolSort::Edit),
-        ("patches files", ToolSort::Patch),
-        ("searches files", ToolSort::Grep),
-        ("finds files", ToolSort::Glob),
-        ("lists a folder", ToolSort::List),
-        ("fetches a page", ToolSort::Fetch),
-        ("searches the web", ToolSort::WebSearch),
-        ("asks a subagent", ToolSort::Agent),
+        ("shell", ToolSort::Shell),
+        ("read", ToolSort::Read),
+        ("write", ToolSort::Write),
+        ("edit", ToolSort::Edit),
+        ("patch", ToolSort::Patch),
+        ("grep", ToolSort::Grep),
+        ("glob", ToolSort::Glob),
+        ("list", ToolSort::List),
+        ("fetch", ToolSort::Fetch),
+        ("web search", ToolSort::WebSearch),
+        ("subagent", ToolSort::Agent),
     ];
-    let rows = sorts.iter().map(|(what, sort)| {
-        let cell = |host: &&str| {
-            let rows = dialects::find(host).unwrap().tools.rows;
-            let own = rows.iter().find(|row| row.sort == *sort);
-            own.map_or_else(String::new, |row| {
-                let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
-                let keys = keys.collect::<Vec<_>>().join(", ");
-                if keys.is_empty() {
-                    code(row.name)
-                } else {
-                    format!("{} ({keys})", code(row.name))
-                }
-            })
+    let rows = hosts().map(|host| {
+        let tools = dialects::find(host).unwrap().tools;
+        let of = |(what, sort): &(&str, ToolSort)| {
+            let row = tools.rows.iter().find(|row| row.sort == *sort)?;
+            let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
+            let keys = keys.collect::<Vec<_>>().join(", ");
+            let keys = if keys.is_empty() { keys } else { format!(" ({keys})") };
+            Some(format!("{what} {}{keys}", code(row.name)))
         };
-        let mut row = vec![(*what).to_string()];
-        row.extend(HOSTS.iter().map(cell));
-        row
+        let own = sorts.iter().filter_map(of).collect::<Vec<_>>().join(", ");
+        [code(host), own, code(&tools.mcp.write("SERVER", "TOOL"))]
     });
-    let mcp = HOSTS
-        .iter()
-        .map(|host| code(&dialects::find(host).unwrap().tools.mcp.write("SERVER", "TOOL")));
-    let mcp = std::iter::once("a tool of an MCP server".to_string()).chain(mcp).collect();
-    let all = rows.chain(std::iter::once(mcp)).map(|row| <[String; 6]>::try_from(row).unwrap());
-    table(["", HOSTS[0], HOSTS[1], HOSTS[2], HOSTS[3], HOSTS[4]], all)
+    table(["host", "its tools, and keys of theirs", "a tool of an MCP server"], rows)
 }
 
 /// The variables that hooks of each host find.
 pub(super) fn variables() -> String {
-    let rows = HOSTS.iter().map(|host| {
+    let rows = hosts().map(|host| {
         let names = dialects::find(host).unwrap().variables.iter().map(|one| code(one.name));
         let names = names.collect::<Vec<_>>().join(", ");
         [code(host), if names.is_empty() { "none".to_string() } else { names }]
@@ -288,7 +356,7 @@ pub(super) fn variables() -> String {
 /// How long each host waits for which of its events, and what hookrun takes of it.
 pub(super) fn waits() -> String {
     let mut rows: Vec<(&str, Wait, Vec<String>)> = Vec::new();
-    for host in HOSTS {
+    for host in hosts() {
         let dialect = dialects::find(host).unwrap();
         let waits = dialect.events.iter().filter_map(|row| Some((row.wait?, row)));
         for (wait, row) in waits {

@@ -18,7 +18,7 @@ use crate::sandbox::Sandbox;
 const IN_DOUBT: &[(&str, &[&str])] = &[
     ("claude", &["SessionStart"]),
     ("codex", &["SessionEnd"]),
-    ("gemini", &[]),
+    ("gemini", &["SessionStart", "SessionEnd"]),
     ("pi", SHARED),
     ("omp", SHARED),
 ];
@@ -201,8 +201,9 @@ fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "`SessionStart` may be an event of claude, codex, gemini, cursor or copilot: the \
-         context does not show which; say whose it is: `hookrun run --host claude`\n"
+        "`SessionStart` may be an event of claude, codex, gemini, cursor, copilot, qwen, vscode, \
+         factory or devin: the context does not show which; say whose it is: `hookrun run \
+         --host claude`\n"
     );
     assert_eq!(ran.stdout, "");
     let ran = sandbox.hookrun(&["run"], b"{\"a\":1}");

@@ -87,7 +87,7 @@ fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
     let flat = |key: &str| format!("{{\"hooks\":{{\"preToolUse\":[{{\"{key}\":\"true\"}}]}}}}");
     for (settings, text, host) in [
         ("x.json", nested("BeforeTool"), Some("gemini")),
-        ("x.json", nested("PostToolUseFailure"), Some("claude")),
+        ("x.json", nested("Setup"), Some("claude")),
         ("x.json", nested("Interrupt"), Some("codex")),
         ("x.json", nested("PreToolUse"), None),
         (".codex/hooks.json", nested("PreToolUse"), Some("codex")),
@@ -137,7 +137,7 @@ fn a_toml_file_names_its_lines() {
 #[test]
 fn events_that_copilot_tells_in_other_words_are_refused_with_the_name_to_write() {
     let text = json!({"hooks": {"PreToolUse": [{"bash": "true"}]}}).to_string();
-    let found = found(".github/hooks/x.json", &text).join("\n");
+    let found = found("copilot:.github/hooks/x.json", &text).join("\n");
     assert!(found.contains("`PreToolUse` is no event of copilot"), "{found}");
     assert!(found.contains("write `preToolUse`"), "{found}");
 }

@@ -174,7 +174,7 @@ impl Document {
         SettingsEntry {
             event: event.to_string(),
             command: self.command(handler),
-            matcher: self.matcher(handler),
+            matcher: self.matcher(event, handler),
             keys: match handler.to_serde_value() {
                 Some(Value::Object(keys)) => keys,
                 Some(_) | None => serde_json::Map::new(),
@@ -186,8 +186,8 @@ impl Document {
         handler.get(self.shape.command())?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
-    fn matcher(&self, handler: &CstObject) -> Option<String> {
-        let owner = match self.shape.file.is_grouped {
+    fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
+        let owner = match self.shape.file.groups(event) {
             true => handler.ancestors().find_map(|outer| outer.as_object())?,
             false => handler.clone(),
         };
@@ -200,7 +200,7 @@ impl Document {
     }
 
     fn listed(&self) -> Vec<ListedEntry> {
-        let mut all = Vec::new();
+        let (mut all, table) = (Vec::new(), self.shape.table());
         for property in self.hook_table().iter().flat_map(CstObject::properties) {
             let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
             else {
@@ -210,12 +210,12 @@ impl Document {
                 continue;
             }
             for (at, node) in list.elements().into_iter().enumerate() {
-                let path = format!("{HOOKS}.{event}[{at}]");
+                let path = format!("{table}.{event}[{at}]");
                 let mut add = |path: &str, node| {
                     let place = format!("`{path}`");
                     all.push(ListedEntry { event: event.clone(), place, node });
                 };
-                if !self.shape.file.is_grouped {
+                if !self.shape.file.groups(&event) {
                     add(&path, Some(node));
                     continue;
                 }
@@ -233,7 +233,7 @@ impl Document {
     }
 
     pub(super) fn hook_table(&self) -> Option<CstObject> {
-        self.root.object_value()?.object_value(HOOKS)
+        self.root.object_value()?.object_value(self.shape.table())
     }
 
     fn misshaped(&self) -> Option<String> {
@@ -244,20 +244,22 @@ impl Document {
             let all = object.properties();
             all.iter().filter(|one| one.decoded_name().as_deref() == Some(name)).count() > 1
         };
-        if is_twice(&object, HOOKS) {
-            return Some(format!("`{HOOKS}` appears twice in it"));
+        let table = self.shape.table();
+        if is_twice(&object, table) {
+            return Some(format!("`{table}` appears twice in it"));
         }
-        let property = object.get(HOOKS)?;
+        let property = object.get(table)?;
         let Some(hooks) = property.object_value() else {
-            return Some(format!("`{HOOKS}` is not an object"));
+            return Some(format!("`{table}` is not an object"));
         };
         hooks.properties().iter().find_map(|property| {
             let event = property.decoded_name().unwrap_or_default();
             if is_twice(&hooks, &event) {
-                return Some(format!("`{HOOKS}.{event}` appears twice in it"));
+                return Some(format!("`{table}.{event}` appears twice in it"));
             }
-            let is_list = property.array_value().is_some();
-            (!is_list).then(|| format!("`{HOOKS}.{event}` is not a list"))
+            let is_list = property.array_value().is_some()
+                || self.shape.file.beside.contains(&event.as_str());
+            (!is_list).then(|| format!("`{table}.{event}` is not a list"))
         })
     }
 }

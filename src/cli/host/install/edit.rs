@@ -45,8 +45,8 @@ impl Document {
             let handler = CstInputValue::Object(
                 keys.map(|(key, value)| (key.to_string(), input(&value))).collect(),
             );
-            let list = object.object_value_or_set(HOOKS).array_value_or_set(event);
-            list.append(if self.shape.file.is_grouped {
+            let list = object.object_value_or_set(self.shape.table()).array_value_or_set(event);
+            list.append(if self.shape.file.groups(event) {
                 let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
                 CstInputValue::Object(group)
             } else {
@@ -69,14 +69,15 @@ impl Document {
             let stays = lists.as_ref().is_some_and(|lists| lists.get(&event).is_some());
             self.remove(&event, handler, stays);
         }
+        let table = self.shape.table();
         let had = |key: &str| {
             let object = before.as_ref().and_then(|before| before.root.object_value());
             object.is_some_and(|object| object.get(key).is_some())
         };
         if let Some(object) = self.root.object_value() {
-            if let Some(hooks) = object.get(HOOKS)
+            if let Some(hooks) = object.get(table)
                 && hooks.object_value().is_some_and(|hooks| hooks.properties().is_empty())
-                && !had(HOOKS)
+                && !had(table)
             {
                 hooks.remove();
             }
@@ -96,7 +97,7 @@ impl Document {
         let Some(object) = self.root.object_value() else { return false };
         let is_trifle = |name: Option<String>| match name.as_deref() {
             Some("version") => self.shape.versioned,
-            Some(HOOKS) => self.handlers().is_empty(),
+            Some(name) if name == self.shape.table() => self.handlers().is_empty(),
             Some(_) | None => false,
         };
         // Nothing of what is left has a slash in it but a comment.
@@ -130,7 +131,7 @@ impl Document {
         let group = handler.ancestors().find_map(|outer| outer.as_object());
         handler.remove();
         let empty = |group: &CstObject| group.array_value(HOOKS).is_some_and(|it| is_empty(&it));
-        if let Some(group) = group.filter(|group| self.shape.file.is_grouped && empty(group)) {
+        if let Some(group) = group.filter(|group| self.shape.file.groups(event) && empty(group)) {
             group.remove();
         }
         let property = self.hook_table().and_then(|hooks| hooks.get(event));
@@ -186,17 +187,17 @@ fn entry(
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }
-    if let Some(budget) = row.budget() {
+    // Where no time can be set, the host waits as it does, and so does the usual budget.
+    if let Some(budget) = row.budget().filter(|_| shape.key(HostHookKey::Time).is_some()) {
         command.push_str(&format!(" --budget {}", plain_time(budget)));
     }
     if row.is_guarded {
         command.push_str(GUARD);
     }
-    let mut keys = vec![
-        ("type", Value::from("command")),
-        (shape.command(), Value::from(command)),
-        (shape.timeout(), wait(shape, row).into()),
-    ];
+    let mut keys = Vec::new();
+    keys.extend(shape.key(HostHookKey::Kind).map(|key| (key, Value::from("command"))));
+    keys.push((shape.command(), Value::from(command)));
+    keys.extend(shape.key(HostHookKey::Time).map(|key| (key, wait(shape, row).into())));
     keys.extend(shape.key(HostHookKey::Name).map(|key| (key, Value::from("hookrun"))));
     keys.extend(shape.closed().filter(|_| row.is_closed));
     keys

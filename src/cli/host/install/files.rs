@@ -70,7 +70,8 @@ impl InstallHost {
         let file = self.path(SettingsScope::User, Path::new(""), env);
         let folder = file.as_deref().and_then(|file| file.ancestors().nth(below - 1));
         let mut search = env.search.iter().flat_map(std::env::split_paths);
-        folder.is_some_and(Path::is_dir) || search.any(|folder| folder.join(self.name).is_file())
+        folder.is_some_and(Path::is_dir)
+            || search.any(|folder| folder.join(self.program.unwrap_or(self.name)).is_file())
     }
 }
 

@@ -4,9 +4,12 @@
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0.
 
+mod others;
+
+use crate::dialects::facts::{self, HostFacts, HostFailure};
 use crate::dialects::plugins::{self, PluginEvent};
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{self, Dialect, DialectEvent, ReplyRule, ReplySlot, Results};
+use crate::dialects::{self, Binding, Dialect, DialectEvent, ReplyRule, ReplySlot, Results};
 use crate::engine::event::OnFailure;
 use crate::engine::names::words;
 
@@ -14,23 +17,6 @@ use super::row::{
     Beside, Comments, HostEventRow, HostForm, InstallHost, PluginShape, SettingsShape, UserFile,
 };
 use super::{schema, trust};
-
-const PLAIN: InstallHost = InstallHost {
-    name: "",
-    title: "",
-    project: "",
-    user: UserFile::Home(""),
-    form: HostForm::Plugin(PluginShape { events: &[], text: "" }),
-    shell: "sh",
-    but: &[],
-    cannot: &[],
-    must: &[],
-    switches: &[],
-    trust: None,
-    also_reads: None,
-    no_server: Some("its hooks can only start a command"),
-    beside: &[],
-};
 
 /// A plugin needs no address.
 const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by itself");
@@ -50,19 +36,16 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             file: "settings.json",
         },
         form: HostForm::Settings(SettingsShape {
-            file: &files::CLAUDE,
-            versioned: false,
             comments: Comments::Refused,
-            takes_mark: true,
             schema: Some(schema::CLAUDE),
-            names_event: false,
+            ..SettingsShape::of(&files::CLAUDE)
         }),
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         no_server: None,
         beside: &[Beside { file: "settings.local.json", is_of_user: false }],
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "codex",
@@ -70,21 +53,13 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".codex/hooks.json",
         user: UserFile::Moved { variable: "CODEX_HOME", usual: ".codex", file: "hooks.json" },
         form: HostForm::Settings(SettingsShape {
-            file: &files::CODEX,
-            versioned: false,
             comments: Comments::Refused,
             takes_mark: false,
             schema: Some(schema::CODEX),
-            names_event: false,
+            ..SettingsShape::of(&files::CODEX)
         }),
         shell: "bash",
-        cannot: &[
-            "it cannot ask: a question from a hook blocks",
-            "it has no switch for failures: the command that `install` writes blocks where hookrun \
-             is missing or killed, but for `PermissionRequest` and what runs into Codex's timeout",
-            "`write_stdin` into a shell or interpreter that already runs reaches no hook",
-            "web search and other hosted tools reach no hook",
-        ],
+        cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
         must: &[
             "accept the hooks in `/hooks`, again after every change of their command: until then \
                 they are skipped without a word",
@@ -96,7 +71,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
         beside: &[Beside { file: "config.toml", is_of_user: true }],
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "gemini",
@@ -104,17 +79,12 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".gemini/settings.json",
         user: UserFile::Home(".gemini/settings.json"),
         form: HostForm::Settings(SettingsShape {
-            file: &files::GEMINI,
-            versioned: false,
             comments: Comments::Read,
             takes_mark: false,
-            schema: None,
-            names_event: false,
+            ..SettingsShape::of(&files::GEMINI)
         }),
         shell: "bash",
         cannot: &[
-            "it has no switch for failures: the command that `install` writes blocks where hookrun \
-             is missing or killed",
             "it waits for a person's answer even without a person (`-p`)",
             "what a hook says for the model before a tool has no place: it goes to stderr",
         ],
@@ -123,7 +93,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
                 hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
         ],
         trust: Some(trust::gemini),
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "cursor",
@@ -131,12 +101,8 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".cursor/hooks.json",
         user: UserFile::Home(".cursor/hooks.json"),
         form: HostForm::Settings(SettingsShape {
-            file: &files::CURSOR,
             versioned: true,
-            comments: Comments::Unknown,
-            takes_mark: true,
-            schema: None,
-            names_event: false,
+            ..SettingsShape::of(&files::CURSOR)
         }),
         // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
         // agent, and stays.
@@ -144,10 +110,9 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
             "afterMCPExecution" "afterFileEdit"
         ),
-        cannot: &["it does not enforce a question before a tool: a question from a hook blocks"],
         must: &["trust the workspace"],
-        also_reads: Some("claude"),
-        ..PLAIN
+        also_reads: &["claude"],
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "copilot",
@@ -155,25 +120,28 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".github/hooks/hookrun.json",
         user: UserFile::Home(".copilot/hooks/hookrun.json"),
         form: HostForm::Settings(SettingsShape {
-            file: &files::COPILOT,
             versioned: true,
-            comments: Comments::Unknown,
-            takes_mark: true,
-            schema: None,
             names_event: true,
+            ..SettingsShape::of(&files::COPILOT)
         }),
         shell: "bash",
-        cannot: &[
-            "it has no switch for timeouts: a hookrun that hangs lets the tool run",
-            "in the cloud it does not ask: a question from a hook blocks",
-        ],
+        cannot: &["in the cloud it does not ask: a question from a hook blocks"],
         must: &["trust the folder"],
-        also_reads: Some("claude"),
+        also_reads: &["claude"],
         no_server: Some(
             "its HTTP hooks need https before a tool, and fill no token into a header without it",
         ),
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
+    others::QWEN,
+    others::VSCODE,
+    others::FACTORY,
+    others::WINDSURF,
+    others::DEVIN,
+    others::CRUSH,
+    others::GOOSE,
+    others::AGY,
+    others::GROK,
     InstallHost {
         name: "opencode",
         title: "OpenCode",
@@ -185,12 +153,11 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         }),
         cannot: &[
             "it cannot ask: a question from a hook blocks",
-            "tool calls of subagents reach no plugin",
             "what a hook says for the model before a tool has no place",
         ],
         must: &["start it again: plugins are read when it starts"],
         no_server: PLUGIN_ASKS,
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "pi",
@@ -208,7 +175,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         ],
         trust: Some(trust::pi),
         no_server: PLUGIN_ASKS,
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "omp",
@@ -228,7 +195,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         ],
         trust: Some(trust::omp),
         no_server: PLUGIN_ASKS,
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
     InstallHost {
         name: "openclaw",
@@ -253,7 +220,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true"],
         trust: Some(trust::openclaw),
         no_server: PLUGIN_ASKS,
-        ..PLAIN
+        ..InstallHost::PLAIN
     },
 ];
 
@@ -280,6 +247,46 @@ impl InstallHost {
         }
         let events = self.dialect().map_or(&[][..], |dialect| dialect.events);
         events.iter().filter(|row| !self.but.contains(&row.name)).map(of_dialect).collect()
+    }
+
+    /// What it cannot do, as its tables say, and what only its row says.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let mut limits: Vec<String> = Vec::new();
+        let facts = facts::of(self.name);
+        if let Some(dialect) = self.dialect() {
+            let of = |event: &str| dialect.events.iter().find(|row| row.event == event);
+            let gate = of("tool.pre").map(|row| Binding { dialect, row });
+            if gate.is_some_and(|gate| !gate.can_ask()) {
+                limits.push("it cannot ask: a question from a hook blocks".to_string());
+            }
+            if of("prompt.submit").is_none_or(|row| !row.blocks) {
+                limits.push("a prompt cannot be blocked".to_string());
+            }
+            limits.extend(facts.and_then(|facts| self.open_ends(facts)));
+        }
+        let unseen = facts.into_iter().flat_map(|facts| facts.unseen);
+        limits.extend(unseen.map(|what| format!("no hook sees {what}")));
+        limits.extend(self.cannot.iter().map(ToString::to_string));
+        limits
+    }
+
+    /// With which failures of hookrun it lets a tool run, and what `install` does about it.
+    fn open_ends(&self, facts: &HostFacts) -> Option<String> {
+        let open = HostFailure::ALL.iter().filter(|one| !facts.closed_on.contains(one));
+        let (guarded, open): (Vec<&HostFailure>, Vec<&HostFailure>) =
+            open.partition(|one| one.is_guarded());
+        let open: Vec<&str> = open.into_iter().map(|one| one.about()).collect();
+        if open.is_empty() {
+            return None;
+        }
+        let open = format!("a hookrun that {} lets the tool run", open.join(" or "));
+        Some(match guarded.is_empty() {
+            true => open,
+            false => format!(
+                "it has no switch for failures: the command that `install` writes blocks where \
+                 hookrun is missing or killed; {open}"
+            ),
+        })
     }
 
     pub(crate) fn row(&self, name: &str) -> Option<HostEventRow> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::files::{InstallRecord, read_value};
-use super::row::{HOOKS, InstallHost, NAME};
+use super::row::{InstallHost, NAME};
 use crate::cli::args::SettingsScope;
 use crate::config::trust::{FileList, FileMark, files_named};
 use crate::config::{Environment, Problem};
@@ -61,12 +61,12 @@ impl InstallHost {
             let folders = Rc::new(ScriptFolders::of(self, scope, &path, env));
             std::iter::once(path).chain(beside).map(move |file| (file, Rc::clone(&folders)))
         });
-        let mut noted = Vec::new();
+        let (mut noted, table) = (Vec::new(), shape.table());
         for (file, folders) in files.filter(|(file, _)| file.exists()) {
             let mut value = read_value(&file)?;
-            let Some(hooks) = value.get_mut(HOOKS).and_then(Value::as_object_mut) else { continue };
+            let Some(hooks) = value.get_mut(table).and_then(Value::as_object_mut) else { continue };
             hooks.retain(|_, list| list.is_array());
-            let document = Document::read(&json!({ HOOKS: hooks }).to_string(), shape).ok()?;
+            let document = Document::read(&json!({ table: hooks }).to_string(), shape).ok()?;
             noted.extend(document.hooks().into_iter().map(|hook| {
                 let lines = hook.command_lines();
                 let scripts = folders.scripts(&lines);

@@ -24,6 +24,8 @@ const WAIT: Duration = Duration::from_secs(600);
 pub(crate) struct InstallHost {
     /// Its name on the command line.
     pub(crate) name: &'static str,
+    /// What its program is called, where that is not its name.
+    pub(crate) program: Option<&'static str>,
     /// What people call it.
     pub(crate) title: &'static str,
     /// The file of a project, below its root.
@@ -40,11 +42,33 @@ pub(crate) struct InstallHost {
     /// Further keys that switch its hooks off, and the values that do.
     pub(crate) switches: &'static [(&'static str, bool)],
     pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    pub(crate) also_reads: Option<&'static str>,
+    /// The hosts whose settings it reads too.
+    pub(crate) also_reads: &'static [&'static str],
     /// Why its hooks do not ask a server; `None` if they can, by HTTP and by a tool of an MCP server.
     pub(crate) no_server: Option<&'static str>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
     pub(crate) beside: &'static [Beside],
+}
+
+impl InstallHost {
+    /// A host without a file. Tables begin with it.
+    pub(super) const PLAIN: InstallHost = InstallHost {
+        name: "",
+        program: None,
+        title: "",
+        project: "",
+        user: UserFile::Home(""),
+        form: HostForm::Plugin(PluginShape { events: &[], text: "" }),
+        shell: "sh",
+        but: &[],
+        cannot: &[],
+        must: &[],
+        switches: &[],
+        trust: None,
+        also_reads: &[],
+        no_server: Some("its hooks can only start a command"),
+        beside: &[],
+    };
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -137,9 +161,26 @@ pub(crate) struct Distrust {
 }
 
 impl SettingsShape {
+    /// A file that may or may not have comments, as far as is known.
+    pub(super) const fn of(file: &'static HostFile) -> SettingsShape {
+        SettingsShape {
+            file,
+            versioned: false,
+            comments: Comments::Unknown,
+            takes_mark: true,
+            schema: None,
+            names_event: false,
+        }
+    }
+
     /// The first key of a hook with this meaning, which is the one that is written.
     pub(crate) fn key(self, says: HostHookKey) -> Option<&'static str> {
         self.file.hook.iter().find(|key| key.says == says).map(|key| key.name)
+    }
+
+    /// The key at the top below which hookrun's hooks are.
+    pub(crate) fn table(self) -> &'static str {
+        if self.file.has_sets { NAME } else { HOOKS }
     }
 
     pub(crate) fn command(self) -> &'static str {

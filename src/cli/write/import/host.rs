@@ -50,7 +50,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
         };
         for (number, item) in found.list(&place, items).iter().enumerate() {
             let place = format!("{place}[{number}]");
-            let hooks = match file.is_grouped {
+            let hooks = match file.groups(event) {
                 true => found.list(&format!("{place}.hooks"), &item["hooks"]),
                 false => std::slice::from_ref(item),
             };
@@ -61,7 +61,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
             };
             for (inner, hook) in hooks.iter().enumerate() {
                 let inner =
-                    if file.is_grouped { format!(".hooks[{inner}]") } else { String::new() };
+                    if file.groups(event) { format!(".hooks[{inner}]") } else { String::new() };
                 let place = format!("{place}{inner}");
                 let matcher = &item["matcher"];
                 let at = ImportedHook { source, file, dialect, row, hook, matcher, is_in_order };

@@ -16,6 +16,11 @@ pub struct HostFile {
     /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
     /// themselves: `[{…}]`.
     pub is_grouped: bool,
+    /// Events whose hooks are by themselves in a file that has groups elsewhere.
+    pub ungrouped: &'static [&'static str],
+    /// Hooks are in sets that have a name at the top: `{"NAME": {"EVENT": […]}}`; else all are below
+    /// `hooks`.
+    pub has_sets: bool,
     /// The host reads comments in it.
     pub has_comments: bool,
     /// Keys below `hooks` that are no events.
@@ -47,9 +52,40 @@ pub struct HostFile {
 }
 
 impl HostFile {
+    /// No groups, seconds, and no switch: what most hosts have. Tables begin with it.
+    pub(super) const PLAIN: HostFile = HostFile {
+        dialect: "",
+        name: "",
+        folders: &[],
+        is_grouped: false,
+        ungrouped: &[],
+        has_sets: false,
+        has_comments: false,
+        beside: &[],
+        has_other_words: false,
+        group: &[],
+        hook: &[],
+        of_plugin: &[],
+        kinds: &[],
+        shell: &["sh", "-c"],
+        shell_note: None,
+        time: TimeoutUnit::SECONDS,
+        usual: Duration::from_secs(60),
+        matching: Matching::SEARCHED,
+        subjects: &[],
+        together: Together::InOrder,
+        off: None,
+        disabled: &[],
+    };
+
     /// How long a hook of this event may run that does not say it.
     pub fn usual_time(&self, row: &DialectEvent) -> Duration {
         row.wait.filter(|wait| wait.is_known).map_or(self.usual, |wait| wait.usual)
+    }
+
+    /// Whether hooks of this event are in groups.
+    pub fn groups(&self, event: &str) -> bool {
+        self.is_grouped && !self.ungrouped.contains(&event)
     }
 
     /// What a matcher is compared with in this event, if in anything.
@@ -70,6 +106,11 @@ pub struct Off {
 pub struct HookKey {
     pub name: &'static str,
     pub says: HostHookKey,
+}
+
+/// A row of a table.
+pub const fn key(name: &'static str, says: HostHookKey) -> HookKey {
+    HookKey { name, says }
 }
 
 /// What a key of a hook says.
@@ -121,6 +162,11 @@ pub struct TimeoutUnit {
 }
 
 impl TimeoutUnit {
+    pub(super) const SECONDS: TimeoutUnit = TimeoutUnit { per_second: 1, least: 0.0, most: 3600.0 };
+
+    pub(super) const MILLIS: TimeoutUnit =
+        TimeoutUnit { per_second: 1000, least: 1000.0, most: f64::INFINITY };
+
     pub fn unit(&self) -> &'static str {
         if self.per_second == 1 { "seconds" } else { "milliseconds" }
     }
@@ -140,6 +186,17 @@ pub struct Matching {
     pub falls_back: bool,
     /// Other facts than tools are compared as they are.
     pub is_plain: bool,
+}
+
+impl Matching {
+    /// A regular expression that matches anywhere.
+    pub(super) const SEARCHED: Matching = Matching {
+        list: None,
+        divides: &[],
+        is_anchored: false,
+        falls_back: false,
+        is_plain: false,
+    };
 }
 
 /// What a matcher is compared with.

@@ -43,19 +43,25 @@ pub const TOOLS: &[ToolClass] = tools! {
     Shell "shell"
         "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh" "run_terminal_cmd"
         "execute_command" "exec" "write_bash" "write_powershell" "write_stdin" "shell_command"
-        "run_command" "run_in_terminal" "run_terminal_command";
-    Read "read" "read_file" "read_many_files" "view" "notebookread" "view_image";
-    Write "write" "write_file" "create" "create_file";
+        "run_command" "run_in_terminal" "run_terminal_command" "execute" "developer__shell";
+    Read "read" "read_file" "read_many_files" "view" "notebookread" "view_image" "view_file" "read_code"
+        "developer__read_image";
+    Write "write" "write_file" "create" "create_file" "write_to_file" "developer__write";
     Edit "edit"
         "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
-        "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file";
+        "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file"
+        "replace_string_in_file" "multi_replace_string_in_file" "insert_edit_into_file"
+        "replace_file_content" "multi_replace_file_content" "write_code" "search_replace"
+        "developer__edit";
     Search "search"
         "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
-        "codebase_search" "file_search" "list_dir" "rg";
+        "codebase_search" "file_search" "list_dir" "rg" "find_by_name" "developer__tree";
     Fetch "fetch"
-        "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url";
+        "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url" "fetchurl" "fetch_webpage"
+        "read_url_content" "search_web";
     Mcp "mcp";
-    Agent "agent" "task" "spawn_agent" "delegate_to_agent" "subagent";
+    Agent "agent" "task" "spawn_agent" "delegate_to_agent" "subagent" "runsubagent" "spawn_subagent"
+        "invoke_subagent";
     Other "other";
 };
 

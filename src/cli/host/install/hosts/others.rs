@@ -1,0 +1,121 @@
+//! The rows of the hosts whose hooks are like Claude Code's, and of their relatives.
+
+use crate::cli::host::install::row::{
+    Beside, Comments, HostForm, InstallHost, SettingsShape, UserFile,
+};
+use crate::dialects::settings::hosts as files;
+
+/// A host whose HTTP hooks were not tried.
+const UNTRIED: Option<&str> = Some("hookrun was not tried with its HTTP hooks");
+
+/// A host with nothing special.
+const PLAIN: InstallHost = InstallHost::PLAIN;
+
+pub(super) const QWEN: InstallHost = InstallHost {
+    name: "qwen",
+    title: "Qwen Code",
+    project: ".qwen/settings.json",
+    user: UserFile::Home(".qwen/settings.json"),
+    form: HostForm::Settings(SettingsShape {
+        comments: Comments::Read,
+        ..SettingsShape::of(&files::QWEN)
+    }),
+    shell: "bash",
+    cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+    must: &["trust the folder, where `security.folderTrust` is on"],
+    no_server: UNTRIED,
+    ..PLAIN
+};
+
+pub(super) const VSCODE: InstallHost = InstallHost {
+    name: "vscode",
+    program: Some("code"),
+    title: "VS Code",
+    project: ".github/hooks/hookrun-vscode.json",
+    user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::VSCODE)),
+    must: &["leave the setting `chat.useHooks` on, which an organisation may have switched off"],
+    also_reads: &["claude", "copilot"],
+    ..PLAIN
+};
+
+pub(super) const FACTORY: InstallHost = InstallHost {
+    name: "factory",
+    program: Some("droid"),
+    title: "Factory Droid",
+    project: ".factory/settings.json",
+    user: UserFile::Home(".factory/settings.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::FACTORY)),
+    must: &["have no `hooks.json` next to the file: its documents say that it wins, and version \
+             0.186.0 reads `settings.json` alone"],
+    beside: &[Beside { file: "hooks.json", is_of_user: true }],
+    ..PLAIN
+};
+
+pub(super) const WINDSURF: InstallHost = InstallHost {
+    name: "windsurf",
+    title: "Windsurf",
+    project: ".windsurf/hooks.json",
+    user: UserFile::Home(".codeium/windsurf/hooks.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::WINDSURF)),
+    shell: "bash",
+    ..PLAIN
+};
+
+pub(super) const DEVIN: InstallHost = InstallHost {
+    name: "devin",
+    title: "Devin CLI",
+    project: ".devin/config.json",
+    user: UserFile::Config("devin/config.json"),
+    form: HostForm::Settings(SettingsShape {
+        comments: Comments::Read,
+        ..SettingsShape::of(&files::DEVIN)
+    }),
+    also_reads: &["claude"],
+    beside: &[Beside { file: "config.local.json", is_of_user: false }],
+    ..PLAIN
+};
+
+pub(super) const CRUSH: InstallHost = InstallHost {
+    name: "crush",
+    title: "Crush",
+    project: "crush.json",
+    user: UserFile::Config("crush/crush.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::CRUSH)),
+    cannot: &["a new input is merged into the old one: a key that a hook takes out stays"],
+    ..PLAIN
+};
+
+pub(super) const GOOSE: InstallHost = InstallHost {
+    name: "goose",
+    title: "goose",
+    project: ".agents/plugins/hookrun/hooks/hooks.json",
+    user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::GOOSE)),
+    cannot: &["nothing that a hook says reaches the model but the reason of a block"],
+    must: &["start it again: plugins are read when it starts"],
+    ..PLAIN
+};
+
+pub(super) const AGY: InstallHost = InstallHost {
+    name: "agy",
+    title: "Antigravity",
+    project: ".agents/hooks.json",
+    user: UserFile::Home(".gemini/config/hooks.json"),
+    form: HostForm::Settings(SettingsShape { names_event: true, ..SettingsShape::of(&files::AGY) }),
+    cannot: &["nothing is rewritten, and nothing that a hook says reaches the model but reasons"],
+    ..PLAIN
+};
+
+pub(super) const GROK: InstallHost = InstallHost {
+    name: "grok",
+    title: "Grok Build",
+    project: ".grok/hooks/hookrun.json",
+    user: UserFile::Home(".grok/hooks/hookrun.json"),
+    form: HostForm::Settings(SettingsShape::of(&files::GROK)),
+    cannot: &["nothing is rewritten, and nothing that a hook says reaches the model but reasons"],
+    must: &["trust the hooks of a project: `/hooks-trust`, or start it with `--trust`"],
+    also_reads: &["claude", "cursor"],
+    no_server: UNTRIED,
+    ..PLAIN
+};

@@ -1,0 +1,56 @@
+//! Factory Droid: Claude Code's events and words; its shell is `Execute`, its writer `Create`.
+//!
+//! Source: its hooks reference. `.factory/hooks.json` was not read by version 0.186.0
+//! (Factory-AI/factory#3), so hookrun is installed into `settings.json`.
+
+use super::claude::{
+    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, RESPONSE, TEACHES, TOLD,
+};
+use super::row::{
+    Dialect, DialectEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
+};
+use crate::engine::event::Schedule;
+
+const EDIT: &[(&str, &str)] = &[("old_string", "old_str"), ("new_string", "new_str")];
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("Execute", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Create", ToolSort::Write),
+        Tool { keys: EDIT, ..tool("Edit", ToolSort::Edit) },
+        tool("MultiEdit", ToolSort::Edit),
+        Tool { keys: &[("command", "input")], ..tool("ApplyPatch", ToolSort::Patch) },
+        tool("Grep", ToolSort::Grep),
+        tool("Glob", ToolSort::Glob),
+        tool("LS", ToolSort::List),
+        tool("FetchUrl", ToolSort::Fetch),
+        tool("WebSearch", ToolSort::WebSearch),
+        tool("Task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Double,
+};
+
+const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
+
+pub(super) static FACTORY: Dialect = Dialect {
+    name: "factory",
+    aliases: &["droid", "factory-droid"],
+    summary: "Factory Droid: exit status 2 blocks, JSON asks, rewrites and teaches",
+    tools: &TOOLS,
+    variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.told("PostToolUse", "tool.post", &OBJECTS)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.told("Notification", "notification", &TOLD),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+    ],
+    ..FAMILY
+};

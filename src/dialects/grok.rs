@@ -1,0 +1,62 @@
+//! Grok Build: Claude Code's events with camelCase keys; a tool and a stop can be blocked.
+//!
+//! Sources: its page about hooks, and payloads that users of versions 0.2.32 to 1.0.25 have shown. It
+//! names its events `pre_tool_use` in what it sends and `PreToolUse` in its files. Its page says that
+//! a tool alone can be blocked; users saw that exit status 2 sends an agent on that wants to stop,
+//! and hookrun follows them. It also runs the hooks of Claude Code's and Cursor's settings.
+
+use super::parts::{DECISION, REASON};
+use super::results::ReplyValue::{Text, Word};
+use super::results::{ReplyForm, form, refuse};
+use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+
+static TOLD: ReplyForm = form(&[], &[], &[]);
+static GATES: ReplyForm =
+    form(&[refuse(&[("decision", Word("deny")), ("reason", Text)])], &[DECISION, REASON], &[]);
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        Tool { also: &["Bash"], ..tool("run_terminal_command", ToolSort::Shell) },
+        Tool {
+            also: &["Read"],
+            keys: &[("file_path", "target_file")],
+            ..tool("read_file", ToolSort::Read)
+        },
+        Tool { also: &["Write"], ..tool("write_file", ToolSort::Write) },
+        Tool { also: &["Edit", "Write"], ..tool("search_replace", ToolSort::Edit) },
+        Tool { also: &["Grep"], ..tool("grep", ToolSort::Grep) },
+        tool("list_dir", ToolSort::List),
+        Tool { also: &["WebFetch"], ..tool("web_fetch", ToolSort::Fetch) },
+        Tool { also: &["WebSearch"], ..tool("web_search", ToolSort::WebSearch) },
+        Tool { also: &["Task"], ..tool("spawn_subagent", ToolSort::Agent) },
+    ],
+    mcp: Mcp::Double,
+};
+
+/// Its settings count seconds, 5 where they say nothing.
+const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(5));
+
+pub(super) static GROK: Dialect = Dialect {
+    name: "grok",
+    aliases: &["grok-build"],
+    summary: "Grok Build: exit status 2 and JSON block a tool, nothing asks",
+    names_event_by: "hookEventName",
+    tools: &TOOLS,
+    roots: &["workspaceRoot"],
+    like: Some("claude"),
+    events: &[
+        ROW.told("SessionStart", "session.start", &TOLD).aliases(&["session_start"]),
+        ROW.told("SessionEnd", "session.end", &TOLD).aliases(&["session_end"]),
+        ROW.told("UserPromptSubmit", "prompt.submit", &TOLD).aliases(&["user_prompt_submit"]),
+        ROW.gate("PreToolUse", "tool.pre", &GATES).aliases(&["pre_tool_use"]),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .aliases(&["post_tool_use"])
+            .keys(&[("toolResult", "result")]),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD).aliases(&["post_tool_use_failure"]),
+        ROW.told("Notification", "notification", &TOLD)
+            .aliases(&["notification"])
+            .keys(&[("notificationType", "kind")]),
+        ROW.open_gate("Stop", "agent.stop", &GATES).aliases(&["stop"]),
+    ],
+    ..Dialect::PLAIN
+};

@@ -1,0 +1,57 @@
+//! Qwen Code: Claude Code's events, keys and words over Gemini CLI's tools.
+//!
+//! Source: `docs/users/features/hooks.md` of its repository. Its settings count milliseconds for
+//! commands. A question becomes a block there where nobody is asked (`-p`).
+
+use super::claude::{
+    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, PRE_TOOL_USE, RESPONSE, TEACHES,
+    TOLD,
+};
+use super::row::{
+    Dialect, DialectEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
+};
+use crate::engine::event::Schedule;
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("run_shell_command", ToolSort::Shell),
+        tool("read_file", ToolSort::Read),
+        tool("write_file", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep_search", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("list_directory", ToolSort::List),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+        Tool { also: &["task"], ..tool("agent", ToolSort::Agent) },
+    ],
+    mcp: Mcp::Double,
+};
+
+const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
+
+pub(super) static QWEN: Dialect = Dialect {
+    name: "qwen",
+    aliases: &["qwen-code"],
+    summary: "Qwen Code: exit status 2 blocks, JSON asks, rewrites and teaches",
+    tools: &TOOLS,
+    variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.told("PostToolUse", "tool.post", &OBJECTS)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+    ],
+    ..FAMILY
+};
