@@ -74,8 +74,8 @@ pub(super) static WINDSURF: Dialect = Dialect {
         ROW.told("post_mcp_tool_use", "tool.post", &TOLD)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
             .of_servers(),
-        ROW.told("post_cascade_response", "message.end", &TOLD)
-            .keys(&[SESSION, ("response", "text")]),
+        // Its text stays under `raw`: a message is an object elsewhere.
+        ROW.told("post_cascade_response", "message.end", &TOLD),
     ],
     ..Dialect::PLAIN
 };

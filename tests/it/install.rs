@@ -94,7 +94,7 @@ pub(crate) const HOSTS: &[Host] = &[
         project: ".devin/config.json",
         user: "home/.config/devin/config.json",
         gate: "PreToolUse",
-        existing: "{\n  // allowed\n  \"permissions\": {\"allow\": [\"Exec(git)\"]},\n  \"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]}\n}\n",
+        existing: "{\n  // allowed\n  \"permissions\": {\"allow\": [\"Exec(git)\"]},\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}\n    ]\n  }\n}\n",
     },
     Host {
         name: "crush",
@@ -153,6 +153,10 @@ pub(crate) const HOSTS: &[Host] = &[
         existing: "",
     },
 ];
+
+fn named(name: &str) -> &'static Host {
+    HOSTS.iter().find(|host| host.name == name).unwrap()
+}
 
 /// Hosts whose file is JSON.
 fn with_settings() -> impl Iterator<Item = &'static Host> {
@@ -260,7 +264,8 @@ fn what_was_there_stays_and_comes_back_byte_for_byte() {
 
 #[test]
 fn every_line_that_was_there_is_there_after_an_install() {
-    for host in with_settings().filter(|host| host.name != "cursor" && host.name != "copilot") {
+    let has_lines = |host: &&Host| host.name != "copilot" && host.existing.lines().count() > 4;
+    for host in with_settings().filter(has_lines) {
         let sandbox = project().file(host.project, host.existing);
         install(&sandbox, host, "project").exits(0);
         let text = sandbox.read(host.project);

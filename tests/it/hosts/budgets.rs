@@ -77,10 +77,17 @@ fn what_is_installed_ends_before_the_host_gives_up() {
         let sandbox = Sandbox::new().hook("hook", "exit 0");
         sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
         let settings: Value = sandbox.read_json(host.project);
-        let events = settings["hooks"].as_object().unwrap();
-        assert!(events.len() > 10, "{}", host.name);
+        let table = if settings["hookrun"].is_null() { "hooks" } else { "hookrun" };
+        let events = settings[table].as_object().unwrap();
+        let count = dialects::find(host.name).unwrap().events.len();
+        assert!(events.len() > count / 2, "{}", host.name);
         for (event, hooks) in events {
             let hook = if hooks[0]["hooks"].is_array() { &hooks[0]["hooks"][0] } else { &hooks[0] };
+            if host.name == "windsurf" {
+                // It has no setting for that.
+                assert!(hook.get("timeout").is_none() && !hook.to_string().contains("--budget"));
+                continue;
+            }
             let (waits, budget) = times(host, event, hook);
             assert!(Wait::last_word(budget) < waits, "{} {event}: {hook}", host.name);
             assert!(waits - budget <= dialects::MARGIN, "{} {event}: {hook}", host.name);
@@ -95,7 +102,7 @@ fn times(host: &Host, event: &str, hook: &Value) -> (Duration, Duration) {
         _ => ("timeout", "command"),
     };
     let waits = hook[key].as_u64().unwrap();
-    let waits = if host.name == "gemini" {
+    let waits = if matches!(host.name, "gemini" | "qwen") {
         Duration::from_millis(waits)
     } else {
         Duration::from_secs(waits)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::{HOSTS, hooks, install, project, uninstall};
+use super::{HOSTS, hooks, install, named, project, uninstall};
 
 #[test]
 fn a_file_that_is_not_text_is_refused() {
@@ -63,9 +63,9 @@ fn a_user_whose_settings_were_moved_is_served_there() {
     for (host, variable, file) in [
         (&HOSTS[0], "CLAUDE_CONFIG_DIR", "settings.json"),
         (&HOSTS[1], "CODEX_HOME", "hooks.json"),
-        (&HOSTS[5], "XDG_CONFIG_HOME", "opencode/plugins/hookrun.js"),
-        (&HOSTS[8], "OPENCLAW_STATE_DIR", "hookrun.js"),
-        (&HOSTS[6], "PI_CODING_AGENT_DIR", "extensions/hookrun.js"),
+        (named("opencode"), "XDG_CONFIG_HOME", "opencode/plugins/hookrun.js"),
+        (named("openclaw"), "OPENCLAW_STATE_DIR", "hookrun.js"),
+        (named("pi"), "PI_CODING_AGENT_DIR", "extensions/hookrun.js"),
     ] {
         let sandbox = project();
         let folder = sandbox.at("moved");

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -32,6 +33,12 @@ fn event(host: &Host, line: &str) -> Value {
             return json!({ "sessionId": "s", "timestamp": 1, "cwd": "/", "toolName": "bash", "toolArgs": arguments });
         }
         "cursor" => ("conversation_id", "Shell"),
+        name if !["claude", "codex", "gemini"].contains(&name) => {
+            let file = format!("fixtures/documented/{name}/{}.json", host.gate);
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+            let sent = fs::read_to_string(file).unwrap().replace("echo hello", line);
+            return serde_json::from_str(&sent).unwrap();
+        }
         "gemini" => ("session_id", "run_shell_command"),
         _ => ("session_id", "Bash"),
     };
@@ -49,9 +56,14 @@ fn ask(sandbox: &Sandbox, (shell, line): (&str, &str), event: &Value) -> Output 
         .unwrap()
 }
 
+/// Hosts that block by status 2: the others block what gets no answer.
+fn guarded() -> impl Iterator<Item = &'static Host> {
+    with_settings().filter(|host| host.name != "agy")
+}
+
 #[test]
 fn whatever_happens_to_hookrun_the_tool_does_not_run() {
-    for host in with_settings() {
+    for host in guarded() {
         let body = "case $HOOKRUN_ACTION_COMMAND in *rm*) echo 'not that' >&2; exit 1;; esac";
         let sandbox = Sandbox::new().hook("guard", body);
         install(&sandbox, host, "project").exits(0);
@@ -121,7 +133,7 @@ fn the_guard_follows_every_event_that_a_failure_blocks_by_status_2_and_no_other(
 
 #[test]
 fn a_command_without_the_guard_is_known_again_and_put_right() {
-    for host in with_settings() {
+    for host in guarded() {
         let sandbox = super::project();
         install(&sandbox, host, "project").exits(0);
         let new = sandbox.read(host.project);

@@ -1,0 +1,91 @@
+//! One `hooks.d` and one file of rules block the same three actions in every host, from each host's own
+//! payload and in its own form.
+
+use hookrun::dialects;
+use serde_json::Value;
+
+use super::{hosts, vectors};
+use crate::sandbox::Sandbox;
+
+const RULES: &str = r#"[[rule]]
+runs = "git push --force|-f"
+deny = "push to a branch that is yours"
+
+[[rule]]
+tool = "write|edit"
+path = [".env", "**/.env"]
+deny = "secrets stay as they are"
+"#;
+
+const NO_KEYS: &str = "case $(cat) in *sk-live-*) echo 'that is a key' >&2; exit 1 ;; esac";
+
+/// The payload with other texts.
+fn with(payload: &Value, from: &str, to: &str) -> Value {
+    let text = payload.to_string();
+    assert!(text.contains(from), "{text}");
+    serde_json::from_str(&text.replace(from, to)).unwrap()
+}
+
+/// The payload of a prompt with a key in it.
+fn prompt(payload: &Value) -> Value {
+    let mut payload = payload.clone();
+    let outer = ["", "/tool_info", "/userPromptSubmit"];
+    let inner = ["prompt", "user_prompt", "message"];
+    for place in outer.iter().flat_map(|outer| inner.map(|key| format!("{outer}/{key}"))) {
+        if let Some(text) = payload.pointer_mut(&place) {
+            *text = "use sk-live-0123".into();
+        }
+    }
+    payload
+}
+
+#[test]
+fn one_guard_blocks_three_actions_in_every_host() {
+    for host in hosts() {
+        let sandbox = Sandbox::new().file("hooks.d/tool.pre/10-rules.toml", RULES).hook_for(
+            "prompt.submit",
+            "10-keys",
+            NO_KEYS,
+        );
+        let known = vectors(host);
+        let gate = &known["refuse-by-exit-1"];
+        let ask = |event: &str, payload: &Value| {
+            sandbox.hookrun(&["run", event, "--host", host], payload.to_string().as_bytes())
+        };
+        for (name, from, to, reason) in [
+            ("action-shell", "echo hello", "git push --force", "push to a branch that is yours"),
+            ("action-write", "a.txt", ".env", "secrets stay as they are"),
+        ] {
+            // Windsurf has one tool for both, Codex its patch.
+            let others = [name, "action-edit", "action-edit-of-two-files"];
+            let vector = others.iter().find_map(|name| known.get(*name)).unwrap();
+            let from = if vector.host == "codex" && to == ".env" { "src/a.rs" } else { from };
+            let payload = with(vector.steps[0].stdin.as_ref().unwrap(), from, to);
+            let ran = ask(&vector.event, &payload);
+            let expect = &gate.steps[0].expect;
+            assert_eq!(ran.status, expect.status, "{host} {name}: {ran:?}");
+            let stdout = expect.stdout.as_ref().map(|out| with(out, "not here", reason));
+            let said: Option<Value> = serde_json::from_str(&ran.stdout).ok();
+            assert_eq!(said, stdout, "{host} {name}: {ran:?}");
+            assert_eq!(ran.stderr, format!("{reason}\n"), "{host} {name}");
+        }
+        let rows = dialects::find(host).unwrap().events.iter();
+        let Some(row) = rows.filter(|row| row.event == "prompt.submit").next_back() else {
+            continue;
+        };
+        let of_row = |begin: &str| {
+            let mut all = known.iter().filter(|(name, _)| name.starts_with(begin));
+            all.find(|(_, vector)| vector.event == row.name).unwrap().1
+        };
+        let payload = prompt(of_row("payload-").steps[0].stdin.as_ref().unwrap());
+        let ran = ask(row.name, &payload);
+        if row.blocks {
+            let mut all = known.iter().filter(|(name, _)| name.ends_with("refused"));
+            let vector = all.find(|(_, vector)| vector.event == row.name).unwrap().1;
+            assert_eq!(ran.status, vector.steps[0].expect.status, "{host}: {ran:?}");
+            assert!(ran.stderr.starts_with("that is a key"), "{host}: {ran:?}");
+        } else {
+            ran.exits(0).says("that is a key");
+        }
+    }
+}
