@@ -69,8 +69,8 @@ fn one_guard_blocks_three_actions_in_every_host() {
             assert_eq!(said, stdout, "{host} {name}: {ran:?}");
             assert_eq!(ran.stderr, format!("{reason}\n"), "{host} {name}");
         }
-        let rows = dialects::find(host).unwrap().events.iter();
-        let Some(row) = rows.filter(|row| row.event == "prompt.submit").next_back() else {
+        let mut rows = dialects::find(host).unwrap().events.iter();
+        let Some(row) = rows.rfind(|row| row.event == "prompt.submit") else {
             continue;
         };
         let of_row = |begin: &str| {
