@@ -20,6 +20,23 @@ pub struct HostFacts {
     pub unseen: &'static [&'static str],
 }
 
+impl HostFacts {
+    /// How well the host is known, in a sentence.
+    pub fn known(&self) -> String {
+        let measured = match self.measured {
+            Some(it) => format!("Measured with version {} on {}", it.version, it.date),
+            None => "Not measured: no client was run".to_string(),
+        };
+        format!("{measured}; its documents were read on {}.", self.documented)
+    }
+
+    /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
+    pub fn open_on(&self) -> Vec<&'static str> {
+        let open = HostFailure::ALL.iter().filter(|one| !self.closed_on.contains(one));
+        open.map(|one| one.about()).collect()
+    }
+}
+
 /// Which version of a host was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredVersion {

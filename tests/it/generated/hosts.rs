@@ -1,7 +1,7 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::dialects::facts::{self, HostFailure};
+use hookrun::dialects::facts;
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::{SIGNS, SignedEvents};
 use hookrun::dialects::{
@@ -51,12 +51,7 @@ pub(super) fn parts() -> impl Iterator<Item = String> {
 
 /// How well a host is known.
 fn known(host: &str) -> String {
-    let facts = facts::of(host).unwrap();
-    let measured = match facts.measured {
-        Some(it) => format!("Measured with version {} on {}", it.version, it.date),
-        None => "Not measured: no client was run".to_string(),
-    };
-    format!("{measured}; its documents were read on {}.\n", facts.documented)
+    format!("{}\n", facts::of(host).unwrap().known())
 }
 
 /// What each host can do where it counts, and what it makes of a hookrun that fails.
@@ -75,8 +70,7 @@ pub(super) fn capabilities() -> String {
         };
         let asks = if gate.decides.iter().any(|word| word == "ask") { "asks" } else { "blocks" };
         let facts = facts::of(host).unwrap();
-        let open = HostFailure::ALL.iter().filter(|one| !facts.closed_on.contains(one));
-        let open: Vec<&str> = open.map(|one| one.about()).collect();
+        let open = facts.open_on();
         let open = if open.is_empty() { "never".to_string() } else { open.join(", ") };
         let measured = facts.measured.map_or("–".to_string(), |it| it.version.to_string());
         let asks = asks.to_string();

@@ -261,3 +261,42 @@ fn rings_are_found_in_arrows_that_have_them() {
     assert_eq!(circles_of_siblings(&arrows), [["a", "b"]], "through two files of one folder");
     assert_eq!(paths_of("crate::{a, b::{c as d, e}}"), ["crate::a", "crate::b::c", "crate::b::e"]);
 }
+
+/// What a host may cost: its dialect, its row of settings and its row of `install`. The first one, from
+/// which the others take their words, may cost more.
+const MOST_LINES_OF_A_HOST: usize = 250;
+
+#[test]
+fn a_host_is_a_few_tables() {
+    let sources = sources();
+    let text = |path: &str| {
+        let source = sources.iter().find(|source| source.path == path);
+        source.map_or("", |source| source.text.as_str())
+    };
+    let tables = [
+        "dialects/settings/hosts.rs",
+        "dialects/settings/hosts/others.rs",
+        "dialects/facts.rs",
+        "cli/host/install/hosts.rs",
+        "cli/host/install/hosts/others.rs",
+    ];
+    let mut report = String::new();
+    for dialect in hookrun::dialects::DIALECTS.iter().filter(|dialect| dialect.has_forms()) {
+        let host = dialect.name;
+        let own = text(&format!("dialects/{host}.rs")).lines().count();
+        let row = Regex::new(&format!(
+            r#"(?ms)^[^\n]*\{{[^{{}}]*?\b(?:name|dialect|host): "{host}",.*?^(?: {{4}})?\}}[,;]"#
+        ))
+        .unwrap();
+        let rows: usize = tables
+            .iter()
+            .flat_map(|path| row.find_iter(text(path)))
+            .map(|found| found.as_str().lines().count())
+            .sum();
+        report.push_str(&format!("{:>7}  lines for {host}\n", own + rows));
+        let is_first = dialect.events.len() > 30;
+        assert!(is_first || own + rows <= MOST_LINES_OF_A_HOST, "{host}: {own} and {rows}");
+        assert!(own > 0 && rows > 0, "{host}: {own} and {rows}");
+    }
+    std::io::stderr().write_all(report.as_bytes()).unwrap();
+}

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use crate::dialects::facts::{self, HostFacts};
 use crate::dialects::{Binding, Dialect, Results, Wait};
 use crate::engine::hook::duration_text;
 use crate::lab::report::style::{BOLD, DIM, row as line};
@@ -22,7 +23,9 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {
             let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
-            let all = json!({ "version": 1, "dialect": dialect.name, "events": events });
+            let host = facts::of(dialect.name).map(facts_json);
+            let all =
+                json!({ "version": 1, "dialect": dialect.name, "host": host, "events": events });
             writeln!(out, "{all:#}")?;
         }
         (TextFormat::Human, Some(_)) => {
@@ -48,6 +51,20 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
         "\n{DIM}gate: it can be blocked. `hookrun events NAME --dialect {name}` shows one in \
          full.{DIM:#}"
     )?;
+    if let Some(facts) = facts::of(dialect.name) {
+        writeln!(out, "{DIM}{}{DIM:#}", facts.known())?;
+        let open = facts.open_on().join(" or ");
+        if !open.is_empty() {
+            writeln!(
+                out,
+                "{DIM}The host lets a tool run if hookrun {open}; the command that `install` writes \
+                 blocks where hookrun cannot start or is killed.{DIM:#}"
+            )?;
+        }
+        for what in facts.unseen {
+            writeln!(out, "{DIM}No hook sees {what}.{DIM:#}")?;
+        }
+    }
     if let Some(about) = dialect.discovery.about() {
         writeln!(out, "{DIM}{about}{DIM:#}")?;
     }
@@ -113,6 +130,16 @@ fn waits(wait: Wait) -> String {
             format!("{usual}, at most {} where its settings say so", duration_text(longest))
         }
     }
+}
+
+fn facts_json(facts: &'static HostFacts) -> Value {
+    let measured = facts.measured.map(|it| json!({ "version": it.version, "date": it.date }));
+    json!({
+        "documented": facts.documented,
+        "measured": measured,
+        "openOn": facts.open_on(),
+        "unseen": facts.unseen,
+    })
 }
 
 fn event_json(binding: Binding) -> Value {
