@@ -231,6 +231,23 @@ fn what_a_hook_would_inherit_must_be_the_same() {
 }
 
 #[test]
+fn a_hook_that_was_just_changed_decides_as_it_is_now() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    let hook = user.sandbox.at("home/.config/hookrun/hooks.d/tool.pre/10-guard.py");
+    for round in 0..10 {
+        let body = format!("#!{}\n{FORK}\nimport sys\nsys.exit('{round}')\n", python.display());
+        fs::write(&hook, body).unwrap();
+        let ran = user.run("ls");
+        assert_eq!(ran.status, 2);
+        assert!(ran.stdout.contains(&format!("\"{round}\"")), "{round}: {ran:?}");
+    }
+    fs::remove_file(&hook).unwrap();
+    assert_eq!(user.run("ls").status, 0);
+}
+
+#[test]
 fn no_helper_is_started_in_ci_or_for_other_hooks() {
     let Some(python) = python() else { return };
     let (user, other) = (WarmUser::new(&python, FORK), WarmUser::new(&python, ""));

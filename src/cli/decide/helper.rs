@@ -23,11 +23,12 @@ use crate::config::{Config, Environment};
 use crate::dialects::Reply;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
-use crate::engine::exec::{Abort, Budget, inherited_traits};
-use crate::engine::hook::Warm;
+use crate::engine::exec::{Abort, Budget, Heartbeat, inherited_traits};
+use crate::engine::hook::{Hook, Warm};
 use crate::engine::session::make_private;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
+use crate::cli::decide::ask::Person;
 use crate::cli::decide::printed::RunDecision;
 use crate::cli::errand;
 use crate::cli::exit::Result;
@@ -91,18 +92,32 @@ pub(crate) struct HelperQuestion {
 pub(crate) struct Helper<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
+    heartbeat: &'a Heartbeat,
     /// It is wanted and does not run.
     is_missing: Cell<bool>,
 }
 
 impl<'a> Helper<'a> {
-    pub(crate) fn new(args: &'a RunArgs, env: &'a Environment) -> Helper<'a> {
-        Helper { args, env, is_missing: Cell::new(false) }
+    pub(crate) fn new(
+        args: &'a RunArgs,
+        env: &'a Environment,
+        heartbeat: &'a Heartbeat,
+    ) -> Helper<'a> {
+        Helper { args, env, heartbeat, is_missing: Cell::new(false) }
     }
 
-    /// Whether the event may go to the helper: a hook of its may start warm, and the command line
-    /// asks for nothing that only a run of its own can do. In CI there is none, unless it runs.
-    pub(crate) fn may_decide(&self, config: &Config, has_person: bool) -> bool {
+    /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
+    /// asked here, and the command line wants nothing that only a run of its own can do. Not in CI.
+    pub(crate) fn question(&self, config: &Config, context: &Context) -> Option<HelperQuestion> {
+        let has_person = || Person::find(self.env).is_some();
+        let timeouts = config.hooks.iter().map(Hook::usual_timeout);
+        (self.may_decide(config) && !has_person()).then(|| HelperQuestion {
+            context: context.clone(),
+            hooks_take: timeouts.fold(Duration::ZERO, Duration::saturating_add),
+        })
+    }
+
+    fn may_decide(&self, config: &Config) -> bool {
         let RunArgs { source, require, trust, jobs, record, format, .. } = self.args;
         let is_plain = *source == SourceArgs::default()
             && require.is_empty()
@@ -112,7 +127,7 @@ impl<'a> Helper<'a> {
             && *format == RunFormat::Reply
             && !self.args.if_not_decided;
         let is_warm = config.hooks.iter().any(|hook| hook.warm == Some(Warm::Fork));
-        is_plain && is_warm && !has_person && !self.env.is_ci && self.env.cwd_problem.is_none()
+        is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
     }
 
     /// What it decides; `None` if it does not, for whatever reason, and then it has run nothing.
@@ -149,6 +164,7 @@ impl<'a> Helper<'a> {
             Some(budget) => longest.min(budget.until.saturating_duration_since(Instant::now())),
             None => longest,
         };
+        self.heartbeat.expect_within(longest);
         Some(heard(&stream, &mut lines, longest, abort).map_err(|error| {
             let cause = format!(
                 "the helper, which keeps interpreters for hooks, gave no decision: {error}"

@@ -6,8 +6,6 @@ use crate::config::{Config, Environment};
 use crate::dialects::{LATEST, Reply, Wait, folders};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
-#[cfg(feature = "serve")]
-use crate::engine::hook::Hook;
 use crate::engine::runner::Runner;
 use crate::engine::ui::PATIENCE;
 use crate::lab::report::json;
@@ -17,7 +15,7 @@ use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
 use crate::cli::decide::door::Door;
 #[cfg(feature = "serve")]
-use crate::cli::decide::helper::{Helper, HelperQuestion};
+use crate::cli::decide::helper::Helper;
 use crate::cli::decide::input;
 use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
 use crate::cli::decide::printed::{self, RunDecision};
@@ -46,7 +44,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let by = answer_by(args, &request);
     let time = TimeLimit::start(args.stdin_timeout, last_word(args, &request), by);
     #[cfg(feature = "serve")]
-    let helper = Helper::new(args, env);
+    let helper = Helper::new(args, env, &time.heartbeat);
     let run = RunRequest {
         args,
         env,
@@ -178,14 +176,11 @@ impl RunRequest<'_> {
         let context = context.map_or_else(|| self.read_event(&ground), Ok)?;
         self.time.heartbeat.expect_within(OWN_WORK);
         #[cfg(feature = "serve")]
-        let given =
-            self.helper.may_decide(&config, Person::find(env).is_some()).then(|| context.clone());
+        let asked = self.helper.question(&config, &context);
         let (event, host) = request.event(&config, context)?;
         let notes = EventNotes::of(&config, &event);
         let settings = KeepSettings::of(&config);
         let person = Person::find(env);
-        #[cfg(feature = "serve")]
-        let asked = given.map(|context| HelperQuestion { context, hooks_take: longest(&config) });
         #[cfg(feature = "serve")]
         if let Some(decided) = self.helper.decide(asked, &event, budget, &ground.0) {
             return decided;
@@ -226,13 +221,6 @@ impl RunRequest<'_> {
         let kept = DecisionRecord::decided(event, run, settings);
         Ok(RunDecision { reply, report, kept, is_needed })
     }
-}
-
-/// How long all hooks may take, one after the other.
-#[cfg(feature = "serve")]
-fn longest(config: &Config) -> Duration {
-    let timeouts = config.hooks.iter().map(Hook::usual_timeout);
-    timeouts.fold(Duration::ZERO, Duration::saturating_add)
 }
 
 /// The runner with what the command line and the person at the terminal give it.

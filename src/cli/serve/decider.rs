@@ -177,6 +177,7 @@ impl DecisionServer {
         DecisionServer {
             env,
             client: RwLock::new(ServedClient { runner, person: None }),
+            hooks: HooksCache::of_runs(),
             ..self.beside(self.source.door)
         }
     }

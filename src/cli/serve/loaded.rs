@@ -76,15 +76,25 @@ impl LoadedHooks {
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
     hooks: Mutex<HashMap<HooksKey, Arc<LoadedHooks>>>,
+    /// Every event reads its hooks, as `run` does.
+    keeps_nothing: bool,
 }
 
 impl HooksCache {
+    /// A cache for runs, whose user may have changed a hook just before.
+    pub(crate) fn of_runs() -> HooksCache {
+        HooksCache { keeps_nothing: true, ..HooksCache::default() }
+    }
+
     /// What was read for `key`, if that is fresh; else what `read` gives.
     pub(crate) fn get(
         &self,
         key: HooksKey,
         read: impl FnOnce(&HooksKey) -> LoadedHooks,
     ) -> Arc<LoadedHooks> {
+        if self.keeps_nothing {
+            return Arc::new(read(&key));
+        }
         let known = locked(&self.hooks).get(&key).cloned();
         if let Some(known) = known.filter(|known| known.is_fresh()) {
             return known;
