@@ -48,4 +48,6 @@ mod test;
 mod tidy;
 mod trust;
 mod ui;
+#[cfg(feature = "serve")]
+mod warm;
 mod why;

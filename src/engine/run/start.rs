@@ -46,7 +46,7 @@ impl ColdReason {
     pub fn about(self) -> &'static str {
         match self {
             ColdReason::NoScript => {
-                "it is no Python script with a first line such as `#!/usr/bin/env python3`, and no command such as `python3 FILE`"
+                "it is no Python script with a first line such as `#!/usr/bin/env python3`, no command such as `python3 FILE`, or the path of its interpreter is relative"
             }
             ColdReason::Shim => {
                 "its interpreter is a script itself, such as a shim of pyenv; name the real one, or put its folder first in PATH"

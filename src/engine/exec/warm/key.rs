@@ -14,7 +14,7 @@ use crate::engine::run::ColdReason;
 const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
 
 /// The same, by how their names begin.
-const START_UP_BEGINNINGS: &[&str] = &["PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_"];
+const START_UP_BEGINNINGS: &[&str] = &["PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_"];
 
 /// The variables of Python whose meaning is the same for a forked process. Others add folders to
 /// search, print at the end, or hook into the start.

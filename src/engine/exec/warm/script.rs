@@ -38,11 +38,15 @@ impl ScriptCommand {
     ) -> Result<ScriptCommand, ColdReason> {
         let start = first_bytes(&program.path).ok_or(ColdReason::NoScript)?;
         let command = match start.strip_prefix(b"#!") {
+            Some(_) if is_called_python(&program.path) => return Err(ColdReason::Shim),
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
         };
         let name = command.interpreter.file_name().unwrap_or_default().as_bytes();
-        if !name.starts_with(b"python") {
+        // By a relative name an interpreter finds its library from the folder of the event.
+        let is_relative =
+            command.name.as_bytes().contains(&b'/') && !Path::new(&command.name).is_absolute();
+        if !name.starts_with(b"python") || is_relative {
             return Err(ColdReason::NoScript);
         }
         if !first_bytes(&command.interpreter).is_some_and(|start| start.starts_with(b"\x7fELF")) {
@@ -116,6 +120,13 @@ fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
     let folders = std::env::split_paths(OsStr::from_bytes(search?));
     let mut files = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
     files.find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
+}
+
+/// Whether a file has the name of an interpreter, such as `python3.12`.
+fn is_called_python(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().as_bytes();
+    let is_version = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    name.strip_prefix(b"python").is_some_and(|version| version.iter().all(is_version))
 }
 
 fn first_bytes(file: &Path) -> Option<Vec<u8>> {

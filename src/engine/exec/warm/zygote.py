@@ -10,7 +10,7 @@ import sys
 _base = {name.partition(".")[0] for name in sys.modules}
 
 import ast, atexit, builtins, gc, importlib.machinery, importlib.util, io, json, os, pathlib, posix, re, select
-import shlex, signal, socket, subprocess, time, types
+import shlex, signal, socket, subprocess, time, types, warnings, weakref
 
 _IDLE_MS = 600_000  # Without a request for this long it ends.
 _MOST_BYTES = 1 << 20
@@ -28,6 +28,14 @@ def _stamp(path):
         return None
 
 
+# The code of a script, or None if compiling it says something on stderr.
+def _compiled(source, script):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        code = compile(source, script, "exec", dont_inherit=True)
+    return None if said else code
+
+
 class _Zygote:
     def __init__(self):
         self.channel = socket.socket(fileno=os.dup(0))
@@ -41,6 +49,7 @@ class _Zygote:
         self.folders = {path: _stamp(path) for path in sys.path}
         self.files = {}
         self.padding, self.given = self.find_padding()
+        self.unraisable = self.find_unraisable()
         self.note_modules()
 
     def find_padding(self):
@@ -57,7 +66,20 @@ class _Zygote:
         # proc(5): env_start is the 50th field, and the third is the first after the name.
         return (int(fields[50 - 3]) + start, end - start), given
 
+    # The type of what is given to sys.unraisablehook has no name.
+    def find_unraisable(self):
+        class Failing:
+            def __del__(self):
+                raise ValueError
+
+        seen = []
+        sys.unraisablehook = lambda unraisable: seen.append(type(unraisable))
+        Failing()
+        sys.unraisablehook = sys.__unraisablehook__
+        return seen[0]
+
     def note_modules(self):
+        self.modules = set(sys.modules) - {"__main__", "__mp_main__"}
         self.preloaded = {name.partition(".")[0] for name in sys.modules} - _base
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
@@ -75,8 +97,10 @@ class _Zygote:
                 source = file.read()
             if self.scripts.get(script, (None,))[0] == source:
                 return
-            tree = ast.parse(source)
-            self.scripts[script] = source, compile(source, script, "exec", dont_inherit=True)
+            self.scripts[script] = source, _compiled(source, script)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(source)
         except Exception:
             return
         for node in tree.body:
@@ -99,7 +123,10 @@ class _Zygote:
             if origin in ("built-in", "frozen") or (
                 os.path.realpath(origin).startswith(self.library) and "-packages" + os.sep not in origin
             ):
-                __import__(name)
+                # What warns is left to the script, which then says it once more.
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    __import__(name)
         except Exception:
             pass
 
@@ -179,7 +206,7 @@ class _Zygote:
         environment = dict(variable.split(b"=", 1) for variable in variables)
         os.chdir(cwd)
         try:
-            return self.as_fresh(script, os.fsdecode(file), words, environment)
+            return self.as_fresh(program, script, os.fsdecode(file), words, environment)
         except Exception:
             # Anything unusual: this process becomes what a cold start would have started. Python
             # ignores these signals, and exec would pass that on.
@@ -187,7 +214,7 @@ class _Zygote:
                 signal.signal(number, signal.SIG_DFL)
             os.execve(program, words, environment)
 
-    def as_fresh(self, script, file, words, environment):
+    def as_fresh(self, program, script, file, words, environment):
         if any(_stamp(path) != stamp for path, stamp in self.folders.items()):
             raise ValueError("the libraries have changed")
         if self.has_script_folder:
@@ -198,10 +225,17 @@ class _Zygote:
             sys.path.insert(0, folder)
         with open(file, "rb") as opened:
             source = opened.read()
+        # Since 3.9 the script has an absolute name.
+        shown = os.fsdecode(script)
+        if sys.version_info >= (3, 9):
+            shown = os.path.join(os.getcwd(), shown)
         if b"\0" in source or source[:2] == b"PK":
             raise ValueError("no source text")
         known, code = self.scripts.get(file, (None, None))
-        self.mark(file, environment)
+        if known != source or shown != file:
+            # What cannot be compiled is for a cold start to report.
+            code = _compiled(source, shown)
+        self.mark(program, environment)
         self.replace_environment(environment)
         self.renew_streams()
         sys.argv[:] = [os.fsdecode(word) for word in words[words.index(script) :]]
@@ -211,18 +245,23 @@ class _Zygote:
             logging = sys.modules["logging"]
             logging._startTime = time.time() if isinstance(logging._startTime, float) else time.time_ns()
         module = types.ModuleType("__main__")
-        module.__loader__ = importlib.machinery.SourceFileLoader("__main__", file)
+        module.__loader__ = importlib.machinery.SourceFileLoader("__main__", shown)
         module.__builtins__ = builtins
-        module.__file__ = file
+        module.__file__ = shown
         if sys.version_info < (3, 14):
             module.__annotations__ = {}
             module.__cached__ = None
-        self.own_modules = set(sys.modules) - {"__main__"}
         sys.modules["__main__"] = module
-        return (code if known == source else source), file, module.__dict__
+        if "__mp_main__" in sys.modules:
+            sys.modules["__mp_main__"] = module
+        if "threading" in sys.modules and hasattr(sys.modules["threading"], "get_native_id"):
+            sys.modules["threading"].main_thread()._set_native_id()
+        sys.path_importer_cache.pop("/", None)
+        sys.path_importer_cache[shown] = None
+        return code or source, shown, module.__dict__
 
     # hookrun finds and counts the processes of a hook by these variables.
-    def mark(self, script, environment):
+    def mark(self, program, environment):
         start, room = self.padding
         marks = [name + b"=" + environment[name] for name in _MARKS if name in environment]
         marks = b"\0".join(marks)
@@ -231,8 +270,12 @@ class _Zygote:
         with open("/proc/self/mem", "r+b", buffering=0) as memory:
             memory.seek(start)
             memory.write(marks.ljust(room, b"\0"))
-        with open("/proc/self/comm", "wb", buffering=0) as name:
-            name.write(os.fsencode(os.path.basename(script))[:15])
+        # The program names the process, but if `env` starts the interpreter, as it did for this one.
+        with open(program, "rb") as file:
+            start = file.read(256).partition(b"\n")[0].split()
+        if not start or os.path.basename(start[0]) != b"env":
+            with open("/proc/self/comm", "wb", buffering=0) as name:
+                name.write(os.path.basename(program)[:15])
 
     def replace_environment(self, environment):
         own = os.environ._data
@@ -270,8 +313,9 @@ class _Zygote:
             setattr(sys, name, new)
             setattr(sys, "__%s__" % name, new)
 
-    # Ends as an interpreter does, without taking apart what it has from the zygote: that would copy
-    # every page. What the script has made is destroyed, so files that it left open are written.
+    # Ends as an interpreter does (finalize_modules of CPython's pylifecycle.c), without taking apart
+    # what it has from the zygote: that would copy every page. What the script has made is
+    # destroyed, so files that it left open are written.
     def end(self, status):
         threading = sys.modules.get("threading")
         try:
@@ -279,31 +323,42 @@ class _Zygote:
                 threading._shutdown()
         except BaseException:
             sys.excepthook(*sys.exc_info())
-        atexit._run_exitfuncs()
-        if not self.flush():
-            status = 120
-        for name in [name for name in sys.modules if name not in self.own_modules]:
-            module = sys.modules.pop(name)
-            for key in list(getattr(module, "__dict__", ())):
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            pass  # It is reported by now: this is how Python 3.9 ends.
+        is_flushed = self.flush()
+        for name in ("last_type", "last_value", "last_traceback", "last_exc", "meta_path"):
+            setattr(sys, name, None)
+        sys.modules.pop("io", None)
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+        own = [name for name in sys.modules if name not in self.modules]
+        kept = [weakref.ref(sys.modules.pop(name)) for name in own if type(sys.modules[name]) is types.ModuleType]
+        gc.collect()
+        for module in filter(None, (reference() for reference in reversed(kept))):
+            for key in list(module.__dict__):
                 if key != "__builtins__":
                     module.__dict__[key] = None
-            del module
         gc.collect()
-        if not self.flush():
-            status = 120
-        os._exit(status)
+        # What could not be written before cannot be written now.
+        if is_flushed and not self.flush():
+            is_flushed = False
+        os._exit(status if is_flushed else 120)
 
     def flush(self):
+        is_flushed = True
         for stream in (sys.stdout, sys.stderr):
             try:
                 if stream is not None and not getattr(stream, "closed", False):
                     stream.flush()
             except BaseException as error:
+                is_flushed = False
                 if stream is sys.stdout:
-                    print("Exception ignored in:", repr(stream), file=sys.stderr)
-                    print("%s: %s" % (type(error).__name__, error), file=sys.stderr)
-                return False
-        return True
+                    trace = error.__traceback__.tb_next
+                    about = ("Exception ignored on flushing sys.stdout", None)
+                    about = about if sys.version_info >= (3, 13) else (None, stream)
+                    sys.unraisablehook(self.unraisable((type(error), error, trace) + about))
+        return is_flushed
 
 
 # The exit status of a SystemExit, as CPython's pythonrun.c has it.
@@ -313,13 +368,14 @@ def _status(code):
     if isinstance(code, int):
         return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
     try:
-        print(code, file=sys.stderr)
+        print(code, file=sys.stderr, end="")
     except Exception:
         pass
+    print(file=sys.stderr)
     return 1
 
 
-def _run(zygote, code, file, variables):
+def _run(code, file, variables):
     try:
         if isinstance(code, bytes):
             code = compile(code, file, "exec", dont_inherit=True)
@@ -327,17 +383,41 @@ def _run(zygote, code, file, variables):
         return 0
     except SystemExit as exit:
         return _status(exit.code)
-    except BaseException as error:
-        # As a fresh interpreter reports it: without this frame.
-        trace = error.__traceback__.tb_next
-        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
-        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    except BaseException as caught:
+        error = caught
+    return _report(error)
+
+
+# As a fresh interpreter reports it (PyErr_Print): without frames of ours.
+def _report(error):
+    error.__traceback__ = trace = error.__traceback__.tb_next
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    try:
+        hook = sys.excepthook
+    except AttributeError:
+        print("sys.excepthook is missing", file=sys.stderr)
+        hook = sys.__excepthook__
+    second = None
+    try:
+        hook(type(error), error, trace)
+    except SystemExit as exit:
+        return _status(exit.code)
+    except BaseException as caught:
+        second = caught
+    if second is not None:
+        second.__traceback__ = second.__traceback__.tb_next
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, trace)
+    return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
 
 
 def _main():
     zygote = _Zygote()
-    status = _run(zygote, *zygote.become(zygote.serve()))
+    status = _run(*zygote.become(zygote.serve()))
     if status < 0:
         zygote.flush()
         signal.signal(-status, signal.SIG_DFL)

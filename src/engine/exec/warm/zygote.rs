@@ -20,6 +20,7 @@ use super::script::ScriptCommand;
 use crate::engine::exec::child::{self, Status};
 use crate::engine::exec::command::Program;
 use crate::engine::exec::spawn::Spawn;
+use crate::engine::run::Exit;
 
 /// What it runs.
 const SOURCE: &str = include_str!("zygote.py");
@@ -173,7 +174,7 @@ impl Zygote {
                 Ok(received) if received.bytes > 0 => received.bytes,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => return,
-                Ok(_) | Err(_) => return self.state = ZygoteState::Gone,
+                Ok(_) | Err(_) => return self.state = self.state_at_end(),
             };
             let before = self.spares.len();
             for message in control.drain() {
@@ -186,6 +187,14 @@ impl Zygote {
                 let is_known = is_known(&String::from_utf8_lossy(&text[..length]));
                 self.state = if is_known { ZygoteState::Usable } else { ZygoteState::Unusable };
             }
+        }
+    }
+
+    /// What ends by itself before it has said what it is would do so again.
+    fn state_at_end(&self) -> ZygoteState {
+        match (self.state, child::status_of(self.pid)) {
+            (ZygoteState::Starting, Status::Exited(Exit::Status(_))) => ZygoteState::Unusable,
+            _ => ZygoteState::Gone,
         }
     }
 
