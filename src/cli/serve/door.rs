@@ -150,7 +150,8 @@ impl LineDoor {
         };
         if message.jsonrpc.as_deref() != Some("2.0") {
             let wrong = RpcError::new(rpc::INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
-            return self.fail(message.id, wrong);
+            // The id of an answer is one of ours; the client may wait for the same one of its.
+            return self.fail(message.id.filter(|_| message.method.is_some()), wrong);
         }
         let Some(method) = &message.method else { return self.peer.take_answer(&message) };
         if let (Err(error), Some(_)) = (protocol.take(self, method, &message), message.id) {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -50,6 +51,8 @@ pub(crate) struct RpcMessage<'l> {
     pub(crate) params: Option<&'l RawValue>,
     #[serde(borrow)]
     pub(crate) result: Option<&'l RawValue>,
+    #[serde(default)]
+    pub(crate) error: Option<IgnoredAny>,
 }
 
 fn present<'l, D: Deserializer<'l>>(from: D) -> Result<Option<&'l RawValue>, D::Error> {
@@ -293,7 +296,9 @@ impl RpcPeer {
     pub(crate) fn take_answer(&self, message: &RpcMessage<'_>) {
         let id = message.id.and_then(|id| id.get().parse().ok());
         let Some(sender) = id.and_then(|id: u64| locked(&self.waiting).remove(&id)) else { return };
-        let result = message.result.and_then(|result| serde_json::from_str(result.get()).ok());
+        // An answer that is an error too is none.
+        let result = message.result.filter(|_| message.error.is_none());
+        let result = result.and_then(|result| serde_json::from_str(result.get()).ok());
         let _ = sender.send(result);
     }
 

@@ -259,6 +259,27 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
 }
 
 #[test]
+fn an_answer_that_says_two_things_is_no_yes() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    client.call("hookrun/hello", json!({ "dialogs": ["confirm"] }));
+    client.request(1, "hookrun/decide", shell("x"));
+    let id = client.next()["id"].clone();
+    let yes = json!({ "value": true });
+    // It is no answer at all, and says nothing about the request with the same id.
+    client.send(&json!({ "id": id, "result": yes }));
+    let answer = client.next();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)));
+    let error = json!({ "code": 1, "message": "?" });
+    client.send(&json!({ "jsonrpc": "2.0", "id": id, "result": yes, "error": error }));
+    client.send(&json!({ "jsonrpc": "2.0", "id": id, "result": yes }));
+    let answer = client.next();
+    assert_eq!((&answer["id"], &answer["result"]["status"]), (&json!(1), &json!(2)), "{answer}");
+    assert!(client.end().success());
+}
+
+#[test]
 fn a_client_that_shows_no_dialogs_is_not_asked() {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));
