@@ -202,6 +202,34 @@ impl Environment {
         }
     }
 
+    /// The same in another folder of this machine. Hooks start there, too.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub fn moved_to(mut self, cwd: PathBuf) -> Environment {
+        self.variables.get_or_insert_with(|| std::env::vars_os().collect());
+        Environment { cwd, ..self }
+    }
+
+    /// The same for clients that this process has not started and that have not started it: what
+    /// hosts have told it is not about them, and their hooks do not get it.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub fn without_hosts(mut self) -> Environment {
+        self.host_projects.clear();
+        self.host_sessions.clear();
+        self.inherited.retain(|name| !is_of_host(name));
+        let all = self.variables.take().unwrap_or_else(|| std::env::vars_os().collect());
+        let is_kept = |name: &OsString| !name.to_str().is_some_and(is_of_host);
+        self.variables = Some(all.into_iter().filter(|(name, _)| is_kept(name)).collect());
+        self
+    }
+
     /// The projects that a host of this dialect names by its variables.
     pub fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
         let variable = folders::variable_of(dialect);
@@ -331,11 +359,13 @@ impl Lookup<'_> {
 }
 
 fn inherited(names: Vec<String>) -> Vec<String> {
-    let of_hosts = |name: &String| {
-        let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
-        all.any(|variable| variable.name == name)
-    };
-    names.into_iter().filter(|name| name.starts_with(OURS) || of_hosts(name)).collect()
+    names.into_iter().filter(|name| name.starts_with(OURS) || is_of_host(name)).collect()
+}
+
+/// Whether a host tells its hooks something by the variable `name`.
+fn is_of_host(name: &str) -> bool {
+    let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
+    all.any(|variable| variable.name == name)
 }
 
 fn run_id() -> String {

@@ -152,13 +152,14 @@ impl DecisionServer {
         })
     }
 
-    /// The same for clients behind another door, which have nobody to ask. Hooks of both spare each
-    /// other.
+    /// The same for clients behind another door, which have nobody to ask, and which have not started
+    /// this server. Hooks of both spare each other.
     pub(crate) fn beside(&self, door: Door) -> DecisionServer {
-        let runner = Runner::embedded(Registry::default(), &self.env).beside(&self.runner());
+        let env = self.env.clone().without_hosts();
+        let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
         DecisionServer {
             source: ServeSource { door, ..self.source.clone() },
-            env: self.env.clone(),
+            env,
             abort: self.abort.clone(),
             client: RwLock::new(ServedClient { runner, person: None }),
             sessions: RwLock::default(),
@@ -333,10 +334,13 @@ impl DecisionServer {
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
         let event = (scope == HooksScope::Event).then(|| request.name.to_string());
         self.hooks.get(HooksKey { host, event, cwd, told }, |key| {
-            let mut env = Environment { cwd: key.cwd.clone(), ..self.env.clone() };
-            if env.cwd != self.env.cwd {
-                let is_there = env.cwd.is_dir();
-                let problem = || format!("`{}` is no folder here", env.cwd.display());
+            let mut env = self.env.clone();
+            if key.cwd != env.cwd {
+                let is_there = key.cwd.is_dir();
+                let problem = || format!("`{}` is no folder here", key.cwd.display());
+                // As `run` does where its folder is gone.
+                let cwd = if is_there { key.cwd.clone() } else { PathBuf::from("/") };
+                env = env.moved_to(cwd);
                 env.cwd_problem = (!is_there).then(problem);
             }
             if is_elsewhere {

@@ -37,6 +37,17 @@ fn a_host_that_names_its_event_in_the_context_is_understood() {
 }
 
 #[test]
+fn hooks_start_in_the_folder_that_the_client_names() {
+    let sandbox = Sandbox::new().hook("10-where.sh", "pwd >where").file("sub/file", "");
+    let mut client = Client::start(&sandbox, &["--stdio"]);
+    let mut asked = shell("ls");
+    asked["cwd"] = json!("sub");
+    assert_eq!(client.decide(asked)["status"], 0);
+    assert_eq!(sandbox.read("sub/where").trim_end(), sandbox.at("sub").display().to_string());
+    assert!(client.end().success());
+}
+
+#[test]
 fn mistakes_in_the_configuration_close_gates_here_too() {
     let sandbox = cases().file("hookrun.toml", "[hook.x]\nevnt = \"tool.pre\"\n");
     let mut client = Client::start(&sandbox, &["--stdio"]);

@@ -131,6 +131,26 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
 }
 
 #[test]
+fn hooks_start_where_the_client_is_and_get_nothing_that_a_host_has_told_the_server() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.at("said").display().to_string();
+    let say = format!(r#"echo "$PWD|$CLAUDE_PROJECT_DIR|$CLAUDE_CODE_SESSION_ID" >>'{said}'"#);
+    let sandbox = sandbox
+        .hook("10-own.sh", &say)
+        .hook_of("claude", "tool.pre", "20-claude.sh", &say)
+        .file("sub/file", "")
+        .variable("CLAUDE_PROJECT_DIR", "/elsewhere")
+        .variable("CLAUDE_CODE_SESSION_ID", "other");
+    let server = HttpServer::start(&sandbox);
+    let sub = sandbox.at("sub").display().to_string();
+    let header = format!("X-Hookrun-Project: {sub}");
+    let call = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let reply = server.ask_with("POST", "/hooks/claude", &[&header], call);
+    assert_eq!(reply.body, "", "{reply:?}");
+    assert_eq!(sandbox.read("said"), format!("{sub}||\n{sub}|{sub}|s\n"));
+}
+
+#[test]
 fn broken_settings_and_hooks_that_are_not_trusted_close_gates_here_too() {
     let path = "/hooks/native?event=tool.pre";
     let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
