@@ -37,7 +37,7 @@ pub(crate) struct InstallArgs {
 fn own_address(text: &str) -> Result<String, String> {
     let place = text.strip_prefix("http://").map(|place| place.trim_end_matches('/'));
     let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
-    match address.filter(|address| address.ip().is_loopback()) {
+    match address.filter(|address| address.ip().is_loopback() && address.port() != 0) {
         Some(address) => Ok(format!("http://{address}")),
         None => Err("write `http://127.0.0.1:PORT`, where `hookrun serve` listens".to_string()),
     }

@@ -19,7 +19,7 @@ pub(crate) struct ServeArgs {
     pub(crate) mcp: bool,
 
     /// Serve HTTP on this address (`127.0.0.1:PORT`), for clients with the token
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = own_address)]
     pub(crate) http: Option<SocketAddr>,
 
     /// Serve HTTP on this socket, for programs of the same user
@@ -51,4 +51,9 @@ pub(crate) struct ServeArgs {
     /// by HOOKRUN_RECORD
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+}
+
+fn own_address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = |_| "write an address and a port: `127.0.0.1:8123`".to_string();
+    text.parse().map_err(wrong)
 }

@@ -10,6 +10,9 @@ use crate::cli::exit::{Result, failed};
 use crate::engine::complaint::Complaint;
 use crate::engine::session::make_private;
 
+/// `sun_path` has 108 bytes in Linux and 104 in macOS, the NUL included.
+const LONGEST_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
 /// A socket in a private folder, which is removed in the end.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
@@ -30,6 +33,11 @@ impl SocketFile {
             let cause = format!("the folder of `{shown}` cannot be used: {error}");
             Complaint::with_cure(cause, "name your own folder with mode 0700, or a new one")
         })?;
+        if path.as_os_str().len() > LONGEST_PATH_BYTES {
+            let cause = format!("`{shown}` is too long for a socket");
+            let cure = format!("name a path of at most {LONGEST_PATH_BYTES} bytes");
+            return Err(Complaint::with_cure(cause, cure));
+        }
         let cannot = || failed(format!("cannot listen on `{shown}`"));
         // Of two servers that start at once, one sees the socket of the other.
         let lock = File::open(folder).map_err(cannot())?;

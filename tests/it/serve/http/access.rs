@@ -86,6 +86,9 @@ fn only_addresses_of_this_machine_are_served() {
     let sandbox = cases();
     fails(&sandbox, &["--http", "0.0.0.0:0"], "from other machines", "a proxy with TLS");
     fails(&sandbox, &["--http", "[::]:0"], "from other machines", "a proxy with TLS");
+    for address in ["8123", "localhost:8123", "http://127.0.0.1:8123", "127.0.0.1:70000"] {
+        fails(&sandbox, &["--http", address], "invalid value", "`127.0.0.1:8123`");
+    }
 }
 
 #[test]
@@ -93,6 +96,8 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     let sandbox = cases().file("open/file", "");
     let open = sandbox.at("open/hookrun.sock").display().to_string();
     fails(&sandbox, &["--unix", &open], "open to others", "mode 0700");
+    let long = sandbox.at(&format!("own/{}", "x".repeat(108))).display().to_string();
+    fails(&sandbox, &["--unix", &long], "too long for a socket", "at most 10");
     let mut server = HttpServer::start(&sandbox);
     let socket = server.socket.display().to_string();
     let folder = server.socket.parent().unwrap().metadata().unwrap().mode();

@@ -189,8 +189,10 @@ fn install_writes_both_ways_and_uninstall_removes_both() {
     assert_eq!(sandbox.hookrun(&install, b"").status, 0);
     assert_eq!(sandbox.hookrun(&["uninstall", "claude"], b"").status, 0);
     assert_eq!(sandbox.read(".claude/settings.json"), before);
-    let ran = sandbox.hookrun(&["install", "claude", "--http", "http://10.0.0.1:1"], b"");
-    assert!(ran.status == 2 && ran.stderr.contains("127.0.0.1:PORT"), "{ran:?}");
+    for address in ["http://10.0.0.1:1", "http://127.0.0.1:0", "http://127.0.0.1"] {
+        let ran = sandbox.hookrun(&["install", "claude", "--http", address], b"");
+        assert!(ran.status == 2 && ran.stderr.contains("127.0.0.1:PORT"), "{ran:?}");
+    }
     let ran = sandbox.hookrun(&["install", "gemini", "--http", "http://127.0.0.1:1"], b"");
     assert!(ran.status == 2 && ran.stderr.contains("only for Claude Code"), "{ran:?}");
 }
