@@ -1,13 +1,14 @@
 //! Who may ask: the token of the TCP door, and what else a request must show.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap};
+use rustix::fs::OFlags;
 
 use super::message::HttpFault;
 use super::route::HostOf;
@@ -109,7 +110,9 @@ fn check(file: &Path, read: io::Result<(String, u32, u32)>) -> Result<String> {
 
 /// The text of a token file, its mode and its owner.
 fn read(file: &Path) -> io::Result<(String, u32, u32)> {
-    let mut opened = File::open(file)?;
+    // Opening a pipe would wait for a writer.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
     let meta = opened.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::other("it is no file"));

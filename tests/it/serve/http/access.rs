@@ -72,13 +72,13 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     fs::write(sandbox.at(TOKEN), "short\n").unwrap();
     mode(0o600).unwrap();
     fails(&sandbox, &http, "is not 64 letters or more", "run `rm ");
-    let folder = sandbox.path().display().to_string();
-    fails(
-        &sandbox,
-        &["--http", "127.0.0.1:0", "--token", &folder],
-        "cannot read the token",
-        "file",
-    );
+    let pipe = sandbox.at("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for other in [sandbox.path().to_path_buf(), pipe] {
+        let other = other.display().to_string();
+        let token = ["--http", "127.0.0.1:0", "--token", &other];
+        fails(&sandbox, &token, "cannot read the token", "file");
+    }
 }
 
 #[test]
