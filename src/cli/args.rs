@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// Explain decisions: the last one here, or others
     #[command(
         alias = "log",
-        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
+        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
     /// Decide recorded events again, and show which decisions change
