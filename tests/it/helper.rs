@@ -126,13 +126,19 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
         let given = |command: &mut Command| {
             command.env("GIVEN", "a b");
         };
-        let (one, other) = (warm.run_as(given, command), cold.run_as(given, command));
+        let other = cold.run_as(given, command);
+        // On a busy machine the helper may not accept in time; then the run decides itself.
+        let until = Instant::now() + FAR;
+        let mut one = warm.run_as(given, command);
+        while warm.last_start() != "warm" {
+            assert!(Instant::now() < until, "{command}: no start was warm");
+            one = warm.run_as(given, command);
+        }
         let there = |ran: &Ran, user: &WarmUser| {
             ran.stdout.replace(&user.sandbox.path().display().to_string(), "HERE")
         };
         assert_eq!(one.status, other.status, "{command}: {one:?}");
         assert_eq!(there(&one, &warm), there(&other, &cold), "{command}");
-        assert_eq!(warm.last_start(), "warm", "{command}");
     }
     assert_eq!(cold.last_start(), "", "nobody asked the helper");
     let ran = warm.sandbox.hookrun(&["doctor", "--warm"], b"");
