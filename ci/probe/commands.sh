@@ -2,7 +2,6 @@
 # Probes hookrun in a real client that runs commands as hooks, offline, with a fake model:
 #
 #   ci/probe/commands.sh qwen path/to/qwen path/to/hookrun [ROW…]
-#   ci/probe/commands.sh kimi path/to/kimi path/to/hookrun [ROW…]
 #
 # Prints a line for each row, and exits with 1 if one failed. VERBOSE=1 shows what a failed row left.
 # Rows are called by their names, hooks are text for another shell, and a client may be several words:
@@ -50,8 +49,9 @@ told() { grep -qF -- "$1" "$place/requests"; }
 row_allow() { hook tool.pre 'exit 0'; plugged; prompt "$touch_ran"; [ -e ran ]; }
 row_block() { hook tool.pre 'echo not that >&2; exit 1'; plugged; prompt "$touch_ran"; [ ! -e ran ] && told 'not that'; }
 row_ask() { hook tool.pre "echo '{\"ask\": \"sure?\"}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
-row_rewrite() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\", \"is_background\": false}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ] && [ -e other ]; }
-row_context_tool() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && told 'before the tool'; }
+# A new input would be dropped there, so it blocks.
+row_rewrite() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\", \"is_background\": false}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
+row_context_tool() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && ! told 'before the tool'; }
 row_context_prompt() { hook prompt.submit 'echo of the prompt'; plugged; prompt "$touch_ran"; told 'of the prompt'; }
 row_context_start() { hook session.start 'echo of the session'; plugged; prompt "$touch_ran"; told 'of the session'; }
 row_context_result() { hook tool.post "echo '{\"additionalContext\": \"after the tool\"}'"; plugged; prompt "$touch_ran"; told 'after the tool'; }

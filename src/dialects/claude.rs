@@ -10,7 +10,7 @@ use super::parts::{
 };
 use super::results::ReplySlot::{New, Objection, Question, Refusal};
 use super::results::ReplyValue::{Text, Value, Word};
-use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, form, key, say};
+use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
@@ -49,14 +49,12 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(NEW_INPUT, TOOL_INPUT),
 ];
 
+/// A question before a tool.
+pub(super) const ASK: ReplyRule =
+    say(Question, &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)]);
+
 pub(super) static PRE_TOOL_USE: ReplyForm = form(
-    &[
-        REFUSE,
-        say(Question, &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)]),
-        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
-        TEACH,
-        SHOW,
-    ],
+    &[REFUSE, ASK, say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]), TEACH, SHOW],
     TOOL_READS,
     READS_ADDED,
 );

@@ -107,7 +107,7 @@ pub const FACTS: &[HostFacts] = &[
     HostFacts { host: "gemini", measured: measured("0.61.0", "2026-11-21"), ..OPEN },
     HostFacts { host: "cursor", closed_on: ALL, ..OPEN },
     HostFacts { host: "copilot", closed_on: &[Start, Crash], ..OPEN },
-    HostFacts { host: "qwen", ..OPEN },
+    HostFacts { host: "qwen", measured: measured("0.24.4", "2026-11-23"), ..OPEN },
     HostFacts { host: "vscode", ..OPEN },
     HostFacts { host: "factory", ..OPEN },
     HostFacts {

@@ -1,16 +1,21 @@
 //! Qwen Code: Claude Code's events, keys and words over Gemini CLI's tools.
 //!
-//! Source: `docs/users/features/hooks.md` of its repository. Its settings count milliseconds for
-//! commands. A question becomes a block there where nobody is asked (`-p`).
+//! Sources: `docs/users/features/hooks.md` of its repository, and what version 0.24.4 did when measured.
+//! Its settings count milliseconds for commands. A question becomes a block there where no person can
+//! be asked (`-p`). Its page has new input and context before a tool; that version dropped both.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, PRE_TOOL_USE, RESPONSE, TEACHES,
-    TOLD,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, RESPONSE, TEACHES, TOLD,
+    TOOL_READS,
 };
+use super::parts::{READS_ADDED, REFUSE, SHOW};
+use super::results::{ReplyForm, form};
 use super::row::{
     Dialect, DialectEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::Schedule;
+
+static PRE_TOOL_USE: ReplyForm = form(&[REFUSE, ASK, SHOW], TOOL_READS, READS_ADDED);
 
 const TOOLS: HostTools = HostTools {
     rows: &[
@@ -33,7 +38,7 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static QWEN: Dialect = Dialect {
     name: "qwen",
     aliases: &["qwen-code"],
-    summary: "Qwen Code: exit status 2 blocks, JSON asks, rewrites and teaches",
+    summary: "Qwen Code: exit status 2 blocks, JSON asks",
     tools: &TOOLS,
     variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
     events: &[

@@ -21,7 +21,10 @@ pub(super) const QWEN: InstallHost = InstallHost {
         ..SettingsShape::of(&files::QWEN)
     }),
     shell: "bash",
-    cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+    cannot: &[
+        "nothing that a hook says before a tool reaches the model",
+        "with `-p` there is no person to ask: a question from a hook blocks",
+    ],
     must: &["trust the folder, where `security.folderTrust` is on"],
     no_server: UNTRIED,
     ..PLAIN
