@@ -641,9 +641,10 @@ fn an_agent_that_would_change_what_install_wrote_is_held_for_a_person() {
                 json!({ "toolName": "write", "toolInput": { "path": file, "content": "{}" } });
             let ran = sandbox.hookrun(&["run", "tool.pre"], write.to_string().as_bytes());
             assert!(ran.status == 2 && ran.stdout.contains("whether hooks run"), "{file}: {ran:?}");
-            for line in
-                [format!("echo > {file}"), format!("rm -rf {folder}"), format!("mv {file} x")]
-            {
+            let mut lines = vec![format!("echo > {file}"), format!("mv {file} x")];
+            // Crush's file is in the root of the project.
+            lines.extend((host.project != "crush.json").then(|| format!("rm -rf {folder}")));
+            for line in lines {
                 let ran = sandbox.run_shell(&line);
                 assert!(
                     ran.status == 2 && ran.stdout.contains("whether hooks run"),
