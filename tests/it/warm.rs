@@ -23,6 +23,7 @@ use crate::sandbox::Sandbox;
 mod attacks;
 mod basics;
 mod differences;
+mod soak;
 
 /// What precedes an answer of a worker, among what the test harness says.
 const ANSWER: &str = "> ";
