@@ -229,7 +229,8 @@ fn sets_of_folders_are_copied_too_and_a_user_has_sets_for_all_projects() {
     sets.sandbox.hookrun(&["list"], b"").prints("(user layer, set own)");
     let sets = sets.file("s", "hookrun.toml", "");
     sets.force_push().blocks_saying("no force");
-    sets.sets(&["add", "own", "--path", "s", "--user"]).exits(2).says("has a set `own` already");
+    let again = sets.sets(&["add", "own", "--path", "s", "--user"]);
+    again.exits(2).says("has a set `own` already").says("change its `path` there");
     sets.sets(&["add", "none", "--path", "home"]).exits(2).says("has no hookset.toml");
 }
 

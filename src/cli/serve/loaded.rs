@@ -13,7 +13,7 @@ use crate::engine::runner::Runner;
 use crate::cli::decide::keep::KeepSettings;
 use crate::cli::decide::unbound::SearchedPlaces;
 
-/// For how long what was read counts at least. Nobody changes a file and asks in less.
+/// For how long what was read counts at least; `docs/embedding.md` says so.
 const FRESH: Duration = Duration::from_millis(20);
 
 /// How many times as long as reading took it counts: reading takes at most a 20th of the time.

@@ -83,9 +83,15 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     let paths = Paths::from(&env.cwd);
     let name = &args.name;
     declared::check_name(name)?;
-    if config.sets.iter().any(|set| set.file == file && set.declared.name == *name) {
+    let is_same = |set: &&UsedSet| set.file == file && set.declared.name == *name;
+    if let Some(there) = config.sets.iter().find(is_same) {
         let cause = format!("`{}` has a set `{name}` already", paths.show(&file));
-        let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
+        let key = match there.declared.source {
+            SetSource::Git { .. } => "rev",
+            SetSource::Path(_) => "path",
+            SetSource::Archive(_) => "archive",
+        };
+        let cure = format!("change its `{key}` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
     args.git.as_deref().map_or(Ok(()), declared::check_url)?;
