@@ -181,7 +181,7 @@ impl Runner {
 
     /// Keeps no interpreters for hooks that start warm: this program ends soon.
     #[must_use]
-    pub(crate) fn one_shot(mut self) -> Runner {
+    pub fn one_shot(mut self) -> Runner {
         self.engine.is_one_shot = true;
         self
     }

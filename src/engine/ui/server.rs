@@ -84,6 +84,7 @@ impl Server {
         Server { request: Some(Arc::from(request)), ..self.clone() }
     }
 
+    #[cfg(feature = "cli")]
     pub(crate) fn request(&self) -> Option<&str> {
         self.request.as_deref()
     }
