@@ -29,7 +29,7 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked_in_the_hosts_own_wo
     ran.exits(0).prints(
         "  .claude/settings.json  Claude Code: UserPromptSubmit, PreToolUse, PostToolUse\n",
     );
-    ran.prints("ok: 8 files, 34 hooks")
+    ran.prints("ok: 8 files, 36 hooks")
         .prints("Claude Code: installed for 3 events in project scope");
     let settings = sandbox.read_json(".claude/settings.json");
     let entry = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];

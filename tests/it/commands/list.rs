@@ -65,7 +65,7 @@ fn programs_get_json() {
                 "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
                 "timeoutMs": 5000, "schedule": "parallel",
             }],
-            "background": "kill", "lives": "event", "limits": {}, "containment": "auto",
+            "background": "kill", "lives": "event", "warm": "off", "limits": {}, "containment": "auto",
             "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true,
         }] })
     );

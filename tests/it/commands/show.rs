@@ -32,6 +32,7 @@ policy
   on_failure  {on_failure}
   background  detach
   lives       event
+  warm        off
   limits      none
   sandbox     none
   containment auto

@@ -33,7 +33,7 @@ fn without_directives_a_hook_has_the_defaults() {
                 "timeoutMs": 5000, "schedule": "sequential",
             }],
             "background": "kill",
-            "lives": "event",
+            "lives": "event", "warm": "off",
             "limits": {},
             "containment": "auto",
             "rewrite": false,

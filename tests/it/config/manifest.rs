@@ -43,6 +43,7 @@ background = "detach"
 limits = { memory = "64M", cpu = "2s", files = 64, processes = 8, output = "10K" }
 sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
 containment = "group"
+warm = "fork"
 rewrite = true
 reads = "stdin"
 dialect = "native"
@@ -67,7 +68,7 @@ enabled = false
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
             "containment": "group",
-            "background": "detach", "lives": "event", "rewrite": true, "reads": "stdin", "dialect": "native",
+            "background": "detach", "lives": "event", "warm": "fork", "rewrite": true, "reads": "stdin", "dialect": "native",
             "enabled": false,
         })
     };

@@ -8,7 +8,8 @@ events! {
     // `agent.start`; its block drops the prompt, so it is here.
     "prompt.submit" GATE "the user has sent a prompt",
         also ["user.prompt.submit" "UserPromptSubmit" "userPromptSubmitted" "beforeSubmitPrompt"
-            "BeforeAgent" "input" "before_agent_run" "before_prompt" "chat.message"],
+            "BeforeAgent" "input" "before_agent_run" "before_prompt" "chat.message"
+            "pre_user_prompt"],
         has [TURN_INDEX PROMPT IMAGES HANDLED SESSION_ID CWD TRANSCRIPT_PATH PERMISSION_MODE],
         rewrites [Chain "prompt", Chain "images", Claim "handled"],
         teaches true;

@@ -14,7 +14,7 @@ events! {
         has [MODEL PREVIOUS_MODEL SESSION_ID CWD];
     "model.pre" TRANSFORM "a request is about to go to the model",
         also ["BeforeModel" "before_model" "PreModelRequest" "context" "llm_input"
-            "experimental.chat.messages.transform" "onModelCall"],
+            "experimental.chat.messages.transform" "onModelCall" "PreInvocation"],
         has [TURN_INDEX MODEL MESSAGE_COUNT MESSAGES SESSION_ID CWD],
         rewrites [Chain "messages"];
     "model.tools" TRANSFORM "the tools that the model may call are chosen",
@@ -22,7 +22,7 @@ events! {
         has [TURN_INDEX MODEL TOOLS SESSION_ID CWD],
         rewrites [Last "tools"];
     "model.post" TRANSFORM "the model has answered",
-        also ["AfterModel" "after_model" "llm_output" "onModelEnd"],
+        also ["AfterModel" "after_model" "llm_output" "onModelEnd" "PostInvocation"],
         has [TURN_INDEX MODEL STOP_REASON INPUT_TOKENS OUTPUT_TOKENS COST_USD TOOL_CALL_COUNT
             RESPONSE SESSION_ID CWD],
         rewrites [Chain "response"];
@@ -55,7 +55,8 @@ events! {
         has [DELTA SESSION_ID CWD],
         rewrites [Chain "delta"];
     "message.end" TRANSFORM "a message is complete",
-        also ["message_end" "afterAgentResponse" "experimental.text.complete"],
+        also ["message_end" "afterAgentResponse" "experimental.text.complete"
+            "post_cascade_response"],
         has [MESSAGE SESSION_ID CWD],
         rewrites [SameRole "message"];
     "message.write" GATE "a message is about to be stored",

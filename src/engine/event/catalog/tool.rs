@@ -7,7 +7,8 @@ events! {
     "tool.pre" GATE "a tool is about to run",
         also ["PreToolUse" "BeforeTool" "tool_call" "before_tool_call" "before-tool-call"
             "before_tool_execute" "tool.execute.before" "beforeShellExecution" "beforeMCPExecution"
-            "beforeReadFile" "beforeTabFileRead" "onToolCall"],
+            "beforeReadFile" "beforeTabFileRead" "onToolCall" "pre_run_command" "pre_write_code"
+            "pre_read_code" "pre_mcp_tool_use"],
         has [TURN_INDEX TOOL_NAME TOOL_INPUT SESSION_ID CWD TOOL_USE_ID TRANSCRIPT_PATH
             PERMISSION_MODE],
         needs ["toolName"],
@@ -32,7 +33,8 @@ events! {
     "tool.post" TRANSFORM "a tool has run",
         also ["PostToolUse" "AfterTool" "tool_result" "after_tool_call" "after-tool-call"
             "after_tool_execute" "tool.execute.after" "afterShellExecution" "afterMCPExecution"
-            "afterFileEdit" "afterTabFileEdit" "onToolEnd"],
+            "afterFileEdit" "afterTabFileEdit" "onToolEnd" "post_run_command" "post_write_code"
+            "post_read_code" "post_mcp_tool_use"],
         has [TURN_INDEX TOOL_NAME TOOL_INPUT RESULT IS_ERROR DETAILS SESSION_ID CWD TOOL_USE_ID
             DURATION_MS TRANSCRIPT_PATH PERMISSION_MODE],
         rewrites [Chain "result", Chain "details", Chain "isError"];
