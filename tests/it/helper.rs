@@ -179,6 +179,31 @@ fn a_helper_that_hangs_is_left_alone() {
 }
 
 #[test]
+fn another_program_at_the_socket_decides_nothing() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, FORK);
+    user.warm_up();
+    user.signal_helper(Signal::KILL);
+    user.wait_for_no_helper();
+    let folder = user.sandbox.at("home/.local/state/hookrun/helper");
+    let socket = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(&socket).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let answers = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let allowed = r#"{"Decided":{"status":0,"stdout":"","stderr":"","is_needed":false}}"#;
+        let _ =
+            std::io::Write::write_all(&mut stream, format!("\"Accepted\"\n{allowed}\n").as_bytes());
+    });
+    let ran = user.run("rm x");
+    answers.join().unwrap();
+    // The test itself must not be taken for a helper.
+    fs::remove_file(&socket).unwrap();
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert_eq!(user.last_start(), "", "the run decided itself");
+}
+
+#[test]
 fn a_helper_that_is_killed_while_it_decides_blocks() {
     let Some(python) = python() else { return };
     let user = WarmUser::new(&python, FORK);

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::Mode;
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -180,8 +181,8 @@ impl<'a> Helper<'a> {
         lines: &mut BufReader<&UnixStream>,
     ) -> bool {
         let is_ours = rustix::net::sockopt::socket_peercred(stream)
-            .is_ok_and(|peer| peer.uid == rustix::process::getuid());
-        let until = Instant::now() + ACCEPTING;
+            .is_ok_and(|peer| peer.uid == rustix::process::getuid() && self.runs_here(peer.pid));
+        let until = Some(Instant::now() + ACCEPTING);
         let _ = stream.set_nonblocking(true);
         let is_sent = is_ours && stream.write_all(request).is_ok();
         let accepted = is_sent && is_readable(stream, until, None);
@@ -198,6 +199,12 @@ impl<'a> Helper<'a> {
             }
             Ok(HelperWord::Decided { .. }) | Err(_) => false,
         }
+    }
+
+    /// Whether this process runs the same file as we do: no other program decides for a run.
+    fn runs_here(&self, pid: Pid) -> bool {
+        let image = PathBuf::from(format!("/proc/{}/exe", pid.as_raw_nonzero()));
+        build(self.env).is_some_and(|own| build_of(&image) == Some(own))
     }
 
     fn request(&self, context: &Context, budget: Option<Budget>) -> Option<Vec<u8>> {
@@ -243,7 +250,7 @@ fn heard(
     abort: &Abort,
 ) -> io::Result<RunDecision> {
     let until = Instant::now().checked_add(longest);
-    if !is_readable(stream, until.unwrap_or_else(far), Some(abort)) {
+    if !is_readable(stream, until, Some(abort)) {
         let why = match abort.times_raised() {
             0 => "it took too long",
             _ => "hookrun was interrupted",
@@ -263,18 +270,13 @@ fn heard(
     }
 }
 
-/// Later than any event takes.
-fn far() -> Instant {
-    Instant::now() + Duration::from_secs(365 * 24 * 3600)
-}
-
 /// Waits until the helper has said something. False if the time is over or `abort` is raised.
-fn is_readable(stream: &UnixStream, until: Instant, abort: Option<&Abort>) -> bool {
+fn is_readable(stream: &UnixStream, until: Option<Instant>, abort: Option<&Abort>) -> bool {
     loop {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let fds = std::iter::once(stream.as_fd()).chain(abort.map(AsFd::as_fd));
         let mut fds: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        let timeout = Timespec::try_from(left).ok();
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(0) => return false,
             Ok(_) => return !fds[0].revents().is_empty(),
@@ -298,7 +300,11 @@ pub(crate) fn folder(env: &Environment) -> PathBuf {
 /// What tells builds apart: the file that runs. A rebuilt program is another file, and reading it
 /// would take longer than a decision.
 pub(crate) fn build(env: &Environment) -> Option<String> {
-    let found = fs::metadata(env.image()?).ok()?;
+    build_of(&env.image()?)
+}
+
+fn build_of(image: &Path) -> Option<String> {
+    let found = fs::metadata(image).ok()?;
     Some(format!("{:x}-{:x}-{:x}", found.dev(), found.ino(), found.mtime_nsec() ^ found.mtime()))
 }
 
