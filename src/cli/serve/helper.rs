@@ -121,8 +121,10 @@ impl HelperServer {
     /// Waits until a run comes, or one goes away, whose event is then ended.
     fn wait(&self, socket: &SocketFile, abort: &Abort) {
         let clients = locked(&self.clients);
+        // One that has gone away stays readable until its event has ended.
         let streams: Vec<(UnixStream, Abort)> = clients
             .iter()
+            .filter(|client| client.cancel.times_raised() == 0)
             .filter_map(|client| Some((client.stream.try_clone().ok()?, client.cancel.clone())))
             .collect();
         drop(clients);
@@ -135,8 +137,7 @@ impl HelperServer {
         let timeout = Timespec::try_from(longest).ok();
         if rustix::event::poll(&mut fds, timeout.as_ref()).is_ok() {
             let gone = fds[2..].iter().zip(&streams).filter(|(fd, _)| !fd.revents().is_empty());
-            let gone: Vec<Abort> = gone.map(|(_, (_, cancel))| cancel.clone()).collect();
-            gone.iter().filter(|cancel| cancel.times_raised() == 0).for_each(Abort::raise);
+            gone.for_each(|(_, (_, cancel))| cancel.raise());
         }
     }
 
