@@ -180,22 +180,17 @@ impl Environment {
         cwd: PathBuf,
         state: PathBuf,
     ) -> Environment {
-        let found = |name: &str| {
-            let variable = variables.iter().rev().find(|(known, _)| known == name);
-            variable.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
-        };
-        let absolute = |name| found(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = absolute("HOME");
-        let config_home = home.as_ref().map(|home| home.join(".config"));
-        let names = variables.iter().filter_map(|(name, _)| name.to_str());
+        let Environment { search, config_home, home, temporary, inherited, .. } =
+            Environment::of(&variables);
+        let temporary = Some(temporary).filter(|path| path.is_absolute());
         Environment {
             cwd,
-            search: found("PATH"),
-            config_home: absolute("XDG_CONFIG_HOME").or(config_home),
+            search,
+            config_home,
             state_home: Some(state),
             home,
-            temporary: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
-            inherited: names.filter(|name| name.starts_with(OURS)).map(str::to_string).collect(),
+            temporary: temporary.unwrap_or_else(|| PathBuf::from("/tmp")),
+            inherited: inherited.into_iter().filter(|name| name.starts_with(OURS)).collect(),
             run_id: run_id(),
             variables: Some(variables),
             ..Environment::default()
