@@ -38,7 +38,7 @@ static PRE_TOOL_USE: ReplyForm = form(
     &[],
 );
 
-/// An agent that may not stop is told to go on.
+/// The answer to `Stop` that keeps the agent at work.
 static STOP: ReplyForm = form(
     &[say(Refusal, &[("decision", Word("continue")), ("reason", Text)])],
     &[

@@ -1,4 +1,5 @@
-//! Crush: one gate, an envelope of its own, and a status that ends the turn.
+//! Crush has one event, `PreToolUse`. Its answer has keys of its own, and exit status 49 ends the
+//! agent's turn.
 //!
 //! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
 //! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.

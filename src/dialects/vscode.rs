@@ -1,4 +1,5 @@
-//! VS Code's agent: Claude Code's words, tools of its own, and no matchers.
+//! The agent of VS Code. It uses Claude Code's names for events and keys, other names for tools, and
+//! ignores matchers.
 //!
 //! Source: its hooks reference. Older versions sent `hookEventName` and `sessionId`; hookrun reads
 //! the names of the reference. It also runs the hooks of Claude Code's settings.
