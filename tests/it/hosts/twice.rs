@@ -295,7 +295,8 @@ fn a_call_waits_for_no_other_and_few_files_are_kept() {
 
 /// A hook that is asked, and refuses when there is a file `go`.
 fn slow() -> Sandbox {
-    let waits = "while [ ! -e go ]; do sleep 0.01; done";
+    // It ends by itself if the test does not.
+    let waits = "n=0; while [ ! -e go ] && [ $n -lt 12000 ]; do sleep 0.01; n=$((n+1)); done";
     let body = format!("# hookrun: timeout=1h\n{COUNTS}; {waits}; echo no >&2; exit 1");
     Sandbox::new().hook("slow", &body)
 }
@@ -322,6 +323,8 @@ fn where_the_first_is_killed_the_second_decides() {
     until(|| sandbox.asked() == 1);
     let second = sandbox.start("claude", &claude("1"));
     until(|| is_at_the_lock(&second));
+    // Longer than a hook runs before the keeper watches it: what is killed earlier leaves its hook.
+    std::thread::sleep(Duration::from_millis(1000));
     first.kill().unwrap();
     first.wait().unwrap();
     until(|| sandbox.asked() == 2);
