@@ -34,7 +34,7 @@ use decide::{git, quick, run, supervise};
 use exit::ExitStatus;
 use host::install;
 use inside::{act, field, send, state, ui};
-use look::{doctor, events, explain, list, replay, show, validate, why};
+use look::{doctor, events, explain, list, replay, report, show, tail, validate, why};
 use streams::{Leavable, OutputShape, Sink};
 use write::{add, edit, import, init, new, sets, test};
 
@@ -132,6 +132,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         #[cfg(feature = "serve")]
         Command::Helper => serve::helper::helper(env),
         Command::Why(args) => why::why(args, env, out),
+        Command::Tail(args) => tail::tail(args, env, out),
+        Command::Report(args) => report::report(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),
         Command::Show(args) => show::show(args, env, out),

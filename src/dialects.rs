@@ -7,8 +7,10 @@
 //! a set of hooks is itself a hook.
 
 mod agy;
+pub(crate) mod ahp;
 mod answer;
 mod claude;
+mod cline;
 mod codex;
 mod context;
 mod convention;
@@ -24,6 +26,8 @@ pub mod git;
 mod goose;
 mod grok;
 mod judge;
+mod kimi;
+mod kiro;
 mod loom;
 pub mod native;
 mod omp;
@@ -87,6 +91,9 @@ pub const DIALECTS: &[&Dialect] = &[
     &goose::GOOSE,
     &agy::AGY,
     &grok::GROK,
+    &kiro::KIRO,
+    &kimi::KIMI,
+    &cline::CLINE,
 ];
 
 /// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod conformance;
+pub mod export;
 pub mod replay;
 pub mod report;
 pub mod scenario;

@@ -163,5 +163,5 @@ pub mod internals {
         reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "lab")]
-    pub use crate::lab::{audit, conformance, replay, report, scenario};
+    pub use crate::lab::{audit, conformance, export, replay, report, scenario};
 }

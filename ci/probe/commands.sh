@@ -2,6 +2,8 @@
 # Probes hookrun in a real client that runs commands as hooks, offline, with a fake model:
 #
 #   ci/probe/commands.sh qwen path/to/qwen path/to/hookrun [ROW…]
+#   ci/probe/commands.sh kimi path/to/kimi path/to/hookrun
+#   ci/probe/commands.sh cline path/to/cline path/to/hookrun
 #
 # Prints a line for each row, and exits with 1 if one failed. VERBOSE=1 shows what a failed row left.
 # Rows are called by their names, hooks are text for another shell, and a client may be several words:
@@ -9,16 +11,8 @@
 set -u
 host=$1 client=$2 hookrun=$(realpath "$3")
 shift 3
-here=$(dirname "$(realpath "$0")")
-place=$(mktemp -d)
-failed=0
-export HOME=$place/home
-mkdir -p "$HOME/.config/hookrun"
-printf '[trust]\npaths = "%s"\n' "$place" > "$HOME/.config/hookrun/hookrun.toml"
-coproc MODEL { node "$here/fake-model.mjs" "$place/requests"; }
-read -r port <&"${MODEL[0]}"
-trap 'eval "exec ${MODEL[1]}>&-"; rm -rf "$place"' EXIT
-url=http://127.0.0.1:$port/v1
+# shellcheck source=ci/probe/start.sh
+. "$(dirname "$(realpath "$0")")/start.sh"
 case $host in
 qwen)
     shell=run_shell_command file=.qwen/settings.json
@@ -26,6 +20,34 @@ qwen)
     mkdir -p "$HOME/.qwen"
     echo '{"security": {"auth": {"selectedType": "openai"}}, "telemetry": {"enabled": false}}' > "$HOME/.qwen/settings.json"
     client="$client --yolo -p"
+    rows='allow block ask rewrite context_tool context_prompt context_start context_result prompt_blocked stop payload missing killed hanging'
+    ;;
+kimi)
+    shell=Bash file=$HOME/.kimi-code/config.toml base=$place/base.toml
+    mkdir -p "$HOME/.kimi-code"
+    cat > "$base" <<END
+default_model = "fake"
+
+[providers.fake]
+type = "openai"
+base_url = "$url"
+api_key = "none"
+
+[models.fake]
+provider = "fake"
+model = "fake"
+max_context_size = 100000
+END
+    client="$client -p"
+    rows='allow block ask rewrite context_tool context_prompt prompt_blocked stop payload missing killed hanging'
+    ;;
+cline)
+    shell=run_commands file=.clinerules/hooks/PreToolUse
+    export CLINE_TELEMETRY_DISABLED=1
+    $client auth -p openai-compatible -k none -m fake -b "$url" > /dev/null 2>&1
+    client="$client -P openai-compatible -m fake"
+    # Its own deadline is 120 s, so a hookrun that hangs is not waited for here.
+    rows='allow block_ends ask new_input context_said context_result_said payload missing killed'
     ;;
 *) echo "no such client: $host" >&2; exit 2 ;;
 esac
@@ -39,18 +61,29 @@ hook() {
 # plugged [SED]: installs hookrun by a link here, and changes the settings.
 plugged() {
     ln -sf "$hookrun" hookrun
+    [ -z "${base:-}" ] || cp "$base" "$file"
     "$hookrun" install "$host" --all-events > installed 2>&1
     sed -i "s|$hookrun run|$PWD/hookrun run|g; ${1:-}" "$file"
 }
 prompt() { timeout 45 $client "$1" < /dev/null > out 2>&1; }
-touch_ran="CALL $shell {\"command\": \"touch ran\", \"description\": \"touch\", \"is_background\": false}"
+input='{"command": "touch ran", "description": "touch", "is_background": false}'
+case $host in
+kimi) input='{"command": "touch ran"}' ;;
+cline) input='{"commands": ["touch ran"]}' ;;
+esac
+touch_ran="CALL $shell $input"
 told() { grep -qF -- "$1" "$place/requests"; }
 
 row_allow() { hook tool.pre 'exit 0'; plugged; prompt "$touch_ran"; [ -e ran ]; }
 row_block() { hook tool.pre 'echo not that >&2; exit 1'; plugged; prompt "$touch_ran"; [ ! -e ran ] && told 'not that'; }
+# A block ends the run, so the model is told nothing.
+row_block_ends() { hook tool.pre 'echo not that >&2; exit 1'; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
 row_ask() { hook tool.pre "echo '{\"ask\": \"sure?\"}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
 # A new input would be dropped there, so it blocks.
 row_rewrite() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\", \"is_background\": false}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
+row_new_input() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"commands\": [\"touch other\"]}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ] && [ -e other ]; }
+row_context_said() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && told 'before the tool'; }
+row_context_result_said() { hook tool.post "echo '{\"additionalContext\": \"after the tool\"}'"; plugged; prompt "$touch_ran"; told 'after the tool'; }
 row_context_tool() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && ! told 'before the tool'; }
 row_context_prompt() { hook prompt.submit 'echo of the prompt'; plugged; prompt "$touch_ran"; told 'of the prompt'; }
 row_context_start() { hook session.start 'echo of the session'; plugged; prompt "$touch_ran"; told 'of the session'; }
@@ -61,9 +94,9 @@ row_payload() { hook tool.pre 'cat > sent'; plugged; prompt "$touch_ran"; grep -
 row_missing() { hook tool.pre 'exit 0'; plugged; rm hookrun; prompt "$touch_ran"; [ ! -e ran ]; }
 row_killed() { hook tool.pre 'exit 0'; plugged; rm hookrun; printf '#!/bin/sh\nkill -9 $$\n' > hookrun; chmod +x hookrun; prompt "$touch_ran"; [ ! -e ran ]; }
 # The host is known to let the tool run.
-row_hanging() { hook tool.pre 'exit 0'; plugged 's/"timeout": *[0-9]*/"timeout": 1500/'; rm hookrun; printf '#!/bin/sh\ncase "$*" in *--host*) exec sleep 60;; esac\n' > hookrun; chmod +x hookrun; prompt "$touch_ran"; [ -e ran ]; }
+row_hanging() { hook tool.pre 'exit 0'; plugged 's/"timeout": *[0-9]*/"timeout": 1500/; s/^timeout = .*/timeout = 2/'; rm hookrun; printf '#!/bin/sh\ncase "$*" in *--host*) exec sleep 60;; esac\n' > hookrun; chmod +x hookrun; prompt "$touch_ran"; [ -e ran ]; }
 
-for row in ${*:-$(declare -F | sed -n 's/.* row_//p')}; do
+for row in ${*:-$rows}; do
     mkdir -p "$place/$row"
     : > "$place/requests"
     if (cd "$place/$row" || exit; "row_$row"); then

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Probes hookrun's plugin in a real pi, oh-my-pi or OpenCode, offline, with a fake model:
+# Probes hookrun's plugin in a real pi, oh-my-pi, OpenCode or Kilo Code, offline, with a fake model:
 #
 #   ci/probe/plugins.sh pi path/to/pi path/to/hookrun
 #   ci/probe/plugins.sh omp "bun path/to/omp/dist/cli.js" path/to/hookrun
 #   ci/probe/plugins.sh opencode path/to/opencode path/to/hookrun [ROW…]
+#   ci/probe/plugins.sh kilo path/to/kilo path/to/hookrun
 #
 # Prints a line for each row, and exits with 1 if one failed.
 # Rows are called by their names, hooks are text for another shell, and a client may be several words:
@@ -11,25 +12,19 @@
 set -u
 host=$1 client=$2 hookrun=$(realpath "$3")
 shift 3
-here=$(dirname "$(realpath "$0")")
-place=$(mktemp -d)
-failed=0
-export HOME=$place/home OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
-mkdir -p "$HOME/.config/hookrun" "$HOME/.config/opencode" "$HOME/.$host/agent"
-printf '[trust]\npaths = "%s"\n' "$place" > "$HOME/.config/hookrun/hookrun.toml"
-coproc MODEL { node "$here/fake-model.mjs" "$place/requests"; }
-read -r port <&"${MODEL[0]}"
-trap 'eval "exec ${MODEL[1]}>&-"; rm -rf "$place"' EXIT
-url=http://127.0.0.1:$port/v1
+# shellcheck source=ci/probe/start.sh
+. "$(dirname "$(realpath "$0")")/start.sh"
+export OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
+mkdir -p "$HOME/.config/$host" "$HOME/.$host/agent"
 models="{\"providers\": {\"fake\": {\"baseUrl\": \"$url\", \"api\": \"openai-completions\", \"apiKey\": \"none\", \"models\": [{\"id\": \"fake\"}]}}}"
 case $host in
 pi) echo "$models" > "$HOME/.pi/agent/models.json"; client="$client --offline --provider fake --model fake" ;;
 omp) echo "$models" > "$HOME/.omp/agent/models.yml"; client="$client --model fake/fake" ;;
-opencode)
+opencode | kilo)
     options="{\"baseURL\": \"$url\", \"apiKey\": \"none\"}"
     fake="{\"npm\": \"@ai-sdk/openai-compatible\", \"options\": $options, \"models\": {\"fake\": {}}}"
     echo "{\"permission\": \"allow\", \"model\": \"fake/fake\", \"provider\": {\"fake\": $fake}}" \
-        > "$HOME/.config/opencode/opencode.json"
+        > "$HOME/.config/$host/$host.json"
     client="$client run"
     # It carries neither dialogs nor what is said before a tool, and has no stop.
     rows='allow block garbage hanging killed message_p missing_prompt missing_tool no_person no_serve one_server refused_prompt result rewrite server_killed'
@@ -53,7 +48,7 @@ plugin() {
 
 prompt() {
     case $host in
-    opencode) echo "$1" | timeout 60 $client > out 2>&1 ;;
+    opencode | kilo) echo "$1" | timeout 60 $client > out 2>&1 ;;
     *) $client -p "$1" < /dev/null > out 2>&1 ;;
     esac
 }
@@ -62,7 +57,7 @@ touch_ran='CALL bash {"command": "touch ran", "description": "touch"}'
 # A title is asked for next to the answer.
 asked() { grep -vc 'title generator' "$place/requests"; }
 # OpenCode has the reason in its log and, at a terminal, in a toast.
-shown() { [ "$host" = opencode ] || grep -q "$1" out; }
+shown() { [ "$host" = opencode ] || [ "$host" = kilo ] || grep -q "$1" out; }
 told() { grep -qF -- "$1" "$place/requests"; }
 
 row_allow() { hook tool.pre 'exit 0'; plugin; prompt "$touch_ran"; [ -e ran ]; }

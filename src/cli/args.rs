@@ -17,8 +17,8 @@ pub(crate) use inside::{
     ActArgs, Dialog, FieldArgs, HiddenCommand, SendArgs, StateAction, StateArgs, ValueFormat,
 };
 pub(crate) use look::{
-    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
-    ValidateArgs, WhyArgs,
+    EventsArgs, ExplainArgs, ExportFile, FilterArgs, ListArgs, ManArgs, ReplayArgs, ReportArgs,
+    SchemaArgs, ShowArgs, TailArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
@@ -70,6 +70,17 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
+    /// Show decisions as they are made, a line each
+    #[command(
+        after_help = "Exit status: 0 its reader has left, 130 ended by ^C, 2 the log cannot be read."
+    )]
+    Tail(TailArgs),
+    /// Make a page of what was decided, or files for other programs
+    #[command(
+        override_usage = "hookrun report [OPTIONS] [FILE.html]",
+        after_help = "Exit status: 0 written, 1 there are no such decisions, 2 it could not be. The page is one file, needs no network and shows what has changed since the report that was in this file. Secrets are replaced, also those that only today's configuration knows. The same decisions make the same bytes."
+    )]
+    Report(ReportArgs),
     /// Decide recorded events again, and show which decisions change
     #[command(
         after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no question reaches a person, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
@@ -136,7 +147,8 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     /// Show the events, or one event in full
     #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
-    /// Print the JSON Schema of an event's context and of the result
+    /// Print the JSON Schema of an event, of a file that you write, or of a report
+    #[command(after_help = "Exit status: 0 printed, 2 it could not be.")]
     Schema(SchemaArgs),
     /// Print one value of the JSON document on stdin
     #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
@@ -205,6 +217,8 @@ impl Command {
         match self {
             Command::Test(args) => args.format.into(),
             Command::Why(args) => args.format.shape(),
+            Command::Tail(args) => args.format.shape(),
+            Command::Report(_) => OutputShape::Json,
             Command::Replay(args) => args.format.into(),
             Command::List(args) => args.format.shape(),
             Command::Show(args) => args.format.shape(),
@@ -229,6 +243,7 @@ impl Command {
             | Command::Install(_)
             | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),
+            Command::Schema(SchemaArgs { name: None, .. }) => OutputShape::People,
             Command::Schema(_) => OutputShape::Json,
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Helper => OutputShape::Values,

@@ -10,6 +10,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{DIALECTS, git};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Hook;
+use crate::lab::report::schema;
 use clap::{Arg, Command as CommandLine, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -28,7 +29,7 @@ type CandidateWords = fn() -> Vec<CompletionCandidate>;
 #[rustfmt::skip]
 const WORDS: &[(&str, CandidateWords)] = &[
     ("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped), ("PAGE", pages),
-    ("SET", sets),
+    ("SCHEMA", schemas), ("SET", sets),
 ];
 
 pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> Result {
@@ -97,6 +98,11 @@ fn events() -> Vec<CompletionCandidate> {
     let names = names.map(|spec| word(&spec.name, Some(&spec.summary)));
     let aliases = specs.iter().flat_map(|spec| spec.aliases);
     names.chain(aliases.map(|name| word(name, None).hide(true))).collect()
+}
+
+fn schemas() -> Vec<CompletionCandidate> {
+    let named = schema::named().map(|named| word(named.name(), Some(&named.about())));
+    events().into_iter().chain(named).collect()
 }
 
 fn hooks() -> Vec<CompletionCandidate> {

@@ -17,6 +17,7 @@ use crate::lab::report::{CheckFormat, Paths};
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -62,6 +63,14 @@ pub(crate) fn columns() -> Option<usize> {
 /// are part of a value.
 pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
+}
+
+/// Waits this long, or until the reader of stdout has left: whether it has.
+pub(crate) fn reader_left_within(pause: Duration) -> bool {
+    let stdout = io::stdout();
+    let mut streams = [PollFd::new(&stdout, PollFlags::empty())];
+    let pause = Timespec::try_from(pause).ok();
+    matches!(poll(&mut streams, pause.as_ref()), Ok(ready) if ready > 0)
 }
 
 /// Values become harmless if stdout is a terminal.
@@ -245,8 +254,8 @@ impl From<CheckFormat> for OutputShape {
     fn from(format: CheckFormat) -> OutputShape {
         match format {
             CheckFormat::Human => OutputShape::People,
-            CheckFormat::Json => OutputShape::Json,
-            CheckFormat::Github => OutputShape::Annotations,
+            CheckFormat::Json | CheckFormat::Sarif | CheckFormat::Gitlab => OutputShape::Json,
+            CheckFormat::Github | CheckFormat::Azure => OutputShape::Annotations,
             CheckFormat::Junit | CheckFormat::Tap => OutputShape::Lines,
         }
     }

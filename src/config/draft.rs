@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::problem::Position;
 use crate::dialects::rules::{HostMatch, WantedEvents};
-use crate::dialects::{Binding, Dialect};
+use crate::dialects::{Binding, Dialect, ahp};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Handler, Hook, Matcher, rule};
+use crate::engine::hook::{Handler, Hook, Matcher, Warm, rule};
 use crate::engine::outcome::Decision;
 
 #[derive(Debug, Clone)]
@@ -168,7 +168,13 @@ impl HookDraft {
         Hook {
             event: event.spec.name.to_string(),
             matcher,
-            convention: event.binding.map(|binding| Arc::new(binding) as _),
+            convention: match event.binding {
+                Some(binding) => Some(Arc::new(binding)),
+                None if self.hook.warm == Some(Warm::Serve) => {
+                    Some(Arc::new(ahp::convention(&event.spec)))
+                }
+                None => None,
+            },
             ..self.hook.clone()
         }
     }

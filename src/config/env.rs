@@ -71,6 +71,8 @@ pub struct Environment {
     /// Names of our own variables that it holds, which a hook that runs hookrun passes on, and of
     /// those of hosts.
     pub inherited: Vec<String>,
+    /// `$TRACEPARENT`: the span of a distributed trace that this run is part of.
+    pub traceparent: Option<String>,
     /// `$HOOKRUN_DEPTH`: how many runs of hookrun this one is inside of.
     pub depth: u32,
     /// The name of this program's own file.
@@ -165,6 +167,7 @@ impl Environment {
             temporary: all.variable("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from),
             editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
             inherited: inherited(names),
+            traceparent: all.text("TRACEPARENT"),
             depth: all.text("HOOKRUN_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0),
             program: std::env::current_exe().ok(),
             run_id: run_id(),

@@ -1,7 +1,7 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
 use super::draft::{HookDraft, Pattern};
-use super::reader::{KeyRow, Setting, names};
+use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
@@ -21,7 +21,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
     KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "how long it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
-    KeyRow::key("match", KeyValue::Table(|| names(MATCH_KEYS)), "every event", "which events of that name it wants; all that is given must match",
+    KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "which events of that name it wants; all that is given must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
@@ -32,11 +32,11 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "what happens to processes that it leaves running",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
     KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": it starts once for each session that a program holds, and reads its events line by line", set_lives),
-    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": its unchanged Python script starts in a process that was forked beforehand",
+    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": its unchanged Python script starts in a process that was forked beforehand; \"serve\": it is a program that stays up and answers lines",
         |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = Some(choice))),
-    KeyRow::key("limits", KeyValue::Table(|| names(LIMIT_KEYS)), "none", "what it may use up",
+    KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "what it may use up",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
-    KeyRow::key("sandbox", KeyValue::Table(|| names(SANDBOX_KEYS)), "none", "what it may touch; Linux only", set_sandbox),
+    KeyRow::key("sandbox", KeyValue::Either(&[KeyValue::Table(|| specs(SANDBOX_KEYS)), KeyValue::Flag]), "none", "what it may touch; Linux only", set_sandbox),
     KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "how surely all that it starts is ended with it",
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists",
@@ -59,7 +59,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| set_rule(draft, key, |reason| Decision::Block { reason })),
     KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
         |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
-    KeyRow::key("except", KeyValue::Table(|| names(MATCH_KEYS)), "nothing", "what is let through: a table with keys of `match`",
+    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "what is let through: a table with keys of `match`",
         |draft, key| {
             let mut except = HookDraft::default();
             key.take(MATCH_KEYS, "except.", &mut except)?;

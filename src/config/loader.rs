@@ -12,7 +12,7 @@ use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, rule};
+use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, Warm, rule};
 use crate::engine::spelling;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl ConfigLoader<'_> {
         match draft.matcher() {
             Ok(matcher) => {
                 let hook = draft.bound(event, matcher);
-                self.problems.extend(problems_of(draft, &hook, &event.spec));
+                self.problems.extend(problems_of(draft, &hook, event));
                 self.hooks.push(hook);
             }
             Err(faults) => {
@@ -211,7 +211,8 @@ pub(super) fn bad_command(name: &str) -> Complaint {
 /// Keys that every context may have.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
-fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem> {
+fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Problem> {
+    let spec = event.spec.as_ref();
     let file = &hook.source.file;
     let mut problems = Vec::new();
     // An event without a declared context says nothing about it.
@@ -231,6 +232,11 @@ fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem>
     }
     let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
     problems.extend(of_session);
+    if hook.warm == Some(Warm::Serve) && event.binding.is_some() {
+        let cause = "`dialect` and `warm = \"serve\"` exclude each other";
+        let cure = "drop `dialect`, and bind it to hookrun's own event: it reads requests of the Agent Hooks Protocol";
+        problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
+    }
     problems.extend(idle_settings(hook, spec).into_iter().map(|one| one.warning(file, at)));
     problems.extend(draft.doubts().map(|(doubt, at)| doubt.warning(file, Some(at))));
     problems
@@ -256,6 +262,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         ("parallel", hook.parallel),
         ("priority", hook.priority != DEFAULT_PRIORITY),
         ("reads", hook.reads_stdin),
+        ("warm", hook.warm == Some(Warm::Serve)),
         ("dialect", hook.convention.is_some()),
     ];
     let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;

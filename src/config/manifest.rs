@@ -10,7 +10,7 @@ use super::draft::HookDraft;
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::layer::StandaloneScript;
 use super::problem::{Position, Problem};
-use super::reader::{DocumentReader, KeyRow, Setting};
+use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
@@ -49,18 +49,18 @@ pub(super) struct HookTable {
 
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
-    KeyRow::key("hook", KeyValue::Table(Vec::new), "", "a hook", set_hooks),
-    KeyRow::key("rule", KeyValue::Table(Vec::new), "", "a rule: a hook without a program", set_rules),
-    KeyRow::key("event", KeyValue::Table(Vec::new), "", "an event that you declare", set_events),
-    KeyRow::key("log", KeyValue::Table(Vec::new), "", "what is kept of decisions",
+    KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
+    KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
+    KeyRow::key("event", KeyValue::Map(&KeyValue::Table(|| specs(EVENT_KEYS))), "none", "an event that you declare", set_events),
+    KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "what is kept of decisions",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
-    KeyRow::key("sets", KeyValue::Table(Vec::new), "none", "shared sets of hooks, by their names", set_sets),
-    KeyRow::key("trust", KeyValue::Table(Vec::new), "", "which hooks of projects run; said by the system or the user, not by a project",
+    KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(declared::SET_KEYS))), "none", "shared sets of hooks, by their names", set_sets),
+    KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "which hooks of projects run; said by the system or the user, not by a project",
         |manifest, key| {
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
-    KeyRow::key("warm", KeyValue::Table(Vec::new), "", "which hooks start in a process that was forked beforehand; said by the system or the user, not by a project",
+    KeyRow::key("warm", KeyValue::Table(|| specs(WARM_KEYS)), "none", "which hooks start in a process that was forked beforehand; said by the system or the user, not by a project",
         |manifest, key| {
             manifest.warm.at = Some(key.at());
             key.take(WARM_KEYS, "", &mut manifest.warm)
@@ -70,9 +70,12 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
 /// The keys of `[warm]`.
 #[rustfmt::skip]
 pub(super) const WARM_KEYS: &[KeyRow<WarmTable>] = &[
-    KeyRow::key("python", KeyValue::OneOf(|| super::value::words(Warm::NAMES)), "\"off\"", "how hooks in Python start that do not say `warm` themselves",
-        |table, key| key.one_of(Warm::NAMES).map(|choice| table.python = Some(choice))),
+    KeyRow::key("python", KeyValue::OneOf(|| super::value::words(PYTHON_STARTS)), "\"off\"", "how hooks in Python start that do not say `warm` themselves",
+        |table, key| key.one_of(PYTHON_STARTS).map(|choice| table.python = Some(choice))),
 ];
+
+/// How all hooks in Python may start: an unchanged script answers no lines.
+const PYTHON_STARTS: &[(Warm, &str)] = &[(Warm::Off, "off"), (Warm::Fork, "fork")];
 
 /// What a file says about hooks that start warm.
 #[derive(Debug, Default)]

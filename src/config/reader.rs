@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
-use super::value::{KeyValue, unknown};
+use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
@@ -59,6 +59,17 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
     fn as_ref(&self) -> &KeyRow<T> {
         self
     }
+}
+
+/// The rows of a table without the way that each is read.
+pub(crate) fn specs<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<KeySpec> {
+    let spec = |KeyRow { name, takes, default, about, .. }: &KeyRow<T>| KeySpec {
+        name,
+        takes: *takes,
+        default,
+        about,
+    };
+    rows.iter().map(|row| spec(row.as_ref())).collect()
 }
 
 pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {

@@ -63,6 +63,12 @@ impl SettingsReader<'_> {
             (Err(error), _) => return self.no_json(&error),
         };
         let Some(entries) = self.table(&document, "the file") else { return };
+        let said = self.operator.host.and_then(hosts::of).filter(|host| host.event_key().is_some());
+        let of_folder = || shape::with_list(false, self.file());
+        let list = document.at(&["hooks"]).filter(|section| section.items().is_some());
+        if let Some((host, section)) = said.or_else(of_folder).zip(list) {
+            return self.hooks_of(host, &document, section);
+        }
         let listing = match self.operator.host {
             None => listing_of(&entries),
             Some(host) => LISTINGS.iter().find(|listing| listing.dialect == host),
@@ -92,10 +98,17 @@ impl SettingsReader<'_> {
         if !self.reader.problems.is_empty() {
             return;
         }
-        // Of all hosts one has settings in TOML.
-        let host = self.operator.host.or(IN_TOML);
-        match (host.and_then(hosts::of), tree.at(&["hooks"])) {
-            (Some(host), Some(section)) if section.entries().is_some() => {
+        let section = tree.at(&["hooks"]);
+        let is_list = section.is_some_and(|section| section.items().is_some());
+        let host = self.operator.host.and_then(hosts::of);
+        let host = host.or_else(|| {
+            if is_list { shape::with_list(true, self.file()) } else { IN_TOML.and_then(hosts::of) }
+        });
+        match (host, section) {
+            (Some(host), Some(section))
+                if is_list == host.event_key().is_some()
+                    && (is_list || section.entries().is_some()) =>
+            {
                 self.hooks_of(host, &tree, section);
             }
             (_, Some(section)) => {

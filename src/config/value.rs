@@ -3,6 +3,18 @@
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 
+/// What a key takes, in words: its row without the way that it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct KeySpec {
+    pub name: &'static str,
+    pub takes: KeyValue,
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+/// The keys of a table.
+pub(crate) type KeysOf = fn() -> Vec<KeySpec>;
+
 #[derive(Debug, Clone, Copy)]
 pub enum KeyValue {
     Text,
@@ -15,7 +27,13 @@ pub enum KeyValue {
     /// One of these words.
     OneOf(fn() -> Vec<&'static str>),
     /// A table with these keys; without any, its user chooses them.
-    Table(fn() -> Vec<&'static str>),
+    Table(KeysOf),
+    /// A list of such tables.
+    Tables(KeysOf),
+    /// A table whose keys its user chooses, each with such a value.
+    Map(&'static KeyValue),
+    /// One of these.
+    Either(&'static [KeyValue]),
     Pattern,
     /// A table, or JSON in a string.
     Json,
@@ -35,7 +53,15 @@ impl KeyValue {
             KeyValue::Number => ("a whole number", "10"),
             KeyValue::Duration => ("a duration like \"10s\"", "\"10s\""),
             KeyValue::Size => ("a size like \"64M\"", "\"64M\""),
-            KeyValue::Table(_) => ("a table", "{ key = \"value\" }"),
+            KeyValue::Table(_) | KeyValue::Map(_) => ("a table", "{ key = \"value\" }"),
+            KeyValue::Tables(_) => ("a list of tables", "[{ key = \"value\" }]"),
+            KeyValue::Either(all) => {
+                let words: Vec<String> = all.iter().map(|one| one.describe()).collect();
+                return (
+                    words.join(" or "),
+                    all.first().map_or_else(String::new, |one| one.texts().1),
+                );
+            }
             KeyValue::Pattern => ("a regular expression", "'^rm '"),
             KeyValue::Json => ("a table, or JSON in a string", "{ key = 1 }"),
             KeyValue::OneOf(words) => {
@@ -48,7 +74,11 @@ impl KeyValue {
     }
 
     pub(super) fn keys(self) -> Vec<&'static str> {
-        if let KeyValue::Table(keys) = self { keys() } else { Vec::new() }
+        if let KeyValue::Either(all) = self {
+            return all.iter().flat_map(|one| one.keys()).collect();
+        }
+        let KeyValue::Table(keys) = self else { return Vec::new() };
+        keys().iter().map(|key| key.name).collect()
     }
 
     /// What to write for `key` instead of `written`; that is empty for a value without a word.
@@ -68,6 +98,9 @@ impl KeyValue {
             | KeyValue::Duration
             | KeyValue::Size
             | KeyValue::Table(_)
+            | KeyValue::Tables(_)
+            | KeyValue::Map(_)
+            | KeyValue::Either(_)
             | KeyValue::Pattern
             | KeyValue::Json => return format!("write `{key} = {}`", self.texts().1),
         };

@@ -29,7 +29,7 @@ pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
 pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, TEACH, SHOW], &[], READS_ADDED);
 
 pub(super) const PERMISSION: &str = "hookSpecificOutput.permissionDecision";
-const PERMISSION_REASON: &str = "hookSpecificOutput.permissionDecisionReason";
+pub(super) const PERMISSION_REASON: &str = "hookSpecificOutput.permissionDecisionReason";
 pub(super) const NEW_INPUT: &str = "hookSpecificOutput.updatedInput";
 const BEHAVIOR: &str = "hookSpecificOutput.decision.behavior";
 const MESSAGE: &str = "hookSpecificOutput.decision.message";

@@ -153,8 +153,15 @@ impl Binding {
         self.row.is_of_servers || name.is_some_and(|it| it.contains("__") && !is_own(&it))
     }
 
-    /// The event with the facts at the top that its host puts into an object.
+    /// The event with the facts at the top that its host puts into an object, and texts in one piece.
     fn flat(self, mut context: Context) -> Context {
+        for key in self.row.in_parts {
+            let parts = context.value(key).ok().flatten();
+            if let Some(parts) = parts.as_ref().and_then(Value::as_array) {
+                let texts = parts.iter().filter_map(|part| part["text"].as_str());
+                context.set(key, &Value::from(texts.collect::<Vec<&str>>().join("\n")));
+            }
+        }
         for inside in self.row.inside {
             for key in inside.keys {
                 let fact = context.lookup(&format!("{}.{key}", inside.object)).map(str::to_string);
@@ -190,12 +197,19 @@ impl Binding {
         }
         let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
         let mut names = catalog::find(self.row.event)?.context.iter().map(|key| &*key.name);
-        names.find(|name| snake(name) == theirs && !is_taken(name))
+        let is_it = |name: &str| snake(name) == theirs || name == theirs && self.has_inside(name);
+        names.find(|name| is_it(name) && !is_taken(name))
     }
 
     pub(crate) fn theirs(self, ours: &str) -> String {
         let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
-        listed.map_or_else(|| snake(ours), |(theirs, _)| (*theirs).to_string())
+        let usual = || if self.has_inside(ours) { ours.to_string() } else { snake(ours) };
+        listed.map_or_else(usual, |(theirs, _)| (*theirs).to_string())
+    }
+
+    /// Whether an object of the host's event has this key, in our spelling.
+    fn has_inside(self, name: &str) -> bool {
+        self.row.inside.iter().any(|one| one.keys.contains(&name))
     }
 
     /// The event in their spelling: as it came where it came from them, with what has been
@@ -203,7 +217,8 @@ impl Binding {
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
         let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
         let came = came.and_then(|raw| Context::parse(raw).ok());
-        let mut theirs = self.flat(came.clone().unwrap_or_else(Context::empty));
+        let as_came = came.clone().unwrap_or_else(Context::empty);
+        let mut theirs = self.flat(as_came.clone());
         for key in context.keys().filter(|key| !OURS.contains(key)) {
             let name = self.theirs(key);
             let Some(json) = context.raw(key) else { continue };
@@ -218,6 +233,12 @@ impl Binding {
         for key in self.row.gather.iter().flat_map(|gather| gather.keys) {
             if let Some(value) = input.as_ref().and_then(|input| input.get(key)) {
                 theirs.set(key, value);
+            }
+        }
+        let whole = self.flat(as_came.clone());
+        for key in self.row.in_parts {
+            if let Some(raw) = as_came.raw(key).filter(|_| theirs.raw(key) == whole.raw(key)) {
+                theirs.set_raw(key, raw.to_string());
             }
         }
         if came.is_none() {

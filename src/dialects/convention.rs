@@ -30,8 +30,8 @@ impl Convention for Binding {
         self.row.conduct.timeout
     }
 
-    fn on_failure(&self) -> OnFailure {
-        self.row.on_failure
+    fn on_failure(&self) -> Option<OnFailure> {
+        Some(self.row.on_failure)
     }
 
     fn runs_once(&self) -> bool {
@@ -48,7 +48,11 @@ impl Convention for Binding {
 
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {
         let numbered = |first: usize, calls: Vec<HostCall>| {
-            (first..).zip(calls).map(|(number, call)| EventPart { number, call: Some(call) })
+            (first..).zip(calls).map(|(number, call)| EventPart {
+                number,
+                call: Some(call),
+                id: None,
+            })
         };
         let mut parts: Vec<EventPart> = numbered(0, self.dialect.calls(event)).collect();
         if parts.is_empty() {

@@ -1,5 +1,5 @@
-//! Crush has one event, `PreToolUse`. Its answer has keys of its own, and exit status 49 ends the
-//! agent's turn.
+//! Crush has one event, `PreToolUse`, and its own answer format. Exit status 49 ends the agent's
+//! turn.
 //!
 //! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
 //! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.

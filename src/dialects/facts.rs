@@ -121,12 +121,32 @@ pub const FACTS: &[HostFacts] = &[
     HostFacts { host: "agy", closed_on: ALL, ..OPEN },
     HostFacts { host: "grok", ..OPEN },
     HostFacts {
+        host: "kiro",
+        unseen: &["the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)"],
+        ..OPEN
+    },
+    HostFacts { host: "kimi", measured: measured("2.1.0", "2026-11-23"), ..OPEN },
+    HostFacts {
+        host: "cline",
+        measured: measured("3.0.65 (command line)", "2026-11-23"),
+        closed_on: &[Start, Crash],
+        ..OPEN
+    },
+    HostFacts {
         host: "opencode",
         measured: measured("1.18.33", "2026-11-23"),
         closed_on: ALL,
         unseen: &["tools of subagents"],
         ..OPEN
     },
+    HostFacts {
+        host: "kilo",
+        measured: measured("7.7.9", "2026-11-23"),
+        closed_on: ALL,
+        unseen: &["tools of subagents"],
+        ..OPEN
+    },
+    HostFacts { host: "amp", closed_on: ALL, ..OPEN },
     HostFacts { host: "pi", measured: measured("0.73.1", "2026-11-23"), closed_on: ALL, ..OPEN },
     HostFacts { host: "omp", measured: measured("18.2.3", "2026-11-23"), closed_on: ALL, ..OPEN },
     HostFacts { host: "openclaw", closed_on: ALL, ..OPEN },

@@ -2,7 +2,7 @@
 //! the decision out in the host, so no dialect is needed.
 //!
 //! Sources: OpenCode 1.18.33, pi 0.73.1 and oh-my-pi 18.2.3, measured, and their types; the types
-//! and documents of openclaw 2026.9.6.
+//! and documents of openclaw 2026.9.6, and the types of Amp. Kilo Code is a fork of OpenCode.
 
 use super::results::ReplySlot::{self, Context, New, Refusal};
 use super::row::Wait;
@@ -105,6 +105,21 @@ pub const OPENCLAW: &[PluginEvent] = &[
     told("agent_end", "agent.end"),
 ];
 
+/// Its types name them. It asks no hook whether a prompt or a stop may pass.
+pub const AMP: &[PluginEvent] = &[
+    told("session.start", "session.start"),
+    asked("agent.start", "agent.start", &[Context]),
+    asked("tool.call", "tool.pre", &[Refusal, New("toolInput")]),
+    asked("tool.result", "tool.post", &[New("result")]),
+    told("agent.end", "agent.end"),
+];
+
 /// Every host with a plugin, by its name on the command line.
-pub const PLUGINS: &[(&str, &[PluginEvent])] =
-    &[("opencode", OPENCODE), ("pi", PI), ("omp", OMP), ("openclaw", OPENCLAW)];
+pub const PLUGINS: &[(&str, &[PluginEvent])] = &[
+    ("opencode", OPENCODE),
+    ("kilo", OPENCODE),
+    ("amp", AMP),
+    ("pi", PI),
+    ("omp", OMP),
+    ("openclaw", OPENCLAW),
+];

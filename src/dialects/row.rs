@@ -126,6 +126,8 @@ pub struct DialectEvent {
     pub gather: Option<Gather>,
     /// It is about the tools of MCP servers alone.
     pub is_of_servers: bool,
+    /// Their keys that hold a text in parts: `[{"type": "text", "text": "…"}]`.
+    pub in_parts: &'static [&'static str],
     /// Their keys that hold JSON as a string.
     pub as_text: &'static [&'static str],
     pub results: Results,
@@ -157,6 +159,7 @@ impl DialectEvent {
         inside: &[],
         gather: None,
         is_of_servers: false,
+        in_parts: &[],
         as_text: &[],
         results: Results::Keys(&[]),
         text_teaches: false,
@@ -196,6 +199,7 @@ columns! {
     pub(super) inside(objects: &'static [InnerFacts]) inside = objects;
     pub(super) of_tool(tool: &'static str, keys: Texts) gather = Some(Gather { tool, keys });
     pub(super) of_servers() is_of_servers = true;
+    pub(super) in_parts(keys: Texts) in_parts = keys;
     pub(super) text_keys(keys: Texts) as_text = keys;
     pub results(keys: &'static [ReplyKey]) results = Results::Keys(keys);
     pub(super) form(form: FormOfHost) results = Results::Form(form);

@@ -33,7 +33,11 @@ pub fn whose(name: &str) -> Option<&'static str> {
     of_host.or_else(|| systems.find(|dialect| *dialect == name))
 }
 
-/// Variables that move the folder of a user's settings of a host (documents of Claude Code and
-/// Codex).
-pub const FOLDERS: &[&str] =
-    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR"];
+/// Variables that move the folder of a user's settings of a host.
+pub const FOLDERS: &[&str] = &[
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "KIMI_CODE_HOME",
+    "PI_CODING_AGENT_DIR",
+    "OPENCLAW_STATE_DIR",
+];

@@ -115,6 +115,8 @@ pub const SIGNS: &[Sign] = &[
     ),
     sign("windsurf", SignedEvents::KnownOrNew, &["agent_action_name", "trajectory_id"], &["event"]),
     sign("agy", SignedEvents::Nowhere, &["conversationId", "workspacePaths"], &["event"]),
+    sign("cline", SignedEvents::KnownOrNew, &["clineVersion", "taskId"], &[]),
+    sign("kimi", SignedEvents::KnownOrNew, &["session_id", "client_type"], &[]),
     sign("grok", SignedEvents::Known, &["hookEventName", "sessionId"], OF_HOSTS),
 ];
 

@@ -286,6 +286,11 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
         Value::String(text) => entry("command", &text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
     };
+    // A key of the asking host's own is one of the usual.
+    let row = host_of(event).and_then(|host| host.tools.named(name).next());
+    let usual_key = |key: String| row.map_or(key.clone(), |row| row.usual_key(key));
+    let input: Map<String, Value> =
+        input.into_iter().map(|(key, value)| (usual_key(key), value)).collect();
     let mut sorts = sorts(name, event);
     let edits = ["edits", "old_string", "old_str", "oldText"];
     if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {

@@ -147,9 +147,9 @@ pub(crate) fn failed(
     let Some(words) = words else { return (failure, Vec::new()) };
     let text = stdout.text();
     let text = without_colours(&text).unwrap_or(text);
-    let Some(reason) = search(text.trim(), permit.vocabulary()).refusal else {
-        return (failure, Vec::new());
-    };
+    let on_a_line = permit.convention().and_then(|one| one.refusal_on_a_line(&text, permit));
+    let found = on_a_line.or_else(|| search(text.trim(), permit.vocabulary()).refusal);
+    let Some(reason) = found else { return (failure, Vec::new()) };
     let (ending, _) = in_text(Decision::Block { reason }, None);
     (ending, vec![format!("it had blocked, and then failed: {words}")])
 }

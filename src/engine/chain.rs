@@ -17,7 +17,7 @@ use crate::engine::hook::{EventPart, Handler, Hook, rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
+use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
 pub use links::follow;
 pub(crate) use preparation::Preparation;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
@@ -37,6 +37,7 @@ pub fn run(
 ) -> Run {
     let started = Instant::now();
     let spec = event.spec().clone();
+    let trace = surroundings.trace_context(event);
     let mut chain = Chain {
         hooks: plan.hooks().map(|planned| Arc::clone(&planned.hook)).collect(),
         came: spec.conduct.isolated.then(|| event.clone()),
@@ -44,6 +45,8 @@ pub fn run(
         merger: Merger::new(&spec),
         engine,
         surroundings,
+        trace: &trace,
+        started,
         budget,
         payload: None,
         rewrites: 0,
@@ -62,7 +65,7 @@ pub fn run(
         merger.refuse(told_to_stop(engine.stopped_by()));
     }
     let outcome = merger.finish();
-    Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
+    Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None, trace: Some(trace) }
 }
 
 /// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
@@ -91,6 +94,8 @@ struct Chain<'c> {
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
+    trace: &'c TraceContext,
+    started: Instant,
     budget: Option<Budget>,
     /// The context for the next native hook; made again after a rewrite.
     payload: Option<Arc<Payload>>,
@@ -141,7 +146,7 @@ impl Chain<'_> {
         if wanted.is_empty() {
             return;
         }
-        let traces = self.run_together(&wanted);
+        let traces = self.run_step(&wanted);
         for ((turn, trace), place) in wanted.iter().zip(traces).zip(places) {
             self.hear(&turn.hook, &trace);
             self.runs[place].fate = Fate::Ran(Box::new(trace));
@@ -163,7 +168,7 @@ impl Chain<'_> {
         let place = self.surroundings.place(&self.event);
         let is_meant = |one: &FinishedTurn| {
             let has_turn = one.rewrites < self.rewrites;
-            let is_ours = one.hook.convention.is_none();
+            let is_ours = !one.hook.is_foreign();
             has_turn
                 && (is_ours || !is_strange)
                 && Selection::of(&one.hook, &self.event, &place) == Selection::Wanted
@@ -181,7 +186,7 @@ impl Chain<'_> {
                 })
                 .collect();
             let (turns, have_rewritten): (Vec<HookTurn>, Vec<bool>) = turns.into_iter().unzip();
-            let traces = self.run_together(&turns);
+            let traces = self.run_step(&turns);
             for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
                 trace.notes.push(format!(
                     "ran again: `{}` rewrote the event after its first run",
@@ -270,6 +275,13 @@ impl Chain<'_> {
         Arc::clone(self.payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
     }
 
+    fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
+        let after = self.started.elapsed();
+        let mut traces = self.run_together(turns);
+        traces.iter_mut().for_each(|trace| trace.after = after);
+        traces
+    }
+
     fn run_together(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
         // A rule has its step alone.
         if let [HookTurn { hook, .. }] = turns
@@ -289,7 +301,7 @@ impl Chain<'_> {
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
-        let preparation = Preparation::new(self.seen(), self.engine, self.surroundings);
+        let preparation = Preparation::new(self.seen(), self.engine, self.surroundings, self.trace);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()

@@ -26,16 +26,20 @@ mod step;
 mod tasks;
 pub mod tree;
 mod usage;
+#[cfg(feature = "warm")]
 mod warm;
+#[cfg(feature = "warm")]
+mod warm_hook;
 mod workers;
 
 pub use engine::Engine;
 pub use heartbeat::Heartbeat;
 pub use job::{Budget, FunctionCall, Job, Runs};
 pub use keeper::OwnProgram;
-pub use lines::{HookLines, LineLife};
+pub use lines::{LineLife, LineStream};
 pub use progress::{HookProgress, Watcher};
 pub use signals::{Abort, hold_out};
 pub use tree::Subreaper;
-pub use warm::inherited_traits;
+#[cfg(feature = "warm")]
+pub use warm::{inherited_traits, interpreter_words};
 pub use workers::MOST_FUNCTIONS;

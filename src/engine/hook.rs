@@ -14,7 +14,9 @@ pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::Limits;
 pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use sandbox::{Containment, Sandbox};
+#[cfg(feature = "warm")]
+pub use spec::Warm;
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
-    HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
+    HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed,
 };

@@ -2,7 +2,9 @@
 //!
 //! Plain data. An [`Ending`] says how one hook's run ended.
 
+#[cfg(feature = "warm")]
 mod start;
+mod trace_context;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +16,9 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
+#[cfg(feature = "warm")]
 pub use start::{ColdReason, ProcessStart};
+pub use trace_context::TraceContext;
 
 /// Everything about one decided event.
 #[derive(Debug, Clone)]
@@ -30,6 +34,8 @@ pub struct Run {
     /// If this outcome comes from an earlier run of the same call: the host of that run, and its
     /// name for the event.
     pub earlier: Option<String>,
+    /// Where it belongs in a distributed trace, if its hooks had their turn in this run.
+    pub trace: Option<TraceContext>,
 }
 
 impl Run {
@@ -68,6 +74,8 @@ pub struct HookRun {
     pub source: HookSource,
     /// What a failure of this hook means here: its own setting or the event's.
     pub on_failure: OnFailure,
+    /// How long it may run here: its own setting or the event's.
+    pub timeout: Duration,
     /// Whether it is a function rather than a program.
     pub is_function: bool,
     /// What happened to it.
@@ -82,6 +90,7 @@ impl HookRun {
             hook: hook.name.clone(),
             source: hook.source.clone(),
             on_failure: hook.on_failure(event.spec()),
+            timeout: hook.timeout(event.spec()),
             is_function: hook.handler.is_function(),
             fate,
             configured: Arc::clone(hook),
@@ -127,6 +136,8 @@ pub struct Trace {
     pub ending: Ending,
     /// How its process ended, if it ever ran and ended.
     pub exit: Option<Exit>,
+    /// From the beginning of the run to the start of its step.
+    pub after: Duration,
     /// From its start to its end, including the time to drain its output.
     pub took: Duration,
     /// What it wrote to stdout.
@@ -136,6 +147,7 @@ pub struct Trace {
     /// How reliably everything that it started ended with it; `None` if it never started.
     pub containment: Option<Level>,
     /// How its process started, if its spec lets it start warm and a program asked that stays up.
+    #[cfg(feature = "warm")]
     pub start: Option<ProcessStart>,
     /// Notes for the hook's author, for example on ignored keys or processes left behind.
     pub notes: Vec<String>,
@@ -147,10 +159,12 @@ impl Trace {
         Trace {
             ending,
             exit: None,
+            after: Duration::ZERO,
             took: Duration::ZERO,
             stdout: CapturedStream::default(),
             stderr: CapturedStream::default(),
             containment: None,
+            #[cfg(feature = "warm")]
             start: None,
             notes: Vec::new(),
         }

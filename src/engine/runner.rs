@@ -180,6 +180,7 @@ impl Runner {
     }
 
     /// Keeps no interpreters for hooks that start warm: this program ends soon.
+    #[cfg(feature = "warm")]
     #[must_use]
     pub fn one_shot(mut self) -> Runner {
         self.engine.is_one_shot = true;
@@ -447,7 +448,7 @@ enum DetachedHooks {
 
 fn run_without(event: &Event, outcome: Outcome) -> Run {
     let event = event.clone();
-    Run { event, hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
+    Run { event, hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None, trace: None }
 }
 
 /// A run in which hookrun itself could not decide: a block, if the event can be blocked.

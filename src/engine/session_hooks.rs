@@ -4,6 +4,7 @@
 //! thread for each reads its stream of lines and starts it again when it ends too early.
 
 mod line;
+mod lines;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,12 +15,13 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
-use crate::engine::exec::{Engine, HookLines, LineLife};
+use crate::engine::exec::{Engine, LineLife, LineStream};
 use crate::engine::hook::{EventPart, Hook, Lives};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
+use lines::HookLines;
 
 /// The longest pause before a hook is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -319,15 +321,21 @@ impl SharedState {
         let mut engine = self.engine.clone();
         engine.mark = Some(one.mark.clone());
         let turn = HookTurn { hook: Arc::clone(&one.hook), part: EventPart::WHOLE };
-        let preparation = Preparation::new(event, &engine, &runner.surroundings);
+        let surroundings = &runner.surroundings;
+        let trace = surroundings.trace_context(event);
+        let preparation = Preparation::new(event, &engine, surroundings, &trace);
         let mut prepared = preparation.prepared(&turn, Arc::default());
         let mut job = preparation.job(&mut prepared);
-        job.lines = Some(Arc::clone(&one.lines));
+        job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);
         let mut pause = self.first_pause;
         loop {
             let started = Instant::now();
             let changed = runner.broken_seal();
-            let trace = changed.is_none().then(|| engine.live(&job));
+            let trace = changed.is_none().then(|| {
+                let mut trace = engine.live(&job);
+                one.lines.hear_last(&mut trace.stdout.head);
+                trace
+            });
             let life = one.lines.life();
             // All that are ended at once leave this to the end of the last.
             if life != LineLife::Stopped {

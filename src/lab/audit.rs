@@ -11,6 +11,7 @@ pub mod read;
 pub mod record;
 pub mod redact;
 pub mod stats;
+pub mod subject;
 
 pub use journal::Journal;
 pub use log::{DecisionLog, KeepError, Recording};

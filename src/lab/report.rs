@@ -2,23 +2,27 @@
 //!
 //! A report on checks says what it found once, as [`CheckReport`]; each format writes that.
 
+mod azure;
 pub mod check;
+mod code_quality;
 pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
 pub mod problems;
+mod sarif;
 pub mod schema;
 pub mod style;
 pub mod suite;
 pub mod tap;
 pub mod vectors;
+pub mod warm;
 
 use std::io::{self, Write};
 
 pub use crate::engine::harmless::plain;
 use crate::engine::names::names;
-use check::CheckReport;
+use check::{CheckList, CheckReport};
 pub use style::Paths;
 
 /// The formats of reports on checks.
@@ -35,10 +39,17 @@ pub enum CheckFormat {
     Tap,
     /// Annotations of GitHub Actions
     Github,
+    /// SARIF, for code scanning
+    Sarif,
+    /// Code quality of GitLab
+    Gitlab,
+    /// Issues of Azure Pipelines
+    Azure,
 }
 
 names! {
     CheckFormat: Human "human", Json "json", Junit "junit", Tap "tap", Github "github",
+    Sarif "sarif", Gitlab "gitlab", Azure "azure",
 }
 
 impl CheckFormat {
@@ -51,9 +62,30 @@ impl CheckFormat {
         match self {
             CheckFormat::Human => report.human(paths, out),
             CheckFormat::Json => writeln!(out, "{:#}", report.json(paths)),
-            CheckFormat::Junit => junit::document(&report.checks(paths), out),
-            CheckFormat::Tap => tap::document(&report.checks(paths), out),
-            CheckFormat::Github => github::document(&report.checks(paths), out),
+            CheckFormat::Junit
+            | CheckFormat::Tap
+            | CheckFormat::Github
+            | CheckFormat::Sarif
+            | CheckFormat::Gitlab
+            | CheckFormat::Azure => self.write_list(&report.checks(paths), out),
         }
+    }
+
+    /// Writes checks in a format of CI systems; nothing in the others.
+    pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            CheckFormat::Human | CheckFormat::Json => Ok(()),
+            CheckFormat::Junit => junit::document(list, out),
+            CheckFormat::Tap => tap::document(list, out),
+            CheckFormat::Github => github::document(list, out),
+            CheckFormat::Sarif => sarif::document(list, out),
+            CheckFormat::Gitlab => code_quality::document(list, out),
+            CheckFormat::Azure => azure::document(list, out),
+        }
+    }
+
+    /// Whether only a list of checks can be written in it.
+    pub fn is_of_lists(self) -> bool {
+        !matches!(self, CheckFormat::Human | CheckFormat::Json)
     }
 }

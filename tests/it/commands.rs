@@ -9,7 +9,7 @@ mod init;
 mod list;
 mod man;
 mod new;
-mod schema;
+pub(crate) mod schema;
 mod show;
 mod usage;
 mod validate;
@@ -24,6 +24,8 @@ const COMMANDS: &[&str] = &[
     "validate",
     "why",
     "replay",
+    "report",
+    "tail",
     "import",
     "init",
     "new",

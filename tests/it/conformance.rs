@@ -136,7 +136,7 @@ macro_rules! hookrun_answers_as_the_vectors_say_of {
 }
 
 hookrun_answers_as_the_vectors_say_of! {
-    agy claude codex copilot crush cursor devin factory gemini git goose grok qwen vscode windsurf
+    agy claude cline codex copilot crush cursor devin factory gemini git goose grok kimi kiro qwen vscode windsurf
 }
 
 #[test]
@@ -298,6 +298,20 @@ fn what_cannot_be_tried_is_said() {
 }
 
 #[test]
+fn an_interrupted_trial_says_how_far_it_was() {
+    let vectors = ["a", "b", "c"].map(|name| format!("vectors/{name}.json"));
+    let sandbox = vectors.iter().fold(Sandbox::new(), |sandbox, file| sandbox.file(file, PASSES));
+    let mark = sandbox.at("mark").display().to_string();
+    let runner = format!(
+        "#!/bin/sh\n[ ! -e {mark} ] || {{ kill -INT $PPID; exec sleep 611; }}\ntouch {mark}\n"
+    );
+    let sandbox = sandbox.script("runner", &runner);
+    let ran = sandbox.conformance(&["--command", "./runner", "--jobs", "1"]);
+    ran.exits(130).says("interrupted: 1 of 3 cases done, 0 failed");
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
 fn machines_read_the_cases_in_the_order_of_their_files() {
     let wrong = PASSES.replace("\"status\": 0", "\"status\": 2");
     let sandbox = Sandbox::new().file("vectors/b.json", PASSES).file("vectors/a/x.json", &wrong);
@@ -305,6 +319,9 @@ fn machines_read_the_cases_in_the_order_of_their_files() {
     tap.exits(1).prints("1..2\nnot ok 1 - a/x.json\n  # step 1: status: expected 2, got 0\n");
     tap.prints("ok 2 - b.json\n");
     sandbox.conformance(&["--format", "junit"]).exits(1).prints("failures=\"1\"");
+    let github = sandbox.conformance(&["--format", "github"]);
+    let error = "::error title=a/x.json::It passes.%0Astep 1: status: expected 2, got 0\n";
+    github.exits(1).prints(error).prints("FAILED: 1 of 2 cases\n");
     let report = sandbox.json(&["test", "--conformance", "vectors", "--format", "json"]);
     assert_eq!(report["ok"], false);
     assert_eq!(report["cases"][0]["misses"][0], "step 1: status: expected 2, got 0");

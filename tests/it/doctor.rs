@@ -66,7 +66,11 @@ fn what_was_just_installed_is_in_order() {
             "cursor" => 3,
             // It has an event for each sort of tool.
             "windsurf" => 4,
-            "crush" | "agy" => {
+            "kimi" => {
+                ran.exits(0).prints("installed for 14 events in user scope");
+                continue;
+            }
+            "crush" | "agy" | "cline" => {
                 ran.exits(0).prints("installed for 1 event in project scope");
                 continue;
             }
@@ -222,7 +226,7 @@ fn a_program_that_never_answers_is_not_waited_for() {
 fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
     let has_stop = |host: &&Host| {
         let dialect = hookrun::dialects::find(host.name);
-        !host.project.ends_with(".js")
+        host.project.ends_with(".json")
             && dialect.is_some_and(|it| it.events.iter().any(|row| row.event == "agent.stop"))
     };
     for host in HOSTS.iter().filter(has_stop) {

@@ -3,11 +3,13 @@
 //! What they say about the program is held by `generated`.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use crate::generated::settle;
 use crate::tidy::{sources, walk};
 
 /// The longest that a page may be, in lines: the two that newcomers read first.
@@ -203,10 +205,59 @@ fn the_pages_about_the_code_name_files_that_are_there() {
     }
 }
 
-#[test]
-fn the_index_names_every_page() {
-    let index = read("docs/README.md");
-    for page in pages().iter().filter_map(|page| page.strip_prefix("docs/")) {
-        assert!(page == "README.md" || index.contains(&format!("({page})")), "{page}");
+/// A row of the index: the pages that it links to, by title and path, and the question.
+struct IndexRow {
+    links: Vec<[String; 2]>,
+    question: String,
+}
+
+/// The index: a section has a name and rows.
+fn index() -> Vec<(String, Vec<IndexRow>)> {
+    let link = Regex::new(r"\[([^\]]+)\]\(([^)]+)\)").unwrap();
+    let mut sections: Vec<(String, Vec<IndexRow>)> = Vec::new();
+    for line in read("docs/README.md").lines().filter(|line| line.starts_with('|')).skip(2) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        if let Some(section) = cells[0].strip_prefix("**") {
+            sections.push((section.trim_end_matches("**").to_string(), Vec::new()));
+            continue;
+        }
+        let links = link.captures_iter(cells[0]);
+        let links = links.map(|found| [1, 2].map(|part| found[part].to_string())).collect();
+        let (_, rows) = sections.last_mut().expect("a row is in a section");
+        rows.push(IndexRow { links, question: cells[1].to_string() });
     }
+    sections
+}
+
+#[test]
+fn the_index_names_every_page_once_and_the_question_that_it_answers() {
+    let mut named: Vec<String> = Vec::new();
+    let mut questions = BTreeSet::new();
+    for row in index().into_iter().flat_map(|(_, rows)| rows) {
+        assert!(row.question.ends_with('?'), "{}", row.question);
+        assert!(questions.insert(row.question.clone()), "twice: {}", row.question);
+        named.extend(row.links.into_iter().map(|[_, path]| path));
+    }
+    named.sort();
+    let all = pages();
+    let all = all.iter().filter_map(|page| page.strip_prefix("docs/"));
+    let all: Vec<&str> = all.filter(|page| !matches!(*page, "README.md" | "SUMMARY.md")).collect();
+    assert_eq!(named, all);
+}
+
+/// The book has the pages in the order of the index; a row with several pages is below the one before.
+#[test]
+fn the_book_has_the_order_of_the_index() {
+    let mut made = "# Summary\n\n[The documentation of hookrun](README.md)\n".to_string();
+    for (section, rows) in index() {
+        writeln!(made, "\n# {section}\n").unwrap();
+        for IndexRow { links, .. } in rows {
+            let indent = if links.len() > 1 { "  " } else { "" };
+            for [title, path] in links {
+                writeln!(made, "{indent}- [{title}]({path})").unwrap();
+            }
+        }
+    }
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap_or_default();
+    settle("docs/SUMMARY.md", &summary, &made);
 }

@@ -10,6 +10,7 @@
 
 mod ci;
 mod hosts;
+mod pictures;
 mod systems;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,7 @@ use hookrun::internals::config::{
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
+use hookrun::internals::export::EXPORTS;
 use hookrun::internals::hook::Containment;
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
@@ -81,6 +83,7 @@ const PARTS: &[Part] = &[
     ("hookset-keys", || keys(HOOKSET_KEYS)),
     ("needs-keys", || keys(NEEDS_KEYS)),
     ("redactions", redactions),
+    ("exports", exports),
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
@@ -103,6 +106,10 @@ const PARTS: &[Part] = &[
     ("capabilities-of-hosts", hosts::capabilities),
     ("events-of-opencode", || hosts::events("opencode")),
     ("limits-of-opencode", || hosts::limits("opencode")),
+    ("events-of-kilo", || hosts::events("kilo")),
+    ("limits-of-kilo", || hosts::limits("kilo")),
+    ("events-of-amp", || hosts::events("amp")),
+    ("limits-of-amp", || hosts::limits("amp")),
     ("events-of-the-plugin-for-pi", || hosts::events("pi")),
     ("limits-of-pi", || hosts::limits("pi")),
     ("events-of-the-plugin-for-omp", || hosts::events("omp")),
@@ -208,9 +215,13 @@ fn the_page_of_suites_names_every_key() {
 }
 
 #[test]
-fn the_page_about_testing_shows_what_hookrun_prints() {
+fn the_pages_about_testing_show_what_hookrun_prints() {
     let place = tempfile::Builder::new().prefix("").rand_bytes(5).tempdir_in("/tmp").unwrap();
-    walk("docs/testing.md", &Sandbox::new(), place.path(), "/tmp/guard");
+    let sandbox = Sandbox::new();
+    // The second page goes on where the first ends.
+    for page in ["docs/testing.md", "docs/coverage.md"] {
+        walk(page, &sandbox, place.path(), "/tmp/guard");
+    }
 }
 
 #[test]
@@ -245,6 +256,7 @@ fn the_pages_about_hooks_show_what_hookrun_prints() {
         "events",
         "layers",
         "limits",
+        "reference/schemas",
         "replay",
         "rules",
         "shipped-hooks",
@@ -411,7 +423,7 @@ pub(crate) fn settle(document: &str, kept: &str, made: &str) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the tests are told by it to write, not to compare")]
-fn is_updating() -> bool {
+pub(crate) fn is_updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 
@@ -477,6 +489,14 @@ fn answers() -> String {
     let rows =
         RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
     table(["a hook that …", "means", "rule"], rows)
+}
+
+fn exports() -> String {
+    let mut table = "| option | what it writes |\n| --- | --- |\n".to_string();
+    for format in EXPORTS {
+        writeln!(table, "| `--{}` | {} |", format.name, format.summary).unwrap();
+    }
+    table
 }
 
 fn redactions() -> String {

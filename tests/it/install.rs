@@ -1,8 +1,11 @@
 //! `hookrun install` and `uninstall`: what they do to the files of hosts, and what they leave.
 
+mod amp;
 mod disk;
 mod extension;
+mod found;
 mod guard;
+mod lists;
 mod openclaw;
 mod plugin;
 
@@ -125,10 +128,46 @@ pub(crate) const HOSTS: &[Host] = &[
         existing: "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]}}\n",
     },
     Host {
+        name: "kiro",
+        project: ".kiro/hooks/hookrun.json",
+        user: "home/.kiro/hooks/hookrun.json",
+        gate: "PreToolUse",
+        existing: "{\n  \"version\": \"v1\",\n  \"hooks\": [\n    {\"name\": \"mine\", \"trigger\": \"PreToolUse\", \"action\": {\"type\": \"command\", \"command\": \"mine.sh\"}}\n  ]\n}\n",
+    },
+    // It reads the user's file alone.
+    Host {
+        name: "kimi",
+        project: "home/.kimi-code/config.toml",
+        user: "home/.kimi-code/config.toml",
+        gate: "PreToolUse",
+        existing: "",
+    },
+    Host {
+        name: "cline",
+        project: ".clinerules/hooks/PreToolUse",
+        user: "home/Documents/Cline/Hooks/PreToolUse",
+        gate: "PreToolUse",
+        existing: "",
+    },
+    Host {
         name: "opencode",
         project: ".opencode/plugins/hookrun.js",
         user: "home/.config/opencode/plugins/hookrun.js",
         gate: "tool.execute.before",
+        existing: "",
+    },
+    Host {
+        name: "kilo",
+        project: ".kilo/plugin/hookrun.js",
+        user: "home/.config/kilo/plugin/hookrun.js",
+        gate: "tool.execute.before",
+        existing: "",
+    },
+    Host {
+        name: "amp",
+        project: ".amp/plugins/hookrun.ts",
+        user: "home/.config/amp/plugins/hookrun.ts",
+        gate: "tool.call",
         existing: "",
     },
     Host {
@@ -154,6 +193,13 @@ pub(crate) const HOSTS: &[Host] = &[
     },
 ];
 
+impl Host {
+    /// The scope that it has, where a test wants this one.
+    fn scope<'s>(&self, wanted: &'s str) -> &'s str {
+        if self.project == self.user && wanted == "project" { "user" } else { wanted }
+    }
+}
+
 fn named(name: &str) -> &'static Host {
     HOSTS.iter().find(|host| host.name == name).unwrap()
 }
@@ -174,10 +220,12 @@ pub(crate) fn project() -> Sandbox {
 }
 
 fn install(sandbox: &Sandbox, host: &Host, scope: &str) -> Ran {
+    let scope = host.scope(scope);
     sandbox.hookrun(&["install", host.name, "--scope", scope], b"")
 }
 
 fn uninstall(sandbox: &Sandbox, host: &Host, scope: &str) -> Ran {
+    let scope = host.scope(scope);
     sandbox.hookrun(&["uninstall", host.name, "--scope", scope], b"")
 }
 
@@ -209,6 +257,9 @@ fn hooks(sandbox: &Sandbox, file: &str, event: &str) -> Vec<Value> {
     let settings: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
     let mut all = Vec::new();
     let table = if settings["hookrun"].is_null() { "hooks" } else { "hookrun" };
+    if let Some(list) = settings[table].as_array() {
+        return list.iter().filter(|one| one["trigger"] == event).cloned().collect();
+    }
     for entry in settings[table][event].as_array().unwrap() {
         match entry["hooks"].as_array() {
             Some(inner) => all.extend(inner.clone()),
@@ -365,6 +416,7 @@ fn each_host_gets_its_own_switch_and_unit() {
         json!({ "type": "command", "command": format!("{own} run --host goose --budget 595s{guard}"), "timeout": 600, "on_failure": "block" }),
         json!({ "type": "command", "command": format!("{own} run --host agy PreToolUse --budget 595s"), "timeout": 600 }),
         json!({ "type": "command", "command": format!("{own} run --host grok --budget 595s{guard}"), "timeout": 600 }),
+        json!({ "trigger": "PreToolUse", "action": { "type": "command", "command": format!("{own} run --host kiro --budget 595s{guard}") }, "timeout": 600, "name": "hookrun" }),
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();
@@ -587,7 +639,9 @@ fn the_page_about_install_names_every_host_with_its_files() {
     let page = fs::read_to_string(page).unwrap();
     for host in HOSTS {
         let user = host.user.replacen("home/", "~/", 1);
-        let row = format!("| `{}` | `{}` | `{user}` |", host.name, host.project);
+        let project = format!("`{}`", host.project);
+        let project = if host.project == host.user { "–" } else { &project };
+        let row = format!("| `{}` | {project} | `{user}` |", host.name);
         assert!(page.contains(&row), "{row}");
     }
     let help = Sandbox::new().hookrun(&["install", "--help"], b"").stdout;

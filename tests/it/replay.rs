@@ -6,6 +6,7 @@ mod parts;
 
 use serde_json::{Value, json};
 
+use crate::commands::schema;
 use crate::sandbox::{Ran, Sandbox};
 use crate::ui::screen::at_terminal;
 
@@ -47,7 +48,8 @@ fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 #[track_caller]
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let ran = replay(sandbox, &[arguments, &["--format", "json"]].concat());
-    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.inspect(|line| schema::hold(&["replay"], line)).collect()
 }
 
 /// The changes, as `LINE: WAS → IS`.

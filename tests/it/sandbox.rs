@@ -12,6 +12,8 @@ use std::{fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::commands::schema;
+
 /// The least context of an event of a tool.
 pub(crate) const TOOL: &str = r#"{"toolName":"note"}"#;
 
@@ -267,15 +269,22 @@ impl Sandbox {
 
     /// `hookrun run EVENT --format json`, with the report.
     pub(crate) fn report(&self, event: &str, context: &str) -> Value {
-        let ran = self.hookrun(&["run", event, "--format", "json"], context.as_bytes());
-        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+        let arguments = ["run", event, "--format", "json"];
+        let ran = self.hookrun(&arguments, context.as_bytes());
+        let report =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        schema::hold(&arguments, &report);
+        report
     }
 
     /// The JSON document that hookrun prints, whatever its exit status.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.hookrun(arguments, b"");
-        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+        let document =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        schema::hold(arguments, &document);
+        document
     }
 
     /// The names of the hooks of an event in the order in which they run, as `list` tells.

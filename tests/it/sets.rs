@@ -308,6 +308,9 @@ fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
         let ran = sets.sandbox.hookrun_as(change, &all, event.as_bytes());
         let mut report: Value = serde_json::from_str(&ran.stdout).unwrap();
         report["tookMs"] = Value::Null;
+        for hook in report["hooks"].as_array_mut().unwrap() {
+            hook["afterMs"] = Value::Null;
+        }
         report
     };
     let before = decide(Box::new(|_| {}));

@@ -10,6 +10,7 @@ mod watch;
 
 use serde_json::Value;
 
+use crate::commands::schema;
 use crate::sandbox::{Ran, Sandbox};
 
 /// A hook that refuses what has `bad` in its command.
@@ -44,7 +45,10 @@ fn report(sandbox: &Sandbox, more: &[&str]) -> Value {
     let mut arguments = more.to_vec();
     arguments.extend(["--format", "json"]);
     let ran = suite(sandbox, &arguments);
-    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    let report =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    schema::hold(&["test"], &report);
+    report
 }
 
 /// What came of one hook and one case: `expected`, or the keys that differ.

@@ -52,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("scenario", &["config", "dialects", "engine"]),
     ("report", &["scenario", "config", "dialects", "engine"]),
     ("audit", &["report", "dialects", "engine"]),
+    ("export", &["audit", "report", "dialects", "engine"]),
     ("replay", &["audit", "report", "config", "dialects", "engine"]),
 ];
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::{fs, thread};
 
 use hookrun::internals::exec::{OwnProgram, Subreaper};
-use hookrun::internals::hook::Warm;
+use hookrun::internals::hook::{Containment, Warm};
 use hookrun::internals::run::{ColdReason, Fate, ProcessStart, Trace};
 use hookrun::{Event, Hook, Registry, Runner, Surroundings};
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ use crate::sandbox::Sandbox;
 mod attacks;
 mod basics;
 mod differences;
+#[cfg(target_os = "linux")]
+mod sandboxed;
 mod soak;
 
 /// What precedes an answer of a worker, among what the test harness says.
@@ -153,6 +155,17 @@ fn hook_of(spec: &Value) -> Hook {
     }
     hook.parallel = true;
     hook.limits.files = spec["files"].as_u64();
+    if spec["containment"] == "cgroup" {
+        hook.containment = Containment::Cgroup;
+    }
+    if let Some(sandbox) = spec["sandbox"].as_object() {
+        let paths = |key: &str| -> Option<Vec<String>> {
+            sandbox.get(key).map(|paths| serde_json::from_value(paths.clone()).unwrap())
+        };
+        let network = sandbox.get("network") == Some(&Value::Bool(true));
+        let (read, write) = (paths("read"), paths("write").unwrap_or_default());
+        hook.sandbox = Some(hookrun::Sandbox { read, write, network, required: true });
+    }
     hook.limits.output_bytes = spec["output_bytes"].as_u64();
     if let Some(timeout) = spec["timeout_ms"].as_u64() {
         hook.limits.timeout = Some(std::time::Duration::from_millis(timeout));

@@ -72,11 +72,16 @@ impl GitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// The host
-    pub(crate) host: String,
+    pub(crate) host: Option<String>,
 
-    /// Whose settings: those of the project, or your own
-    #[arg(long, value_enum, default_value_t = GivenScope::Project)]
-    pub(crate) scope: GivenScope,
+    /// Every host that is found here; without it and without a host, `install` lists them
+    #[arg(long, conflicts_with = "host")]
+    pub(crate) all: bool,
+
+    /// Whose settings: those of the project, or your own. Without it the project's, if the host reads
+    /// any there
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<GivenScope>,
 
     /// Change nothing, but print what would change; settings as a unified diff
     #[arg(long)]
@@ -93,6 +98,13 @@ pub(crate) enum GivenScope {
     Repo,
     /// Only for git: those of all repositories of the user
     Global,
+}
+
+impl PlaceArgs {
+    /// The scope that is meant where every host has it.
+    pub(crate) fn scope(&self) -> GivenScope {
+        self.scope.unwrap_or(GivenScope::Project)
+    }
 }
 
 impl GivenScope {

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::dialects::native;
+use crate::lab::export::{EXPORTS, ExportFormat};
 use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
-use clap::Args;
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 
 use super::options::{DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs};
 
@@ -90,8 +91,10 @@ pub(crate) struct EventsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The event, by its name or a host's name for it
-    pub(crate) event: String,
+    /// The event, by its name or a host's name for it, or a file or report; without it, the list of
+    /// them
+    #[arg(value_name = "SCHEMA")]
+    pub(crate) name: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -142,7 +145,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) write: Option<PathBuf>,
 
     /// Decide one part of several, 3/8 for example: each event is in exactly one, chosen by a hash of
-    /// its context
+    /// its session, or of its context if it has none
     #[arg(long, value_name = "PART")]
     pub(crate) partition: Option<Partition>,
 
@@ -188,10 +191,76 @@ pub(crate) struct WhyArgs {
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Read this file, a recording for example, instead of the decision log; can be given several
-    /// times, the newest first
-    #[arg(long, value_name = "FILE")]
-    pub(crate) file: Vec<PathBuf>,
+    /// How to report; JSON has the line of the log for each decision
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Write a page for the browser to this file
+    #[arg(value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) exports: ExportArgs,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+}
+
+/// The files for other programs: an option for each format of [`EXPORTS`].
+#[derive(Debug)]
+pub(crate) struct ExportArgs {
+    pub(crate) files: Vec<ExportFile>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ExportFile {
+    pub(crate) format: &'static ExportFormat,
+    pub(crate) file: PathBuf,
+}
+
+impl Args for ExportArgs {
+    fn augment_args(command: Command) -> Command {
+        let option = |format: &ExportFormat| {
+            let option = Arg::new(format.name).long(format.name).value_name("FILE");
+            option.value_parser(value_parser!(PathBuf)).help(format.summary)
+        };
+        let names = EXPORTS.iter().map(|format| format.name).chain(["html"]);
+        let outputs = ArgGroup::new("outputs").args(names).required(true).multiple(true);
+        let heading = "For other programs; `-` is stdout";
+        command.next_help_heading(heading).args(EXPORTS.iter().map(option)).group(outputs)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        ExportArgs::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ExportArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<ExportArgs, Error> {
+        let wanted = |format: &'static ExportFormat| {
+            let file = matches.get_one::<PathBuf>(format.name)?.clone();
+            Some(ExportFile { format, file })
+        };
+        Ok(ExportArgs { files: EXPORTS.iter().filter_map(wanted).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = ExportArgs::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TailArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+
+    /// Show so many decisions of the past first
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10)]
+    pub(crate) number: usize,
 
     /// How to report; JSON has the line of the log for each decision
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
@@ -236,6 +305,11 @@ pub(crate) struct FilterArgs {
     /// Those with a failure of a hook or of hookrun itself
     #[arg(long)]
     pub(crate) failed: bool,
+
+    /// Those in this file, a recording for example, instead of the decision log; can be given
+    /// several times, the newest first
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
 }
 
 fn number(text: &str) -> Result<usize, String> {

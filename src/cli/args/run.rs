@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::dialects::native;
+use crate::lab::report::CheckFormat;
 use clap::{Args, ValueEnum};
 
 use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration, jobs};
@@ -79,6 +80,25 @@ pub(crate) enum RunFormat {
     /// Annotations of GitHub Actions: what hooks found in which line, and why the event is blocked;
     /// the last line is the decision. A block never exits with 0, and stderr has no commands
     Github,
+    /// The same as SARIF, for code scanning
+    Sarif,
+    /// The same as code quality of GitLab; blocks without a file are only in the status and on stderr
+    Gitlab,
+    /// The same as issues of Azure Pipelines
+    Azure,
+}
+
+impl RunFormat {
+    /// The format of checks, for the job of a CI system.
+    pub(crate) fn of_job(self) -> Option<CheckFormat> {
+        match self {
+            RunFormat::Reply | RunFormat::Json => None,
+            RunFormat::Github => Some(CheckFormat::Github),
+            RunFormat::Sarif => Some(CheckFormat::Sarif),
+            RunFormat::Gitlab => Some(CheckFormat::Gitlab),
+            RunFormat::Azure => Some(CheckFormat::Azure),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -69,11 +69,10 @@ pub(crate) struct TestArgs {
 impl TestArgs {
     /// Whether an option is only for several cases.
     pub(crate) fn is_suite(&self) -> bool {
-        let of_cases = [CheckFormat::Junit, CheckFormat::Tap, CheckFormat::Github];
         let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
             || is_alone
-                && (of_cases.contains(&self.format)
+                && (self.format.is_of_lists()
                     || self.vectors.filter.is_some()
                     || self.vectors.jobs.is_some())
     }
@@ -95,7 +94,7 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate"])
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "profile"])
     .multiple(true)
     .conflicts_with_all([
         "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
@@ -133,6 +132,23 @@ pub(crate) struct SuiteArgs {
     /// or times out; exit with 1 if one survives. Only if every case passes
     #[arg(long, conflicts_with = "watch")]
     pub(crate) mutate: bool,
+
+    /// Play each case of the suites in this folder cold and warm, show what differs, and compare what
+    /// scripts see of their process and how they end; exit with 1 if something differs that
+    /// docs/warm.md does not list
+    #[arg(
+        long, value_name = "DIR",
+        conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "jobs"]
+    )]
+    pub(crate) warm_differs: Option<PathBuf>,
+
+    /// Play each case of the suite several times, cold and warm, and show how long each hook takes and
+    /// what `warm = "fork"` would save
+    #[arg(
+        long,
+        conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "jobs"]
+    )]
+    pub(crate) profile: bool,
 }
 
 impl SuiteArgs {
@@ -145,6 +161,8 @@ impl SuiteArgs {
             || self.coverage
             || self.coverage_min.is_some()
             || self.mutate
+            || self.warm_differs.is_some()
+            || self.profile
     }
 }
 

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::Mode;
+use rustix::io::{Errno, FdFlags};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -127,7 +129,8 @@ impl<'a> Helper<'a> {
             && record.is_none()
             && *format == RunFormat::Reply
             && !self.args.if_not_decided;
-        let is_warm = config.hooks.iter().any(|hook| hook.warm == Some(Warm::Fork));
+        let is_warm =
+            config.hooks.iter().any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
     }
 
@@ -146,16 +149,15 @@ impl<'a> Helper<'a> {
         if event.spec().schedule == Schedule::Detached {
             return None;
         }
-        let request = self.request(&context, budget)?;
         let address = address(self.env)?;
-        let stream = match UnixStream::connect(&address) {
+        let stream = match connected(&address) {
             Ok(stream) => stream,
             Err(error) => {
-                let absent = [ErrorKind::NotFound, ErrorKind::ConnectionRefused];
-                self.is_missing.set(absent.contains(&error.kind()));
+                self.is_missing.set(matches!(error, Errno::NOENT | Errno::CONNREFUSED));
                 return None;
             }
         };
+        let request = self.request(&context, budget)?;
         let mut lines = BufReader::new(&stream);
         if !self.is_accepted(&request, &stream, &mut lines) {
             return None;
@@ -183,7 +185,6 @@ impl<'a> Helper<'a> {
         let is_ours = rustix::net::sockopt::socket_peercred(stream)
             .is_ok_and(|peer| peer.uid == rustix::process::getuid() && self.runs_here(peer.pid));
         let until = Some(Instant::now() + ACCEPTING);
-        let _ = stream.set_nonblocking(true);
         let is_sent = is_ours && stream.write_all(request).is_ok();
         let accepted = is_sent && is_readable(stream, until, None);
         let _ = stream.set_nonblocking(false);
@@ -242,6 +243,15 @@ impl<'a> Helper<'a> {
     }
 }
 
+/// A connection that never waits: as long as a helper is stopped, its queue fills up.
+fn connected(address: &Path) -> std::result::Result<UnixStream, Errno> {
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(address)?)?;
+    Ok(UnixStream::from(socket))
+}
+
 /// Waits for the decision.
 fn heard(
     stream: &UnixStream,
@@ -280,7 +290,7 @@ fn is_readable(stream: &UnixStream, until: Option<Instant>, abort: Option<&Abort
         match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(0) => return false,
             Ok(_) => return !fds[0].revents().is_empty(),
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(_) => return false,
         }
     }

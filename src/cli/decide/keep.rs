@@ -114,23 +114,24 @@ impl DecisionRecord {
     /// Makes its line.
     fn lines(self, reply: &Reply, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
         let redactor = Redactor::new(self.settings.log.redact.iter().map(String::as_str))?;
-        let (run, context) = match self.what {
-            KeptKind::Refused(report) => (*report, None),
+        let (run, context, trace) = match self.what {
+            KeptKind::Refused(report) => (*report, None, None),
             KeptKind::Decided(event, run) => {
                 if self.settings.is_broken && !run.hooks.is_empty() {
                     return Err("rules for its secrets may be among what cannot be read".into());
                 }
                 // Whole paths: it may be read from another folder.
                 let report = json::run_report(&run, reply, &Paths::from(Path::new("")));
-                (report, (!self.settings.is_broken).then(|| event.context().clone()))
+                let context = (!self.settings.is_broken).then(|| event.context().clone());
+                (report, context, run.trace)
             }
         };
         let (time, cwd) = (SystemTime::now(), cwd.to_path_buf());
         let door = (self.door != Door::Command).then(|| self.door.name());
         Ok(move |keeps| {
             let cwd = Some(cwd.as_path());
-            LogEntry { time, cwd, door, context: context.as_ref(), run: &run }
-                .line(&redactor, keeps)
+            let (context, trace) = (context.as_ref(), trace.as_ref());
+            LogEntry { time, cwd, door, context, trace, run: &run }.line(&redactor, keeps)
         })
     }
 }

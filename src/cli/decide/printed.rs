@@ -13,7 +13,7 @@ use crate::engine::harmless;
 use crate::engine::run::{Run, told_to_stop};
 use crate::engine::runner::Runner;
 use crate::lab::report::json::RunReport;
-use crate::lab::report::{Paths, github, json};
+use crate::lab::report::{CheckFormat, Paths, github, json};
 
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::cli::decide::door::Door;
@@ -33,11 +33,7 @@ const AFTER_BUDGET: Duration = Duration::from_millis(500);
 
 /// Whether a person or the log of a CI job reads stderr.
 pub(crate) fn is_for_people(format: RunFormat) -> bool {
-    match format {
-        RunFormat::Github => true,
-        RunFormat::Reply => streams::is_stderr_a_terminal(),
-        RunFormat::Json => false,
-    }
+    format.of_job().is_some() || format == RunFormat::Reply && streams::is_stderr_a_terminal()
 }
 
 pub(crate) fn report(
@@ -47,10 +43,10 @@ pub(crate) fn report(
     runner: &Runner,
     env: &Environment,
 ) -> Option<RunReport> {
-    let mut report = match format {
-        RunFormat::Json | RunFormat::Github => json::run_report(run, reply, &Paths::from(&env.cwd)),
-        RunFormat::Reply => return None,
-    };
+    if format == RunFormat::Reply {
+        return None;
+    }
+    let mut report = json::run_report(run, reply, &Paths::from(&env.cwd));
     if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
         let place = runner.place(&run.event);
         github::place(&mut report, workspace, &place.project, &place.cwd);
@@ -68,19 +64,19 @@ pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
 
 /// What the watchdog says, in the words of the format.
 pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply {
-    if format != RunFormat::Github {
-        return refusal;
-    }
+    let Some(job) = format.of_job() else { return refusal };
     let reason = refusal.stderr.trim_end();
     let report = json::refusal_report(event, native::NAME, reason, &refusal);
-    Reply { stdout: annotations(&report), status: refusal.status.max(1), ..refusal }
+    Reply { stdout: annotations(job, &report), status: refusal.status.max(1), ..refusal }
 }
 
-fn annotations(report: &RunReport) -> String {
+fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let mut stdout = Vec::new();
     // Writing to a vector cannot fail.
-    let _ = github::run(report, &mut stdout);
-    String::from_utf8_lossy(&stdout).into_owned()
+    let _ = format.write_list(&github::run(report), &mut stdout);
+    let text = String::from_utf8_lossy(&stdout);
+    let is_json = matches!(format, CheckFormat::Sarif | CheckFormat::Gitlab);
+    if is_json { harmless::json(&text).into_owned() } else { text.into_owned() }
 }
 
 pub(crate) struct RunDecision {
@@ -135,8 +131,8 @@ impl<'a> PrintedReply<'a> {
         let RunDecision { reply, report, is_needed, .. } = decided;
         let report = report.as_ref();
         let stops = report.is_some_and(|report| !github::goes_on(report));
-        let status = match (format, reply.status) {
-            (RunFormat::Github, native::ALLOWED) if stops => native::REFUSED,
+        let status = match (format.of_job(), reply.status) {
+            (Some(_), native::ALLOWED) if stops => native::REFUSED,
             (_, status) => status,
         };
         PrintedReply { format, reply, report, is_needed: *is_needed, abort, status }
@@ -159,10 +155,10 @@ impl<'a> PrintedReply<'a> {
         let stdout = self.stdout(env);
         let lost = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
         time.watchdog.answers(lost, until.saturating_duration_since(now));
-        match self.format {
+        match self.format == RunFormat::Reply {
+            true => streams::words(&self.reply.stderr, env),
             // A program that wants a report reads that; stderr is for people.
-            RunFormat::Github | RunFormat::Json => streams::remark(&self.reply.stderr),
-            RunFormat::Reply => streams::words(&self.reply.stderr, env),
+            false => streams::remark(&self.reply.stderr),
         }
         let written = match self.status == native::ALLOWED && self.is_needed && !stdout.is_empty() {
             true if deliver::is_thrown_away() => Err(Error::other("it is closed, or /dev/null")),
@@ -184,10 +180,10 @@ impl<'a> PrintedReply<'a> {
                 let text = serde_json::to_string(report).unwrap_or_default();
                 Cow::Owned(format!("{}\n", harmless::json(&text)))
             }
-            (RunFormat::Github, Some(report)) => Cow::Owned(annotations(report)),
-            (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => {
-                streams::document(&self.reply.stdout, env)
+            (format, Some(report)) if let Some(job) = format.of_job() => {
+                Cow::Owned(annotations(job, report))
             }
+            _ => streams::document(&self.reply.stdout, env),
         }
     }
 

@@ -4,8 +4,10 @@
 pub(crate) mod document;
 mod edit;
 pub(crate) mod files;
+mod found;
 pub(crate) mod git;
 pub(crate) mod hosts;
+mod list;
 mod note;
 pub(crate) mod program;
 pub(crate) mod row;
@@ -32,7 +34,7 @@ use document::{Document, EditError};
 use edit::AskingWays;
 use files::{FileBackup, InstallRecord, Target, unified};
 use program::{is_own, is_own_address};
-use row::{HostEventRow, InstallHost, NAME};
+use row::{HostEventRow, HostForm, InstallHost, NAME};
 use served::{ServerDoor, TOKEN_VARIABLE};
 use wanted::{HooksByEvent, quoted};
 
@@ -50,11 +52,12 @@ struct Site<'a> {
     paths: Paths,
 }
 
-/// Installs hookrun into a host: 0 done or nothing to do, 2 could not.
+/// Installs hookrun into a host, or lists those that are here: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.place.host == dialects::git::NAME {
+    let named = args.place.host.as_deref();
+    if named == Some(dialects::git::NAME) {
         let done = git::install(args, env, out)?;
-        if !args.place.dry_run && args.place.scope.settings() == SettingsScope::Project {
+        if !args.place.dry_run && args.place.scope().settings() == SettingsScope::Project {
             offer(env, out)?;
         }
         return Ok(done);
@@ -64,118 +67,196 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "--hooks, --settings, --discover and --budget are only for git",
         ));
     }
+    let done = match named.map(hosts::find) {
+        None => found::install(args, env, out)?,
+        Some(Some(host)) => install_into(host, args, env, out)?,
+        Some(None) => return Err(Complaint::new("no such host")),
+    };
+    let is_written = !args.place.dry_run && (named.is_some() || args.place.all);
+    if is_written {
+        offer(env, out)?;
+    }
+    Ok(done)
+}
+
+/// Installs hookrun into one host.
+fn install_into(
+    host: &'static InstallHost,
+    args: &InstallArgs,
+    env: &Environment,
+    out: &mut dyn Write,
+) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
-    let site = Site::find(&args.place, &config, env)?;
+    let site = Site::find(host, &args.place, &config, env)?;
     streams::problems(&config.problems, &site.paths);
     let wanted = HooksByEvent::of(&config.hooks);
     // Other projects of the user have other hooks.
     let is_for_all = args.all_events || site.scope == SettingsScope::User;
-    let rows = wanted.rows(site.host, is_for_all);
+    let rows = wanted.rows(host, is_for_all);
     if rows.is_empty() {
         return Err(Complaint::with_cure(
-            format!("no hook wants an event of {}", site.host.title),
+            format!("no hook wants an event of {}", host.title),
             "`hookrun list` shows the hooks; --all-events installs without any",
         ));
     }
     let program = program::path(env)?;
     let door = site.server_door(args)?;
-    let (text, doubts) = site.text_with(&rows, &program, door.clone())?;
+    let mut texts = Vec::new();
+    for (site, rows) in site.parts(&rows)? {
+        let (text, doubts) = site.text_with(&rows, &program, door.clone())?;
+        texts.push((site, rows, text, doubts));
+    }
     let wanted_server = (door == Some(ServerDoor::Mcp)).then_some(program.as_str());
     if args.place.dry_run {
-        site.diff(Some(&text), out)?;
+        for (site, _, text, _) in &texts {
+            site.diff(Some(text), out)?;
+        }
         site.change_server(wanted_server, true, out)?;
         return Ok(ExitStatus::Yes);
     }
     site.change_server(wanted_server, false, out)?;
     let changed = site.changes();
-    let done = if site.target.text.as_deref() == Some(text.as_str()) {
-        "is up to date; nothing was changed".to_string()
-    } else {
-        match site.put(&text)? {
-            Some(file) => format!("what was there before: {}", site.paths.show(&file)),
-            None => "the file is new".to_string(),
+    let mut doubts = Vec::new();
+    for (site, rows, text, of_site) in texts {
+        site.write(&text, out)?;
+        for row in rows {
+            let hooks = wanted.bound(row.event).map(|bound| quoted(&bound.hooks));
+            let hooks = hooks.unwrap_or_else(|| "no hook yet".to_string());
+            writeln!(out, "  {:<22} {}: {hooks}", row.name, row.event)?;
         }
-    };
-    site.note_hooks()?;
-    site.report(&done, out)?;
-    for row in &rows {
-        let hooks = wanted.bound(row.event).map(|bound| quoted(&bound.hooks));
-        let hooks = hooks.unwrap_or_else(|| "no hook yet".to_string());
-        writeln!(out, "  {:<22} {}: {hooks}", row.name, row.event)?;
+        doubts.extend(of_site);
     }
     let has_path = "it has the path of hookrun: all who use this file need hookrun there";
-    let notes = wanted.lacks(site.host).into_iter().chain(doubts);
-    let notes = notes.chain(site.host.limits());
+    let notes = wanted.lacks(host).into_iter().chain(doubts).chain(host.limits());
     let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
     }
     site.say_what_to_do(args, &program, out)?;
-    offer(env, out)?;
     Ok(ExitStatus::Yes)
 }
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.host == dialects::git::NAME {
+    let Some(named) = args.host.as_deref() else { return found::uninstall(args, env, out) };
+    if named == dialects::git::NAME {
         return git::uninstall(args, env, out);
     }
+    let host = hosts::find(named).ok_or_else(|| Complaint::new("no such host"))?;
+    uninstall_from(host, args, env, out)
+}
+
+/// Takes hookrun out of one host.
+fn uninstall_from(
+    host: &'static InstallHost,
+    args: &PlaceArgs,
+    env: &Environment,
+    out: &mut dyn Write,
+) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
-    let site = Site::find(args, &config, env)?;
+    let site = Site::find(host, args, &config, env)?;
     site.change_server(None, args.dry_run, out)?;
-    let Some(current) = site.target.text.clone() else {
-        site.record.forget();
-        site.report("is not there; nothing was changed", out)?;
-        return Ok(ExitStatus::Yes);
-    };
-    let kept = site.record.kept();
-    let text = site.text_without(&current, kept.as_ref())?;
-    if args.dry_run {
-        site.diff(text.as_deref(), out)?;
-        return Ok(ExitStatus::Yes);
+    let parts = site.parts(&host.rows())?.into_iter().map(|(site, _)| site);
+    let (there, gone): (Vec<Site<'_>>, Vec<Site<'_>>) =
+        parts.partition(|site| site.target.text.is_some());
+    let is_nowhere = there.is_empty();
+    for site in there.iter().rev().chain(gone.iter().take(usize::from(is_nowhere))) {
+        site.take_out(args, out)?;
     }
-    if text.as_deref() == Some(current.as_str()) {
-        site.report("has nothing of hookrun's; nothing was changed", out)?;
-        site.tell_of_others(&current, out)?;
-        return Ok(ExitStatus::Yes);
-    }
-    let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
-    let folders = kept.map(|kept| kept.folders).unwrap_or_default();
-    let copy = if is_known { None } else { Some(site.record.keep_copy(&current)?) };
-    let done = match &text {
-        Some(text) => {
-            site.target.replace(text)?;
-            if is_known { "is as it was before" } else { "has lost hookrun's hooks" }
-        }
-        None => {
-            site.target.remove(&folders)?;
-            "was removed"
-        }
-    };
-    site.record.forget();
-    site.report(done, out)?;
-    if let Some(copy) = copy {
-        writeln!(out, "  what was there: {}", site.paths.show(&copy))?;
-    }
-    site.tell_of_others(text.as_deref().unwrap_or_default(), out)?;
     Ok(ExitStatus::Yes)
 }
 
+impl Site<'_> {
+    /// Takes hookrun out of one file.
+    fn take_out(&self, args: &PlaceArgs, out: &mut dyn Write) -> Result<()> {
+        let Some(current) = self.target.text.clone() else {
+            self.record.forget();
+            self.report("is not there; nothing was changed", out)?;
+            return Ok(());
+        };
+        let kept = self.record.kept();
+        let text = self.text_without(&current, kept.as_ref())?;
+        if args.dry_run {
+            self.diff(text.as_deref(), out)?;
+            return Ok(());
+        }
+        if text.as_deref() == Some(current.as_str()) {
+            self.report("has nothing of hookrun's; nothing was changed", out)?;
+            self.tell_of_others(&current, out)?;
+            return Ok(());
+        }
+        let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
+        let folders = kept.map(|kept| kept.folders).unwrap_or_default();
+        let copy = if is_known { None } else { Some(self.record.keep_copy(&current)?) };
+        let done = match &text {
+            Some(text) => {
+                self.target.replace(text)?;
+                if is_known { "is as it was before" } else { "has lost hookrun's hooks" }
+            }
+            None => {
+                self.target.remove(&folders)?;
+                "was removed"
+            }
+        };
+        self.record.forget();
+        self.report(done, out)?;
+        if let Some(copy) = copy {
+            writeln!(out, "  what was there: {}", self.paths.show(&copy))?;
+        }
+        self.tell_of_others(text.as_deref().unwrap_or_default(), out)?;
+        Ok(())
+    }
+}
+
 impl<'a> Site<'a> {
-    fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
-        let host = hosts::find(&args.host).ok_or_else(|| Complaint::new("no such host"))?;
-        let scope = args.scope.of_host(host.title)?;
-        let path = host.path(scope, config.nearest_folder(), env).ok_or_else(|| {
-            Complaint::with_cure(
-                env.why_no_home(),
-                "set HOME to it, or install for the project: --scope project",
-            )
-        })?;
+    fn find(
+        host: &'static InstallHost,
+        args: &PlaceArgs,
+        config: &Config,
+        env: &'a Environment,
+    ) -> Result<Site<'a>> {
+        let scope = match args.scope {
+            None if host.project.is_empty() => SettingsScope::User,
+            _ => args.scope().of_host(host.title)?,
+        };
+        let path = host.path(scope, config.nearest_folder(), env);
+        let path = path.ok_or_else(|| host.no_file(scope, env))?;
         let target = Target::read(&path)?;
         let record = InstallRecord::of(&target, env);
         let paths = Paths::from(&env.cwd);
         let folder = config.nearest_folder().to_path_buf();
         Ok(Site { host, scope, folder, target, record, env, paths })
+    }
+
+    /// The files with these events: one, or one for each.
+    fn parts(&self, rows: &[HostEventRow]) -> Result<Vec<(Site<'a>, Vec<HostEventRow>)>> {
+        let part = |path: PathBuf, rows: &[HostEventRow]| {
+            let target = Target::read(&path)?;
+            let record = InstallRecord::of(&target, self.env);
+            let (folder, paths) = (self.folder.clone(), self.paths.clone());
+            Ok((Site { target, record, folder, paths, ..*self }, rows.to_vec()))
+        };
+        let own = &self.target.path;
+        match self.host.form {
+            HostForm::Scripts(_) => {
+                rows.iter().map(|row| part(own.with_file_name(row.name), &[*row])).collect()
+            }
+            HostForm::Settings(_) | HostForm::Plugin(_) => Ok(vec![part(own.clone(), rows)?]),
+        }
+    }
+
+    /// Writes the new text of one file, and says what became of it.
+    fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {
+        let done = if self.target.text.as_deref() == Some(text) {
+            "is up to date; nothing was changed".to_string()
+        } else {
+            match self.put(text)? {
+                Some(file) => format!("what was there before: {}", self.paths.show(&file)),
+                None => "the file is new".to_string(),
+            }
+        };
+        self.note_hooks()?;
+        self.report(&done, out)
     }
 
     /// Which server the host is to ask.

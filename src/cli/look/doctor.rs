@@ -60,7 +60,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
-                let file = config.nearest_folder().join(host.project);
+                let path = |scope| host.path(scope, config.nearest_folder(), env);
+                let file = SettingsScope::ALL.into_iter().find_map(path).unwrap_or_default();
                 let cause = format!("{} does not ask hookrun", host.title);
                 findings.add(error(&file, cause, format!("`hookrun install {}`", host.name)));
             }
@@ -81,6 +82,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     #[cfg(feature = "serve")]
     lines.extend(WarmStarts::of(env).line(&config, env));
     if args.format == CheckFormat::Human {
+        #[cfg(feature = "serve")]
+        lines.extend(warm::missed(&config, env));
         for line in lines {
             writeln!(out, "{line}")?;
         }

@@ -1,5 +1,5 @@
-//! `hookrun events [EVENT]`: the catalog as a table, or one row in full. `hookrun schema EVENT`: JSON
-//! Schema for the context and for the result.
+//! `hookrun events [EVENT]`: the catalog as a table, or one row in full. `hookrun schema NAME`: JSON
+//! Schema of events, files and reports.
 
 mod of_dialect;
 
@@ -7,9 +7,10 @@ use std::io::Write;
 
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
-use crate::lab::report::schema::{ActionKey, action_keys, schema_of};
+use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row};
 use serde_json::{Value, json};
 
@@ -49,9 +50,31 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
 }
 
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
-    let spec = find_event(&config, &args.event)?;
-    writeln!(out, "{:#}", schema_of(&spec))?;
+    let Some(name) = &args.name else { return schemas(out) };
+    let schema = match schema::named().find(|named| named.name() == *name) {
+        Some(named) => named.schema(),
+        None => {
+            let choice = choice(&args.source, env, "native");
+            let config = Config::load(&choice, env, ConfigScope::Event(""));
+            let is_far = config.catalog.find(name).is_err_and(|unknown| unknown.nearest.is_none());
+            if is_far && !config.has_errors() {
+                let cause = format!("`{name}` is neither a schema nor an event");
+                let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
+                return Err(Complaint::with_cure(cause, cure));
+            }
+            let event = find_event(&config, name)?;
+            schema::schema_of(event.as_ref())
+        }
+    };
+    writeln!(out, "{schema:#}")?;
+    Ok(ExitStatus::Yes)
+}
+
+fn schemas(out: &mut dyn Write) -> Result {
+    for named in schema::named() {
+        writeln!(out, "{BOLD}{:<18}{BOLD:#}  {}", named.name(), named.about())?;
+    }
+    writeln!(out, "{BOLD}{:<18}{BOLD:#}  the context and the result of an event", "EVENT")?;
     Ok(ExitStatus::Yes)
 }
 

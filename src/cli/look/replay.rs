@@ -1,7 +1,6 @@
 //! `hookrun replay FILE…`: recorded events decided again, and what has changed.
 
 mod progress;
-mod write;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -24,8 +23,8 @@ use tempfile::TempDir;
 use crate::cli::args::ReplayArgs;
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::look::new_file::{NewFile, is_same};
 use crate::cli::streams;
-use write::NewRecording;
 
 const STDIN: &str = "-";
 
@@ -41,7 +40,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let state = state_folder(env)?;
     let first = runner(Config::default(), env).abort(abort.clone()).subreaper(grounds);
     let decider = decider(args, env, first, state.path())?;
-    let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
+    let mut written = args.write.as_deref().map(|file| NewFile::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;
     let bar = progress::bar(&args.files, env);
     let mut out = BufWriter::new(out);
@@ -50,7 +49,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let mut each = |done: ReplayedLines| -> std::result::Result<(), ReplayError> {
         unused.retain(|hook| !done.findings.iter().any(|finding| is_of(finding, hook)));
         if let Some(written) = &mut written {
-            written.append(&done.written)?;
+            written.write(|out| out.write_all(&done.written))?;
         }
         if done.findings.is_empty() {
             return Ok(());
@@ -155,7 +154,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     }
     let is_whole = args.partition.is_none_or(|partition| partition == Partition::WHOLE);
     let written = env.cwd.join(file);
-    let is_written = |input: &&PathBuf| write::is_same(&written, &env.cwd.join(input));
+    let is_written = |input: &&PathBuf| is_same(&written, &env.cwd.join(input));
     match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
         None => Ok(()),
         Some(input) => Err(Complaint::with_cure(

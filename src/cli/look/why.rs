@@ -1,13 +1,11 @@
 //! `hookrun why`: what was decided, read from the decision log and explained.
 
-pub(crate) mod filter;
 mod table;
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use crate::cli::terminal::status::cut;
-use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::lab::audit::DecisionLog;
@@ -15,41 +13,25 @@ use crate::lab::audit::read::{Backwards, ReadError};
 use crate::lab::audit::record::{Brief, DecisionLine};
 use crate::lab::audit::stats::Stats;
 use crate::lab::report::human::{self, About, EventOrigin};
-use crate::lab::report::style::{counted, decision_style};
+use crate::lab::report::style::decision_style;
 use crate::lab::report::{Paths, plain};
 
+use super::decisions::{ChosenDecisions, cannot_read, is_everywhere};
 use crate::cli::args::{TextFormat, WhyArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
-use filter::Filter;
-
-/// How many lines that are not records are named.
-const MOST_PROBLEMS: usize = 10;
 
 /// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
 pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
-    let log = env.decision_log().map(DecisionLog::in_folder);
-    let files = match &log {
-        _ if !args.file.is_empty() => args.file.clone(),
-        Some(log) => log.files(),
-        None => return Err(no_log(env)),
+    let chosen = ChosenDecisions::of(&args.filter, env)?;
+    let is_everywhere = is_everywhere(&args.filter);
+    let most = match args.number {
+        Some(number) => number,
+        None if args.all || args.stats => usize::MAX,
+        None => 1,
     };
-    // A recording that is named may come from anywhere.
-    let is_everywhere = args.filter.everywhere || !args.file.is_empty();
-    let project = (!is_everywhere).then(|| project(env));
-    let mut search = DecisionSearch {
-        filter: Filter::of(&args.filter, project),
-        most: match args.number {
-            Some(number) => number,
-            None if args.all || args.stats => usize::MAX,
-            None => 1,
-        },
-        found: 0,
-        read: 0,
-        problems: Vec::new(),
-        unnamed: 0,
-    };
+    let mut search = DecisionSearch { chosen, most };
     let mut stats = Stats::default();
     let columns = streams::columns();
     let mut show = |found: &FoundDecision<'_>, out: &mut dyn Write| -> Result<()> {
@@ -60,23 +42,23 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
                 writeln!(out)?;
             }
             TextFormat::Human if args.brief => {
-                one_line(found, is_everywhere, columns, out)?;
+                one_line(&found.record, &found.brief, is_everywhere, columns, out)?;
             }
             TextFormat::Human => page(found, &paths, out)?,
         }
         Ok(())
     };
-    let ended = search.through(&files, &mut |found| show(found, out));
-    search.tell(&paths);
+    let ended = search.through(&mut |found| show(found, out));
+    let chosen = search.chosen;
+    chosen.skipped.tell(&paths);
     ended?;
-    // Else what is shown as the last decision would not be it.
-    let log_shown = log.as_ref().filter(|_| args.file.is_empty() && search.found > 0);
-    if let Some(Err(error)) = log_shown.map(DecisionLog::check) {
-        streams::remark(&format!("newer decisions are not kept: {error}\n"));
-    }
-    if search.found == 0 {
-        streams::remark(&nothing(&search, &files, log.as_ref(), args, &paths));
+    if chosen.found == 0 {
+        streams::remark(&chosen.nothing(&paths));
         return Ok(ExitStatus::No);
+    }
+    // Else what is shown as the last decision would not be it.
+    if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
+        streams::remark(&format!("newer decisions are not kept: {error}\n"));
     }
     if args.stats {
         match args.format {
@@ -87,57 +69,6 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-pub(crate) fn project(env: &Environment) -> PathBuf {
-    Config::load(&Choice::default(), env, ConfigScope::Event("")).project
-}
-
-fn no_log(env: &Environment) -> Complaint {
-    let (why, help) = match env.decisions {
-        Some(_) => (
-            "HOOKRUN_DECISIONS is `off`",
-            "unset it, or name a recording: `hookrun why --file FILE`",
-        ),
-        None => (
-            "neither HOME nor XDG_STATE_HOME is set",
-            "set one of them, or HOOKRUN_DECISIONS to a folder",
-        ),
-    };
-    Complaint::with_cure(format!("decisions are not kept: {why}"), help)
-}
-
-fn nothing(
-    search: &DecisionSearch,
-    files: &[PathBuf],
-    log: Option<&DecisionLog>,
-    args: &WhyArgs,
-    paths: &Paths,
-) -> String {
-    if search.read > 0 {
-        let unknown = filter::unknown(&args.filter).map(|what| format!("; {what}"));
-        let help = search.filter.project.as_ref().map(|project| {
-            let project = paths.show(project);
-            format!("  help: only those in `{project}` were looked at; --everywhere looks at all\n")
-        });
-        return format!(
-            "no decision is like that, of {}{}\n{}",
-            counted(search.read, "decision"),
-            unknown.unwrap_or_default(),
-            help.unwrap_or_default()
-        );
-    }
-    if let Some(file) = args.file.first().filter(|_| !files.is_empty()) {
-        return format!("there is no decision in `{}`\n", paths.show(file));
-    }
-    let Some(log) = log else { return String::new() };
-    let folder = paths.show(log.folder());
-    match log.check() {
-        Ok(()) => format!(
-            "no decision is kept yet in `{folder}`: `hookrun run` writes there what hooks decide\n"
-        ),
-        Err(error) => format!("no decision is kept: {error}\n"),
-    }
-}
-
 struct FoundDecision<'l> {
     line: &'l [u8],
     record: DecisionLine<'l>,
@@ -145,36 +76,26 @@ struct FoundDecision<'l> {
 }
 
 struct DecisionSearch {
-    filter: Filter,
+    chosen: ChosenDecisions,
     most: usize,
-    found: usize,
-    read: u64,
-    problems: Vec<ReadError>,
-    unnamed: u64,
 }
 
 impl DecisionSearch {
-    fn through(
-        &mut self,
-        files: &[PathBuf],
-        show: &mut dyn FnMut(&FoundDecision<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn through(&mut self, show: &mut dyn FnMut(&FoundDecision<'_>) -> Result<()>) -> Result<()> {
         // All are opened before one is read: meanwhile they may get other names.
-        let mut opened: Vec<Backwards> = Vec::with_capacity(files.len());
-        for file in files {
-            let lines = Backwards::open(file).map_err(|error| {
-                Complaint::with_cure(format!("cannot read {error}"), "name a file of decisions")
-            })?;
+        let mut opened: Vec<Backwards> = Vec::with_capacity(self.chosen.files.len());
+        for file in &self.chosen.files {
+            let lines = Backwards::open(file).map_err(cannot_read)?;
             if opened.iter().all(|other| other.identity() != lines.identity()) {
                 opened.push(lines);
             }
         }
         for lines in &mut opened {
-            while self.found < self.most {
+            while self.chosen.found < self.most {
                 match lines.line_before() {
                     Ok(None) => break,
                     Ok(Some((offset, line))) => self.look(&line, offset, lines, show)?,
-                    Err(error) => self.skip(|| error),
+                    Err(error) => self.chosen.skipped.add(|| error),
                 }
             }
         }
@@ -188,43 +109,24 @@ impl DecisionSearch {
         lines: &Backwards,
         show: &mut dyn FnMut(&FoundDecision<'_>) -> Result<()>,
     ) -> Result<()> {
+        let chosen = &mut self.chosen;
         let looked = DecisionLine::parse(line).and_then(|record| {
-            self.read += 1;
-            self.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
+            chosen.read += 1;
+            chosen.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
         });
         match looked {
             Ok(None) => {}
             Ok(Some((record, brief))) => {
-                self.found += 1;
+                chosen.found += 1;
                 show(&FoundDecision { line, record, brief })?;
             }
-            Err(problem) => self.skip(|| {
+            Err(problem) => chosen.skipped.add(|| {
                 let number = lines.number_at(offset);
                 let of_line = |number| ReadError::of_line(lines.file(), number, &problem);
                 number.map_or_else(|error| error, of_line)
             }),
         }
         Ok(())
-    }
-
-    /// `error` is only called for lines that are named: counting lines reads the file once more.
-    fn skip(&mut self, error: impl FnOnce() -> ReadError) {
-        if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(error());
-        } else {
-            self.unnamed += 1;
-        }
-    }
-
-    /// Names the lines that were skipped.
-    fn tell(&self, paths: &Paths) {
-        for ReadError { file, line, problem } in &self.problems {
-            let place = paths.show_line(file, *line);
-            streams::remark(&format!("skipped {place}: {problem}\n"));
-        }
-        if self.unnamed > 0 {
-            streams::remark(&format!("skipped {} more lines like these\n", self.unnamed));
-        }
     }
 }
 
@@ -259,13 +161,13 @@ fn event_name(name: &str) -> &str {
 }
 
 /// A decision on one line, with its folder if there may be several projects.
-fn one_line(
-    found: &FoundDecision<'_>,
+pub(super) fn one_line(
+    record: &DecisionLine<'_>,
+    brief: &Brief<'_>,
     is_everywhere: bool,
     columns: Option<usize>,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let FoundDecision { record, brief, .. } = found;
     let (style, word) = decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let itself = brief.cause.as_ref().map(|_| "hookrun itself");

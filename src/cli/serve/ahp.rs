@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::dialects::ahp::{AhpEvent, AhpKey, AhpValue, CODE, EVENTS, VERSION, key};
 use crate::dialects::native;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
@@ -19,115 +20,10 @@ use crate::engine::outcome::{Cause, Outcome};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, read_distinct};
 use crate::cli::serve::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError, RpcMessage, params};
 
-const VERSION: &str = "draft";
-
 /// Numbers of errors that the protocol reserves.
 const UNSUPPORTED_VERSION: i64 = -32001;
 const UNSUPPORTED_EVENT: i64 = -32002;
 const INTERNAL_ERROR: i64 = -32004;
-
-/// How `code` of a denial begins.
-const CODE: &str = "dev.hookrun";
-
-/// A message of the protocol, and the event that it is.
-struct AhpEvent {
-    name: &'static str,
-    event: &'static str,
-    /// Whether a harness may ask about it, and not only tell it.
-    is_asked: bool,
-    /// Which of its values become which keys of the context.
-    keys: &'static [AhpKey],
-}
-
-/// A value of a message, by its JSON pointer.
-struct AhpKey {
-    from: &'static str,
-    to: &'static str,
-    kind: AhpValue,
-}
-
-#[derive(Clone, Copy)]
-enum AhpValue {
-    AsIs,
-    /// The text of content: the text parts of messages, or of one.
-    Text,
-}
-
-const fn key(from: &'static str, to: &'static str) -> AhpKey {
-    AhpKey { from, to, kind: AhpValue::AsIs }
-}
-
-const fn text(from: &'static str, to: &'static str) -> AhpKey {
-    AhpKey { from, to, kind: AhpValue::Text }
-}
-
-const fn asked(name: &'static str, event: &'static str, keys: &'static [AhpKey]) -> AhpEvent {
-    AhpEvent { name, event, is_asked: true, keys }
-}
-
-const fn told(name: &'static str, event: &'static str, keys: &'static [AhpKey]) -> AhpEvent {
-    AhpEvent { name, event, is_asked: false, keys }
-}
-
-const NAME: AhpKey = key("/tool/name", "toolName");
-const INPUT: AhpKey = key("/tool/input", "toolInput");
-const CALL: AhpKey = key("/call/id", "toolUseId");
-
-/// What the protocol has and the catalog has too. `turn.progress`, `model.error`, `task.change.*`,
-/// `workspace.change.*`, `tool.permission.resolved` and `hook.failure` are no events of ours.
-const EVENTS: &[AhpEvent] = &[
-    asked("tool.before", "tool.pre", &[NAME, INPUT, CALL]),
-    told("tool.after", "tool.post", &[NAME, INPUT, CALL, text("/items", "result")]),
-    asked("tool.permission.request", "permission.request", &[NAME, INPUT]),
-    told(
-        "tool.progress",
-        "tool.update",
-        &[NAME, INPUT, CALL, text("/partialOutput", "partialResult")],
-    ),
-    asked("tool.batch.after", "tool.batch", &[key("/calls", "toolCalls")]),
-    told("session.start", "session.start", &[key("/trigger", "source")]),
-    told("session.end", "session.end", &[key("/reason", "reason")]),
-    told("turn.start", "turn.start", &[]),
-    asked(
-        "turn.finish.before",
-        "agent.stop",
-        &[key("/continuationCount", "loopCount"), text("/items", "lastAssistantMessage")],
-    ),
-    told("turn.end", "turn.end", &[]),
-    asked("model.request.before", "model.pre", &[key("/model/id", "model")]),
-    told(
-        "model.response.after",
-        "model.post",
-        &[key("/model/id", "model"), text("/items", "response")],
-    ),
-    asked("model.switch.before", "model.select", &[key("/proposed/id", "model")]),
-    told(
-        "model.switch.after",
-        "model.selected",
-        &[key("/current/id", "model"), key("/previous/id", "previousModel")],
-    ),
-    asked("context.compact.before", "compact.pre", &[key("/trigger", "trigger")]),
-    told("context.compact.after", "compact.post", &[text("/summary", "compactSummary")]),
-    asked(
-        "user.message.inbound",
-        "message.in",
-        &[
-            text("/message/text", "content"),
-            key("/message/channel", "channel"),
-            key("/message/sender", "senderId"),
-        ],
-    ),
-    asked(
-        "user.message.outbound",
-        "message.out",
-        &[text("/message/text", "content"), key("/message/channel", "channel")],
-    ),
-    told("user.attention", "notification", &[key("/message", "message")]),
-    asked("user.elicitation.request", "elicitation", &[key("/server", "mcpServer")]),
-    asked("user.elicitation.result", "elicitation.result", &[key("/server", "mcpServer")]),
-    asked("config.change.before", "config.change", &[key("/source", "source")]),
-    told("file.changed", "file.change", &[key("/path", "filePath"), key("/change", "change")]),
-];
 
 /// What a harness offers to carry out.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::config::commands;
-use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST};
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
@@ -25,6 +25,9 @@ pub(super) const PROGRAM: u32 = 0o777;
 
 /// The mode of any other file, before the umask.
 pub(super) const PLAIN: u32 = 0o666;
+
+/// The schema of files of cases, where a person has put it.
+const SUITE_SCHEMA: &str = "hookrun-suite.schema.json";
 
 /// A file as it will be.
 pub(super) struct FileWrite {
@@ -48,6 +51,16 @@ pub(super) struct WritePlan {
 impl FileWrite {
     pub(super) fn new(path: PathBuf, text: impl Into<String>, mode: u32) -> FileWrite {
         FileWrite { path, becomes: Becomes::New { text: text.into(), mode } }
+    }
+
+    /// A new file of cases. It names the schema, for editors, if that is in the folder.
+    pub(super) fn cases(hooks: &Path, name: &str, text: &str) -> FileWrite {
+        let folder = hooks.join(SUITES);
+        let head = match folder.join(SUITE_SCHEMA).is_file() {
+            true => format!("#:schema ./{SUITE_SCHEMA}\n"),
+            false => String::new(),
+        };
+        FileWrite::new(folder.join(format!("{name}.toml")), head + text, PLAIN)
     }
 
     /// `text` at the end of a file of TOML, which need not be there.

@@ -94,10 +94,12 @@ impl InitPlan {
             own.ok_or_else(|| Complaint::with_cure(env.why_no_home(), "set HOME to it"))
         };
         let hooks = if args.user { of_user()? } else { hooks_folder(None, &config, env)? };
-        let hosts = match args.host.as_slice() {
+        let hosts: Vec<&'static InstallHost> = match args.host.as_slice() {
             [] => HOSTS.iter().filter(|host| host.is_installed(env)).collect(),
             names => names.iter().filter_map(|name| hosts::find(name)).collect(),
         };
+        let is_of_scope = |host: &&InstallHost| args.user || !host.project.is_empty();
+        let hosts: Vec<&'static InstallHost> = Vec::into_iter(hosts).filter(is_of_scope).collect();
         let names: Vec<&str> = match args.guard.as_slice() {
             [] => GUARDS.to_vec(),
             [none] if none == NONE => Vec::new(),

@@ -6,7 +6,7 @@ pub(crate) mod templates;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::config::discover::{SUITES, is_passed_over};
+use crate::config::discover::is_passed_over;
 use crate::config::{Config, ConfigScope, Environment, Problem, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -14,7 +14,7 @@ use crate::engine::event::catalog::command;
 use crate::lab::report::{Paths, plain};
 
 use super::files::{
-    FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
+    FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
 };
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
@@ -90,7 +90,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let text = templates::hook(sort, &spec, language, &file);
     let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
     let text = templates::cases(sort, &spec, language, &file);
-    let cases = FileWrite::new(hooks.join(SUITES).join(format!("{stem}.toml")), text, PLAIN);
+    let cases = FileWrite::cases(&hooks, stem, &text);
     let named = hooks_option(args.hooks.as_ref());
     let hints = vec![
         format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
@@ -125,10 +125,10 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePla
         }
         streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
-    let path = hooks.join(SUITES).join(format!("{name}.toml"));
     let plays = format!("`hookrun test --suite{}` plays it", hooks_option(args.hooks.as_ref()));
     let hints = doubt.into_iter().chain([plays]).collect();
-    Ok(WritePlan { hooks, changes: vec![FileWrite::new(path, text, PLAIN)], hints })
+    let changes = vec![FileWrite::cases(&hooks, name, &text)];
+    Ok(WritePlan { hooks, changes, hints })
 }
 
 /// The event; a command need not be there before its hook.

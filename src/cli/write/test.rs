@@ -37,7 +37,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if args.is_suite() || args.event.is_none() && !is_one_event(args) {
         return suite::test(args, env, out);
     }
-    if matches!(args.format, CheckFormat::Junit | CheckFormat::Tap | CheckFormat::Github) {
+    if args.format.is_of_lists() {
         let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
         return Err(Complaint::with_cure("one event is no list of cases", help));
     }
@@ -96,18 +96,15 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     run.outcome = with_complaint(run.outcome, complaint);
     let reply = host.reply(&run.outcome);
     let report = json::run_report(&run, &reply, &paths);
-    match args.format {
-        CheckFormat::Human => {
-            let (summary, context) = (&event.spec().summary, Some(event.context()));
-            human::run(&report, About { summary, context, origin }, &paths, out)?;
-            let sought = SearchedPlaces { choice: &choice, env };
-            let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
-            streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
-        }
-        CheckFormat::Json | CheckFormat::Junit | CheckFormat::Tap | CheckFormat::Github => {
-            serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
+    if args.format == CheckFormat::Human {
+        let (summary, context) = (&event.spec().summary, Some(event.context()));
+        human::run(&report, About { summary, context, origin }, &paths, out)?;
+        let sought = SearchedPlaces { choice: &choice, env };
+        let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
+        streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
+    } else {
+        serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
     }
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));

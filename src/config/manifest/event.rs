@@ -21,10 +21,10 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
     KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
         |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
-    KeyRow::key("context", KeyValue::Table(Vec::new), "empty", "field = JSON type, for samples and schemas", set_context),
+    KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type, for samples and schemas", set_context),
     KeyRow::key("required", KeyValue::Texts, "none", "keys of `context` without which nothing is decided",
         |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
-    KeyRow::key("rewrites", KeyValue::Table(Vec::new), "empty", "field = merge rule, for what hooks may rewrite", set_rewrites),
+    KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for what hooks may rewrite", set_rewrites),
 ];
 
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::declared::check_name;
 use crate::config::problem::Problem;
-use crate::config::reader::{self, DocumentReader, KeyRow, Setting, names};
+use crate::config::reader::{self, DocumentReader, KeyRow, Setting, specs};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Sandbox;
@@ -33,7 +33,7 @@ pub const HOOKSET_KEYS: &[KeyRow<HookSet>] = &[
     KeyRow::key("description", KeyValue::Text, "none", "what it is for",
         |set, key| line(key).map(|text| set.description = Some(text))),
     KeyRow::key("hookrun", KeyValue::Text, "any", "the oldest hookrun that it works with: `\">=0.2\"`", check_version),
-    KeyRow::key("needs", KeyValue::Table(|| names(NEEDS_KEYS)), "no sandbox", "what its hooks may touch at most: their sandbox",
+    KeyRow::key("needs", KeyValue::Table(|| specs(NEEDS_KEYS)), "no sandbox", "what its hooks may touch at most: their sandbox",
         |set, key| {
             set.needs.get_or_insert_default();
             key.take(NEEDS_KEYS, "needs.", set)

@@ -30,6 +30,10 @@ impl HookPlace<'_> {
             let list = self.document.at(path).and_then(Tree::items).unwrap_or_default();
             list.iter().any(|one| one.text().is_some() && own.contains(&one.text()))
         };
+        let is_off = |pair: &&TreeEntry| pair.tree.flag() == Some(false);
+        if let Some(pair) = found.get(HostHookKey::Enabled).filter(is_off) {
+            return Some(format!("`{}` is false", pair.key));
+        }
         let named = found.file.disabled.iter().find(|path| is_named(path));
         let by_name = || Some(format!("`{}` names it", named?.join(".")));
         self.idle.map(str::to_string).or_else(by_name)
@@ -44,6 +48,11 @@ impl SettingsReader<'_> {
             let cure = "let them name what they need by full paths";
             let complaint = Complaint::with_cure(format!("its commands: {note}"), cure);
             self.report(Severity::Note, complaint, section.offset);
+        }
+        if let Some(key) = file.event_key() {
+            let is_parallel = file.together == Together::AtOnce;
+            let around = HookPlace { document, matcher: None, is_parallel, idle: idle.as_deref() };
+            return self.list_of(file, section.items().unwrap_or_default(), key, around);
         }
         for event in section.entries().unwrap_or_default() {
             if file.beside.contains(&event.key.as_str()) {
@@ -75,6 +84,34 @@ impl SettingsReader<'_> {
                 match file.groups(row.name) {
                     true => self.group(file, row, item, name, around),
                     false => self.hook_of(file, row, item, name, around),
+                }
+            }
+        }
+    }
+
+    /// Reads hooks that are in one list, each with the name of its event under `key`.
+    fn list_of(
+        &mut self,
+        file: &'static HostFile,
+        items: &[Tree],
+        key: &str,
+        around: HookPlace<'_>,
+    ) {
+        let Some(dialect) = dialects::find(file.dialect) else { return };
+        for (number, item) in items.iter().enumerate() {
+            let named = item.at(&[key]);
+            let Some(name) = named.and_then(Tree::text) else {
+                let cause = format!("the hook has no `{key}`");
+                self.fault(item.offset, cause, format!("add \"{key}\": \"PreToolUse\""));
+                self.reject("PreToolUse", item.offset);
+                continue;
+            };
+            match dialect.events.iter().find(|row| row.name == name) {
+                Some(row) => self.hook_of(file, row, item, format!("hooks[{number}]"), around),
+                None => {
+                    let at = named.map_or(item.offset, |tree| tree.offset);
+                    let event = TreeEntry { key: name.to_string(), at, tree: item.clone() };
+                    self.unknown_event(file, dialect, &event);
                 }
             }
         }
@@ -166,6 +203,9 @@ impl SettingsReader<'_> {
         let Some(entries) = self.table(item, "a hook") else {
             return self.reject(row.name, item.offset);
         };
+        let inner = file.action_key().and_then(|key| item.at(&[key])).and_then(Tree::entries);
+        let entries: Vec<&TreeEntry> =
+            entries.into_iter().chain(inner.into_iter().flatten()).collect();
         let keys = self.known_keys(file.hook, &entries);
         let found = SettingsHook { file, row, keys, at: item.offset };
         let mut draft = self.draft_of(&found, around);

@@ -17,13 +17,9 @@ use crate::engine::complaint::Complaint;
 pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile>, Complaint> {
     let scores: Vec<(&'static HostFile, usize)> =
         HOST_FILES.iter().map(|host| (host, score(host, section))).collect();
-    let in_folder = |host: &HostFile| {
-        let mut parts = file.components().map(|part| part.as_os_str());
-        parts.any(|part| host.folders.iter().any(|folder| part == *folder))
-    };
     let best = scores.iter().map(|(_, score)| *score).max().unwrap_or_default();
     let mut at_home =
-        scores.iter().filter(|(host, score)| in_folder(host) && (*score > 0 || best == 0));
+        scores.iter().filter(|(host, score)| in_folder(host, file) && (*score > 0 || best == 0));
     if let (Some((host, _)), None) = (at_home.next(), at_home.next()) {
         return Ok(Some(host));
     }
@@ -45,8 +41,23 @@ pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile
     }
 }
 
+/// The host in whose folder a file lies, if all its hooks are in one list.
+pub(super) fn with_list(is_toml: bool, file: &Path) -> Option<&'static HostFile> {
+    let of_kind = |host: &&HostFile| host.event_key().is_some() && host.is_toml == is_toml;
+    HOST_FILES.iter().filter(of_kind).find(|host| in_folder(host, file))
+}
+
+fn in_folder(host: &HostFile, file: &Path) -> bool {
+    let mut parts = file.components().map(|part| part.as_os_str());
+    parts.any(|part| host.folders.iter().any(|folder| part == *folder))
+}
+
 fn score(host: &HostFile, section: &Tree) -> usize {
-    let Some(dialect) = dialects::find(host.dialect).filter(|_| !host.has_sets) else { return 0 };
+    let Some(dialect) =
+        dialects::find(host.dialect).filter(|_| !host.has_sets && host.event_key().is_none())
+    else {
+        return 0;
+    };
     let entries = section.entries().unwrap_or_default();
     let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
     let own: Vec<_> = entries.iter().filter(|event| known(dialect, &event.key)).collect();

@@ -64,6 +64,12 @@ impl Tool {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
 
+    /// The usual key for one of its own.
+    pub(crate) fn usual_key(&self, own: String) -> String {
+        let listed = self.keys.iter().find(|(_, key)| *key == own);
+        listed.map_or(own, |(usual, _)| (*usual).to_string())
+    }
+
     /// Its own key for one of the usual.
     pub(crate) fn own_key(&self, usual: String) -> String {
         let listed = self.keys.iter().find(|(key, _)| *key == usual);
@@ -87,6 +93,8 @@ pub enum Mcp {
     Hyphen,
     /// `server__tool`.
     Plain,
+    /// `@server/tool`.
+    At,
     /// `MCP:tool`: the server is not named.
     Bare,
 }
@@ -98,6 +106,7 @@ impl Mcp {
             Mcp::Single => format!("mcp_{server}_{tool}"),
             Mcp::Hyphen => format!("{server}-{tool}"),
             Mcp::Plain => format!("{server}__{tool}"),
+            Mcp::At => format!("@{server}/{tool}"),
             Mcp::Bare => format!("MCP:{tool}"),
         }
     }

@@ -13,12 +13,14 @@ use HostHookKey::{
     About, Arguments, Async, Closed, ClosedFlag, Command, Condition, Folder, Hooks, Idle, InOrder,
     Kind, Matcher, Name, OfKind, Program, Shell, Time, Variables, Void,
 };
-pub(crate) use others::{AGY, CRUSH, DEVIN, FACTORY, GOOSE, GROK, QWEN, VSCODE, WINDSURF};
+pub(crate) use others::{
+    AGY, CRUSH, DEVIN, FACTORY, GOOSE, GROK, KIMI, KIRO, QWEN, VSCODE, WINDSURF,
+};
 pub use row::{
     HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together, key,
 };
 
-/// The host with settings that may be TOML.
+/// The host that a TOML settings file belongs to, if neither its user nor its folder tells.
 pub const IN_TOML: Option<&str> = Some("codex");
 
 /// The settings file of the host that is called `name`.
@@ -29,7 +31,7 @@ pub fn of(name: &str) -> Option<&'static HostFile> {
 /// Every settings file of an agent host that is known.
 pub const HOST_FILES: &[HostFile] = &[
     CLAUDE, CODEX, GEMINI, CURSOR, COPILOT, QWEN, VSCODE, FACTORY, WINDSURF, DEVIN, CRUSH, GOOSE,
-    AGY, GROK,
+    AGY, GROK, KIRO, KIMI,
 ];
 
 const TOOL: MatcherSubject = MatcherSubject::Tool;

@@ -46,6 +46,9 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
             None => every_division(rest, '_'),
         };
     }
+    if let Some((server, tool)) = name.strip_prefix('@').and_then(|rest| rest.split_once('/')) {
+        return vec![owned(server, tool)];
+    }
     if style == Some(Mcp::Plain) && !is_own(name, event) {
         return name
             .split_once("__")

@@ -12,6 +12,7 @@ use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
 use crate::engine::exec::{Engine, FunctionCall, Job, Runs, command};
 use crate::engine::hook::{Background, Handler, Hook, Lives, Permit};
+use crate::engine::run::TraceContext;
 use crate::engine::ui::{Connection, Tenure};
 
 /// What the jobs of all hooks that see one event have in common.
@@ -30,8 +31,10 @@ impl<'c> Preparation<'c> {
         seen: &'c Event,
         engine: &'c Engine,
         surroundings: &'c Surroundings,
+        trace: &TraceContext,
     ) -> Preparation<'c> {
-        let facts = facts(seen, surroundings);
+        let mut facts = facts(seen, surroundings);
+        facts.push(("TRACEPARENT", trace.traceparent()));
         let (cwd, cwd_note) = working_directory(seen, surroundings);
         Preparation { seen, engine, surroundings, facts, cwd, cwd_note }
     }
@@ -80,7 +83,7 @@ impl<'c> Preparation<'c> {
 
     /// Lets a hook ask a person or send messages.
     fn connection(&self, hook: &Hook) -> Option<Connection> {
-        if hook.handler.is_function() {
+        if hook.handler.is_function() || hook.stays_up() {
             return None;
         }
         let tenure = match (hook.lives, hook.background) {

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Containment, Hook, LayerKind, Lives, PathBase};
-use crate::engine::run::StartError;
+use crate::engine::run::{StartError, TraceContext};
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
@@ -70,10 +70,17 @@ pub const VARIABLES: &[VariableRow] = &[
         about: "the mark by which stray processes of a run are found",
     },
     VariableRow {
+        name: "TRACEPARENT",
+        about: "the W3C trace context that hookrun got; else one that makes a session one trace",
+    },
+    VariableRow {
         name: "HOOKRUN_TRUNCATED",
         about: "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks",
     },
 ];
+
+/// The facts that are the same for all events of a hook in one project.
+const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
 
 /// Where hooks run.
 #[derive(Debug, Clone)]
@@ -97,6 +104,8 @@ pub struct Surroundings {
     pub variables: Option<Vec<(OsString, OsString)>>,
     /// The mark that processes of this run carry. It differs for every runner.
     pub run_id: String,
+    /// `TRACEPARENT`, if hookrun got one.
+    pub traceparent: Option<String>,
 }
 
 impl Surroundings {
@@ -120,7 +129,16 @@ impl Surroundings {
             depth: 0,
             variables: None,
             run_id: run_id.into(),
+            traceparent: None,
         }
+    }
+
+    /// Where an event that is decided now belongs in a distributed trace.
+    pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let unique = format!("{} {}", self.run_id, now.as_nanos());
+        let session = event.context().string("sessionId");
+        TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
     }
 
     /// The folder that relative paths in this event start from.
@@ -230,7 +248,9 @@ pub(super) fn variables(
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
-    for (name, value) in facts {
+    // What differs from event to event is in the lines that a hook reads that stays up.
+    let is_lasting = |name: &str| !hook.stays_up() || OF_ALL_EVENTS.contains(&name);
+    for (name, value) in facts.iter().filter(|(name, _)| is_lasting(name)) {
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
@@ -243,6 +263,9 @@ pub(super) fn variables(
     }
     if !left_out.is_empty() {
         variables.push(("HOOKRUN_TRUNCATED".to_string(), left_out.join(" ")));
+    }
+    if hook.stays_up() {
+        return variables;
     }
     let id = session_of(facts);
     if let Some(folder) = state_folder(&surroundings.state, id, &hook.name) {

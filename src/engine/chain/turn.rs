@@ -31,8 +31,10 @@ pub(crate) struct HookTurn {
 
 impl HookTurn {
     pub(super) fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
-        let given = self.part.call.as_ref();
-        let given = given.map(|_| GivenPart { event: seen, part: self.part.number });
+        let EventPart { number, call, id } = &self.part;
+        let is_whole = call.is_none() && id.is_none();
+        let given = GivenPart { event: seen, part: *number, id: id.as_deref() };
+        let given = Some(given).filter(|_| !is_whole);
         Permit { spec: seen.spec(), hook: &self.hook, given, about: Some(seen) }
     }
 }

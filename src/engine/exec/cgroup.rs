@@ -6,7 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "warm")]
+use rustix::process::Pid;
+
 use super::child::GIVE_UP;
+
+/// The file that takes the numbers of processes to move into a group.
+const PROCESSES: &str = "cgroup.procs";
 
 /// A control group made for a hook. Dropping it kills its processes and removes it.
 #[derive(Debug)]
@@ -40,6 +46,15 @@ impl Cgroup {
         Ok(group)
     }
 
+    /// Moves a process into it.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    #[cfg(feature = "warm")]
+    pub(super) fn adopt(&self, pid: Pid) -> io::Result<()> {
+        fs::write(self.path.join(PROCESSES), pid.as_raw_nonzero().to_string())
+    }
+
     /// Kills its processes and removes it. Returns whether nothing is left.
     pub(super) fn end(mut self) -> bool {
         self.is_over = true;
@@ -56,7 +71,7 @@ impl Drop for Cgroup {
 }
 
 pub(super) fn join(group: &Path) -> io::Result<()> {
-    fs::write(group.join("cgroup.procs"), "0")
+    fs::write(group.join(PROCESSES), "0")
 }
 
 /// Kills all processes in a control group, waits until they are dead, and removes the group.

@@ -18,11 +18,13 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::job::Job;
-use super::lines::HookLines;
+use super::lines::LineStream;
 use super::signals::Abort;
 use super::spawn::words_of;
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
+#[cfg(feature = "warm")]
+use crate::engine::run::ProcessStart;
 
 /// How long a killed process may take to die. One in an uninterruptible sleep never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
@@ -39,9 +41,15 @@ pub(super) struct Child {
     pub(super) pid: Pid,
     /// Readable once the leader has exited; `None` where the system has no pidfd.
     pidfd: Option<OwnedFd>,
-    stdin: Option<Feed>,
+    pub(super) stdin: Option<Feed>,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
+    /// Whether it started warm, if it may.
+    #[cfg(feature = "warm")]
+    pub(super) how: Option<ProcessStart>,
+    /// If its process was there before the hook: where that says that it begins.
+    #[cfg(feature = "warm")]
+    pub(super) beginning: Option<OwnedFd>,
 }
 
 /// The state of the leader, read without reaping it.
@@ -55,29 +63,33 @@ pub(super) enum Status {
 
 /// The rest of a payload that did not fit into the pipe.
 #[derive(Debug)]
-struct Feed {
-    fd: OwnedFd,
+pub(super) struct Feed {
+    pub(super) fd: OwnedFd,
     payload: Arc<Payload>,
     /// For a payload made in pieces: the rest of the pieces, and the one being written.
     pieces: Option<Pieces>,
     piece: Vec<u8>,
     written: usize,
     /// Where the pieces come from if there is no payload.
-    lines: Option<Arc<HookLines>>,
+    lines: Option<Arc<dyn LineStream>>,
+    /// More input may follow, so the end of this one is not the end of all.
+    stays_open: bool,
+    pub(super) is_done: bool,
 }
 
 impl Child {
     /// Starts a hook in a new session. It first writes what fits into the pipe of
-    /// the hook's stdin, so that most hooks need no further feeding. `start` gives the streams to a
-    /// process, and closes our copies.
+    /// the hook's stdin, so that most hooks need no further feeding. With `stays_open` that does not
+    /// end there. `start` gives the streams to a process, and closes our copies.
     pub(super) fn start(
         job: &Job<'_>,
+        stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
         let (stderr_reader, stderr_writer) = io::pipe()?;
-        let feed = Feed::begin(stdin_writer.into(), job)?;
+        let feed = Feed::begin(stdin_writer.into(), job, stays_open)?;
         rustix::io::ioctl_fionbio(&stdout_reader, true)?;
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
@@ -89,6 +101,10 @@ impl Child {
             stdin: feed,
             stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
             stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
+            #[cfg(feature = "warm")]
+            how: None,
+            #[cfg(feature = "warm")]
+            beginning: None,
         };
         if job.lines.is_some() {
             child.feed();
@@ -105,12 +121,15 @@ impl Child {
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
         let feed = self.stdin.as_ref()?;
         let waits = feed.lines.is_none() || feed.written < feed.piece.len();
-        waits.then(|| feed.fd.as_fd())
+        (waits && !feed.is_done).then(|| feed.fd.as_fd())
     }
 
     /// Writes what fits without blocking. A hook that stops reading is not an error.
     pub(super) fn feed(&mut self) {
-        if self.stdin.as_mut().is_some_and(Feed::write_some) {
+        if let Some(feed) = &mut self.stdin {
+            feed.is_done = feed.write_some();
+        }
+        if self.stdin.as_ref().is_some_and(|feed| feed.is_done && !feed.stays_open) {
             self.stdin = None;
         }
     }
@@ -162,20 +181,30 @@ impl Child {
 
 impl Feed {
     /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
-    fn begin(fd: OwnedFd, job: &Job<'_>) -> io::Result<Option<Feed>> {
+    fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> io::Result<Option<Feed>> {
         rustix::io::ioctl_fionbio(&fd, true)?;
-        let pieces = match job.payload.as_ref() {
-            Payload::Whole(_) => None,
-            Payload::Pieces(pieces) => Some(pieces.clone()),
-        };
-        let (payload, lines) = (Arc::clone(&job.payload), job.lines.clone());
-        let mut feed = Feed { fd, payload, pieces, piece: Vec::new(), written: 0, lines };
+        let (payload, piece) = (Arc::default(), Vec::new());
+        let (pieces, lines, written, is_done) = (None, job.lines.clone(), 0, false);
+        let mut feed = Feed { fd, payload, pieces, piece, written, lines, stays_open, is_done };
+        feed.take(job);
         if let Some(lines) = &feed.lines {
             // A line belongs to the process that reads it, so none is taken before there is one.
             lines.renew();
             return Ok(Some(feed));
         }
-        Ok(if feed.write_some() { None } else { Some(feed) })
+        feed.is_done = feed.write_some();
+        Ok(Some(feed).filter(|feed| !feed.is_done || stays_open))
+    }
+
+    /// Begins with the payload of a job.
+    pub(super) fn take(&mut self, job: &Job<'_>) {
+        self.pieces = match job.payload.as_ref() {
+            Payload::Whole(_) => None,
+            Payload::Pieces(pieces) => Some(pieces.clone()),
+        };
+        self.payload = Arc::clone(&job.payload);
+        self.piece.clear();
+        (self.written, self.is_done) = (0, false);
     }
 
     /// Writes what fits. Returns true when all is written or the reader is gone.

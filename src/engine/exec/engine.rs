@@ -12,6 +12,7 @@ use super::progress::Watcher;
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
 use super::tree::{SparedHooks, Subreaper};
+#[cfg(feature = "warm")]
 use super::warm::WarmPool;
 use super::workers::Workers;
 use crate::engine::lock::locked;
@@ -40,6 +41,7 @@ pub struct Engine {
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
     /// This program ends soon, so it keeps no interpreters for hooks that start warm.
+    #[cfg(feature = "warm")]
     pub is_one_shot: bool,
     /// The server through which hooks ask a person or send messages.
     pub server: Option<Server>,
@@ -57,6 +59,7 @@ pub(super) struct EngineShared {
     /// Whose processes no sweep ends.
     pub(super) spared: Arc<Mutex<SparedHooks>>,
     /// The interpreters that are kept for hooks that start warm.
+    #[cfg(feature = "warm")]
     pub(super) warm: WarmPool,
     /// The keeper, once some hook has run long enough to need it.
     pub(super) kept: Mutex<Option<Keeper>>,
@@ -66,7 +69,8 @@ pub(super) struct EngineShared {
     inherited: Mutex<Option<Inherited>>,
     /// The number of control groups made, for their names.
     pub(super) cgroups_made: AtomicU64,
-    /// The number of marks given to holders of sessions.
+    /// The number of marks given to holders of sessions, and to programs that stay up.
+    #[cfg(any(feature = "sessions", feature = "warm"))]
     pub(super) marks_made: AtomicU64,
     pub(super) workers: Workers,
     #[cfg(feature = "tokio")]

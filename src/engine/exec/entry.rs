@@ -17,6 +17,9 @@ use crate::engine::run::{Level, StartError};
 pub(super) struct SandboxEntry {
     /// The program to start; `None` for the hook's own.
     pub(super) program: Option<Program>,
+    /// What that program sets.
+    #[cfg(feature = "warm")]
+    pub(super) bounds: Option<ProcessBounds>,
     /// The control group that the hook will be in.
     pub(super) cgroup: Option<Cgroup>,
     /// How reliably everything that the hook starts ends with it.
@@ -40,7 +43,14 @@ impl Engine {
             Containment::Pidns => Level::Namespace,
         };
         let notes = job.notes.clone();
-        let mut entry = SandboxEntry { program: None, cgroup: None, level, notes };
+        let mut entry = SandboxEntry {
+            program: None,
+            #[cfg(feature = "warm")]
+            bounds: None,
+            cgroup: None,
+            level,
+            notes,
+        };
         let is_bound =
             hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
         if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
@@ -102,6 +112,10 @@ impl Engine {
             rules,
         };
         entry.program = Some(bounds.around(&own.path, program)?);
+        #[cfg(feature = "warm")]
+        {
+            entry.bounds = Some(bounds);
+        }
         Ok(())
     }
 }

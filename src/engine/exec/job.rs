@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::command::Program;
-use super::lines::HookLines;
+use super::lines::LineStream;
 use super::sandbox::SandboxRules;
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
@@ -24,7 +24,7 @@ pub struct Job<'a> {
     pub payload: Arc<Payload>,
     /// If it lives as long as its session: what it reads instead of a payload, and what it writes.
     /// Its timeout begins at the end of its input.
-    pub lines: Option<Arc<HookLines>>,
+    pub lines: Option<Arc<dyn LineStream>>,
     /// The environment it starts from. `None` for hookrun's own, as it was when the engine started
     /// its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,

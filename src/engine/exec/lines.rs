@@ -1,52 +1,29 @@
-//! What a hook that lives as long as its session reads and writes: lines, both bounded.
-//!
-//! The program that holds the session adds lines at any time and never waits. The loop of the
-//! engine passes them on as the hook reads, and hands out what the hook writes, line by line.
+//! What a hook that lives as long as its session reads and writes, as the loop of the engine sees
+//! it.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Condvar, Mutex};
-use std::time::Duration;
-
-use crate::engine::lock::locked;
-
-/// How many lines wait at most for a hook that does not read.
-const MOST_LINES: usize = 1024;
-
-/// How many bytes wait at most for a hook that does not read.
-const MOST_BYTES: usize = 1024 * 1024;
-
-/// The longest line of a hook; a longer one is dropped. One turn of reading adds no more than this,
-/// so with the rest of a line it fits into what is kept of stdout.
-const LONGEST_LINE_BYTES: usize = 512 * 1024;
+use std::fmt::Debug;
+use std::os::fd::BorrowedFd;
 
 /// The lines of one hook of one session, for all lives of its process.
-pub struct HookLines {
-    state: Mutex<LineState>,
-    /// Its session has ended.
-    ended: Condvar,
-    /// Wakes the loop: there is a line, or the end.
-    reader: OwnedFd,
-    writer: OwnedFd,
-    hear: Box<HearLine>,
-}
+pub trait LineStream: Debug + Send + Sync {
+    /// Readable when there is something new.
+    fn fd(&self) -> BorrowedFd<'_>;
 
-/// Takes a line that the hook wrote, without its line break. It must not block for long.
-type HearLine = dyn Fn(&[u8]) + Send + Sync;
+    fn clear_news(&self);
 
-#[derive(Default)]
-struct LineState {
-    waiting: VecDeque<Vec<u8>>,
-    bytes: usize,
-    /// How many lines were dropped since the hook was last told.
-    dropped: u64,
-    /// The hook has closed its stdin.
-    is_deaf: bool,
-    /// The hook is in the middle of a line that is too long.
-    is_in_long_line: bool,
-    life: LineLife,
+    fn life(&self) -> LineLife;
+
+    /// Begins with new streams: what comes now is for the next process.
+    fn renew(&self);
+
+    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
+    fn take_next(&self, out: &mut Vec<u8>) -> bool;
+
+    /// The process has closed its stdin: nothing needs to wait for it.
+    fn stop_feeding(&self);
+
+    /// Hands out the whole lines of `written`, and keeps the rest there.
+    fn hear(&self, written: &mut Vec<u8>);
 }
 
 /// How much longer the process may live.
@@ -59,199 +36,4 @@ pub enum LineLife {
     Closing,
     /// It is ended now.
     Stopped,
-}
-
-impl HookLines {
-    /// # Errors
-    /// When there are no descriptors left for a pipe.
-    pub fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
-        let (reader, writer) = io::pipe()?;
-        rustix::io::ioctl_fionbio(&reader, true)?;
-        rustix::io::ioctl_fionbio(&writer, true)?;
-        let (state, ended) = (Mutex::default(), Condvar::new());
-        let (reader, writer) = (reader.into(), writer.into());
-        Ok(HookLines { state, ended, reader, writer, hear: Box::new(hear) })
-    }
-
-    /// Adds a line, which ends in a line break. If too much waits, the oldest lines are dropped,
-    /// and the hook gets `{"dropped": N}` in their place.
-    pub fn push(&self, line: Vec<u8>) {
-        let mut state = locked(&self.state);
-        if state.is_deaf || state.life != LineLife::Open {
-            return;
-        }
-        state.bytes += line.len();
-        state.waiting.push_back(line);
-        while state.waiting.len() > MOST_LINES || state.bytes > MOST_BYTES {
-            let Some(oldest) = state.waiting.pop_front() else { break };
-            state.bytes -= oldest.len();
-            state.dropped += 1;
-        }
-        drop(state);
-        self.wake();
-    }
-
-    /// Shortens its life. A life never becomes longer.
-    pub fn shorten(&self, life: LineLife) {
-        let mut state = locked(&self.state);
-        state.life = state.life.max(life);
-        drop(state);
-        self.ended.notify_all();
-        self.wake();
-    }
-
-    pub fn life(&self) -> LineLife {
-        locked(&self.state).life
-    }
-
-    /// Waits for `time`. Returns false if its session has ended meanwhile.
-    pub fn pause(&self, time: Duration) -> bool {
-        let state = locked(&self.state);
-        let is_open = |state: &mut LineState| state.life == LineLife::Open;
-        let waited = self.ended.wait_timeout_while(state, time, is_open);
-        waited.is_ok_and(|(state, _)| state.life == LineLife::Open)
-    }
-
-    fn wake(&self) {
-        // If the pipe is full, the loop wakes anyway.
-        let _ = rustix::io::write(&self.writer, b"!");
-    }
-
-    /// Readable when there is something new.
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.reader.as_fd()
-    }
-
-    pub(super) fn clear_news(&self) {
-        let mut buffer = [0; 1024];
-        while rustix::io::read(&self.reader, &mut buffer).is_ok_and(|count| count == buffer.len()) {
-        }
-    }
-
-    /// Begins with new streams: what comes now is for the next process.
-    pub(super) fn renew(&self) {
-        let mut state = locked(&self.state);
-        state.is_deaf = false;
-        state.is_in_long_line = false;
-    }
-
-    /// The process has closed its stdin: nothing needs to wait for it.
-    pub(super) fn stop_feeding(&self) {
-        let mut state = locked(&self.state);
-        let LineState { life, .. } = *state;
-        *state = LineState { is_deaf: true, life, ..LineState::default() };
-    }
-
-    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
-    pub(super) fn take_next(&self, out: &mut Vec<u8>) -> bool {
-        let mut state = locked(&self.state);
-        if state.dropped > 0 {
-            out.extend_from_slice(format!("{{\"dropped\":{}}}\n", state.dropped).as_bytes());
-            state.dropped = 0;
-        } else if let Some(line) = state.waiting.pop_front() {
-            state.bytes -= line.len();
-            *out = line;
-        }
-        out.is_empty() && state.life != LineLife::Open
-    }
-
-    /// Hands out the whole lines of `written`, and keeps the rest there.
-    pub(super) fn hear(&self, written: &mut Vec<u8>) {
-        let mut start = 0;
-        while let Some(length) = written[start..].iter().position(|byte| *byte == b'\n') {
-            let line = &written[start..start + length];
-            start += length + 1;
-            if !std::mem::take(&mut locked(&self.state).is_in_long_line) {
-                (self.hear)(line);
-            }
-        }
-        written.drain(..start);
-        let mut state = locked(&self.state);
-        if state.is_in_long_line || written.len() > LONGEST_LINE_BYTES {
-            state.is_in_long_line = true;
-            written.clear();
-        }
-    }
-
-    /// Hands out the last line, which no line break ends.
-    pub(super) fn hear_last(&self, written: &mut Vec<u8>) {
-        self.hear(written);
-        if !written.is_empty() {
-            (self.hear)(written);
-        }
-        written.clear();
-    }
-}
-
-impl fmt::Debug for HookLines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HookLines").field("life", &self.life()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Arc;
-
-    fn taken(lines: &HookLines) -> Vec<String> {
-        let mut all = Vec::new();
-        loop {
-            let mut line = Vec::new();
-            lines.take_next(&mut line);
-            if line.is_empty() {
-                return all;
-            }
-            all.push(String::from_utf8(line).unwrap());
-        }
-    }
-
-    #[test]
-    fn the_oldest_lines_are_dropped_and_the_hook_is_told_how_many() {
-        let lines = HookLines::new(|_| {}).unwrap();
-        for number in 0..MOST_LINES + 3 {
-            lines.push(format!("{number}\n").into_bytes());
-        }
-        let all = taken(&lines);
-        assert_eq!(all[..2], ["{\"dropped\":3}\n", "3\n"]);
-        assert_eq!(all.len(), 1 + MOST_LINES);
-        lines.push(vec![b'x'; MOST_BYTES + 1]);
-        lines.push(b"y\n".to_vec());
-        assert_eq!(taken(&lines), ["{\"dropped\":1}\n", "y\n"]);
-    }
-
-    #[test]
-    fn what_waits_is_passed_on_before_the_end() {
-        let lines = HookLines::new(|_| {}).unwrap();
-        lines.push(b"last\n".to_vec());
-        lines.shorten(LineLife::Closing);
-        lines.push(b"too late\n".to_vec());
-        let mut line = Vec::new();
-        assert!(!lines.take_next(&mut line));
-        assert_eq!(line, b"last\n");
-        line.clear();
-        assert!(lines.take_next(&mut line) && line.is_empty());
-        lines.shorten(LineLife::Open);
-        assert_eq!(lines.life(), LineLife::Closing);
-        assert!(!lines.pause(Duration::MAX));
-    }
-
-    #[test]
-    fn output_is_handed_out_line_by_line_and_a_line_without_end_is_dropped() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hears = Arc::clone(&heard);
-        let hear = move |line: &[u8]| {
-            hears.lock().unwrap().push(String::from_utf8_lossy(line).into_owned());
-        };
-        let lines = HookLines::new(hear).unwrap();
-        let mut written = b"a\nb\nc".to_vec();
-        lines.hear(&mut written);
-        assert_eq!(written, b"c");
-        written.resize(LONGEST_LINE_BYTES + 1, b'x');
-        lines.hear(&mut written);
-        assert!(written.is_empty());
-        written.extend_from_slice(b"rest\nd\nlast");
-        lines.hear_last(&mut written);
-        assert_eq!(*heard.lock().unwrap(), ["a", "b", "d", "last"]);
-    }
 }

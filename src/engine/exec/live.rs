@@ -6,13 +6,14 @@ use super::cgroup::Cgroup;
 use super::child::{Child, GIVE_UP, Status};
 use super::job::{Budget, Job, end_of};
 use super::keeper::{Keeper, LATER};
+use super::lines::{LineLife, LineStream};
 use super::usage::{self, Usage};
 use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::Background;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::outcome::Decision;
-use crate::engine::run::{CapturedStream, Ending, Exit, Level, ProcessStart, Trace};
+use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
@@ -57,7 +58,6 @@ pub(super) struct Live {
     /// How reliably everything that it starts ends with it.
     pub(super) level: Level,
     pub(super) is_confined: bool,
-    pub(super) start: Option<ProcessStart>,
     pub(super) notes: Vec<String>,
 }
 
@@ -184,8 +184,19 @@ impl Live {
         }
     }
 
+    /// Passes on new lines, and ends the hook if that is due.
+    pub(super) fn follow(&mut self, lines: &dyn LineStream, timeout: Duration) {
+        lines.clear_news();
+        self.child.feed();
+        match lines.life() {
+            LineLife::Open => {}
+            LineLife::Closing => self.close(timeout, Instant::now()),
+            LineLife::Stopped => self.stop(Ending::Aborted { signal: None }),
+        }
+    }
+
     /// Gives a hook that lives as long as its session its timeout, to exit by itself.
-    pub(super) fn close(&mut self, timeout: Duration, now: Instant) {
+    fn close(&mut self, timeout: Duration, now: Instant) {
         let is_open = self.own_deadline > end_of(timeout, now);
         if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
             self.own_deadline = end_of(timeout, now);
@@ -328,8 +339,10 @@ impl Live {
         notes.extend(more);
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
-        let start = self.start;
-        Trace { ending, exit, took, stdout, stderr, containment, start, notes }
+        let trace = Trace::not_run(ending);
+        #[cfg(feature = "warm")]
+        let trace = Trace { start: self.child.how, ..trace };
+        Trace { exit, took, stdout, stderr, containment, notes, ..trace }
     }
 
     /// What is wrong with an answer whose end did not come in time.

@@ -72,8 +72,14 @@ const LAST_SIGNAL: libc::c_int = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables(Arc<[EnvironmentEntry]>);
 
+impl PartialEq for Variables {
+    fn eq(&self, other: &Variables) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
 /// `NAME=VALUE`.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct EnvironmentEntry {
     line: CString,
     name_bytes: usize,

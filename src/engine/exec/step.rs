@@ -5,17 +5,15 @@
 //! limit, so the loop ends.
 
 mod calling;
-#[cfg_attr(
-    not(feature = "sessions"),
-    expect(dead_code, reason = "only a program that holds sessions starts such hooks")
-)]
+#[cfg(feature = "sessions")]
 mod living;
 mod starting;
 mod sweeping;
+#[cfg(feature = "warm")]
+mod warming;
 
 use std::os::fd::AsFd;
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -26,10 +24,11 @@ use super::call::{Answers, RunningCall};
 use super::child::Status;
 use super::engine::Engine;
 use super::job::{Budget, Job};
-use super::keeper::Keeper;
 use super::live::{Live, Phase};
 use super::progress::HookProgress;
 use super::tree;
+#[cfg(feature = "warm")]
+use super::warm::ServedLife;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 
@@ -67,6 +66,12 @@ pub(super) struct RunningStep<'e> {
 struct StepSlot<'e> {
     job: &'e Job<'e>,
     state: SlotState,
+    /// The process that should have run it has ended before.
+    #[cfg(feature = "warm")]
+    has_died: bool,
+    /// If it is a program that stays up: what is known of it.
+    #[cfg(feature = "warm")]
+    served: Option<ServedLife>,
 }
 
 enum SlotState {
@@ -121,10 +126,17 @@ impl<'e> RunningStep<'e> {
         budget: Option<Budget>,
         settles: &'e dyn Fn(&Trace) -> bool,
     ) -> RunningStep<'e> {
-        let first = || SlotState::Waiting { attempt: 0, not_before: None };
+        let slot = |job| StepSlot {
+            job,
+            state: SlotState::Waiting { attempt: 0, not_before: None },
+            #[cfg(feature = "warm")]
+            has_died: false,
+            #[cfg(feature = "warm")]
+            served: None,
+        };
         RunningStep {
             engine,
-            slots: jobs.iter().map(|job| StepSlot { job, state: first() }).collect(),
+            slots: jobs.iter().map(slot).collect(),
             at_once: engine.at_once(jobs.len()),
             budget,
             settles,
@@ -147,6 +159,8 @@ impl<'e> RunningStep<'e> {
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
+                #[cfg(feature = "warm")]
+                self.hear_answer(place);
                 self.look(place);
                 self.advance(place);
                 self.look_at_call(place);
@@ -240,7 +254,7 @@ impl<'e> RunningStep<'e> {
 
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
-        let may_have_keeper = self.may_have_keeper();
+        let may_have_keeper = self.engine.may_have_keeper();
         let running = self.slots.iter().filter(|slot| slot.is_running()).count();
         let has_room = running < self.at_once;
         let mut next: Option<Instant> = None;
@@ -295,7 +309,10 @@ impl<'e> RunningStep<'e> {
                     lines.hear(&mut live.child.stdout.kept.head);
                 }
             }
-            WatchedSource::Lines(_) => slot.follow_lines(),
+            WatchedSource::Lines(_) => {
+                let lines = slot.job.lines.iter();
+                lines.for_each(|lines| live.follow(lines.as_ref(), slot.job.timeout));
+            }
             WatchedSource::Stderr(_) => {
                 live.child.stderr.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
@@ -309,14 +326,9 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Whether a keeper runs or can still start.
-    fn may_have_keeper(&self) -> bool {
-        self.engine.program.is_some() && !self.engine.shared.has_no_keeper.load(Ordering::Relaxed)
-    }
-
     /// Tells the keeper about hooks that have run long enough, and starts it for the first.
     fn call_keeper(&mut self) {
-        if !self.may_have_keeper() {
+        if !self.engine.may_have_keeper() {
             return;
         }
         let now = Instant::now();
@@ -325,13 +337,9 @@ impl<'e> RunningStep<'e> {
             if live.keeper_due().is_none_or(|due| due > now) {
                 continue;
             }
-            let mut kept = locked(&self.engine.shared.kept);
-            if kept.is_none() {
-                *kept = self.engine.program.as_ref().and_then(Keeper::start);
-            }
-            match kept.as_ref() {
+            match self.engine.keeper().as_ref() {
                 Some(keeper) => live.tell(keeper),
-                None => return self.engine.shared.has_no_keeper.store(true, Ordering::Relaxed),
+                None => return,
             }
         }
     }
@@ -394,6 +402,10 @@ impl<'e> RunningStep<'e> {
             }
         };
         live.has_news = false;
+        #[cfg(feature = "warm")]
+        if live.never_began(status) {
+            return self.begin_anew(place);
+        }
         let is_over = match (&live.phase, status) {
             // An exit that has already happened wins over the deadline.
             (Phase::Running { .. }, Status::Exited(exit)) => {
@@ -423,12 +435,7 @@ impl<'e> RunningStep<'e> {
             if !matches!(live.phase, Phase::Draining { .. }) {
                 self.ended_groups.push(live.child.pid);
             }
-            // Do this before reaping, while the number still belongs to it.
-            let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
-            if let Some(Some(keeper)) = kept.as_deref() {
-                keeper.forget(live.child.pid.as_raw_nonzero());
-            }
-            drop(kept);
+            self.engine.no_longer_keep(live);
             self.engine.expect_within(JUDGING);
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path.clone());

@@ -126,7 +126,7 @@ fn cpu_time(ticks: u64) -> Duration {
 }
 
 /// Resident memory that belongs to no file, plus swap.
-fn memory_of(pid: i32) -> u64 {
+pub(super) fn memory_of(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     kibibytes(&text, &["RssAnon:", "RssShmem:", "VmSwap:"]) * 1024
 }

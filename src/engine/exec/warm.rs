@@ -3,14 +3,19 @@
 //!
 //! There is one process for each event all the same. It is a child of ours, in a session of its
 //! own, with the streams, variables and folder of its hook, so nothing that comes after the start
-//! differs from a cold one. What is not sure to be the same starts cold. If handing over fails,
-//! the hook starts cold; after it, whatever happens is the hook's own, and nothing runs twice.
+//! differs from a cold one. What is not sure to be the same starts cold. So does a hook whose process
+//! ends before it has said that the script begins; after that, whatever happens is the hook's own,
+//! and nothing runs twice.
 
+mod child;
+mod files;
 mod key;
 mod script;
+mod served;
 mod zygote;
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -20,34 +25,43 @@ use std::sync::{Arc, Mutex};
 use rustix::process::Pid;
 
 pub use key::inherited_traits;
+pub(super) use served::{MARK, ServedLife};
 
 use key::WarmKey;
 use script::ScriptCommand;
-use zygote::{Spare, Zygote, ZygoteState};
+use served::ServedPool;
+use zygote::{Spare, Urgency, Zygote, ZygoteState};
 
+use super::cgroup::Cgroup;
 use super::command::Program;
-use super::spawn::Spawn;
 use super::tree::SparedHooks;
+use super::warm_hook::{WarmBounds, WarmHook};
 use crate::engine::lock::locked;
 use crate::engine::run::ColdReason;
 
 /// The largest packet: an environment that is larger goes by the usual way.
 const MOST_BYTES: usize = 128 * 1024;
 
-/// How many interpreters are kept at most: each has about 13 MB. The one that was not used for the
-/// longest time makes room.
+/// How many interpreters are kept at most: each has about 13 MB.
 const MOST_ZYGOTES: usize = 8;
+
+/// How many others are remembered that hooks have asked for.
+const MOST_MISSED: usize = 64;
 
 /// The interpreters that an engine keeps.
 #[derive(Debug, Default)]
 pub(super) struct WarmPool {
     kept: Mutex<KeptInterpreters>,
+    /// The programs that stay up.
+    pub(super) served: ServedPool,
 }
 
 #[derive(Debug, Default)]
 struct KeptInterpreters {
     /// `None`: the interpreter cannot be kept.
     zygotes: HashMap<WarmKey, Option<KeptZygote>>,
+    /// When hooks last asked for interpreters for which there was no room.
+    missed: HashMap<WarmKey, u64>,
     /// How many hooks have asked, for the ages of interpreters.
     asked: u64,
 }
@@ -57,6 +71,8 @@ struct KeptZygote {
     zygote: Zygote,
     /// Whose processes no sweep ends, among them those of this one.
     spared: Arc<Mutex<SparedHooks>>,
+    /// Those of its processes that no sweep looks at.
+    known: Vec<i32>,
     used: u64,
 }
 
@@ -65,25 +81,26 @@ struct KeptZygote {
 pub(super) struct WarmStart {
     spare: Spare,
     packet: Vec<u8>,
-    spared: Arc<Mutex<SparedHooks>>,
 }
 
 impl WarmPool {
-    /// A process for the hook that `spawn` would start. If there is none, an interpreter is started
+    /// A process for a hook. If there is none, an interpreter is started
     /// for the next time. No sweep ends what is in `spared`.
     ///
     /// # Errors
     /// Why it must start cold.
     pub(super) fn start(
         &self,
-        spawn: &Spawn<'_>,
+        hook: &WarmHook<'_>,
         spared: &Arc<Mutex<SparedHooks>>,
     ) -> Result<WarmStart, ColdReason> {
+        let WarmHook { program, spawn, bounds } = hook;
         let environment = spawn.lines().map_err(|_| ColdReason::TooLarge)?;
         let lines: Vec<&[u8]> = environment.iter().map(|line| line.as_bytes()).collect();
         let search = lines.iter().find_map(|line| line.strip_prefix(b"PATH="));
-        let command = ScriptCommand::of(spawn.program, search)?;
-        let key = WarmKey::of(&command, &lines)?;
+        let command = ScriptCommand::of(program, search)?;
+        let bounds_key = bounds.map_or(Ok(String::new()), WarmBounds::key)?;
+        let key = WarmKey::of(&command, &lines, bounds_key)?;
         let cwd = spawn.cwd.map_or_else(std::env::current_dir, |cwd| Ok(cwd.to_path_buf()));
         let cwd = cwd.map_err(|_| ColdReason::NoScript)?;
         let file = cwd.join(&command.script);
@@ -91,10 +108,10 @@ impl WarmPool {
             // The usual way says what is wrong.
             return Err(ColdReason::NoScript);
         }
-        let packet = packet(spawn, &command, &file, &cwd, &lines)?;
+        let packet = packet(program, &command, &file, &cwd, &lines)?;
         let spare =
-            self.take(key, |kept| KeptZygote::start(&command, spawn, spared, &file, kept), &file)?;
-        Ok(WarmStart { spare, packet, spared: Arc::clone(spared) })
+            self.take(key, |kept| KeptZygote::start(&command, hook, spared, &file, kept), &file)?;
+        Ok(WarmStart { spare, packet })
     }
 
     fn take(
@@ -110,7 +127,7 @@ impl WarmPool {
             Some(None) => return Err(ColdReason::Unusable),
             Some(Some(found)) => found,
             None => {
-                kept.make_room();
+                kept.make_room(&key)?;
                 let zygote = start(now).map_err(|_| ColdReason::Unusable)?;
                 kept.zygotes.insert(key, Some(zygote));
                 return Err(ColdReason::NotReady);
@@ -127,8 +144,8 @@ impl WarmPool {
             ZygoteState::Gone => drop(kept.zygotes.remove(&key)),
             ZygoteState::Usable if found.zygote.is_worn() => drop(kept.zygotes.remove(&key)),
             ZygoteState::Starting | ZygoteState::Usable => {
-                found.zygote.ask(file);
-                locked(&found.spared).pids.extend(found.zygote.pids());
+                found.zygote.ask(Urgency::Soon, file);
+                found.note_processes();
             }
         }
         spare.ok_or(ColdReason::NotReady)
@@ -136,20 +153,36 @@ impl WarmPool {
 }
 
 impl KeptInterpreters {
-    fn make_room(&mut self) {
-        let age = |zygote: &Option<KeptZygote>| zygote.as_ref().map_or(0, |kept| kept.used);
-        while self.zygotes.len() >= MOST_ZYGOTES {
-            let oldest = self.zygotes.iter().min_by_key(|(_, zygote)| age(zygote));
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-            self.zygotes.remove(&oldest);
+    /// Makes room for an interpreter that is asked for a second time since another one was last
+    /// used. If hooks that take turns needed one more than there may be, all would start in vain.
+    ///
+    /// # Errors
+    /// When all others are used as often.
+    fn make_room(&mut self, key: &WarmKey) -> Result<(), ColdReason> {
+        if self.zygotes.len() < MOST_ZYGOTES {
+            return Ok(());
         }
+        let age = |zygote: &Option<KeptZygote>| zygote.as_ref().map_or(0, |kept| kept.used);
+        let oldest = self.zygotes.iter().min_by_key(|(_, zygote)| age(zygote));
+        let oldest = oldest.map(|(key, zygote)| (key.clone(), age(zygote)));
+        let missed_at = self.missed.remove(key);
+        let Some((oldest, _)) = oldest.filter(|(_, used)| missed_at.is_some_and(|at| at > *used))
+        else {
+            if self.missed.len() >= MOST_MISSED {
+                self.missed.clear();
+            }
+            self.missed.insert(key.clone(), self.asked);
+            return Err(ColdReason::TooMany);
+        };
+        self.zygotes.remove(&oldest);
+        Ok(())
     }
 }
 
 impl KeptZygote {
     fn start(
         command: &ScriptCommand,
-        hook: &Spawn<'_>,
+        hook: &WarmHook<'_>,
         spared: &Arc<Mutex<SparedHooks>>,
         file: &Path,
         used: u64,
@@ -158,8 +191,18 @@ impl KeptZygote {
         locked(spared).marks.push(mark.clone());
         let zygote = Zygote::start(command, hook, mark.clone(), file);
         let zygote = zygote.inspect_err(|_| locked(spared).marks.retain(|known| *known != mark))?;
-        locked(spared).pids.extend(zygote.pids());
-        Ok(KeptZygote { zygote, spared: Arc::clone(spared), used })
+        let mut kept = KeptZygote { zygote, spared: Arc::clone(spared), known: Vec::new(), used };
+        kept.note_processes();
+        Ok(kept)
+    }
+
+    /// Tells sweeps which processes are of this interpreter. Others may get the numbers of those
+    /// that have ended. One that was just taken has the mark of the interpreter until it runs a hook.
+    fn note_processes(&mut self) {
+        let spared = &mut locked(&self.spared).pids;
+        spared.retain(|pid| !self.known.contains(pid));
+        self.known = self.zygote.pids().collect();
+        spared.extend(&self.known);
     }
 }
 
@@ -169,36 +212,56 @@ impl Drop for KeptZygote {
         self.zygote.end();
         let spared = &mut locked(&self.spared);
         spared.marks.retain(|known| *known != self.zygote.mark);
-        for pid in self.zygote.pids() {
-            spared.pids.remove(&pid);
-        }
+        spared.pids.retain(|pid| !self.known.contains(pid));
     }
 }
 
 impl WarmStart {
-    /// Starts the hook, and closes our copies of its streams.
+    /// Starts the hook, and closes our copies of its streams. Returns its process, and a socket on
+    /// which it says that the script begins.
     ///
     /// # Errors
     /// When the process got nothing, with the streams: then the hook starts cold.
-    pub(super) fn hand_over(self, streams: [OwnedFd; 3]) -> Result<Pid, [OwnedFd; 3]> {
-        let known = self.spare.pid;
-        let given = self.spare.hand_over(&self.packet, streams);
-        if let Some(pid) = known {
-            locked(&self.spared).pids.remove(&pid.as_raw_nonzero().get());
+    pub(super) fn hand_over(
+        self,
+        streams: [OwnedFd; 3],
+        cgroup: Option<&Cgroup>,
+    ) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
+        let Some(pid) = self.spare.pid else { return Err(streams) };
+        if cgroup.is_some_and(|group| group.adopt(pid).is_err()) {
+            self.spare.end();
+            return Err(streams);
         }
-        given
+        let socket = self.spare.hand_over(&self.packet, streams)?;
+        Ok((pid, socket))
     }
+}
+
+/// The words that start the interpreter of `program`, without the script. `search` is the `PATH` of
+/// its hook.
+///
+/// # Errors
+/// Why it cannot start warm.
+pub fn interpreter_words(
+    program: &Program,
+    search: Option<&OsStr>,
+) -> Result<Vec<OsString>, ColdReason> {
+    let command = ScriptCommand::of(program, search.map(OsStr::as_bytes))?;
+    Ok(std::iter::once(command.interpreter.into()).chain(command.options).collect())
 }
 
 /// What a process must know to run a script: NUL ends each part.
 fn packet(
-    spawn: &Spawn<'_>,
+    program: &Program,
     command: &ScriptCommand,
     file: &Path,
     cwd: &Path,
     lines: &[&[u8]],
 ) -> Result<Vec<u8>, ColdReason> {
-    let Program { path, name, arguments } = spawn.program;
+    let Program { path, name, arguments } = program;
+    // Python looks there for what a script imports.
+    let folder = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+    let folder = folder.parent().unwrap_or(Path::new("/"));
     let words = std::iter::once(name).chain(arguments).map(|word| word.as_bytes());
     let words: Vec<&[u8]> = words.collect();
     let count = words.len().to_string();
@@ -207,6 +270,8 @@ fn packet(
         path.as_os_str().as_bytes(),
         script,
         file.as_os_str().as_bytes(),
+        folder.as_os_str().as_bytes(),
+        command.process_name.as_bytes(),
         cwd.as_os_str().as_bytes(),
         count.as_bytes(),
     ];

@@ -55,6 +55,7 @@ pub struct Hook {
     /// How long its process lives.
     pub lives: Lives,
     /// How its process starts; `None` for [`Warm::Off`], and what `[warm]` says of its interpreter.
+    #[cfg(feature = "warm")]
     pub warm: Option<Warm>,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
@@ -103,6 +104,7 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
+            #[cfg(feature = "warm")]
             warm: None,
             variables: Vec::new(),
             folder: None,
@@ -135,7 +137,7 @@ impl Hook {
     /// What a failure of it means for an event with these rules: what its spec says, else its
     /// dialect, else the event.
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
-        let of_dialect = self.convention.as_ref().map(|convention| convention.on_failure());
+        let of_dialect = self.convention.as_ref().and_then(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
@@ -153,6 +155,19 @@ impl Hook {
     /// Whether `name` is its name, or that of the file which configures it and perhaps others.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.source.file.file_name().is_some_and(|file| file == name)
+    }
+
+    /// Whether it is a program that may stay up, for many events.
+    pub(crate) fn stays_up(&self) -> bool {
+        #[cfg(feature = "warm")]
+        return self.warm == Some(Warm::Serve);
+        #[cfg(not(feature = "warm"))]
+        false
+    }
+
+    /// Whether it gets events in the words of another system.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.convention.as_ref().is_some_and(|convention| convention.is_foreign())
     }
 
     /// Whether it is a rule, which runs nothing.
@@ -306,6 +321,7 @@ pub enum Lives {
 names! { Lives: Event "event", Session "session" }
 
 /// How the process of a hook starts.
+#[cfg(feature = "warm")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warm {
     /// As any program: its interpreter begins anew.
@@ -313,9 +329,13 @@ pub enum Warm {
     /// In a process that was forked beforehand from an interpreter that is kept, where a program
     /// that stays up asks and the interpreter is CPython 3.8 or later; see `docs/warm.md`.
     Fork,
+    /// It is a program that stays up: it reads each event as a line on stdin and answers it with a
+    /// line on stdout, where a program that stays up asks; else it starts for one event.
+    Serve,
 }
 
-names! { Warm: Off "off", Fork "fork" }
+#[cfg(feature = "warm")]
+names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
 /// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {
@@ -330,8 +350,14 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// The system's own timeout, if it has one.
     fn timeout(&self) -> Option<Duration>;
 
-    /// What a failing hook means there.
-    fn on_failure(&self) -> OnFailure;
+    /// What a failing hook means there; `None` for what it means to the event.
+    fn on_failure(&self) -> Option<OnFailure>;
+
+    /// Whether the event goes to the hook in the words of another system, and its answer comes in
+    /// them.
+    fn is_foreign(&self) -> bool {
+        true
+    }
 
     /// Of hooks of one event that run the same, the first runs.
     fn runs_once(&self) -> bool;
@@ -360,6 +386,12 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// The reason, if a whole JSON object blocks in these words or in any other known ones.
     fn refusal(&self, answer: &[(String, Value)]) -> Option<String>;
 
+    /// The reason, if a line of `text` is a whole answer that blocks, for a system whose answers are
+    /// lines.
+    fn refusal_on_a_line(&self, _text: &str, _permit: Permit<'_>) -> Option<String> {
+        None
+    }
+
     /// The question, if a whole JSON object asks in any known words but those that only this
     /// system knows.
     fn question(&self, answer: &[(String, Value)]) -> Option<String>;
@@ -375,11 +407,13 @@ pub struct EventPart {
     pub number: usize,
     /// The call of a tool in the system's own words; `None` for the event as it came.
     pub call: Option<HostCall>,
+    /// What an answer must repeat, if the system asks by numbered requests.
+    pub id: Option<String>,
 }
 
 impl EventPart {
     /// The event as it came, whole.
-    pub const WHOLE: EventPart = EventPart { number: 0, call: None };
+    pub const WHOLE: EventPart = EventPart { number: 0, call: None, id: None };
 }
 
 /// A call of a tool, in the words of one host.
@@ -416,9 +450,16 @@ pub struct Permit<'a> {
 pub struct GivenPart<'a> {
     pub event: &'a Event,
     pub part: usize,
+    /// What its answer must repeat.
+    pub id: Option<&'a str>,
 }
 
-impl Permit<'_> {
+impl<'a> Permit<'a> {
+    /// What an answer must repeat, if the hook reads a numbered request.
+    pub fn id(self) -> Option<&'a str> {
+        self.given?.id
+    }
+
     /// Whether an error in its host's words is a failure: its spec says `on_failure = "block"`.
     pub fn is_strict(self) -> bool {
         self.hook.on_failure == Some(OnFailure::Block)

@@ -5,7 +5,7 @@ use crate::engine::names::names;
 /// How the process of a hook that may start warm has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessStart {
-    /// It was forked from its interpreter before the event came.
+    /// It was forked from its interpreter before the event came, or has answered events before.
     Warm,
     /// Its interpreter began anew, for this reason.
     Cold(ColdReason),
@@ -21,23 +21,26 @@ impl ProcessStart {
     }
 }
 
-/// Why a hook with `warm = "fork"` was started as any other hook: its interpreter began anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Why a hook that may start warm was started as any other hook: its interpreter began anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColdReason {
     NoScript,
     Shim,
     Options,
     Variables,
     Bounds,
+    OneEvent,
     NoSubreaper,
     NotReady,
+    Died,
+    TooMany,
     TooLarge,
     Unusable,
 }
 
 names! {
     ColdReason: NoScript "no-script", Shim "shim", Options "options", Variables "variables",
-    Bounds "bounds", NoSubreaper "no-subreaper", NotReady "not-ready", TooLarge "too-large",
+    Bounds "bounds", OneEvent "one-event", NoSubreaper "no-subreaper", NotReady "not-ready", Died "died", TooMany "too-many", TooLarge "too-large",
     Unusable "unusable"
 }
 
@@ -58,12 +61,21 @@ impl ColdReason {
                 "a variable changes how its interpreter starts, such as PYTHONPATH"
             }
             ColdReason::Bounds => {
-                "it has a `sandbox`, `limits.files`, or a control group or process namespace"
+                "it has a process namespace (`containment = \"pidns\"`) or fewer than 32 `limits.files`; for `warm = \"serve\"`, any `sandbox`, `limits.files` or `containment`"
+            }
+            ColdReason::OneEvent => {
+                "it has `limits.cpu` or `background = \"detach\"`, which are for one event"
             }
             ColdReason::NoSubreaper => {
                 "this program does not adopt processes (`Runner::subreaper`), or this system is not Linux"
             }
-            ColdReason::NotReady => "no interpreter was ready, as for the first event",
+            ColdReason::NotReady => "no interpreter or program was ready, as for the first event",
+            ColdReason::Died => {
+                "the process that had waited for it was killed, or ended, before the script began"
+            }
+            ColdReason::TooMany => {
+                "eight other interpreters are kept, which other hooks use as often"
+            }
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
             ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or ended at once",
         }

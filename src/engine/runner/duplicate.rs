@@ -226,7 +226,7 @@ fn shared_outcome(
             tool: context.string("toolName"),
             input: kept(input),
             cwd: surroundings.place(event).cwd.to_string_lossy().into_owned(),
-            has_foreign_hooks: wanted.any(|planned| planned.hook.convention.is_some()),
+            has_foreign_hooks: wanted.any(|planned| planned.hook.is_foreign()),
             is_gate: event.spec().blocks,
         },
         outcome: Outcome::default(),
@@ -270,6 +270,7 @@ fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant)
         hooks: chain::runs_of(plan, event, &Fate::Idle(why)),
         outcome: kept.outcome,
         took: started.elapsed(),
+        trace: None,
         earlier: Some(kept.form),
     }
 }

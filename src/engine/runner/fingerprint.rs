@@ -27,7 +27,8 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
         containment,
         background,
         lives: _,
-        warm: _,
+        #[cfg(feature = "warm")]
+            warm: _,
         variables,
         folder,
         root,

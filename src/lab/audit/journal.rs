@@ -46,6 +46,7 @@ impl Journal {
             cwd: self.cwd.as_deref(),
             door: None,
             context: Some(event.context()),
+            trace: run.trace.as_ref(),
             run: &report,
         };
         if let Err(error) = self.log.append(&entry.line(&self.redactor, Keeps::Explanation)) {

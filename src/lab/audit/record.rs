@@ -1,7 +1,7 @@
 //! One decided event as a line of JSON: what was asked, and what became of it.
 //!
 //! ```text
-//! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"context":{…},"run":{…},"truncated":[…]}
+//! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"trace":{…},"context":{…},"run":{…},"truncated":[…]}
 //! ```
 //!
 //! `run` is the report of `--format json`. Keys may be added under the same version; what a reader
@@ -17,8 +17,10 @@ use serde_json::value::RawValue;
 
 use super::cut::Cutter;
 use super::redact::Redactor;
+use super::subject::Subject;
 use crate::engine::event::{Action, Context};
 use crate::engine::outcome::{Question, Rewritten};
+use crate::engine::run::TraceContext;
 use crate::lab::report::json::RunReport;
 
 /// The version of the form of a line: its key `hookrun`.
@@ -38,6 +40,8 @@ pub struct LogEntry<'a> {
     pub door: Option<&'a str>,
     /// As the host sent it, before any rewrite; `None` if the event was refused before it was read.
     pub context: Option<&'a Context>,
+    /// Where it belongs in a distributed trace; `None` if it was refused before it was read.
+    pub trace: Option<&'a TraceContext>,
     pub run: &'a RunReport,
 }
 
@@ -69,6 +73,12 @@ impl LogEntry<'_> {
         }
         if let Some(door) = self.door {
             line.push_str(&format!(",\"door\":{}", text(door)));
+        }
+        if let Some(TraceContext { id, span, .. }) = self.trace {
+            line.push_str(&format!(",\"trace\":{{\"id\":\"{id}\",\"span\":\"{span}\""));
+            let parent = self.trace.and_then(TraceContext::parent);
+            line.push_str(&parent.map(|id| format!(",\"parent\":\"{id}\"")).unwrap_or_default());
+            line.push('}');
         }
         let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
         let mut truncated = Vec::new();
@@ -152,6 +162,7 @@ pub struct DecisionLine<'l> {
     pub cwd: Option<String>,
     /// The door by which it was asked; `None` for a command.
     pub door: Option<String>,
+    pub trace: Option<TraceLine>,
     #[serde(borrow, default)]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
@@ -159,6 +170,15 @@ pub struct DecisionLine<'l> {
     /// Dotted paths of what was cut; such a record cannot be decided again.
     #[serde(default)]
     pub truncated: Vec<String>,
+}
+
+/// Where a decision belongs in a distributed trace, in hex.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TraceLine {
+    pub id: String,
+    pub span: String,
+    /// The span around it, if hookrun got one.
+    pub parent: Option<String>,
 }
 
 /// The part of a report that says what was decided, and by which hooks.
@@ -184,6 +204,8 @@ pub struct Brief<'l> {
     pub notices: Vec<BriefNotice<'l>>,
     #[serde(borrow)]
     pub hooks: Vec<BriefHook<'l>>,
+    #[serde(default)]
+    pub took_ms: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -197,6 +219,15 @@ pub struct BriefHook<'l> {
     pub on_failure: Cow<'l, str>,
     /// Only if it ran.
     pub took_ms: Option<f64>,
+    /// From the beginning of the run to the start of its step; only if it ran.
+    pub after_ms: Option<f64>,
+    /// How long it might run; only if it ran.
+    pub timeout_ms: Option<f64>,
+    pub status: Option<i32>,
+    pub signal: Option<i32>,
+    /// The name of its ending; only if it ran.
+    #[serde(borrow)]
+    pub ending: Option<Cow<'l, str>>,
     pub failure: Option<String>,
     /// Only if it answered.
     #[serde(borrow)]
@@ -247,6 +278,11 @@ impl<'l> DecisionLine<'l> {
     /// The JSON text of the context; `None` if the event was refused before it was read.
     pub fn context(&self) -> Option<&'l str> {
         self.context.map(RawValue::get)
+    }
+
+    /// What the action is about: its tool, and its command or its first path.
+    pub fn subject(&self) -> Subject {
+        self.context().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
     }
 
     /// What was decided, and by whom.

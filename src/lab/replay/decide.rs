@@ -16,6 +16,7 @@ use crate::engine::event::{Context, Event};
 use crate::lab::audit::record::RecordError;
 use crate::lab::audit::redact::is_marked;
 use crate::lab::audit::stats::HookStats;
+use crate::lab::audit::subject;
 use crate::lab::audit::{DecisionLine, Keeps, LogEntry, Redactor};
 use crate::lab::report::{Paths, json};
 
@@ -73,7 +74,8 @@ impl Decider {
                 return Ok(());
             }
         };
-        if !self.partition.takes(record.context().map_or(line, str::as_bytes)) {
+        let key = record.session.as_deref().or(record.context());
+        if !self.partition.takes(key.map_or(line, str::as_bytes)) {
             return Ok(());
         }
         if let Some(finding) = self.record(&record, place, totals, done)? {
@@ -267,6 +269,7 @@ impl Decider {
             cwd: record.cwd.as_deref().map(Path::new),
             door: record.door.as_deref(),
             context: told.as_ref(),
+            trace: None,
             run: report,
         };
         done.written.extend_from_slice(entry.line(&self.redactor, Keeps::All).as_bytes());
@@ -292,14 +295,5 @@ fn about(event: &Event) -> Option<String> {
     let what = action
         .and_then(|action| action.command.clone().or_else(|| action.paths.first().cloned()))
         .or_else(|| context.string("prompt"));
-    let words = match (context.string("toolName"), what) {
-        (Some(tool), Some(what)) => format!("{tool}: {what}"),
-        (tool, what) => tool.or(what)?,
-    };
-    let line = words.lines().next().unwrap_or_default();
-    let mut short: String = line.chars().take(LONGEST_ABOUT).collect();
-    if short.len() < words.len() {
-        short.push('…');
-    }
-    Some(short)
+    subject::words(context.string("toolName").as_deref(), what.as_deref(), LONGEST_ABOUT)
 }

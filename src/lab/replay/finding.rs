@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::compare::ComparedOutcome;
+use crate::lab::audit::KeepError;
 
 /// Something that a person must know about a line or a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +85,12 @@ pub enum ReplayError {
         what: String,
         problem: String,
     },
+}
+
+impl From<KeepError> for ReplayError {
+    fn from(KeepError { file, problem }: KeepError) -> ReplayError {
+        ReplayError::Write { what: format!("`{}`", file.display()), problem }
+    }
 }
 
 impl ReplayFinding {

@@ -1,4 +1,4 @@
-//! A part of a recording, by a hash of each event: the same in every job, on every machine.
+//! A part of a recording, by a hash of each session: the same in every job, on every machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,9 @@ use crate::engine::session::checksum;
 
 /// One part of so many: `3/8`. Every event is in exactly one of the eight.
 ///
-/// The part is the 64-bit FNV-1a hash of the event's context, as it is in the line, modulo the
-/// number of parts, plus 1. Without a context that can be read, it is the hash of the whole line.
+/// The part is the 64-bit FNV-1a hash of the event's session, modulo the number of parts, plus 1: a
+/// session is never divided. Without a session it is the hash of the context as it is in the line,
+/// and without a context that can be read, that of the whole line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
     number: u64,

@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::finding::ReplayFinding;
 use super::totals::{ReplayEnd, Totals};
 use crate::engine::harmless::plain;
-use crate::lab::report::check::{Check, CheckList, CheckState, Written};
+use crate::lab::report::check::{Annotation, Check, CheckList, CheckState, Written};
 use crate::lab::report::github::annotation;
-use crate::lab::report::{CheckFormat, junit, tap};
+use crate::lab::report::{CheckFormat, tap};
 use text::{FindingLimit, line, summary};
 
 pub use header::{Footer, Header, VERSION};
@@ -41,7 +41,12 @@ impl ReplayReport {
         match format {
             CheckFormat::Json => json_line(header, out)?,
             CheckFormat::Tap => writeln!(out, "{}", tap::HEAD)?,
-            CheckFormat::Human | CheckFormat::Junit | CheckFormat::Github => {}
+            CheckFormat::Human
+            | CheckFormat::Junit
+            | CheckFormat::Github
+            | CheckFormat::Sarif
+            | CheckFormat::Gitlab
+            | CheckFormat::Azure => {}
         }
         let (header, shown) = (header.clone(), FindingLimit::at_most(most));
         Ok(ReplayReport { format, header, shown, kept: Vec::new() })
@@ -61,13 +66,18 @@ impl ReplayReport {
                 let name = format!("{place} {}", line(finding));
                 tap::check(self.shown.shown, &Check { name, state, ..Check::default() }, out)
             }
-            CheckFormat::Junit => {
+            CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
                 let message = line(finding);
                 let details = if state.is_bad() { String::new() } else { message.clone() };
-                self.keep(Check { name: place, state, message, details, ..Check::default() });
+                let annotations = vec![self.annotation(finding)];
+                let rest = Check { annotations, ..Check::default() };
+                self.keep(Check { name: place, state, message, details, ..rest });
                 Ok(())
             }
-            CheckFormat::Github => self.annotate(finding, out),
+            CheckFormat::Github => {
+                let Annotation { level, properties, message } = self.annotation(finding);
+                annotation(level, &properties, &message, out)
+            }
             CheckFormat::Human | CheckFormat::Json => human::finding(finding, &place, out),
         }
     }
@@ -91,13 +101,14 @@ impl ReplayReport {
             CheckFormat::Json => {
                 json_line(&Footer { totals: totals.clone(), ended: ended.name().to_string() }, out)
             }
-            CheckFormat::Junit => {
+            CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
                 let written = vec![Written { stream: "stdout", text: all() }];
+                let totals = vec![plain(&name)];
                 let name = "all events".to_string();
                 self.keep(Check { name, state, message: all(), written, ..Check::default() });
                 let checks = std::mem::take(&mut self.kept);
-                let list = CheckList { name: NAME.to_string(), checks, ..CheckList::default() };
-                junit::document(&list, out)
+                let list = CheckList { checks, totals, ..CheckList::default() };
+                self.format.write_list(&CheckList { name: NAME.to_string(), ..list }, out)
             }
             CheckFormat::Tap => {
                 let number = self.shown.shown + 1;
@@ -117,9 +128,13 @@ impl ReplayReport {
     pub fn cut_short(&mut self, why: &str, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             CheckFormat::Tap => writeln!(out, "Bail out! {}", plain(why)),
-            CheckFormat::Human | CheckFormat::Json | CheckFormat::Junit | CheckFormat::Github => {
-                Ok(())
-            }
+            CheckFormat::Human
+            | CheckFormat::Json
+            | CheckFormat::Junit
+            | CheckFormat::Github
+            | CheckFormat::Sarif
+            | CheckFormat::Gitlab
+            | CheckFormat::Azure => Ok(()),
         }
     }
 
@@ -137,7 +152,7 @@ impl ReplayReport {
         }
     }
 
-    fn annotate(&self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
+    fn annotation(&self, finding: &ReplayFinding) -> Annotation {
         let place = finding.place();
         let mut properties = vec![("file", place.file.clone())];
         properties.extend(place.line.map(|number| ("line", number.to_string())));
@@ -146,7 +161,7 @@ impl ReplayReport {
             (CheckState::Passed, _) => "warning",
             _ => "error",
         };
-        annotation(level, &properties, &line(finding), out)
+        Annotation { level, properties, message: line(finding) }
     }
 }
 

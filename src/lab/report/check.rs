@@ -1,4 +1,4 @@
-//! One thing that was checked: the model under TAP, JUnit XML and the annotations of GitHub.
+//! One thing that was checked: the model under TAP, JUnit XML, SARIF and annotations.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::style::Paths;
+use crate::engine::session::checksum;
 
 /// What a command has checked, in its own words for people and programs, and as checks for the
 /// formats that CI systems read.
@@ -74,7 +75,7 @@ pub struct Written {
     pub text: String,
 }
 
-/// A workflow command of GitHub Actions.
+/// A remark on a line of a file, as CI systems show it.
 #[derive(Debug, Clone)]
 pub struct Annotation {
     /// `error`, `warning` or `notice`.
@@ -82,6 +83,21 @@ pub struct Annotation {
     /// `file`, `line`, `col` and `title`, as far as they are known.
     pub properties: Vec<(&'static str, String)>,
     pub message: String,
+}
+
+impl Annotation {
+    pub(super) fn property(&self, name: &str) -> Option<&str> {
+        let found = self.properties.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The same wherever its line moves to.
+    pub(super) fn fingerprint(&self, check: &Check) -> String {
+        let place = self.property("file").unwrap_or_default();
+        let title = self.property("title").unwrap_or_default();
+        let parts = [&check.suite, &check.name, place, title, self.level, &self.message];
+        format!("{:016x}", checksum(parts.join("\0").as_bytes()))
+    }
 }
 
 impl CheckState {

@@ -9,12 +9,14 @@ mod summary;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::check::CheckList;
+use super::check::{Annotation, Check, CheckList};
 use super::json::RunReport;
 use crate::engine::harmless::{plain, visible};
 use crate::engine::outcome::finding;
 use summary::decided;
 pub use summary::{goes_on, summary};
+
+const NAME: &str = "hookrun run";
 
 /// What was checked, and the totals in lines.
 pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
@@ -25,7 +27,11 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// A run: what its hooks found, why it was refused, and in the last line what was decided.
-pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+pub fn run(report: &RunReport) -> CheckList {
+    let mut annotations = Vec::new();
+    let mut annotation = |level, properties, message: &str| {
+        annotations.push(Annotation { level, properties, message: message.to_string() });
+    };
     for found in &report.findings {
         let finding = &found.finding;
         let mut properties = vec![("file", finding.path.clone())];
@@ -33,33 +39,35 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             properties.push(("line", line.to_string()));
         }
         properties.push(("title", found.hook.clone()));
-        annotation(finding.level.name(), &properties, &finding.message, out)?;
+        annotation(finding.level.name(), properties, &finding.message);
     }
     for hook in &report.hooks {
         let notes = hook.trace.iter().flat_map(|trace| &trace.notes);
         for note in notes.filter(|note| finding::is_about(note)) {
-            annotation("warning", &[("title", hook.name.clone())], note, out)?;
+            annotation("warning", vec![("title", hook.name.clone())], note);
         }
     }
     for notice in &report.notices {
-        annotation("warning", &[("title", notice.hook.clone())], &notice.text, out)?;
+        annotation("warning", vec![("title", notice.hook.clone())], &notice.text);
     }
     for question in &report.questions {
         let title = format!("{} asks about {}", question.hook, report.event);
-        annotation("error", &[("title", title)], &question.question, out)?;
+        annotation("error", vec![("title", title)], &question.question);
     }
     if let Some(reason) = &report.reason {
         let by = report.decided_by.as_deref().unwrap_or("hookrun");
         let title = format!("{by} blocked {}", report.event);
-        annotation("error", &[("title", title)], reason, out)?;
+        annotation("error", vec![("title", title)], reason);
     }
     if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
         let title = format!("no hook decided about {}", report.event);
         let text = report.reply.stderr.trim_end();
         let text = if text.is_empty() { "no hook is bound to it" } else { text };
-        annotation("warning", &[("title", title)], text, out)?;
+        annotation("warning", vec![("title", title)], text);
     }
-    writeln!(out, "{}", decided(report))
+    let check = Check { suite: NAME.to_string(), annotations, ..Check::default() };
+    let (checks, totals) = (vec![check], vec![decided(report)]);
+    CheckList { name: NAME.to_string(), checks, totals, ..CheckList::default() }
 }
 
 /// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name

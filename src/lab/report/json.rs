@@ -1,6 +1,7 @@
 //! A run as JSON, in a form with a version, so that programs can rely on it. `why` reads it again.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -84,6 +85,9 @@ pub struct HookReport {
     pub fate: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// How long it might run; only if it ran and there is an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<f64>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceReport>,
 }
@@ -97,6 +101,9 @@ pub struct TraceReport {
     pub status: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+    /// From the beginning of the run to the start of its step.
+    #[serde(default)]
+    pub after_ms: f64,
     pub took_ms: f64,
     pub stdout: StreamReport,
     pub stderr: StreamReport,
@@ -191,6 +198,8 @@ pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         Fate::Detached => ("detached", None, None),
         Fate::Ran(trace) => ("ran", None, Some(trace_report(trace))),
     };
+    let has_end = trace.is_some() && run.timeout < Duration::MAX;
+    let timeout_ms = has_end.then(|| milliseconds(run.timeout));
     HookReport {
         name: run.hook.clone(),
         file: paths.show(&run.source.file),
@@ -202,6 +211,7 @@ pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         on_failure: run.on_failure.name().into(),
         fate: fate.into(),
         why,
+        timeout_ms,
         trace,
     }
 }
@@ -216,6 +226,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         ending: trace.ending.name().into(),
         status,
         signal,
+        after_ms: milliseconds(trace.after),
         took_ms: milliseconds(trace.took),
         stdout: stream_report(&trace.stdout),
         stderr: stream_report(&trace.stderr),
@@ -249,6 +260,6 @@ fn verdict_report(verdict: &Verdict) -> VerdictReport {
 }
 
 /// Milliseconds with three decimals.
-pub(super) fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(super) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -1,4 +1,9 @@
-//! JSON Schema (draft 2020-12) of an event's context and of what its hooks may answer.
+//! JSON Schema (draft 2020-12): of an event's context and of what its hooks may answer, of the files
+//! that people write, and of what commands print for programs.
+
+mod documents;
+mod keys;
+mod reports;
 
 use serde_json::{Map, Value, json};
 
@@ -6,12 +11,30 @@ use crate::engine::answer::RESULT_KEYS;
 use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
 use crate::engine::outcome::FindingLevel;
 
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// A schema that has a name.
+pub trait NamedSchema {
+    fn name(&self) -> &'static str;
+
+    /// What it describes, for lists.
+    fn about(&self) -> String;
+
+    fn schema(&self) -> Value;
+}
+
+/// Every schema but those of events.
+pub fn named() -> impl Iterator<Item = &'static dyn NamedSchema> {
+    let documents = documents::DOCUMENTS.iter().map(|row| row as &dyn NamedSchema);
+    documents.chain(reports::REPORTS.iter().map(|row| row as &dyn NamedSchema))
+}
+
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {
     let own = spec.required.iter().map(AsRef::as_ref);
     let required: Vec<&str> = std::iter::once("event").chain(own).collect();
     json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "$id": format!("hookrun:{}", spec.name),
         "title": spec.name,
         "description": format!("Runs when {}.", spec.summary),

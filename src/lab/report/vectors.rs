@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::check::{Check, CheckList, CheckReport, CheckState};
+use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
 use super::style::{BAD, GOOD, Paths, counted};
 use crate::engine::harmless::plain;
 
@@ -44,8 +44,25 @@ impl VectorReport {
             message: misses.first().cloned().unwrap_or_default(),
             details: misses.join("\n"),
             took: Some(self.took),
+            annotations: self.annotation().into_iter().collect(),
             ..Check::default()
         }
+    }
+
+    /// The error of a vector that is not as expected.
+    fn annotation(&self) -> Option<Annotation> {
+        let properties = vec![("title", self.name.clone())];
+        let message = format!("{}\n{}", self.about, self.misses.join("\n"));
+        (!self.passes()).then_some(Annotation { level: "error", properties, message })
+    }
+}
+
+/// How many were tried, and how many were not as expected.
+fn total(vectors: &[VectorReport]) -> (bool, String) {
+    let all = counted(vectors.len(), "case");
+    match vectors.iter().filter(|vector| !vector.passes()).count() {
+        0 => (true, all),
+        wrong => (false, format!("{wrong} of {all}")),
     }
 }
 
@@ -57,10 +74,9 @@ impl CheckReport for [VectorReport] {
                 writeln!(out, "  {}", plain(miss))?;
             }
         }
-        let all = counted(self.len(), "case");
-        match self.iter().filter(|vector| !vector.passes()).count() {
-            0 => writeln!(out, "{GOOD}ok{GOOD:#}: {all}"),
-            wrong => writeln!(out, "{BAD}FAILED{BAD:#}: {wrong} of {all}"),
+        match total(self) {
+            (true, all) => writeln!(out, "{GOOD}ok{GOOD:#}: {all}"),
+            (false, wrong) => writeln!(out, "{BAD}FAILED{BAD:#}: {wrong}"),
         }
     }
 
@@ -75,6 +91,8 @@ impl CheckReport for [VectorReport] {
 
     fn checks(&self, _: &Paths) -> CheckList {
         let checks = self.iter().map(VectorReport::check).collect();
-        CheckList { name: NAME.to_string(), checks, ..CheckList::default() }
+        let (is_ok, count) = total(self);
+        let totals = vec![format!("{}: {count}", if is_ok { "ok" } else { "FAILED" })];
+        CheckList { name: NAME.to_string(), checks, totals, ..CheckList::default() }
     }
 }

@@ -8,7 +8,7 @@ use super::fill::{unknown_tokens, without_tokens};
 use super::judge::{self, Judge, StepOutcome};
 use super::played::Miss;
 use crate::config::PlacedValue;
-use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, names};
+use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, specs};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
@@ -74,13 +74,13 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("rewrites", KeyValue::Json, "none", "the fields that were rewritten, each with its new value",
         |expect, key| document(key).map(|rewrites| expect.rewrites = rewrites),
         |expect, judge| judge.rewrites(&expect.rewrites)),
-    row("reply", KeyValue::Table(|| names(REPLY_KEYS)), "any", "what the host gets",
+    row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "what the host gets",
         |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) },
         |expect, judge| REPLY_KEYS.iter().for_each(|row| (row.compare)(expect, judge))),
     row("within", KeyValue::Duration, "any", "how long deciding may take",
         |expect, key| key.duration().map(|time| expect.within = Some(key.placed(time))),
         |expect, judge| if let Some(within) = &expect.within { judge.time(within) }),
-    row("files", KeyValue::Table(Vec::new), "any", "what then lies in the case's folder: a path with a regular expression for its text, or with true or false for whether it is there",
+    row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "what then lies in the case's folder: a path with a regular expression for its text, or with true or false for whether it is there",
         set_files,
         |expect, judge| expect.files.iter().for_each(|(path, left)| judge.file(path, left))),
 ];

@@ -7,7 +7,7 @@ pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
 use super::{coverage, expect};
 use crate::config::PlacedValue;
 use crate::config::keys::dialect_names;
-use crate::config::reader::{DocumentReader, KeyRow, Setting, names};
+use crate::config::reader::{DocumentReader, KeyRow, Setting, names, specs};
 use crate::config::tree::TreeEntry;
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
@@ -57,10 +57,10 @@ pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
         |draft, key| paths(key).map(|paths| draft.suite.hooks = paths)),
     KeyRow::key("settings", KeyValue::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`",
         |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
-    KeyRow::key("defaults", KeyValue::Table(Vec::new), "none", "keys that every case has, unless it says so itself",
+    KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "keys that every case has, unless it says so itself",
         |draft, key| key.take(DEFAULT_KEYS, "", &mut draft.defaults)),
-    KeyRow::key("never", KeyValue::Table(Vec::new), "none", "what a hook never does, for `--coverage`: `[[never]]`", |_, _| Ok(())),
-    KeyRow::key("case", KeyValue::Table(Vec::new), "required", "a case: `[[case]]`", |_, _| Ok(())),
+    KeyRow::key("never", KeyValue::Tables(|| specs(NEVER_KEYS)), "none", "what a hook never does, for `--coverage`: `[[never]]`", |_, _| Ok(())),
+    KeyRow::key("case", KeyValue::Tables(|| specs(CASE_KEYS)), "required", "a case: `[[case]]`", |_, _| Ok(())),
 ];
 
 #[rustfmt::skip]
@@ -85,8 +85,8 @@ pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
         |case, key| key.text().map(|name| case.name = Some(name.to_string()))),
     KeyRow::key("skip", KeyValue::Text, "not skipped", "why it does not run; reports count it and show the reason", set_skip),
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, ENV, FILES, SETUP, EXPECT,
-    KeyRow::key("with", KeyValue::Table(Vec::new), "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", |_, _| Ok(())),
-    KeyRow::key("step", KeyValue::Table(Vec::new), "one step", "events that come one after the other: `[[case.step]]`", |_, _| Ok(())),
+    KeyRow::key("with", KeyValue::Tables(Vec::new), "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", |_, _| Ok(())),
+    KeyRow::key("step", KeyValue::Tables(|| specs(STEP_KEYS)), "one step", "events that come one after the other: `[[case.step]]`", |_, _| Ok(())),
 ];
 
 /// The keys of a `[[case.step]]`. It inherits `event`, `host` and `hook` from its case.
@@ -104,7 +104,7 @@ pub const REPEAT_KEYS: &[KeyRow<RepeatDraft>] = &[
 ];
 
 #[rustfmt::skip]
-const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required", "the event, by its name or the host's",
+const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required, or in `defaults`", "the event, by its name or the host's",
     |case, key| key.text().map(|event| case.event = Some(key.placed(event.to_string()))));
 #[rustfmt::skip]
 const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "whose words the event and the reply are in",
@@ -121,9 +121,9 @@ const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Te
 const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "what is sent instead of a context; need not be JSON",
     |case, key| key.text().map(|text| add_input(case, key, StepInput::Text(text.to_string()))));
 #[rustfmt::skip]
-const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Table(Vec::new), "none", "variables of the hooks' environment", set_env);
+const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Map(&KeyValue::Text), "none", "variables of the hooks' environment", set_env);
 #[rustfmt::skip]
-const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Table(Vec::new), "none", "files in its folder: a path with its text", |case, key| {
+const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files in its folder: a path with its text", |case, key| {
     let laid = key.table()?.iter().filter_map(|entry| read_laid(key.reader, entry));
     case.files.extend(laid);
     Ok(())
@@ -132,7 +132,7 @@ const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Table(Vec::new),
 const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "lines for `sh -e`, run in its folder before",
     |case, key| key.text().map(|lines| case.setup.push(key.placed(lines.to_string()))));
 #[rustfmt::skip]
-const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| names(EXPECT_KEYS)), "required", "what must come back", |case, key| {
+const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs(EXPECT_KEYS)), "required, or in each step", "what must come back", |case, key| {
     case.expect = Some(None);
     case.expect = Some(expect::read(key.reader, key.tree.entries().ok_or_else(|| key.wrong())?, key.tree.offset));
     Ok(())

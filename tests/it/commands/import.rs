@@ -229,11 +229,11 @@ repos:
 fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
     let sandbox = Sandbox::new()
         .file(".pre-commit-config.yaml", PRE_COMMIT)
-        .script("check.sh", "#!/bin/sh\n! grep -n FIXME \"$@\"\n")
+        .script("check.sh", "#!/bin/sh\n! grep -n unfinished \"$@\"\n")
         .file("good.py", "x")
-        .file("bad.txt", "FIXME")
-        .file("old/bad.py", "FIXME")
-        .file("bad one.py", "FIXME");
+        .file("bad.txt", "unfinished")
+        .file("old/bad.py", "unfinished")
+        .file("bad one.py", "unfinished");
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0).prints("3 hooks carried over").prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is no hook of git");
@@ -245,7 +245,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
     asked(&sandbox, "pre-commit").exits(0);
     assert_eq!(sandbox.read("ran"), "ran\n");
     // Names need not be UTF-8.
-    fs::write(sandbox.path().join(OsStr::from_bytes(b"x\xff.py")), "FIXME").unwrap();
+    fs::write(sandbox.path().join(OsStr::from_bytes(b"x\xff.py")), "unfinished").unwrap();
     let sandbox = sandbox.variable("LC_ALL", "C.UTF-8");
     repository(&sandbox, "x*.py");
     asked(&sandbox, "pre-commit").exits(1);

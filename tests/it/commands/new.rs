@@ -481,3 +481,16 @@ fn a_new_hook_does_what_people_want_there() {
         sandbox.hookrun(&["test", "commit.msg"], context.as_bytes()).exits(1);
     }
 }
+
+#[test]
+fn a_file_of_cases_names_the_schema_that_is_in_its_folder() {
+    let sandbox = Sandbox::new();
+    sandbox.hookrun(&["new", "one", "--event", "tool.pre"], b"").exits(0);
+    assert!(!sandbox.read("hooks.d/tests/one.toml").contains("#:schema"));
+    let schema = sandbox.hookrun(&["schema", "hookrun-suite"], b"").stdout;
+    std::fs::write(sandbox.at("hooks.d/tests/hookrun-suite.schema.json"), schema).unwrap();
+    sandbox.hookrun(&["new", "two", "--event", "tool.pre"], b"").exits(0);
+    let text = sandbox.read("hooks.d/tests/two.toml");
+    assert!(text.starts_with("#:schema ./hookrun-suite.schema.json\n"), "{text}");
+    sandbox.hookrun(&["test"], b"").exits(0);
+}

@@ -89,3 +89,21 @@ fn one_guard_blocks_three_actions_in_every_host() {
         }
     }
 }
+
+#[test]
+fn a_hook_of_claude_code_finds_the_path_of_every_host_under_its_own_key() {
+    let guard = "#!/bin/sh\n# hookrun: dialect=claude tool=Write|Edit\n\
+                 case $(cat) in *'\"file_path\":\"/home/user/project/.env\"'*) exit 2 ;; esac\n";
+    for host in super::made::hosts() {
+        let sandbox = Sandbox::new().script("hooks.d/PreToolUse/guard", guard);
+        let known = vectors(host);
+        let vector = ["action-write", "action-edit"].iter().find_map(|name| known.get(*name));
+        let vector = vector.unwrap();
+        let payload = with(vector.steps[0].stdin.as_ref().unwrap(), "a.txt", ".env");
+        let arguments = ["run", vector.event.as_str(), "--host", host];
+        let ran = sandbox.hookrun(&arguments, payload.to_string().as_bytes());
+        let expect = &known["refuse-by-exit-1"].steps[0].expect;
+        assert_eq!(ran.status, expect.status, "{host}: {ran:?}");
+        assert_eq!(ran.stdout.is_empty(), expect.stdout.is_none(), "{host}: {ran:?}");
+    }
+}

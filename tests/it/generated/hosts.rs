@@ -45,8 +45,11 @@ pub(super) fn part(name: &str) -> Option<String> {
 pub(super) fn parts() -> impl Iterator<Item = String> {
     let all =
         hosts().flat_map(|host| OF_EACH.iter().map(move |(begin, _)| format!("{begin}{host}")));
-    all.chain(plugins::PLUGINS.iter().map(|(host, _)| format!("known-of-{host}")))
-        .chain(["events-of-opencode".to_string(), "limits-of-opencode".to_string()])
+    all.chain(plugins::PLUGINS.iter().map(|(host, _)| format!("known-of-{host}"))).chain(
+        ["opencode", "kilo", "amp"]
+            .iter()
+            .flat_map(|host| ["events", "limits"].map(|begin| format!("{begin}-of-{host}"))),
+    )
 }
 
 /// How well a host is known.
@@ -233,10 +236,10 @@ pub(super) fn bridge() -> String {
     let rows = EVENTS.iter().filter(|spec| is_told(&spec.name)).map(|spec| {
         let cells = all.iter().map(|host| cell(host, &spec.name));
         let row: Vec<String> = std::iter::once(code(&spec.name)).chain(cells).collect();
-        <[String; 10]>::try_from(row).unwrap()
+        <[String; 12]>::try_from(row).unwrap()
     });
     let head: Vec<&str> = std::iter::once("event").chain(all.iter().copied()).collect();
-    table(<[&str; 10]>::try_from(head).unwrap(), rows)
+    table(<[&str; 12]>::try_from(head).unwrap(), rows)
 }
 
 /// A line as a sentence.

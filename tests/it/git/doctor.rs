@@ -270,19 +270,19 @@ fn hooks_are_counted_once() {
 
 #[test]
 fn what_an_allowing_hook_says_on_stderr_is_seen() {
-    let body = "echo 'warning: 3 TODOs left' >&2; printf '\\033[31mred' >&2; exit 0";
+    let body = "echo 'warning: 3 lines are long' >&2; printf '\\033[31mred' >&2; exit 0";
     let git = Git::new(Sandbox::new().hook_for("pre-commit", "10-warn", body));
     git.hookrun("w", &["install", "git"]).exits(0);
     git.write("w/file");
     git.run("w", &["add", "-A"]).exits(0);
     let ran = git.commit(&[]);
-    ran.exits(0).says("10-warn: warning: 3 TODOs left\n10-warn: \\u{1b}[31mred\n");
+    ran.exits(0).says("10-warn: warning: 3 lines are long\n10-warn: \\u{1b}[31mred\n");
 }
 
 #[test]
 fn a_hook_that_reads_the_working_tree_of_a_commit_is_noted() {
     for (body, is_noted) in [
-        ("for path in $HOOKRUN_ACTION_PATHS; do grep -q TODO \"$path\"; done", true),
+        ("for path in $HOOKRUN_ACTION_PATHS; do grep -q secret \"$path\"; done", true),
         ("for path in $HOOKRUN_ACTION_PATHS; do git show \":$path\"; done", false),
         ("for path in $HOOKRUN_ACTION_PATHS; do case $path in *.pem) exit 1;; esac; done", false),
         ("exit 0", false),

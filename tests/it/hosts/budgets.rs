@@ -73,7 +73,7 @@ fn an_event_that_never_comes_is_awaited_for_the_budget_only() {
 
 #[test]
 fn what_is_installed_ends_before_the_host_gives_up() {
-    for host in HOSTS.iter().filter(|host| !host.project.ends_with(".js")) {
+    for host in HOSTS.iter().filter(|host| host.project.ends_with(".json") && host.name != "kiro") {
         let sandbox = Sandbox::new().hook("hook", "exit 0");
         sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
         let settings: Value = sandbox.read_json(host.project);

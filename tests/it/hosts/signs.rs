@@ -202,7 +202,7 @@ fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
     assert_eq!(
         ran.stderr,
         "`SessionStart` may be an event of claude, codex, gemini, cursor, copilot, qwen, vscode, \
-         factory or devin: the context does not show which; say whose it is: `hookrun run \
+         factory, devin, kiro or kimi: the context does not show which; say whose it is: `hookrun run \
          --host claude`\n"
     );
     assert_eq!(ran.stdout, "");

@@ -21,7 +21,8 @@ fn command(sandbox: &Sandbox, host: &Host) -> (&'static str, String) {
         "copilot" => ("bash", "bash"),
         _ => ("sh", "command"),
     };
-    (shell, hook[key].as_str().unwrap().to_string())
+    let own = hook.get(key).or(hook.pointer("/action/command")).unwrap();
+    (shell, own.as_str().unwrap().to_string())
 }
 
 /// What the host sends before it runs `line` in its shell.

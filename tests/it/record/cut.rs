@@ -12,7 +12,14 @@ use serde_json::{Value, json};
 fn logged(context: &Value) -> Value {
     let context = Context::parse(format!("{context:#}")).unwrap();
     let run = &RunReport::default();
-    let entry = LogEntry { time: UNIX_EPOCH, cwd: None, door: None, context: Some(&context), run };
+    let entry = LogEntry {
+        time: UNIX_EPOCH,
+        cwd: None,
+        door: None,
+        context: Some(&context),
+        trace: None,
+        run,
+    };
     let line = entry.line(&Redactor::default(), Keeps::Explanation);
     assert!(line.len() < 70_000, "{}", line.len());
     serde_json::from_str(&line).unwrap()

@@ -165,3 +165,64 @@ fn long_texts_are_told_by_their_beginning() {
     let short = short.reason.unwrap();
     assert!(short.len() < 2100 && short.ends_with("bytes left out …]"), "{}", short.len());
 }
+
+#[test]
+fn a_session_is_never_divided() {
+    let sandbox = Sandbox::new().hook("10-guard.sh", GUARD);
+    for number in 0..24 {
+        let context = json!({
+            "sessionId": format!("s-{}", number % 6), "toolName": "bash",
+            "toolInput": { "command": format!("ls {number}") },
+        });
+        let arguments = ["run", "tool.pre", "--record", "events.jsonl"];
+        sandbox.hookrun(&arguments, context.to_string().as_bytes());
+    }
+    // Every event of a part is counted there; each session has four.
+    let counts: Vec<u64> = (1..=PARTS)
+        .map(|part| {
+            let own = lines(&sandbox, &["events.jsonl", "--partition", &format!("{part}/{PARTS}")]);
+            own.last().unwrap()["totals"]["events"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(counts.iter().sum::<u64>(), 24);
+    assert!(counts.iter().all(|count| count % 4 == 0), "{counts:?}");
+    assert!(counts.iter().filter(|count| **count > 0).count() > 1, "{counts:?}");
+}
+
+/// The lines of a shell in the documents that decide all parts: GNU parallel's if it is here.
+#[test]
+fn the_recipes_for_many_parts_work() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/replay.md"));
+    let page = page.unwrap();
+    let recipes: Vec<&str> =
+        page.split("```sh\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
+    let argo = page.lines().find(|line| line.contains("inputs.parameters.part}}/8")).unwrap();
+    let argo = argo.split("sh, -c, '").nth(1).unwrap().trim_end_matches("']");
+    let argo = format!(
+        "for p in $(seq 8); do sh -c '{}'; done",
+        argo.replace("{{inputs.parameters.part}}", "'$p'").replace(" --hooks policies", "")
+    );
+    let mut lines: Vec<String> = vec![argo];
+    let has = |name: &&str| {
+        ["/usr/bin", "/bin", "/usr/local/bin"]
+            .iter()
+            .any(|folder| std::path::Path::new(folder).join(name).exists())
+    };
+    for program in ["parallel", "xargs"] {
+        let found = recipes.iter().find(|line| line.contains(&format!("{program} ")));
+        let line = found.unwrap_or_else(|| panic!("no recipe for {program}"));
+        match has(&program) {
+            true => lines.push((*line).to_string()),
+            false => crate::nasty::running::skipped(&format!("there is no {program}")),
+        }
+    }
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y", "ls z"]);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    for line in lines {
+        let whole = format!("PATH={}:$PATH; rm -f part-*; {line}", program.display());
+        let ran = sandbox.hookrun_by_shell(&whole, b"");
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{line}: {ran:?}");
+        let merged = sandbox.hookrun_by_shell("\"$0\" replay --merge part-*.json", b"");
+        merged.exits(0).prints("4 events: 4 as recorded");
+    }
+}

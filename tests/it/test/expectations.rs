@@ -122,7 +122,10 @@ fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
         (&["--budget", "10"], "`10` is not a duration; write a number and a unit"),
         (&["--budget", "0s"], "`0s` leaves no time at all"),
         (&["--stdin-timeout", "soon"], "`soon` is not a duration"),
-        (&["--format", "xml"], "[possible values: human, json, junit, tap, github]"),
+        (
+            &["--format", "xml"],
+            "[possible values: human, json, junit, tap, github, sarif, gitlab, azure]",
+        ),
         (&["--shell"], "--command <COMMAND>"),
         (&["--command", "x", "--hook", "y"], "cannot be used with"),
         (&["--command", "x", "--hooks", "y"], "cannot be used with"),

@@ -14,8 +14,10 @@ fn report(sandbox: &Sandbox, event: &str, context: &str) -> Value {
 
 fn drop_times(value: &mut Value) {
     if let Value::Object(fields) = value {
-        if let Some(took) = fields.remove("tookMs") {
-            assert!(took.as_f64().unwrap() >= 0.0);
+        for key in ["tookMs", "afterMs"] {
+            if let Some(time) = fields.remove(key) {
+                assert!(time.as_f64().unwrap() >= 0.0);
+            }
         }
         fields.values_mut().for_each(drop_times);
     } else if let Value::Array(list) = value {
@@ -68,7 +70,8 @@ fn the_report_of_a_refusal_has_everything() {
             }],
             "hooks": [
                 with(hook("10-allow.sh", "every event", "block"), json!({
-                    "fate": "ran", "ending": "answered", "containment": "sweep", "status": 0,
+                    "fate": "ran", "ending": "answered", "timeoutMs": 5000.0,
+                    "containment": "sweep", "status": 0,
                     "stdout": stream("checked\n"), "stderr": stream("detail\n"),
                     "verdict": { "decision": "allow", "rule": "text", "output": "checked" },
                     "notes": [],
@@ -78,7 +81,8 @@ fn the_report_of_a_refusal_has_everything() {
                 })),
                 with(hook("30-off.sh", "every event", "block"), json!({ "fate": "disabled" })),
                 with(hook("40-block.sh", "every event", "allow"), json!({
-                    "fate": "ran", "ending": "answered", "containment": "sweep", "status": 3,
+                    "fate": "ran", "ending": "answered", "timeoutMs": 5000.0,
+                    "containment": "sweep", "status": 3,
                     "stdout": stream(""), "stderr": stream("no force push\n"),
                     "verdict": { "decision": "block", "rule": "non-zero-exit", "reason": "no force push" },
                     "notes": [],

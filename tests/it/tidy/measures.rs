@@ -12,6 +12,15 @@ use super::{Source, names_of_several_types, sources, tuple_parameters};
 /// Files and the files that they use, by their module paths (`engine/exec/step`).
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
+/// What the features `sessions` and `warm` add to the engine.
+const OF_FEATURES: &[&str] = &[
+    "engine/session_hooks",
+    "engine/exec/step/living.rs",
+    "engine/exec/warm",
+    "engine/exec/step/warming.rs",
+    "engine/run/start.rs",
+];
+
 #[test]
 fn the_house_keeps_its_measures() {
     let sources = sources();
@@ -19,12 +28,13 @@ fn the_house_keeps_its_measures() {
     let knots = knots(&arrows);
     let circles = circles_of_siblings(&arrows);
     // The reader of command lines is a feature of its own, as are hooks that live as long as a
-    // session; the nouns and the table of the reader are the engine's.
+    // session and warm starts; the nouns and the table of the reader are the engine's.
     let of_engine =
         ["line.rs", "options.rs", "programs.rs"].map(|name| format!("engine/shell/{name}"));
     let is_optional = |path: &str| {
         let is_reader = path.starts_with("engine/shell/") && !of_engine.contains(&path.to_string());
-        is_reader || path.starts_with("engine/session_hooks")
+        let of_feature = |beginning: &&str| path.starts_with(*beginning);
+        is_reader || OF_FEATURES.iter().any(of_feature)
     };
     let engine = sources.iter().filter(|source| source.path.starts_with("engine"));
     let engine = engine.filter(|source| !is_optional(&source.path));
@@ -33,15 +43,15 @@ fn the_house_keeps_its_measures() {
     let longest_file = sources.iter().max_by_key(|source| lines(source)).unwrap();
     // What is measured, how much it is, and how much it may be.
     let measures = [
-        ("lines of src", sources.iter().map(lines).sum(), 75_200),
-        ("lines of code in it, without comments and unit tests", code_lines(&sources), 59_400),
+        ("lines of src", sources.iter().map(lines).sum(), 81_600),
+        ("lines of code in it, without comments and unit tests", code_lines(&sources), 64_600),
         (
             "lines of the engine, which is all that an embedder must compile",
             engine.map(lines).sum(),
-            21_120,
+            20_220,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
-        ("files", sources.len(), 456),
+        ("files", sources.len(), 495),
         ("public items, without fields and methods", public_items(&sources), 250),
         ("names of more than one type", names_of_several_types(&sources).len(), 0),
         ("parameters that are tuples", tuple_parameters(&sources).len(), 0),

@@ -136,6 +136,26 @@ fn a_changed_script_runs_as_it_is_now() {
 }
 
 #[test]
+fn random_values_are_not_repeated() {
+    let Some(python) = python() else { return };
+    let sandbox = with_script(
+        "import random, uuid, secrets, os
+print(random.random(), uuid.uuid4(), uuid.uuid1().time, secrets.token_hex(4), os.urandom(4))
+",
+    );
+    let mut warmer = Warmer::start(&sandbox, &[]);
+    let printed: Vec<String> =
+        (0..4).map(|_| warmer.runs_warm(&[&python, "hook.py"]).stdout).collect();
+    let values = |text: &String| text.split(' ').map(String::from).collect::<Vec<_>>();
+    for place in 0..5 {
+        let different: HashSet<String> =
+            printed.iter().map(|text| values(text)[place].clone()).collect();
+        assert_eq!(different.len(), printed.len(), "{printed:?}");
+    }
+    warmer.ends();
+}
+
+#[test]
 fn a_file_beside_the_script_shadows_the_library_as_it_does_cold() {
     let Some(python) = python() else { return };
     let sandbox = with_script("import json\nprint(json.__file__)\n");
@@ -190,7 +210,7 @@ fn what_is_unusual_starts_cold_for_a_reason() {
         (ColdReason::Shim, json!({ "words": [shim, "hook.py"] })),
         (ColdReason::Options, json!({ "words": [python, "-v", "hook.py"] })),
         (ColdReason::Variables, json!({ "words": words, "variables": { "PYTHONPATH": "/x" } })),
-        (ColdReason::Bounds, json!({ "words": words, "files": 50 })),
+        (ColdReason::Bounds, json!({ "words": words, "files": 20 })),
         (ColdReason::TooLarge, json!({ "words": words, "variables": { "A": large, "B": large } })),
         (ColdReason::NotReady, json!({ "words": words })),
         (ColdReason::Unusable, json!({ "words": [echo, "hook.py"] })),
@@ -215,7 +235,37 @@ fn what_is_unusual_starts_cold_for_a_reason() {
     warmer.ends();
     let tried: HashSet<_> = cases.iter().map(|(reason, _)| *reason).collect();
     let never = ColdReason::NAMES.iter().filter(|(reason, _)| !tried.contains(reason));
-    assert_eq!(never.map(|(_, name)| *name).collect::<Vec<_>>(), ["no-subreaper"]);
+    assert_eq!(
+        never.map(|(_, name)| *name).collect::<Vec<_>>(),
+        ["one-event", "no-subreaper", "died", "too-many"]
+    );
+}
+
+/// Ten that take turns: eight stay, and no other starts in vain.
+#[test]
+fn of_more_interpreters_than_are_kept_those_stay_that_are_there() {
+    let Some(python) = python() else { return };
+    let sandbox = with_script("print('ran')\n");
+    let mut warmer = Warmer::start(&sandbox, &[]);
+    let hook = |number: usize| json!([{ "words": [python, "hook.py"], "variables": { "LC_OWN": number.to_string() } }]);
+    let start = |warmer: &mut Warmer, number: usize| {
+        let report = warmer.decides(&hook(number)).remove(0);
+        assert_eq!(report.stdout, "ran\n", "{report:?}");
+        report.start
+    };
+    for number in 0..8 {
+        wait_until("it starts warm", || start(&mut warmer, number) == "warm");
+    }
+    for _ in 0..3 {
+        for number in 0..10 {
+            let found = start(&mut warmer, number);
+            let is_right = if number < 8 { found != "too-many" } else { found == "too-many" };
+            assert!(is_right, "{number}: {found}");
+        }
+    }
+    // One that is asked for alone takes the place of another one.
+    wait_until("it starts warm", || start(&mut warmer, 9) == "warm");
+    warmer.ends();
 }
 
 #[test]

@@ -1,210 +1,172 @@
-//! Cold against warm: what a script sees of its process, and how it ends.
+//! Cold against warm: what a script sees of its process, and how it ends. `hookrun test
+//! --warm-differs` compares.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 
-use serde_json::{Map, Value};
+use hookrun::internals::scenario::warm::{DIFFERENCES, RARE, endings};
+use serde_json::Value;
 
-use super::{Report, Warmer, pythons, skip};
+use super::{python, pythons, skip};
 use crate::sandbox::Sandbox;
-
-/// A script that prints what it sees, by the names of probes.
-const STATE: &str = include_str!("state.py");
-
-/// Scripts that end in many ways, each under its name.
-const ENDINGS: &str = include_str!("endings.txt");
-
-/// A module beside them.
-const NEIGHBOUR: &str = "VALUE = 3\ndef fails():\n    return undefined_name\n";
-
-/// Probes and endings that may differ, and what `docs/warm.md` says of them.
-const DIFFERENCES: &[(&[&str], &str)] = &[
-    (
-        &["command_line", "c_arguments"],
-        "The command line that the system shows is that of the kept interpreter",
-    ),
-    (
-        &["environment_shown", "marks"],
-        "`/proc/self/environ` shows the variables of the kept interpreter",
-    ),
-    (
-        &["stack_depth", "outermost_frame", "recursion that nobody catches"],
-        "Frames of hookrun are below the script's own",
-    ),
-    (
-        &["loaded_modules", "path_cache"],
-        "More modules of the standard library are in `sys.modules` at the start, and their folders in `sys.path_importer_cache`",
-    ),
-    (&["collector_frozen"], "`gc.get_freeze_count()` is not 0"),
-    (
-        &[
-            "destructor of what a module keeps",
-            "destructor of what builtins keep",
-            "destructor of what a class of a module keeps",
-        ],
-        "An object that a script has put into a module of the standard library is not destroyed at the end",
-    ),
-    (&["finalizing"], "`sys.is_finalizing()` is false while the last objects are destroyed"),
-    (
-        OF_SOME_VERSIONS,
-        "What CPython 3.12 and 3.13 say of an exit status that is too large, or of a text that cannot be made, is shorter",
-    ),
-];
-
-/// Those that only some versions show.
-const OF_SOME_VERSIONS: &[&str] =
-    &["exit with a huge number", "exit with an object whose text fails", "finalizing"];
 
 /// How an interpreter is started.
 struct StartSetting {
-    options: &'static [&'static str],
-    variables: &'static [(&'static str, &'static str)],
+    options: &'static str,
+    variables: &'static str,
+    /// More keys of the hook.
+    keys: &'static str,
 }
 
-const fn setting(
-    options: &'static [&'static str],
-    variables: &'static [(&'static str, &'static str)],
-) -> StartSetting {
-    StartSetting { options, variables }
+const fn setting(options: &'static str, variables: &'static str) -> StartSetting {
+    StartSetting { options, variables, keys: "" }
 }
 
 /// With all of these the state is compared.
 const SETTINGS: &[StartSetting] = &[
-    setting(&[], &[]),
-    setting(&["-I"], &[]),
-    setting(&["-u", "-OO"], &[("PYTHONHASHSEED", "7")]),
-    setting(&["-S", "-E"], &[("LANG", "C.UTF-8")]),
-    setting(&["-B", "-s"], &[("LC_ALL", "POSIX"), ("TZ", "Asia/Tokyo")]),
-    setting(&[], &[("PYTHONIOENCODING", "latin-1:replace"), ("PYTHONUNBUFFERED", "1")]),
-    setting(&[], &[("PYTHONUTF8", "0"), ("PYTHONDONTWRITEBYTECODE", "1")]),
+    setting("", ""),
+    setting("-I", ""),
+    setting("-u -OO", "PYTHONHASHSEED = '7'"),
+    setting("-S -E", "LANG = 'C.UTF-8'"),
+    setting("-B -s", "LC_ALL = 'POSIX', TZ = 'Asia/Tokyo'"),
+    setting("", "PYTHONIOENCODING = 'latin-1:replace', PYTHONUNBUFFERED = '1'"),
+    setting("", "PYTHONUTF8 = '0', PYTHONDONTWRITEBYTECODE = '1'"),
+    StartSetting { keys: "limits = { files = 64 }", ..setting("", "") },
+    #[cfg(target_os = "linux")]
+    StartSetting { keys: "sandbox = { write = ['.'] }", ..setting("", "") },
 ];
 
-fn may_differ(name: &str) -> bool {
-    DIFFERENCES.iter().any(|(names, _)| names.contains(&name))
-}
-
-/// The oldest and the newest interpreter here.
-fn two() -> Option<[String; 2]> {
-    let found = pythons();
-    match &found[..] {
-        [first, .., last] => Some([first, last].map(|file| file.display().to_string())),
-        _ => {
-            skip("there are not two versions of CPython 3.8 or later here");
-            None
+/// A project with one hook and one case for each of these starts of these interpreters.
+fn project(interpreters: &[String], settings: &[StartSetting]) -> Sandbox {
+    let (mut hooks, mut cases) = (String::new(), String::new());
+    for (place, python) in interpreters.iter().enumerate() {
+        for (number, StartSetting { options, variables, keys }) in settings.iter().enumerate() {
+            let name = format!("{place}-{number}");
+            writeln!(hooks, "[[hook]]\nname = '{name}'\nevent = 'tool.pre'").unwrap();
+            writeln!(hooks, "command = '{python} {options} ./hook.py'").unwrap();
+            writeln!(hooks, "{keys}").unwrap();
+            writeln!(cases, "[[case]]\nname = '{name}'\nevent = 'tool.pre'").unwrap();
+            writeln!(cases, "hook = '{name}'\nenv = {{ {variables} }}").unwrap();
+            writeln!(cases, "expect = {{ decision = 'allow' }}").unwrap();
         }
     }
+    let sandbox = Sandbox::new().file("p/hook.py", "print('fine')\n");
+    sandbox.file("p/hookrun.toml", &hooks).file("p/tests/cases.toml", &cases)
 }
 
-fn state(report: &Report) -> Map<String, Value> {
-    serde_json::from_str(&report.stdout).unwrap_or_else(|error| panic!("{error}: {report:?}"))
+fn differs(sandbox: &Sandbox) -> (i32, Value) {
+    let ran = sandbox.hookrun(&["test", "--warm-differs", "p", "--format", "json"], b"");
+    let report = serde_json::from_str(&ran.stdout);
+    (ran.status, report.unwrap_or_else(|error| panic!("{error}: {ran:?}")))
 }
 
 #[test]
-fn a_script_sees_the_same_process() {
-    let Some(both) = two() else { return };
-    let sandbox = Sandbox::new().file("state.py", STATE).file("warm_neighbour.py", NEIGHBOUR);
+fn a_script_sees_the_same_process_and_ends_in_the_same_way() {
+    let found = pythons();
+    let [first, .., last] = &found[..] else {
+        return skip("there are not two versions of CPython 3.8 or later here");
+    };
+    let (status, report) =
+        differs(&project(&[first, last].map(|file| file.display().to_string()), SETTINGS));
+    let probes = report["probes"].as_array().unwrap();
     let mut seen = BTreeSet::new();
-    for python in &both {
-        for StartSetting { options, variables } in SETTINGS {
-            let mut warmer = Warmer::start(&sandbox, variables);
-            let mut words = vec![python.as_str()];
-            words.extend(*options);
-            words.push("state.py");
-            let cold = state(&warmer.runs_cold(&words));
-            let warm = state(&warmer.runs_warm(&words));
-            assert!(cold.len() >= 100 && warm.len() == cold.len());
-            for (name, value) in &cold {
-                if *value != warm[name] {
-                    assert!(may_differ(name), "{words:?} {name}:\n{value}\n{}", warm[name]);
-                    seen.insert(name.clone());
-                }
-            }
-            warmer.ends();
-        }
+    for one in probes {
+        assert_eq!(one["differences"], Value::Array(Vec::new()), "{one:#}");
+        assert!(one["probes"].as_u64().unwrap() >= 100, "{one:#}");
+        let known = one["known"].as_array().unwrap().iter();
+        seen.extend(known.map(|name| name.as_str().unwrap().to_string()));
     }
-    check_table(&seen, |name| STATE.contains(&format!("def {name}():")));
-}
-
-/// What is listed of these names does differ.
-fn check_table(seen: &BTreeSet<String>, is_one: impl Fn(&str) -> bool) {
-    let listed = DIFFERENCES.iter().flat_map(|(names, _)| *names).filter(|name| is_one(name));
-    let listed = listed.filter(|name| !OF_SOME_VERSIONS.contains(name));
-    let never: Vec<_> = listed.filter(|name| !seen.contains(**name)).collect();
+    assert_eq!((status, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
+    assert_eq!(probes.len(), 2 * SETTINGS.len());
+    let endings = |one: &Value| one["endings"].as_u64().unwrap();
+    assert_eq!(probes.iter().filter(|one| endings(one) > 150).count(), 2);
+    let listed = DIFFERENCES.iter().flat_map(|known| known.probes);
+    let never = listed.filter(|name| !seen.contains(**name) && !RARE.contains(name));
+    let never: Vec<_> = never.collect();
     assert!(never.is_empty(), "listed, and do not differ: {never:?}");
 }
 
-/// Without addresses and numbers that differ from start to start.
-fn without_numbers(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    let marks = ["0x", "refcount : ", "Thread-", "pid="];
-    while let Some((at, mark)) =
-        marks.iter().filter_map(|mark| Some((rest.find(mark)?, *mark))).min()
-    {
-        let end = at + mark.len();
-        out.push_str(&rest[..end]);
-        rest = rest[end..].trim_start_matches(|letter: char| letter.is_ascii_hexdigit());
-    }
-    out + rest
-}
+#[test]
+fn the_command_shows_both_values_of_what_differs_and_why_hooks_started_cold() {
+    let Some(python) = python() else { return };
+    let hook = format!(
+        "#!{python}\nimport gc, json, sys, time\ncommand = json.load(sys.stdin)['toolInput']['command']\n\
+         if command == 'gc': sys.exit(str(gc.get_freeze_count() > 0))\n\
+         if command == 'time': print(time.time_ns())\n\
+         if command == 'file': open('left', 'w').write(str(gc.get_freeze_count() > 0))\n"
+    );
+    let rows = ["ls", "gc", "time", "file"].map(|word| format!("{{ command = '{word}' }}"));
+    let cases = format!(
+        "[[case]]\nname = '{{command}}'\nevent = 'tool.pre'\nexpect = {{ decision = 'allow' }}\n\
+         context = {{ toolName = 'bash', toolInput = {{ command = '{{command}}' }} }}\n\
+         with = [{}]\n[[case]]\nname = 'skipped'\nevent = 'tool.pre'\nskip = 'why'\n\
+         expect = {{ decision = 'allow' }}\n",
+        rows.join(", ")
+    );
+    let sandbox = Sandbox::new()
+        .script("p/hooks.d/tool.pre/10-python.py", &hook)
+        .script("p/hooks.d/tool.pre/20-shell.sh", "#!/bin/sh\n")
+        .file("p/hooks.d/tests/cases.toml", &cases);
+    let (status, report) = differs(&sandbox);
+    assert_eq!((status, &report["ok"]), (1, &Value::Bool(false)), "{report:#}");
+    let case = |number: usize| &report["cases"][number];
+    let results: Vec<&Value> = (0..5).map(|number| &case(number)["result"]).collect();
+    assert_eq!(results, ["same", "differs", "same", "differs", "skipped"], "{report:#}");
+    let is_there = |number: usize, place: &str, cold: &str, warm: &str| {
+        let found = case(number)["differences"].as_array().unwrap();
+        found.iter().any(|one| one["place"] == place && one["cold"] == cold && one["warm"] == warm)
+    };
+    assert!(is_there(1, "steps.0.reason", "False", "True"), "{report:#}");
+    assert!(is_there(1, "steps.0.hooks.0.stderr.text", "False\n", "True\n"), "{report:#}");
+    assert!(is_there(3, "files work/left", "False", "True"), "{report:#}");
+    let varies = case(2)["varies"].as_array().unwrap();
+    assert!(varies.iter().any(|place| place == "steps.0.hooks.0.stdout.text"), "{report:#}");
+    let cold = report["cold"].as_array().unwrap();
+    assert_eq!((cold.len(), &cold[0]["hook"]), (1, &Value::from("20-shell.sh")), "{report:#}");
+    assert_eq!(cold[0]["reason"], "no-script");
 
-/// What can be compared of a run, with the files that the script has left in its home.
-fn comparable(sandbox: &Sandbox, report: &Report) -> Vec<String> {
-    let mut all = vec![
-        report.decision.clone(),
-        report.exit.clone(),
-        without_numbers(&report.ending),
-        without_numbers(&report.reason),
-        without_numbers(&report.stdout),
-        without_numbers(&report.stderr),
-    ];
-    for name in ["left-open", "left-open-2"] {
-        let file = sandbox.at("home").join(name);
-        all.push(fs::read_to_string(&file).unwrap_or_default());
-        let _ = fs::remove_file(file);
-    }
-    all
-}
-
-fn ends_alike(python: &str, seen: &mut BTreeSet<String>) {
-    let sandbox = Sandbox::new().file("warm_neighbour.py", NEIGHBOUR);
-    let mut warmer = Warmer::start(&sandbox, &[]);
-    let mut count = 0;
-    for program in format!("\n{ENDINGS}").split("\n#### ").skip(1) {
-        count += 1;
-        let (name, text) = program.split_once('\n').unwrap_or((program, ""));
-        let file = sandbox.at(&format!("e{count}.py"));
-        fs::write(&file, format!("{text}\n")).unwrap();
-        let words = [python, file.to_str().unwrap()];
-        let cold = comparable(&sandbox, &warmer.runs_cold(&words));
-        let warm = comparable(&sandbox, &warmer.runs_warm(&words));
-        if cold != warm {
-            let differing = cold.iter().zip(&warm).filter(|(cold, warm)| cold != warm);
-            let differing: Vec<_> = differing.collect();
-            assert!(may_differ(name), "{python} {name}: {differing:#?}");
-            seen.insert(name.to_string());
-        }
-    }
-    assert!(count > 150, "{count}");
-    warmer.ends();
+    let arguments = ["test", "--warm-differs", "p", "--filter", "^ls$", "--format", "tap"];
+    let ran = sandbox.hookrun(&arguments, b"");
+    assert!(ran.status == 0 && ran.stdout.contains("ok 1 - "), "{ran:?}");
 }
 
 #[test]
-fn a_script_ends_in_the_same_way() {
-    let Some(both) = two() else { return };
-    let mut seen = BTreeSet::new();
-    both.iter().for_each(|python| ends_alike(python, &mut seen));
-    check_table(&seen, |name| ENDINGS.contains(&format!("#### {name}\n")));
+fn a_profile_shows_what_a_warm_start_saves() {
+    let Some(python) = python() else { return };
+    let case = "[[case]]\nname = 'one'\nevent = 'tool.pre'\nexpect = { decision = 'allow' }\n";
+    let sandbox = Sandbox::new()
+        .script("hooks.d/tool.pre/10-python.py", &format!("#!{python}\nimport json\n"))
+        .script("hooks.d/tool.pre/20-own.py", &format!("#!{python} -v\n"))
+        .script("hooks.d/tool.pre/30-off.py", &format!("#!{python}\n# hookrun: warm=off\n"))
+        .file("hooks.d/tests/cases.toml", case);
+    let ran = sandbox.hookrun(&["test", "--profile", "--format", "json"], b"");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    let hooks = report["hooks"].as_array().unwrap();
+    let hook = |name: &str| hooks.iter().find(|hook| hook["hook"] == name).unwrap();
+    let saving = hook("10-python.py");
+    assert!(saving["gainMs"].as_f64().unwrap() > 0.0, "{report:#}");
+    assert!(saving["warmMs"].as_f64() < saving["coldMs"].as_f64(), "{report:#}");
+    assert_eq!(hook("20-own.py")["reason"], "options");
+    assert!(hook("30-off.py")["warmMs"].is_null() && hook("30-off.py")["reason"].is_null());
+    let ran = sandbox.hookrun(&["test", "--profile"], b"");
+    assert!(ran.stdout.contains("with `warm = \"fork\"`"), "{ran:?}");
+    let said = sandbox.hookrun(&["doctor"], b"").stdout;
+    let line = said.lines().find(|line| line.starts_with("Hooks that could start warm"));
+    assert!(line.is_some_and(|line| line.contains(": 10-python.py (")), "{said}");
+    assert!(!said.contains("20-own.py (") && !said.contains("30-off.py ("), "{said}");
 }
 
 #[test]
 fn the_page_lists_what_differs_and_why_a_hook_starts_cold() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/warm.md")).unwrap();
-    for (_, text) in DIFFERENCES {
+    for known in DIFFERENCES {
+        let text = known.about;
         assert!(page.contains(&format!("| {text}")), "docs/warm.md lacks: {text}");
     }
     for (reason, name) in super::ColdReason::NAMES {
         let row = format!("| `{name}` | {} |", reason.about());
         assert!(page.contains(&row), "docs/warm.md lacks: {row}");
     }
+    assert!(endings().all(|(name, text)| !name.is_empty() && !text.contains("####")));
 }

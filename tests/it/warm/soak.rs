@@ -35,6 +35,14 @@ const SLACK: Duration = Duration::from_secs(3);
 
 const FEW: usize = 300;
 
+/// With these glibc gives back at once what was freed. Without them it keeps up to some MiB, after
+/// a hook has written much, and that would hide what is lost.
+const GIVES_BACK: &[(&str, &str)] = &[
+    ("MALLOC_ARENA_MAX", "1"),
+    ("MALLOC_MMAP_THRESHOLD_", "65536"),
+    ("MALLOC_TRIM_THRESHOLD_", "65536"),
+];
+
 #[expect(clippy::disallowed_methods, reason = "a person who runs tests sets it")]
 fn events() -> usize {
     std::env::var("HOOKRUN_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW)
@@ -62,11 +70,11 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
     for (name, _, text) in HOOKS {
         sandbox = sandbox.file(&format!("{name}.py"), &format!("{text}\n"));
     }
-    let mut warmer = Warmer::start(&sandbox, &[]);
+    let mut warmer = Warmer::start(&sandbox, GIVES_BACK);
     warmer.runs_warm(&[&python, "good.py"]);
     let [mut warm, mut killed, mut late, mut most] = [0; 4];
     let mut wrong = Vec::new();
-    let mut early = None;
+    let mut readings = Vec::new();
     let count = events();
     for number in 0..count {
         // One in eight is of a bad sort, in turn.
@@ -84,17 +92,20 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
         let report = warmer.decides(&hook).remove(0);
         late += usize::from(name == "hangs" && started.elapsed() > TIMEOUT + SLACK);
         warm += usize::from(report.start == "warm");
-        // A process that is dying as it is handed the event was killed as a hook.
-        let is_victim = number % 101 == 100 && report.ending == "Killed { signal: 9 }";
-        if !is_right(&report, expected) && !is_victim {
+        if !is_right(&report, expected) {
             wrong.push((name, report));
         }
         if number % 500 == 499 || number + 1 == count {
             most = most.max(warmer.kept().len());
-            early.get_or_insert_with(|| used(&warmer));
+            readings.push(used(&warmer));
         }
     }
-    let (first, last) = (early.unwrap(), used(&warmer));
+    // The least of each half: the heap shrinks only when what lies at its end is freed, so it goes
+    // between 0.8 and 5.9 MiB.
+    let half = readings.len().div_ceil(2);
+    let least =
+        |some: &[[usize; 2]]| [0, 1].map(|what| some.iter().map(|one| one[what]).min().unwrap());
+    let (first, last) = (least(&readings[..half]), least(&readings[readings.len() - half..]));
     eprintln!(
         "{count} events: {warm} warm, {killed} times killed, {} wrong, {late} late, \
          descriptors {} to {}, memory {} to {} KiB, at most {most} processes kept",
@@ -107,6 +118,6 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(late == 0 && warm > count / 2 && most <= 6);
     // A few that wait have a socket each.
-    assert!(last[0] <= first[0] + 6 && last[1] <= first[1] + 2_000);
+    assert!(last[0] <= first[0] + 6 && last[1] <= first[1] + 6_000);
     warmer.ends();
 }

@@ -1,10 +1,11 @@
 //! A host's settings as a document: what is in it, and what keeps the host from reading it. Pure.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
+use super::list;
 use super::row::{Comments, HOOKS, SettingsShape};
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
@@ -36,8 +37,12 @@ pub(crate) struct EditError {
 
 impl EditError {
     fn new(cause: impl Into<String>, cure: &str) -> EditError {
-        let cure = format!("{cure}; it was not touched");
-        EditError { at: None, complaint: Complaint::with_cure(cause, cure) }
+        EditError::of(Complaint::with_cure(cause, cure))
+    }
+
+    fn of(complaint: Complaint) -> EditError {
+        let cure = complaint.cure.map(|cure| format!("{cure}; it was not touched"));
+        EditError { at: None, complaint: Complaint { cure, ..complaint } }
     }
 
     fn at(self, line: usize, column: usize) -> EditError {
@@ -50,7 +55,7 @@ impl EditError {
 pub(crate) struct SettingsEntry {
     /// The host's name for the event.
     pub(crate) event: String,
-    pub(crate) keys: serde_json::Map<String, Value>,
+    pub(crate) keys: Map<String, Value>,
     pub(crate) command: Option<String>,
     /// Its own matcher, or that of its group.
     pub(crate) matcher: Option<String>,
@@ -112,8 +117,12 @@ impl Document {
     /// Reads a text; an empty one is a file without anything in it.
     pub(crate) fn read(text: &str, shape: SettingsShape) -> Result<Document, EditError> {
         let bare = unmarked(text);
-        let body = if bare.trim().is_empty() { "{}\n" } else { bare };
-        let root = CstRootNode::parse(body, &RELAXED).map_err(unreadable)?;
+        let body = match shape.file.is_toml {
+            true => list::as_json(bare).map_err(EditError::of)?,
+            false if bare.trim().is_empty() => "{}\n".to_string(),
+            false => bare.to_string(),
+        };
+        let root = CstRootNode::parse(&body, &RELAXED).map_err(unreadable)?;
         let document = Document { root, source: text.to_string(), shape };
         match document.misshaped() {
             Some(cause) => Err(EditError::new(cause, "correct it by hand")),
@@ -121,9 +130,16 @@ impl Document {
         }
     }
 
+    /// The document of what is below the key of the hooks.
+    pub(crate) fn of_hooks(hooks: &Value, shape: SettingsShape) -> Result<Document, EditError> {
+        let text = json!({ shape.table(): hooks }).to_string();
+        let root = CstRootNode::parse(&text, &RELAXED).map_err(unreadable)?;
+        Ok(Document { root, source: text, shape })
+    }
+
     /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
     pub(crate) fn dropped(&self) -> Vec<EditError> {
-        if self.source.trim().is_empty() {
+        if self.source.trim().is_empty() || self.shape.file.is_toml {
             return Vec::new();
         }
         let body = unmarked(&self.source);
@@ -142,7 +158,8 @@ impl Document {
 
     /// What strict JSON does not allow in the text, if the host may not take that.
     pub(crate) fn doubt(&self) -> Option<EditError> {
-        if self.shape.comments != Comments::Unknown || self.source.trim().is_empty() {
+        let is_toml = self.shape.file.is_toml;
+        if self.shape.comments != Comments::Unknown || self.source.trim().is_empty() || is_toml {
             return None;
         }
         plain_json(unmarked(&self.source))
@@ -175,15 +192,24 @@ impl Document {
             event: event.to_string(),
             command: self.command(handler),
             matcher: self.matcher(event, handler),
-            keys: match handler.to_serde_value() {
-                Some(Value::Object(keys)) => keys,
-                Some(_) | None => serde_json::Map::new(),
-            },
+            keys: self.keys(handler),
         }
     }
 
+    /// All keys of a hook, with those of what it runs.
+    fn keys(&self, handler: &CstObject) -> Map<String, Value> {
+        let Some(Value::Object(mut keys)) = handler.to_serde_value() else { return Map::new() };
+        let action = self.shape.file.action_key().and_then(|key| keys.remove(key));
+        if let Some(Value::Object(action)) = action {
+            keys.extend(action);
+        }
+        keys
+    }
+
     pub(super) fn command(&self, handler: &CstObject) -> Option<String> {
-        handler.get(self.shape.command())?.value()?.as_string_lit()?.decoded_value().ok()
+        let action = self.shape.file.action_key().and_then(|key| handler.object_value(key));
+        let holder = action.as_ref().unwrap_or(handler);
+        holder.get(self.shape.command())?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
     fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
@@ -201,6 +227,17 @@ impl Document {
 
     fn listed(&self) -> Vec<ListedEntry> {
         let (mut all, table) = (Vec::new(), self.shape.table());
+        if let Some(key) = self.shape.file.event_key() {
+            let nodes = self.hook_list().map(|list| list.elements()).unwrap_or_default();
+            let event =
+                |node: &CstNode| node.to_serde_value()?.get(key)?.as_str().map(str::to_string);
+            let entry = |(at, node): (usize, CstNode)| ListedEntry {
+                event: event(&node).unwrap_or_default(),
+                place: format!("`{table}[{at}]`"),
+                node: Some(node),
+            };
+            return nodes.into_iter().enumerate().map(entry).collect();
+        }
         for property in self.hook_table().iter().flat_map(CstObject::properties) {
             let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
             else {
@@ -236,6 +273,10 @@ impl Document {
         self.root.object_value()?.object_value(self.shape.table())
     }
 
+    pub(super) fn hook_list(&self) -> Option<CstArray> {
+        self.root.object_value()?.array_value(self.shape.table())
+    }
+
     fn misshaped(&self) -> Option<String> {
         let Some(object) = self.root.object_value() else {
             return Some("is not a JSON object".to_string());
@@ -249,6 +290,10 @@ impl Document {
             return Some(format!("`{table}` appears twice in it"));
         }
         let property = object.get(table)?;
+        if self.shape.file.event_key().is_some() {
+            let is_list = property.array_value().is_some();
+            return (!is_list).then(|| format!("`{table}` is not a list"));
+        }
         let Some(hooks) = property.object_value() else {
             return Some(format!("`{table}` is not an object"));
         };
@@ -270,6 +315,10 @@ const COMMANDS: &[&str] = &["command", "bash", "powershell", "exec"];
 /// Why an entry is no hook, if it is none.
 fn lack(entry: &CstNode) -> Option<String> {
     let keys = match entry.to_serde_value() {
+        // Kiro says there what it runs.
+        Some(Value::Object(keys)) if keys.get("action").is_some_and(Value::is_object) => {
+            return None;
+        }
         Some(Value::Object(keys)) => keys,
         Some(other) => {
             let shown: String = other.to_string().chars().take(40).collect();

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use jsonc_parser::cst::{CstArray, CstInputValue, CstObject};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp};
 use serde_json::Value;
 
 use super::document::{Document, MARK, unmarked};
+use super::list::{self, HookEntry};
 use super::program::{BACKSTOP, GUARD};
 use super::row::{HOOKS, HostEventRow, SettingsShape};
 use super::served::{ServerDoor, is_own_tool};
@@ -23,11 +24,16 @@ impl Document {
     ) -> String {
         let mut wanted: Vec<WantedHandler> =
             rows.iter().flat_map(|row| ways.handlers(self.shape, row)).collect();
+        if self.shape.file.is_toml {
+            let entries: Vec<&HookEntry> = wanted.iter().map(|one| &one.keys).collect();
+            return list::with(&self.source, &entries, is_own);
+        }
         for (event, handler) in self.own(is_own) {
             let kind = self.settings_entry(&event, &handler).keys.get("type").cloned();
             let fits = |one: &WantedHandler| {
                 let wanted = one.keys.iter().find(|(key, _)| *key == "type");
-                one.event == event && wanted.map(|(_, kind)| kind) == kind.as_ref()
+                let is_listed = self.shape.file.event_key().is_some();
+                one.event == event && (is_listed || wanted.map(|(_, kind)| kind) == kind.as_ref())
             };
             let is_whole = self.settings_entry(&event, &handler).narrowed().is_empty();
             // One that runs for some calls only is written anew, in its own group.
@@ -37,14 +43,19 @@ impl Document {
             }
         }
         let object = self.root.object_value_or_set();
-        if self.shape.versioned && object.get("version").is_none() {
-            object.insert(0, "version", CstInputValue::Number("1".to_string()));
+        if let Some(version) = self.shape.version.filter(|_| object.get("version").is_none()) {
+            let version: Value = serde_json::from_str(version).unwrap_or_default();
+            object.insert(0, "version", input(&version));
         }
         for WantedHandler { event, keys, .. } in wanted {
             let keys = keys.into_iter();
             let handler = CstInputValue::Object(
                 keys.map(|(key, value)| (key.to_string(), input(&value))).collect(),
             );
+            if self.shape.file.event_key().is_some() {
+                object.array_value_or_set(self.shape.table()).append(handler);
+                continue;
+            }
             let list = object.object_value_or_set(self.shape.table()).array_value_or_set(event);
             list.append(if self.shape.file.groups(event) {
                 let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
@@ -63,6 +74,9 @@ impl Document {
         if own.is_empty() {
             return self.source.clone();
         }
+        if self.shape.file.is_toml {
+            return list::with(&self.source, &[], is_own);
+        }
         let before = original.and_then(|text| Document::read(text, self.shape).ok());
         let lists = before.as_ref().and_then(Document::hook_table);
         for (event, handler) in own {
@@ -75,14 +89,16 @@ impl Document {
             object.is_some_and(|object| object.get(key).is_some())
         };
         if let Some(object) = self.root.object_value() {
-            if let Some(hooks) = object.get(table)
-                && hooks.object_value().is_some_and(|hooks| hooks.properties().is_empty())
-                && !had(table)
+            let is_empty = |hooks: &CstObjectProp| match (hooks.object_value(), hooks.array_value())
             {
+                (Some(events), _) => events.properties().is_empty(),
+                (None, list) => list.is_some_and(|list| list.elements().is_empty()),
+            };
+            if let Some(hooks) = object.get(table).filter(|it| is_empty(it) && !had(table)) {
                 hooks.remove();
             }
             if let Some(version) = object.get("version")
-                && self.shape.versioned
+                && self.shape.version.is_some()
                 && before.is_some()
                 && !had("version")
             {
@@ -96,7 +112,7 @@ impl Document {
     pub(crate) fn is_bare(&self) -> bool {
         let Some(object) = self.root.object_value() else { return false };
         let is_trifle = |name: Option<String>| match name.as_deref() {
-            Some("version") => self.shape.versioned,
+            Some("version") => self.shape.version.is_some(),
             Some(name) if name == self.shape.table() => self.handlers().is_empty(),
             Some(_) | None => false,
         };
@@ -130,6 +146,9 @@ impl Document {
         let is_empty = |list: &CstArray| list.elements().is_empty();
         let group = handler.ancestors().find_map(|outer| outer.as_object());
         handler.remove();
+        if self.shape.file.event_key().is_some() {
+            return;
+        }
         let empty = |group: &CstObject| group.array_value(HOOKS).is_some_and(|it| is_empty(&it));
         if let Some(group) = group.filter(|group| self.shape.file.groups(event) && empty(group)) {
             group.remove();
@@ -155,7 +174,7 @@ pub(crate) struct AskingWays {
 /// A hook that is to be in the settings.
 struct WantedHandler {
     event: &'static str,
-    keys: Vec<(&'static str, Value)>,
+    keys: HookEntry,
 }
 
 impl AskingWays {
@@ -179,11 +198,7 @@ fn wait(shape: SettingsShape, row: &HostEventRow) -> u64 {
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-fn entry(
-    shape: SettingsShape,
-    row: &HostEventRow,
-    mut command: String,
-) -> Vec<(&'static str, Value)> {
+fn entry(shape: SettingsShape, row: &HostEventRow, mut command: String) -> HookEntry {
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }
@@ -195,8 +210,16 @@ fn entry(
         command.push_str(GUARD);
     }
     let mut keys = Vec::new();
-    keys.extend(shape.key(HostHookKey::Kind).map(|key| (key, Value::from("command"))));
-    keys.push((shape.command(), Value::from(command)));
+    keys.extend(shape.file.event_key().map(|key| (key, Value::from(row.name))));
+    let kind = shape.key(HostHookKey::Kind).map(|key| (key, Value::from("command")));
+    let runs = kind.into_iter().chain([(shape.command(), Value::from(command))]);
+    match shape.file.action_key() {
+        Some(key) => {
+            let action = runs.map(|(key, value)| (key.to_string(), value)).collect();
+            keys.push((key, Value::Object(action)));
+        }
+        None => keys.extend(runs),
+    }
     keys.extend(shape.key(HostHookKey::Time).map(|key| (key, wait(shape, row).into())));
     keys.extend(shape.key(HostHookKey::Name).map(|key| (key, Value::from("hookrun"))));
     keys.extend(shape.closed().filter(|_| row.is_closed));

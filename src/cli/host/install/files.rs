@@ -40,7 +40,7 @@ pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> Strin
 }
 
 impl InstallHost {
-    /// Where its file is; `None` for a user without a home.
+    /// Where its file is; `None` for a user without a home, and for a project where it reads none.
     pub(crate) fn path(
         &self,
         scope: SettingsScope,
@@ -48,7 +48,7 @@ impl InstallHost {
         env: &Environment,
     ) -> Option<PathBuf> {
         if scope == SettingsScope::Project {
-            return Some(project.join(self.project));
+            return (!self.project.is_empty()).then(|| project.join(self.project));
         }
         match self.user {
             UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
@@ -59,6 +59,17 @@ impl InstallHost {
             }
             UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
         }
+    }
+
+    /// Why it has no file of this scope.
+    pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
+        if scope == SettingsScope::Project {
+            let cause = format!("{} reads hooks from its user's settings alone", self.title);
+            return Complaint::with_cure(cause, "install for the user: --scope user");
+        }
+        let project = "set HOME to it, or install for the project: --scope project";
+        let cure = if self.project.is_empty() { "set HOME to it" } else { project };
+        Complaint::with_cure(env.why_no_home(), cure)
     }
 
     /// Whether this person has the host: its own folder of settings, or its program in PATH.
@@ -162,7 +173,8 @@ impl Target {
     fn write_in(&self, folder: &Path, text: &str) -> io::Result<()> {
         let name = self.real.file_name().unwrap_or_default().to_string_lossy();
         let mut builder = tempfile::Builder::new();
-        let builder = builder.permissions(fs::Permissions::from_mode(0o644));
+        let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
+        let builder = builder.permissions(fs::Permissions::from_mode(mode));
         let mut new = builder.prefix(&format!(".{name}.hookrun-")).tempfile_in(folder)?;
         if let Ok(old) = self.real.metadata() {
             let made = new.as_file().metadata()?;

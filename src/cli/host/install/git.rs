@@ -28,7 +28,7 @@ use repository::{Repository, ask, configure, find_base, own_folder, own_hooks};
 use shim::{FirstHook, Shim};
 
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope.settings(), env, true)?;
+    let place = find_place(args.place.scope().settings(), env, true)?;
     let source = find_source(args, env)?;
     let registry = find_hooks(&source, env, &place)?;
     let (program, options) =
@@ -69,7 +69,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 }
 
 pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.scope.settings(), env, false)?;
+    let place = find_place(args.scope().settings(), env, false)?;
     let mut changes = passed_over(&place)?;
     for hook in GIT_HOOKS {
         changes.extend(plan_removal(&place.hooks, hook)?);
@@ -158,7 +158,7 @@ fn find_source(args: &InstallArgs, env: &Environment) -> Result<SourceArgs> {
         *path = env.cwd.join(&path);
     }
     let is_named = !source.hooks.is_empty() || !source.settings.is_empty();
-    if args.place.scope.settings() == SettingsScope::Project || is_named {
+    if args.place.scope().settings() == SettingsScope::Project || is_named {
         return Ok(source);
     }
     let own = own_folder(env);

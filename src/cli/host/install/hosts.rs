@@ -21,6 +21,15 @@ use super::{schema, trust};
 /// A plugin needs no address.
 const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by itself");
 
+/// OpenCode, and its fork Kilo Code.
+const OPENCODE: PluginShape =
+    PluginShape { events: plugins::OPENCODE, text: include_str!("plugin/opencode.js") };
+
+const OPENCODE_CANNOT: &[&str] = &[
+    "it cannot ask: a question from a hook blocks",
+    "what a hook says for the model before a tool has no place",
+];
+
 /// pi, and oh-my-pi, which came from it.
 const PI: PluginShape = PluginShape { events: &[], text: include_str!("plugin/pi.js") };
 
@@ -101,7 +110,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".cursor/hooks.json",
         user: UserFile::Home(".cursor/hooks.json"),
         form: HostForm::Settings(SettingsShape {
-            versioned: true,
+            version: Some("1"),
             ..SettingsShape::of(&files::CURSOR)
         }),
         // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
@@ -120,7 +129,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".github/hooks/hookrun.json",
         user: UserFile::Home(".copilot/hooks/hookrun.json"),
         form: HostForm::Settings(SettingsShape {
-            versioned: true,
+            version: Some("1"),
             names_event: true,
             ..SettingsShape::of(&files::COPILOT)
         }),
@@ -142,20 +151,47 @@ pub(crate) const HOSTS: &[InstallHost] = &[
     others::GOOSE,
     others::AGY,
     others::GROK,
+    others::KIRO,
+    others::KIMI,
+    others::CLINE,
     InstallHost {
         name: "opencode",
         title: "OpenCode",
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),
+        form: HostForm::Plugin(OPENCODE),
+        cannot: OPENCODE_CANNOT,
+        must: &["start it again: plugins are read when it starts"],
+        no_server: PLUGIN_ASKS,
+        ..InstallHost::PLAIN
+    },
+    InstallHost {
+        name: "kilo",
+        title: "Kilo Code",
+        project: ".kilo/plugin/hookrun.js",
+        user: UserFile::Config("kilo/plugin/hookrun.js"),
+        form: HostForm::Plugin(OPENCODE),
+        cannot: OPENCODE_CANNOT,
+        must: &["start it again: plugins are read when it starts"],
+        no_server: PLUGIN_ASKS,
+        ..InstallHost::PLAIN
+    },
+    InstallHost {
+        name: "amp",
+        title: "Amp",
+        project: ".amp/plugins/hookrun.ts",
+        user: UserFile::Config("amp/plugins/hookrun.ts"),
         form: HostForm::Plugin(PluginShape {
-            events: plugins::OPENCODE,
-            text: include_str!("plugin/opencode.js"),
+            events: plugins::AMP,
+            text: include_str!("plugin/amp.js"),
         }),
         cannot: &[
             "it cannot ask: a question from a hook blocks",
+            "neither a prompt nor a stop can be blocked",
             "what a hook says for the model before a tool has no place",
+            "written by its types and documents, and not run: it asks its own server first",
         ],
-        must: &["start it again: plugins are read when it starts"],
+        must: &["reload its plugins (`plugins: reload`), or start it again"],
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
@@ -232,13 +268,16 @@ impl InstallHost {
     pub(crate) fn settings(&self) -> Option<SettingsShape> {
         match self.form {
             HostForm::Settings(settings) => Some(settings),
-            HostForm::Plugin(_) => None,
+            HostForm::Plugin(_) | HostForm::Scripts(_) => None,
         }
     }
 
     /// In which words it asks; `None` for hookrun's own.
     pub(crate) fn dialect(&self) -> Option<&'static Dialect> {
-        self.settings().and_then(|_| dialects::find(self.name))
+        match self.form {
+            HostForm::Settings(_) | HostForm::Scripts(_) => dialects::find(self.name),
+            HostForm::Plugin(_) => None,
+        }
     }
 
     pub(crate) fn rows(&self) -> Vec<HostEventRow> {

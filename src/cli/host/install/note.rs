@@ -64,9 +64,11 @@ impl InstallHost {
         let (mut noted, table) = (Vec::new(), shape.table());
         for (file, folders) in files.filter(|(file, _)| file.exists()) {
             let mut value = read_value(&file)?;
-            let Some(hooks) = value.get_mut(table).and_then(Value::as_object_mut) else { continue };
-            hooks.retain(|_, list| list.is_array());
-            let document = Document::read(&json!({ table: hooks }).to_string(), shape).ok()?;
+            let Some(hooks) = value.get_mut(table) else { continue };
+            if let Some(events) = hooks.as_object_mut() {
+                events.retain(|_, list| list.is_array());
+            }
+            let document = Document::of_hooks(hooks, shape).ok()?;
             noted.extend(document.hooks().into_iter().map(|hook| {
                 let lines = hook.command_lines();
                 let scripts = folders.scripts(&lines);

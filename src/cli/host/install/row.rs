@@ -28,7 +28,7 @@ pub(crate) struct InstallHost {
     pub(crate) program: Option<&'static str>,
     /// What people call it.
     pub(crate) title: &'static str,
-    /// The file of a project, below its root.
+    /// The file of a project, below its root; empty where it reads none.
     pub(crate) project: &'static str,
     pub(crate) user: UserFile,
     pub(crate) form: HostForm,
@@ -94,6 +94,8 @@ pub(crate) enum UserFile {
 pub(crate) enum HostForm {
     Settings(SettingsShape),
     Plugin(PluginShape),
+    /// A script for each event, named after it: this one, with gaps.
+    Scripts(&'static str),
 }
 
 /// A program that asks hookrun.
@@ -109,8 +111,8 @@ pub(crate) struct PluginShape {
 pub(crate) struct SettingsShape {
     /// Its keys and their meanings, which the reader of settings shares.
     pub(crate) file: &'static HostFile,
-    /// `"version": 1` is at the top.
-    pub(crate) versioned: bool,
+    /// The value of `version` at the top, as JSON, where there is one.
+    pub(crate) version: Option<&'static str>,
     pub(crate) comments: Comments,
     /// Whether it reads a file that begins with a byte order mark, as far as is known.
     pub(crate) takes_mark: bool,
@@ -165,7 +167,7 @@ impl SettingsShape {
     pub(super) const fn of(file: &'static HostFile) -> SettingsShape {
         SettingsShape {
             file,
-            versioned: false,
+            version: None,
             comments: Comments::Unknown,
             takes_mark: true,
             schema: None,

@@ -1,14 +1,19 @@
 //! The plugin for a host that runs no commands: a program that asks hookrun, in hookrun's own
-//! words. Pure text.
+//! words; and the scripts of a host with a file for each event. Pure text.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::program;
 use super::row::{HostEventRow, HostForm, InstallHost};
 
 /// How the file begins; any other file is not ours.
-const MARK: &str = "// Written by `hookrun install`";
+const MARKS: [&str; 2] =
+    ["// Written by `hookrun install`", "#!/bin/sh\n# Written by `hookrun install`"];
+
+/// What a script says in place of a hookrun that has failed, before what can be blocked.
+const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a decision"}"#;
 
 /// What every plugin has.
 const ASK: &str = include_str!("plugin/ask.js");
@@ -21,7 +26,11 @@ pub(crate) struct Plugin {
 }
 
 pub(crate) fn write(host: &InstallHost, rows: &[HostEventRow], program: &str) -> String {
-    let HostForm::Plugin(plugin) = host.form else { return String::new() };
+    let (ask, text) = match host.form {
+        HostForm::Plugin(plugin) => (ASK, plugin.text),
+        HostForm::Scripts(text) => ("", text),
+        HostForm::Settings(_) => return String::new(),
+    };
     let event = |row: &HostEventRow| {
         let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
         (row.name.to_string(), json!([row.event, wait]))
@@ -29,7 +38,10 @@ pub(crate) fn write(host: &InstallHost, rows: &[HostEventRow], program: &str) ->
     let events: Map<String, Value> = rows.iter().map(event).collect();
     let values =
         [("@HOST@", host.name.into()), ("@PROGRAM@", program.into()), ("@EVENTS@", events.into())];
-    let joined = format!("{ASK}{}", plugin.text);
+    let is_closed = rows.iter().any(|row| row.is_closed);
+    let joined = format!("{ask}{text}")
+        .replace("@COMMAND@", &program::command_line(program, host))
+        .replace("@FAILED@", if is_closed { FAILED } else { "{}" });
     values.into_iter().fold(joined, |text, (name, value): (&str, Value)| {
         text.replace(&format!("\"{name}\""), &value.to_string())
     })
@@ -37,12 +49,15 @@ pub(crate) fn write(host: &InstallHost, rows: &[HostEventRow], program: &str) ->
 
 /// Reads a plugin of ours back; `None` for any other text.
 pub(crate) fn read(text: &str) -> Option<Plugin> {
-    if !text.starts_with(MARK) {
+    if !MARKS.iter().any(|mark| text.starts_with(mark)) {
         return None;
     }
     let value = |name: &str| -> Option<Value> {
-        let start = format!("const {name} = ");
-        let line = text.lines().find_map(|line| line.strip_prefix(&start))?;
+        let starts = ["const ", "# "].map(|start| format!("{start}{name} = "));
+        let own = |line: &'_ str| {
+            starts.iter().find_map(|start| line.strip_prefix(start.as_str()).map(str::to_string))
+        };
+        let line = text.lines().find_map(own)?;
         serde_json::from_str(line.trim_end_matches(';')).ok()
     };
     let events = value("EVENTS")?;

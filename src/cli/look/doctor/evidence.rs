@@ -13,8 +13,8 @@ use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 
 use crate::cli::decide::door::Door;
+use crate::cli::look::filter::is_of_project;
 use crate::cli::look::findings::{note, warning};
-use crate::cli::look::why::filter::is_of_project;
 
 /// When a host asked last, and how.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What one settings file of a host says about hookrun, and what is wrong with it.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -92,7 +93,8 @@ impl HostLook<'_> {
 
     /// Reads a file. Nothing is installed where it is missing or cannot be read.
     pub(super) fn read(self, file: SearchedFile) -> (Option<InstalledEntries>, Vec<Problem>) {
-        let text = match text_of(&file) {
+        let is_list = self.host.settings().is_some_and(|shape| shape.file.is_toml);
+        let text = match text_of(&file, is_list) {
             Ok(Some(text)) => text,
             Ok(None) => return (None, Vec::new()),
             Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
@@ -101,11 +103,18 @@ impl HostLook<'_> {
             return self.read_settings(shape, file, &text);
         }
         let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
+        let mode = file.path.metadata().map_or(0, |meta| meta.permissions().mode());
+        let is_stuck = text.starts_with("#!") && mode & 0o111 == 0;
+        let stuck = is_stuck.then(|| {
+            let cause = format!("it is not executable: {} does not run it", self.host.title);
+            error(&file.path, cause, format!("`chmod +x {}`", file.path.display()))
+        });
         let events = plugin.events.into_iter();
         let event = |(name, limit)| InstalledEvent { name, limit: Some(limit) };
         let events = events.map(event).collect();
         let programs = BTreeSet::from([plugin.program]);
-        (Some(InstalledEntries { file, events, programs, search: None }), Vec::new())
+        let installed = InstalledEntries { file, events, programs, search: None };
+        (Some(installed), stuck.into_iter().collect())
     }
 }
 
@@ -114,14 +123,15 @@ fn no_server(path: &Path) -> Problem {
     warning(path, cause, "`hookrun install claude --mcp`; until then only the command decides")
 }
 
-/// What is in a file, as JSON for settings; `None` where there is none.
-fn text_of(file: &SearchedFile) -> Result<Option<String>, Complaint> {
+/// What is in a file, as JSON for settings but for a TOML file of a list of hooks; `None` where there is
+/// none.
+fn text_of(file: &SearchedFile, is_list: bool) -> Result<Option<String>, Complaint> {
     let target = Target::read(&file.path).map_err(|Complaint { cause, cure }| {
         let cure = cure.unwrap_or_else(|| "make it a file that may be read".into());
         Complaint::with_cure(cause, cure)
     })?;
     match target.text {
-        Some(text) if file.path.extension().is_some_and(|ending| ending == "toml") => {
+        Some(text) if !is_list && file.path.extension().is_some_and(|ending| ending == "toml") => {
             hooks_of_toml(&text).map(Some)
         }
         text => Ok(text),

@@ -20,8 +20,8 @@ use crate::lab::scenario::{Keys, TOKENS};
 use serde_json::{Map, Value};
 
 use crate::cli::exit::Result;
-use crate::cli::look::why::filter::is_of_project;
-use crate::cli::look::why::project;
+use crate::cli::look::decisions::project;
+use crate::cli::look::filter::is_of_project;
 use crate::cli::write::files::toml_text;
 
 /// The longest reply of a host that a case expects word by word.

@@ -15,7 +15,7 @@ use crate::lab::report::style::counted;
 
 use crate::cli::decide::startup::{runner, start_up};
 use crate::cli::exit::{Result, failed};
-use crate::cli::look::why::{filter::is_of_project, project};
+use crate::cli::look::{decisions::project, filter::is_of_project};
 use crate::cli::terminal::Terminal;
 use crate::cli::trust;
 

@@ -19,8 +19,8 @@ use crate::engine::lock::locked;
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
 };
+use crate::lab::report::Paths;
 use crate::lab::report::vectors::VectorReport;
-use crate::lab::report::{CheckFormat, Paths};
 use tempfile::TempDir;
 
 use crate::cli::args::TestArgs;
@@ -29,6 +29,7 @@ use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::install::hosts;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::streams;
 
 /// How long a runner may take for one answer, and a vector to prepare its folder.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -76,14 +77,13 @@ pub(super) fn conformance(
     let folders: io::Result<Vec<TempDir>> = folders.collect();
     let folders = folders.map_err(failed("the folders of the vectors cannot be made"))?;
     let trial = VectorTrial { command, env, abort: &abort };
-    let jobs = args.vectors.jobs.unwrap_or_else(usual_jobs);
+    let (count, jobs) = (all.len(), args.vectors.jobs.unwrap_or_else(usual_jobs));
     let cases = trial.try_all(all.into_iter().zip(folders).collect(), jobs)?;
     if let Some(signal) = abort.signal() {
+        let wrong = cases.iter().filter(|case| !case.passes()).count();
+        let far = format!("{} of {count} cases done, {wrong} failed", cases.len());
+        streams::remark(&format!("interrupted: {far}\n"));
         return Ok(ExitStatus::Signal(signal));
-    }
-    if args.format == CheckFormat::Github {
-        let cause = "there is no `github` report of vectors";
-        return Err(Complaint::with_cure(cause, "take junit, tap or json"));
     }
     args.format.write(cases.as_slice(), &Paths::from(&env.cwd), out)?;
     Ok(if cases.iter().all(VectorReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
@@ -191,6 +191,10 @@ impl VectorTrial<'_> {
         let work = || {
             while let Some((place, (read, folder))) = next().filter(|_| !self.is_over()) {
                 let case = self.try_one(read, &folder);
+                if self.is_over() {
+                    // It was cut short, or may have been.
+                    break;
+                }
                 locked(&done).push((place, case));
             }
         };

@@ -9,6 +9,7 @@ mod round;
 pub(super) mod selection;
 mod stillness;
 mod trial;
+mod warm;
 mod watch;
 mod workspace;
 
@@ -24,13 +25,16 @@ use crate::lab::report::CheckFormat;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::exit::{ExitStatus, Result};
-use round::{SuiteCommand, round};
+use round::{SuiteCommand, check, round};
 use selection::chosen;
 
 /// Plays the cases: 0 all as expected, 1 not, 2 could not.
 pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
-    let runner = runner(env, &abort, grounds);
+    let mut runner = runner(env, &abort, grounds);
+    if args.suite.warm_differs.is_none() && !args.suite.profile {
+        runner = runner.one_shot();
+    }
     let command = SuiteCommand { args, env, runner, abort };
     if args.suite.watch {
         if args.format != CheckFormat::Human {
@@ -40,11 +44,17 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         }
         return watch::watch(&command, out);
     }
-    let paths = args.suite.suite.as_deref().unwrap_or_default();
+    let warm = args.suite.warm_differs.as_ref().map(std::slice::from_ref);
+    let paths = warm.or(args.suite.suite.as_deref()).unwrap_or_default();
     let files = found::find(paths, &args.source, env)?;
     let loaded = load::load(&files, &args.source, env);
     let trials = chosen(&loaded.trials, args);
-    let (exit, _) = round(&command, &loaded, &trials, out)?;
+    let exit = if warm.is_some() || args.suite.profile {
+        check(&command, &loaded, &trials, out)?;
+        warm::play(&command, &trials, out)?
+    } else {
+        round(&command, &loaded, &trials, out)?.0
+    };
     Ok(command.abort.signal().map_or(exit, ExitStatus::Signal))
 }
 

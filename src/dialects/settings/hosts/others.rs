@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use super::row::HostHookKey::{
-    About, Arguments, Async, Closed, Command, Folder, Hooks, Idle, InOrder, Kind, Matcher, Name,
-    OfKind, Shell, Time, Variables, Void,
+    About, Action, Arguments, Async, Closed, Command, Enabled, Event, Folder, Hooks, Idle, InOrder,
+    Kind, Matcher, Name, OfKind, Shell, Time, Variables, Void,
 };
 use super::row::{HookKey, HostFile, MatcherSubject, Off, TimeoutUnit, Together, key};
 
@@ -188,4 +188,54 @@ pub(crate) const GROK: HostFile = HostFile {
     usual: Duration::from_secs(5),
     subjects: &[(TOOL, &["PreToolUse", "PostToolUse", "PostToolUseFailure"])],
     ..FAMILY
+};
+
+/// All hooks are in one list, each with its event and an action.
+pub(crate) const KIRO: HostFile = HostFile {
+    dialect: "kiro",
+    name: "a file of hooks of Kiro",
+    folders: &[".kiro"],
+    hook: &[
+        key("name", Name),
+        key("trigger", Event),
+        key("matcher", Matcher),
+        key("action", Action),
+        key("type", Kind),
+        key("command", Command),
+        key("timeout", Time),
+        key("enabled", Enabled),
+        key("description", About),
+        key("prompt", OfKind),
+    ],
+    kinds: &["command", "agent"],
+    subjects: &[(TOOL, TOOL_EVENTS)],
+    ..HostFile::PLAIN
+};
+
+/// A key that is not one of these four makes the whole file invalid (2.1.0).
+pub(crate) const KIMI: HostFile = HostFile {
+    dialect: "kimi",
+    name: "Kimi Code's config.toml",
+    folders: &[".kimi-code"],
+    is_toml: true,
+    hook: &[
+        key("event", Event),
+        key("matcher", Matcher),
+        key("command", Command),
+        key("timeout", Time),
+    ],
+    kinds: &["command"],
+    usual: Duration::from_secs(30),
+    subjects: &[
+        (TOOL, &["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"]),
+        (MatcherSubject::Fact("prompt"), &["UserPromptSubmit"]),
+        (MatcherSubject::Fact("source"), &["SessionStart"]),
+        (MatcherSubject::Fact("reason"), &["SessionEnd"]),
+        (MatcherSubject::Fact("code"), &["StopFailure"]),
+        (MatcherSubject::Fact("agentType"), &["SubagentStart", "SubagentStop"]),
+        (MatcherSubject::Fact("trigger"), &["PreCompact", "PostCompact"]),
+        (MatcherSubject::Fact("kind"), &["Notification"]),
+    ],
+    together: Together::AtOnce,
+    ..HostFile::PLAIN
 };

@@ -21,6 +21,8 @@ pub struct HostFile {
     /// Hooks are in sets that have a name at the top: `{"NAME": {"EVENT": […]}}`; else all are below
     /// `hooks`.
     pub has_sets: bool,
+    /// The file is TOML.
+    pub is_toml: bool,
     /// The host reads comments in it.
     pub has_comments: bool,
     /// Keys below `hooks` that are no events.
@@ -60,6 +62,7 @@ impl HostFile {
         is_grouped: false,
         ungrouped: &[],
         has_sets: false,
+        is_toml: false,
         has_comments: false,
         beside: &[],
         has_other_words: false,
@@ -81,6 +84,16 @@ impl HostFile {
     /// How long a hook of this event may run that does not say it.
     pub fn usual_time(&self, row: &DialectEvent) -> Duration {
         row.wait.filter(|wait| wait.is_known).map_or(self.usual, |wait| wait.usual)
+    }
+
+    /// The key of a hook that names its event, where all hooks are in one list below `hooks`.
+    pub fn event_key(&self) -> Option<&'static str> {
+        self.hook.iter().find(|key| key.says == HostHookKey::Event).map(|key| key.name)
+    }
+
+    /// The key of the table, inside a hook, that says what the hook runs.
+    pub fn action_key(&self) -> Option<&'static str> {
+        self.hook.iter().find(|key| key.says == HostHookKey::Action).map(|key| key.name)
     }
 
     /// Whether hooks of this event are in groups.
@@ -116,6 +129,12 @@ pub const fn key(name: &'static str, says: HostHookKey) -> HookKey {
 /// What a key of a hook says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostHookKey {
+    /// Its event: all hooks are in one list.
+    Event,
+    /// An object with further keys: what it runs.
+    Action,
+    /// It does not run if this is false.
+    Enabled,
     /// Which events of that name.
     Matcher,
     Hooks,

@@ -17,6 +17,11 @@ const SHELL_KEYS: &[&str] = &["input", "chars"];
 /// Keys that may hold one in the input of an unknown tool: a single word under them is none.
 const PROGRAM_KEYS: &[&str] = &["code", "chars", "stdin"];
 
+/// Words that file tools of Copilot CLI and Kiro take under `command`, where shell tools have a
+/// command line.
+const EDITOR_COMMANDS: &[&str] =
+    &["view", "create", "str_replace", "insert", "append", "undo_edit"];
+
 /// Keys that hold the words after a command.
 const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
 
@@ -39,7 +44,9 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
             lines.extend(command_lines(raw, key.is(LIST_KEY)).into_iter().map(|line| (key, line)));
         }
     }
-    lines.retain(|(_, line)| !line.trim().is_empty());
+    let is_editor = matches!(input.kind, ActionKind::Read | ActionKind::Write | ActionKind::Edit);
+    let is_told = |line: &str| is_editor && EDITOR_COMMANDS.contains(&line);
+    lines.retain(|(_, line)| !line.trim().is_empty() && !is_told(line));
     if runs {
         add_arguments(&mut lines, input);
     }
@@ -74,6 +81,9 @@ fn words_text(raw: &str) -> Option<String> {
 /// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken. Of a
 /// list of commands each is one.
 fn command_lines(raw: &str, is_list: bool) -> Vec<String> {
+    // Cline's extension makes a text of the list.
+    let inner = if is_list { inner_json(raw) } else { None };
+    let raw = inner.as_deref().unwrap_or(raw);
     if raw.starts_with('{') {
         return Vec::new();
     }

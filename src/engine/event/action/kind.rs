@@ -43,25 +43,27 @@ pub const TOOLS: &[ToolClass] = tools! {
     Shell "shell"
         "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh" "run_terminal_cmd"
         "execute_command" "exec" "write_bash" "write_powershell" "write_stdin" "shell_command"
-        "run_command" "run_in_terminal" "run_terminal_command" "execute" "developer__shell";
+        "run_command" "run_in_terminal" "run_terminal_command" "execute" "developer__shell"
+        "run_commands" "execute_bash";
     Read "read" "read_file" "read_many_files" "view" "notebookread" "view_image" "view_file" "read_code"
-        "developer__read_image";
-    Write "write" "write_file" "create" "create_file" "write_to_file" "developer__write";
+        "developer__read_image" "fs_read" "read_files";
+    Write "write" "write_file" "create" "create_file" "write_to_file" "developer__write" "fs_write";
     Edit "edit"
         "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
         "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file"
         "replace_string_in_file" "multi_replace_string_in_file" "insert_edit_into_file"
         "replace_file_content" "multi_replace_file_content" "write_code" "search_replace"
-        "developer__edit";
+        "developer__edit" "editor" "replace_in_file";
     Search "search"
         "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
-        "codebase_search" "file_search" "list_dir" "rg" "find_by_name" "developer__tree";
+        "codebase_search" "file_search" "list_dir" "rg" "find_by_name" "developer__tree"
+        "search_codebase" "search_files" "list_files";
     Fetch "fetch"
         "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url" "fetchurl" "fetch_webpage"
-        "read_url_content" "search_web";
+        "read_url_content" "search_web" "fetch_web_content";
     Mcp "mcp";
     Agent "agent" "task" "spawn_agent" "delegate_to_agent" "subagent" "runsubagent" "spawn_subagent"
-        "invoke_subagent";
+        "invoke_subagent" "use_subagent";
     Other "other";
 };
 
@@ -77,7 +79,7 @@ impl ActionKind {
     }
 
     /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
-    /// `mcp_server_tool` (Gemini) are `mcp`.
+    /// `mcp_server_tool` (Gemini) are `mcp`, and so is `@server/tool` (Kiro).
     pub fn of_tool(name: &str) -> ActionKind {
         let known = TOOLS.iter().find(|class| {
             class.word.eq_ignore_ascii_case(name)
@@ -85,7 +87,9 @@ impl ActionKind {
         });
         match known {
             Some(class) => class.kind,
-            None if name.to_ascii_lowercase().starts_with("mcp_") => ActionKind::Mcp,
+            None if name.to_ascii_lowercase().starts_with("mcp_") || name.starts_with('@') => {
+                ActionKind::Mcp
+            }
             None => ActionKind::Other,
         }
     }

@@ -31,7 +31,7 @@ events! {
         has [TURN_INDEX STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
             TRANSCRIPT_PATH PERMISSION_MODE];
     "agent.end" OBSERVER "the agent has stopped working on a prompt",
-        also ["agent_end" "session.idle" "Interrupt"],
+        also ["agent_end" "session.idle" "Interrupt" "TaskComplete" "TaskCancel"],
         has [REASON MESSAGES SESSION_ID CWD];
     "turn.start" OBSERVER "a turn begins",
         also ["turn_start"],

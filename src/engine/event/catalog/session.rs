@@ -8,7 +8,8 @@ use super::row::*;
 
 events! {
     "session.start" OBSERVER "a session begins",
-        also ["SessionStart" "session_start" "session-start" "session.created" "onStart"],
+        also ["SessionStart" "session_start" "session-start" "session.created" "onStart"
+            "TaskStart" "TaskResume"],
         has [TURN_INDEX SESSION_ID MODEL SOURCE CWD TRANSCRIPT_PATH PERMISSION_MODE],
         teaches true;
     "session.end" OBSERVER "the session is over",

@@ -5,7 +5,7 @@ use super::row::*;
 
 events! {
     "tool.pre" GATE "a tool is about to run",
-        also ["PreToolUse" "BeforeTool" "tool_call" "before_tool_call" "before-tool-call"
+        also ["PreToolUse" "BeforeTool" "tool_call" "before_tool_call" "before-tool-call" "tool.call"
             "before_tool_execute" "tool.execute.before" "beforeShellExecution" "beforeMCPExecution"
             "beforeReadFile" "beforeTabFileRead" "onToolCall" "pre_run_command" "pre_write_code"
             "pre_read_code" "pre_mcp_tool_use"],
@@ -31,7 +31,7 @@ events! {
         also ["tool_execution_end"],
         has [TOOL_NAME RESULT IS_ERROR SESSION_ID CWD TOOL_USE_ID];
     "tool.post" TRANSFORM "a tool has run",
-        also ["PostToolUse" "AfterTool" "tool_result" "after_tool_call" "after-tool-call"
+        also ["PostToolUse" "AfterTool" "tool_result" "after_tool_call" "after-tool-call" "tool.result"
             "after_tool_execute" "tool.execute.after" "afterShellExecution" "afterMCPExecution"
             "afterFileEdit" "afterTabFileEdit" "onToolEnd" "post_run_command" "post_write_code"
             "post_read_code" "post_mcp_tool_use"],

@@ -1,15 +1,13 @@
 //! Runs a hook that lives as long as its session.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
-use super::{RunningStep, SlotState, StepSlot};
+use super::RunningStep;
 use crate::engine::exec::engine::Engine;
 use crate::engine::exec::job::Job;
-use crate::engine::exec::lines::LineLife;
 use crate::engine::exec::tree::{self, SparedHooks};
 use crate::engine::lock::locked;
-use crate::engine::run::{Ending, Trace};
+use crate::engine::run::Trace;
 
 impl Engine {
     /// Runs a hook that lives as long as its session, until it ends or its lines say so. Does not
@@ -21,12 +19,7 @@ impl Engine {
         let jobs = std::slice::from_ref(job);
         let (traces, _) = RunningStep::new(self, jobs, None, &|_| false).run();
         let trace = traces.into_iter().next();
-        let mut trace = trace.unwrap_or_else(|| Trace::not_run(self.aborted()));
-        if let Some(lines) = &job.lines {
-            lines.hear_last(&mut trace.stdout.head);
-            lines.renew();
-        }
-        trace
+        trace.unwrap_or_else(|| Trace::not_run(self.aborted()))
     }
 
     /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
@@ -48,21 +41,6 @@ impl Engine {
         match is_spared {
             true => marks.push(mark.to_string()),
             false => marks.retain(|known| known != mark),
-        }
-    }
-}
-
-impl StepSlot<'_> {
-    /// Passes on new lines, and ends the hook if that is due.
-    pub(super) fn follow_lines(&mut self) {
-        let Some(lines) = self.job.lines.clone() else { return };
-        lines.clear_news();
-        let SlotState::Live(live) = &mut self.state else { return };
-        live.child.feed();
-        match lines.life() {
-            LineLife::Open => {}
-            LineLife::Closing => live.close(self.job.timeout, Instant::now()),
-            LineLife::Stopped => live.stop(Ending::Aborted { signal: None }),
         }
     }
 }

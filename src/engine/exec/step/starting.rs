@@ -1,6 +1,8 @@
 //! Starts the hooks of a step when there is room, retries failed starts, and sets deadlines.
 
 use std::io;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -11,11 +13,11 @@ use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::engine::Engine;
 use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::job::{Job, Runs, end_of};
+use crate::engine::exec::keeper::Keeper;
 use crate::engine::exec::live::{Live, Look, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::exec::warm::WarmStart;
-use crate::engine::hook::Warm;
-use crate::engine::run::{ColdReason, Ending, ProcessStart, Trace};
+use crate::engine::lock::locked;
+use crate::engine::run::{Ending, Trace};
 
 /// The first pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
@@ -24,45 +26,28 @@ const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRIES: u32 = 6;
 
 impl Engine {
-    /// Starts the process of a hook: warm, if it may and can.
-    fn start_child(
-        &self,
-        job: &Job<'_>,
-        spawn: &Spawn<'_>,
-        entry: &SandboxEntry,
-    ) -> io::Result<(Child, Option<ProcessStart>)> {
-        let warm = self.warm(job, spawn, entry);
-        let mut how = warm.as_ref().map(|warm| match warm {
-            Ok(_) => ProcessStart::Warm,
-            Err(reason) => ProcessStart::Cold(*reason),
-        });
-        let child = Child::start(job, |streams| match warm {
-            Some(Ok(warm)) => warm.hand_over(streams).or_else(|streams| {
-                how = Some(ProcessStart::Cold(ColdReason::NotReady));
-                spawn.start(streams)
-            }),
-            Some(Err(_)) | None => spawn.start(streams),
-        })?;
-        Ok((child, how))
+    /// Whether a keeper runs or can still start.
+    pub(super) fn may_have_keeper(&self) -> bool {
+        self.program.is_some() && !self.shared.has_no_keeper.load(Ordering::Relaxed)
     }
 
-    /// A process for a hook that may start warm, or why it must start cold; `None` if it may not
-    /// start warm at all, or this program ends soon.
-    fn warm(
-        &self,
-        job: &Job<'_>,
-        spawn: &Spawn<'_>,
-        entry: &SandboxEntry,
-    ) -> Option<Result<WarmStart, ColdReason>> {
-        if job.hook.warm != Some(Warm::Fork) || self.is_one_shot || job.lines.is_some() {
-            return None;
+    /// The keeper, which starts for the first that needs it; `None` if it cannot.
+    pub(super) fn keeper(&self) -> MutexGuard<'_, Option<Keeper>> {
+        let mut kept = locked(&self.shared.kept);
+        if kept.is_none() && self.may_have_keeper() {
+            *kept = self.program.as_ref().and_then(Keeper::start);
+            self.shared.has_no_keeper.store(kept.is_none(), Ordering::Relaxed);
         }
-        let is_bound = entry.program.is_some() || entry.cgroup.is_some();
-        Some(match (is_bound, &self.subreaper) {
-            (true, _) => Err(ColdReason::Bounds),
-            (false, None) => Err(ColdReason::NoSubreaper),
-            (false, Some(_)) => self.shared.warm.start(spawn, &self.shared.spared),
-        })
+        kept
+    }
+
+    /// Lets the keeper forget a process that is about to be reaped, while the number still belongs
+    /// to it.
+    pub(super) fn no_longer_keep(&self, live: &Live) {
+        let kept = live.is_told.then(|| locked(&self.shared.kept));
+        if let Some(Some(keeper)) = kept.as_deref() {
+            keeper.forget(live.child.pid.as_raw_nonzero());
+        }
     }
 }
 
@@ -124,10 +109,13 @@ impl RunningStep<'_> {
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        match self.engine.start_child(job, &spawn, &entry) {
-            Ok((child, how)) => {
-                let mut live = self.started(job, program, child, entry, now);
-                live.start = how;
+        #[cfg(feature = "warm")]
+        let child = self.engine.start_child(&mut self.slots[place], &spawn, &entry);
+        #[cfg(not(feature = "warm"))]
+        let child = Child::start(job, false, |streams| spawn.start(streams));
+        match child {
+            Ok(child) => {
+                let live = self.started(job, program, child, entry, now);
                 self.slots[place].state = SlotState::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
@@ -182,7 +170,6 @@ impl RunningStep<'_> {
             is_confined: entry.program.is_some(),
             cgroup: entry.cgroup,
             level: entry.level,
-            start: None,
             notes: entry.notes,
         }
     }

@@ -2,11 +2,11 @@
 //! is like a fresh start for the other.
 
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit};
 
+use super::files::stamp;
 use super::script::ScriptCommand;
 use crate::engine::run::ColdReason;
 
@@ -58,6 +58,8 @@ pub(super) struct WarmKey {
     /// Variables that count at the start, as `NAME=VALUE`.
     variables: Vec<Vec<u8>>,
     traits: ProcessTraits,
+    /// The sandbox and the limits that its processes have from the start; empty for none.
+    bounds: String,
 }
 
 /// What a process has from its parent and can be changed from outside.
@@ -71,20 +73,16 @@ struct ProcessTraits {
 }
 
 impl WarmKey {
-    /// The key of `command` with the environment `lines`.
+    /// The key of `command` with the environment `lines`, within `bounds`.
     ///
     /// # Errors
     /// Why no interpreter can be kept for it.
-    pub(super) fn of(command: &ScriptCommand, lines: &[&[u8]]) -> Result<WarmKey, ColdReason> {
-        let found = command.interpreter.metadata().map_err(|_| ColdReason::NoScript)?;
-        let number = |number: u64| number.cast_signed();
-        let file = [
-            number(found.dev()),
-            number(found.ino()),
-            number(found.size()),
-            found.mtime(),
-            found.ctime_nsec(),
-        ];
+    pub(super) fn of(
+        command: &ScriptCommand,
+        lines: &[&[u8]],
+        bounds: String,
+    ) -> Result<WarmKey, ColdReason> {
+        let file = stamp(&command.interpreter).ok_or(ColdReason::NoScript)?;
         let mut variables = Vec::new();
         for line in lines {
             let end = line.iter().position(|byte| *byte == b'=').unwrap_or(line.len());
@@ -103,7 +101,7 @@ impl WarmKey {
         variables.sort();
         let (interpreter, name) = (command.interpreter.clone(), command.name.clone());
         let (options, traits) = (command.options.clone(), ProcessTraits::own());
-        Ok(WarmKey { interpreter, file, name, options, variables, traits })
+        Ok(WarmKey { interpreter, file, name, options, variables, traits, bounds })
     }
 }
 

@@ -25,6 +25,9 @@ pub(super) struct ScriptCommand {
     pub(super) options: Vec<OsString>,
     /// As the command names it.
     pub(super) script: OsString,
+    /// What the system calls the process: the program that it was told to start, or what `env`
+    /// has started in its place.
+    pub(super) process_name: OsString,
 }
 
 impl ScriptCommand {
@@ -90,12 +93,14 @@ fn by_first_line(
         }
         let name = OsString::from_vec(name.to_vec());
         let interpreter = find(&name, search).ok_or(ColdReason::NoScript)?;
-        return Ok(ScriptCommand { interpreter, name, options, script });
+        let process_name = file_name(&interpreter);
+        return Ok(ScriptCommand { interpreter, name, options, script, process_name });
     }
     let options =
         if rest.is_empty() { Vec::new() } else { vec![OsString::from_vec(rest.to_vec())] };
     let name = interpreter.clone().into_os_string();
-    Ok(ScriptCommand { interpreter, name, options, script })
+    let process_name = file_name(&program.path);
+    Ok(ScriptCommand { interpreter, name, options, script, process_name })
 }
 
 /// The command of a program that is an interpreter, and is given the script.
@@ -109,7 +114,8 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
         _ => program.path.clone(),
     };
     let (name, script) = (program.name.clone(), script.clone());
-    Ok(ScriptCommand { interpreter, name, options, script })
+    let process_name = file_name(&program.path);
+    Ok(ScriptCommand { interpreter, name, options, script, process_name })
 }
 
 /// The file that `env` would start.
@@ -120,6 +126,10 @@ fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
     let folders = std::env::split_paths(OsStr::from_bytes(search?));
     let mut files = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
     files.find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
+}
+
+fn file_name(file: &Path) -> OsString {
+    file.file_name().unwrap_or_default().to_owned()
 }
 
 /// Whether a file has the name of an interpreter, such as `python3.12`.

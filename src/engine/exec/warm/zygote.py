@@ -2,19 +2,25 @@
 # wait for a script. One of them runs one script once, as a fresh interpreter would. It imports
 # nothing but the standard library, and runs no code of a hook itself.
 #
-# Its stdin is a socket of hookrun's (SOCK_SEQPACKET). A packet there asks for one more process, and
-# names the script that hookrun expects next. Each process has a socket of its own to hookrun, which
-# comes back on that channel. Whoever sees the other end closed ends.
+# Its stdin is a socket of hookrun's (SOCK_SEQPACKET). A packet there asks for one more process: `!`
+# at once, `~` when the hook that has just started is out of the way. The rest of it names the script
+# that hookrun expects next; `!` alone asks for no process more, but for those at once. Each process has a socket of its own to hookrun, which comes back on
+# that channel. Whoever sees the other end closed ends.
 import sys
 
 _base = {name.partition(".")[0] for name in sys.modules}
 
-import ast, atexit, builtins, gc, importlib.machinery, importlib.util, io, json, os, pathlib, posix, re, select
-import shlex, signal, socket, subprocess, time, types, warnings, weakref
+# Not threading, nor what imports it: with it a fork writes to a hundred pages more.
+import ast, atexit, builtins, gc, importlib.machinery, importlib.util, io, json, os, posix, re, select, signal
+import socket, stat, struct, time, types, warnings, weakref
 
 _IDLE_MS = 600_000  # Without a request for this long it ends.
+_LULL_S = 0.005  # A hook has most often ended by then.
 _MOST_BYTES = 1 << 20
+_REHEARSALS = 20  # CPython 3.13 has changed all that it will by then.
 _PADDING = "HOOKRUN_PADDING"
+_LANDLOCK_CREATE_RULESET = 444  # The same everywhere; the calls that add rules and enter follow.
+_STREAMS = ("stdin", "stdout", "stderr")
 _MARKS = (b"HOOKRUN_RUN_ID", b"HOOKRUN_HOOK")
 # These do something that is seen when they are imported.
 _NEVER_AHEAD = {"__future__", "__hello__", "antigravity", "idlelib", "test", "this", "turtledemo"}
@@ -36,21 +42,75 @@ def _compiled(source, script):
     return None if said else code
 
 
+# What hooks do most.
+_REHEARSAL = compile(
+    "import json, re, sys\n"
+    "event = json.load(sys.stdin)\n"
+    "re.search('a(b|c)+$', 'xabc')\n"
+    "print(json.dumps(event), file=sys.stderr)\n",
+    "",
+    "exec",
+)
+
+
 class _Zygote:
     def __init__(self):
         self.channel = socket.socket(fileno=os.dup(0))
-        self.main_globals = None
+        # Streams that are opened for pipes now are right for those of a hook.
+        reading, writing = os.pipe()
+        for number, descriptor in enumerate((reading, writing, writing)):
+            os.dup2(descriptor, number)
+        os.close(reading)
+        os.close(writing)
         self.scripts = {}
+        self.rehearsals = 0
         # A script's own folder takes the place of the working directory.
         self.has_script_folder = bool(sys.path) and sys.path[0] == ""
         if self.has_script_folder:
             del sys.path[0]
+        self.path = list(sys.path)
+        self.start_words = sys.orig_argv[:-2] if hasattr(sys, "orig_argv") else []
         self.library = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
         self.folders = {path: _stamp(path) for path in sys.path}
         self.files = {}
-        self.padding, self.given = self.find_padding()
+        with open("/proc/self/comm", "rb") as file:
+            self.process_name = file.read().rstrip(b"\n")
+        self.padding, given = self.find_padding()
+        # What the interpreter has set itself at its start, it would set again (PEP 538).
+        self.set_by_itself = {name: os.environb[name] for name in os.environb if name not in given}
         self.unraisable = self.find_unraisable()
+        self.libc = self.find_libc()
         self.note_modules()
+
+    # In a sandbox nothing below /proc may be written: what is needed goes by calls of C.
+    def find_libc(self):
+        try:
+            os.close(os.open("/proc/self/mem", os.O_WRONLY))
+        except PermissionError:
+            import ctypes
+
+            libc = ctypes.CDLL(None)
+            if libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1) < 1:
+                raise
+            self.memmove = ctypes.memmove
+            return libc
+        return None
+
+    # In a sandbox each process has a domain of its own (landlock(7)), as if it had entered the
+    # sandbox itself: it cannot trace or signal what hookrun keeps, nor another hook.
+    def enclose(self):
+        version = self.libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1)
+        # No rule but this one: a domain forbids to move files to other folders unless it allows it.
+        refer, scoped = 1 << 13, 3
+        handled = struct.pack("QQQ", refer, 0, scoped)[: 24 if version >= 6 else 8]
+        rules = self.libc.syscall(_LANDLOCK_CREATE_RULESET, handled, len(handled), 0)
+        root = os.open("/", os.O_PATH | os.O_CLOEXEC)
+        everywhere = struct.pack("=Qi", refer, root)
+        is_added = self.libc.syscall(_LANDLOCK_CREATE_RULESET + 1, rules, 1, everywhere, 0) == 0
+        if not is_added or self.libc.syscall(_LANDLOCK_CREATE_RULESET + 2, rules, 0) != 0:
+            os._exit(1)
+        os.close(root)
+        os.close(rules)
 
     def find_padding(self):
         # Where the variables of this process are in its memory: the system shows them in
@@ -80,6 +140,7 @@ class _Zygote:
 
     def note_modules(self):
         self.modules = set(sys.modules) - {"__main__", "__mp_main__"}
+        self.count = len(sys.modules)
         self.preloaded = {name.partition(".")[0] for name in sys.modules} - _base
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
@@ -103,7 +164,7 @@ class _Zygote:
                 tree = ast.parse(source)
         except Exception:
             return
-        for node in tree.body:
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -137,91 +198,142 @@ class _Zygote:
         version = "%d.%d" % sys.version_info[:2]
         self.channel.send(b"%s %s" % (sys.implementation.name.encode(), version.encode()))
         while waiting.poll(_IDLE_MS):
-            script = self.channel.recv(_MOST_BYTES)
-            # A process that is forked while another thread runs would lack that thread.
-            if not script or self.is_stale():
+            asked = [self.channel.recv(_MOST_BYTES)]
+            until = time.monotonic() + _LULL_S
+            while asked[-1][:1] == b"~" and waiting.poll(max(until - time.monotonic(), 0) * 1000):
+                asked.append(self.channel.recv(_MOST_BYTES))
+            if not asked[-1] or self.is_stale():
                 break
-            self.learn(os.fsdecode(script))
-            if len(os.listdir("/proc/self/task")) > 1:
-                break
-            # From now on the collector looks at what a script makes, and at nothing else.
-            gc.collect()
-            gc.freeze()
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            # Forked twice, it becomes a child of hookrun, as every hook is.
-            first = os.fork()
-            if first == 0:
-                if os.fork() != 0:
+            for script in asked:
+                if len(script) == 1:
+                    continue
+                self.learn(os.fsdecode(script[1:]))
+                # A process that is forked while another thread runs would lack that thread.
+                if len(os.listdir("/proc/self/task")) > 1:
                     os._exit(0)
-                theirs.close()
-                self.channel.close()
-                return ours
-            os.waitpid(first, 0)
-            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, theirs.fileno().to_bytes(4, sys.byteorder))]
-            self.channel.sendmsg([b"+"], rights)
-            ours.close()
-            theirs.close()
+                forked = self.fork(script[1:])
+                if forked:
+                    return forked
         os._exit(0)
 
+    # Returns in the forked process only: its socket, and its rehearsal.
+    def fork(self, script):
+        # The interpreter changes code that runs for the first times to what suits it best. Done
+        # here, that is not done once more in each process.
+        while self.rehearsals < _REHEARSALS:
+            self.rehearsals += 1
+            self.rehearse(*self.staged(script))
+        stage = self.staged(script)
+        # From now on the collector looks at what a script makes, and at nothing else.
+        gc.collect()
+        gc.freeze()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Forked twice, it becomes a child of hookrun, as every hook is.
+        first = os.fork()
+        if first == 0:
+            if os.fork() != 0:
+                os._exit(0)
+            theirs.close()
+            self.channel.close()
+            return ours, stage
+        os.waitpid(first, 0)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, theirs.fileno().to_bytes(4, sys.byteorder))]
+        self.channel.sendmsg([b"+"], rights)
+        ours.close()
+        theirs.close()
+        stage[0].close()
+        os.close(stage[1])
+        return None
+
+    # What a rehearsal needs: a socket with what hookrun would send, the other end of its streams,
+    # and the streams that it leaves unused.
+    def staged(self, script):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        (event, event_end), (written, writing) = os.pipe(), os.pipe()
+        os.write(event_end, b'{"a": [1, "b"]}')
+        words = [script, script, script, os.path.dirname(script), self.process_name, b"/", b"1", script]
+        variables = [b"%s=%s" % variable for variable in os.environ._data.items()]
+        rights = b"".join(number.to_bytes(4, sys.byteorder) for number in (event, writing, writing))
+        theirs.sendmsg([b"\0".join(words + variables)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        for number in (event, event_end, writing):
+            os.close(number)
+        theirs.close()
+        streams = self.new_streams()
+        self.use_streams(self.new_streams())
+        return ours, written, streams
+
     # The time of a forked process goes into the pages that it is the first to write. It writes them
-    # before there is an event.
-    def rehearse(self):
-        text = io.TextIOWrapper(io.BytesIO(b'{"a": [1, "b"]}'), encoding="utf-8")
-        json.dumps(json.load(text))
-        re.search("a(b|c)+$", "xabc")
+    # before there is an event: it goes the whole way with a script that is none.
+    def rehearse(self, own, written, streams):
+        try:
+            _, file, variables = self.as_fresh(*self.receive(own)[1:])
+            sys.path_importer_cache.pop(file, None)
+            exec(_REHEARSAL, variables)
+        except Exception:
+            pass  # This script will start cold.
+        self.flush()
+        own.close()
+        os.close(written)
         re.purge()
-        module = types.ModuleType("rehearsal")
-        exec(compile("import json\ndef f(): return json\nf()", "", "exec"), module.__dict__)
-        writer = io.TextIOWrapper(io.BufferedWriter(io.BytesIO()), encoding="utf-8")
-        writer.write("a\n")
-        writer.flush()
-        list(os.scandir("/proc/self/fd"))
-        del text, module, writer
+        sys.path[:] = self.path
+        self.use_streams(streams)
         gc.collect()
 
     # Waits for a script, and becomes the process that runs it. Returns its code and its globals.
-    def become(self, own):
+    def become(self, own, stage):
         os.setsid()
-        nothing = os.open("/dev/null", os.O_RDWR)
-        os.dup2(nothing, 0)
-        os.close(nothing)
-        self.rehearse()
+        if self.libc:
+            self.enclose()
+        self.rehearse(*stage)
         own.send(b"%d" % os.getpid())
         waiting = select.poll()
         waiting.register(own, select.POLLIN)
         if not waiting.poll(_IDLE_MS):
             os._exit(0)
-        rights = socket.CMSG_SPACE(3 * 4)
-        packet, ancillary, _, _ = own.recvmsg(_MOST_BYTES, rights)
+        start = self.receive(own)
+        try:
+            ready = self.as_fresh(*start[1:])
+        except Exception:
+            ready = None
+        # Now the hook begins. A process that ends without having said so has run none of it.
+        own.send(b"!")
+        own.close()
+        if ready:
+            return ready
+        # Anything unusual: this process becomes what a cold start would have started. Python ignores
+        # these signals, and exec would pass that on.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        program, words, environment = start[0], start[-2], start[-1]
+        os.execve(program, words, environment)
+
+    # What hookrun says of a script, and the script's streams.
+    def receive(self, own):
+        packet, ancillary, _, _ = own.recvmsg(_MOST_BYTES, socket.CMSG_SPACE(3 * 4))
         if not packet:
             os._exit(0)
-        own.close()
-        descriptors = memoryview(ancillary[0][2]).cast("i")
-        for number, descriptor in enumerate(descriptors):
+        for number, descriptor in enumerate(memoryview(ancillary[0][2]).cast("i")):
             os.dup2(descriptor, number)
             os.close(descriptor)
-        program, script, file, cwd, count, rest = packet.split(b"\0", 5)
+        program, script, file, folder, name, cwd, count, rest = packet.split(b"\0", 7)
         rest = rest.split(b"\0")
         words, variables = rest[: int(count)], rest[int(count) :]
-        environment = dict(variable.split(b"=", 1) for variable in variables)
+        environment = dict([variable.split(b"=", 1) for variable in variables])
         os.chdir(cwd)
-        try:
-            return self.as_fresh(program, script, os.fsdecode(file), words, environment)
-        except Exception:
-            # Anything unusual: this process becomes what a cold start would have started. Python
-            # ignores these signals, and exec would pass that on.
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
-            os.execve(program, words, environment)
+        return program, script, os.fsdecode(file), os.fsdecode(folder), name, words, environment
 
-    def as_fresh(self, program, script, file, words, environment):
-        if any(_stamp(path) != stamp for path, stamp in self.folders.items()):
-            raise ValueError("the libraries have changed")
+    def as_fresh(self, script, file, folder, name, words, environment):
+        for path, stamp in self.folders.items():
+            if _stamp(path) != stamp:
+                raise ValueError("the libraries have changed")
         if self.has_script_folder:
-            folder = os.path.dirname(os.path.realpath(file))
-            names = {name.partition(".")[0] for name in os.listdir(folder)}
-            if not names.isdisjoint(self.preloaded):
-                raise ValueError("a file there has the name of a library module")
+            try:
+                entries = os.listdir(folder)
+            except PermissionError:
+                entries = ()  # Then Python finds no modules there.
+            for entry in entries:
+                if entry.partition(".")[0] in self.preloaded:
+                    raise ValueError("a file there has the name of a library module")
             sys.path.insert(0, folder)
         with open(file, "rb") as opened:
             source = opened.read()
@@ -235,12 +347,14 @@ class _Zygote:
         if known != source or shown != file:
             # What cannot be compiled is for a cold start to report.
             code = _compiled(source, shown)
-        self.mark(program, environment)
+        self.mark(name, environment)
         self.replace_environment(environment)
-        self.renew_streams()
+        # Those that are there are for pipes.
+        if not all([stat.S_ISFIFO(os.fstat(number).st_mode) for number in range(3)]):
+            self.use_streams(self.new_streams())
         sys.argv[:] = [os.fsdecode(word) for word in words[words.index(script) :]]
         if hasattr(sys, "orig_argv"):
-            sys.orig_argv[-2:] = sys.argv
+            sys.orig_argv[:] = self.start_words + sys.argv
         if "logging" in sys.modules:
             logging = sys.modules["logging"]
             logging._startTime = time.time() if isinstance(logging._startTime, float) else time.time_ns()
@@ -261,28 +375,29 @@ class _Zygote:
         return code or source, shown, module.__dict__
 
     # hookrun finds and counts the processes of a hook by these variables.
-    def mark(self, program, environment):
+    def mark(self, process_name, environment):
         start, room = self.padding
         marks = [name + b"=" + environment[name] for name in _MARKS if name in environment]
         marks = b"\0".join(marks)
         if len(marks) >= room:
             raise ValueError("no room for the marks")
-        with open("/proc/self/mem", "r+b", buffering=0) as memory:
-            memory.seek(start)
-            memory.write(marks.ljust(room, b"\0"))
-        # The program names the process, but if `env` starts the interpreter, as it did for this one.
-        with open(program, "rb") as file:
-            start = file.read(256).partition(b"\n")[0].split()
-        if not start or os.path.basename(start[0]) != b"env":
-            with open("/proc/self/comm", "wb", buffering=0) as name:
-                name.write(os.path.basename(program)[:15])
+        marks = marks.ljust(room, b"\0")
+        if self.libc:
+            self.memmove(start, marks, room)
+            self.libc.prctl(15, process_name[:15], 0, 0, 0)  # PR_SET_NAME
+            return
+        memory = os.open("/proc/self/mem", os.O_WRONLY)
+        os.pwrite(memory, marks, start)
+        os.close(memory)
+        name = os.open("/proc/self/comm", os.O_WRONLY)
+        os.write(name, process_name[:15])
+        os.close(name)
 
     def replace_environment(self, environment):
         own = os.environ._data
-        # What the interpreter has set itself at its start, it would set again (PEP 538).
-        for name in set(own) - self.given - set(environment):
-            environment[name] = own[name]
-        for name in set(own) - set(environment):
+        for name, value in self.set_by_itself.items():
+            environment.setdefault(name, value)
+        for name in [name for name in own if name not in environment]:
             os.unsetenv(name)
         for name, value in environment.items():
             if own.get(name) != value:
@@ -293,8 +408,9 @@ class _Zygote:
         posix.environ.update(environment)
 
     # The standard streams, as create_stdio of CPython's pylifecycle.c makes them.
-    def renew_streams(self):
-        for number, name in enumerate(("stdin", "stdout", "stderr")):
+    def new_streams(self):
+        streams = []
+        for number, name in enumerate(_STREAMS):
             old = getattr(sys, name)
             mode = "wb" if number else "rb"
             size = 0 if number and old.write_through else -1
@@ -310,8 +426,11 @@ class _Zygote:
                 write_through=old.write_through,
             )
             new.mode = mode[0]
-            setattr(sys, name, new)
-            setattr(sys, "__%s__" % name, new)
+            streams.append(new)
+        return streams
+
+    def use_streams(self, streams):
+        sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams
 
     # Ends as an interpreter does (finalize_modules of CPython's pylifecycle.c), without taking apart
     # what it has from the zygote: that would copy every page. What the script has made is
@@ -332,7 +451,7 @@ class _Zygote:
             setattr(sys, name, None)
         sys.modules.pop("io", None)
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-        own = [name for name in sys.modules if name not in self.modules]
+        own = self.imported()
         kept = [weakref.ref(sys.modules.pop(name)) for name in own if type(sys.modules[name]) is types.ModuleType]
         gc.collect()
         for module in filter(None, (reference() for reference in reversed(kept))):
@@ -344,6 +463,18 @@ class _Zygote:
         if is_flushed and not self.flush():
             is_flushed = False
         os._exit(status if is_flushed else 120)
+
+    # The modules that the script has imported, in their order. To look at each name would write to
+    # its page; what was there before is at the beginning, unless a script has changed that.
+    def imported(self):
+        names = []
+        for name in reversed(sys.modules):
+            if name in self.modules:
+                break
+            names.append(name)
+        if len(names) + self.count != len(sys.modules):
+            return [name for name in sys.modules if name not in self.modules]
+        return names[::-1]
 
     def flush(self):
         is_flushed = True
@@ -417,7 +548,7 @@ def _report(error):
 
 def _main():
     zygote = _Zygote()
-    status = _run(*zygote.become(zygote.serve()))
+    status = _run(*zygote.become(*zygote.serve()))
     if status < 0:
         zygote.flush()
         signal.signal(-status, signal.SIG_DFL)

@@ -20,6 +20,7 @@ use super::script::ScriptCommand;
 use crate::engine::exec::child::{self, Status};
 use crate::engine::exec::command::Program;
 use crate::engine::exec::spawn::Spawn;
+use crate::engine::exec::warm_hook::WarmHook;
 use crate::engine::run::Exit;
 
 /// What it runs.
@@ -75,6 +76,15 @@ pub(super) enum ZygoteState {
     Gone,
 }
 
+/// When to fork another process.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Urgency {
+    /// A hook waits for it.
+    Now,
+    /// After the hook that has just started: both would share the processors.
+    Soon,
+}
+
 /// A process that waits for a script.
 #[derive(Debug)]
 pub(super) struct Spare {
@@ -87,7 +97,7 @@ impl Zygote {
     /// Starts an interpreter in the environment of `hook`, and asks for a first process.
     pub(super) fn start(
         command: &ScriptCommand,
-        hook: &Spawn<'_>,
+        hook: &WarmHook<'_>,
         mark: String,
         file: &Path,
     ) -> io::Result<Zygote> {
@@ -98,6 +108,11 @@ impl Zygote {
         arguments.extend(["-c", LOADER].map(OsString::from));
         let path = command.interpreter.clone();
         let program = Program { path, name: command.name.clone(), arguments };
+        let program = match hook.bounds {
+            Some(bounds) => bounds.around(&program)?,
+            None => program,
+        };
+        let hook = hook.spawn;
         let mut variables = vec![
             ("HOOKRUN_PADDING".to_string(), "0".repeat(PADDING_BYTES)),
             ("HOOKRUN_RUN_ID".to_string(), mark.clone()),
@@ -119,7 +134,7 @@ impl Zygote {
         let state = ZygoteState::Starting;
         let mut zygote =
             Zygote { pid, mark, channel, state, spares: Vec::new(), asked: 0, wanted: 1, given: 0 };
-        zygote.ask(file);
+        zygote.ask(Urgency::Now, file);
         Ok(zygote)
     }
 
@@ -130,7 +145,12 @@ impl Zygote {
         let mut spare = self.ready();
         if spare.is_none() && self.state == ZygoteState::Usable {
             self.wanted = (self.wanted + 1).min(MOST_SPARES);
-            self.ask(file);
+            let before = self.asked;
+            self.ask(Urgency::Now, file);
+            if self.asked == before {
+                // As many as may be are asked for: they are needed at once.
+                let _ = self.send(b"!");
+            }
             spare = self.wait(Instant::now() + FORKING);
         }
         if spare.is_some() {
@@ -149,17 +169,25 @@ impl Zygote {
     }
 
     /// Asks for as many processes as should wait.
-    pub(super) fn ask(&mut self, file: &Path) {
-        let script = file.as_os_str().as_encoded_bytes();
+    pub(super) fn ask(&mut self, urgency: Urgency, file: &Path) {
+        let mark: &[u8] = match urgency {
+            Urgency::Now => b"!",
+            Urgency::Soon => b"~",
+        };
+        let request = [mark, file.as_os_str().as_encoded_bytes()].concat();
         while self.state != ZygoteState::Gone && self.spares.len() + self.asked < self.wanted {
-            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match rustix::net::send(&self.channel, script, flags) {
+            match self.send(&request) {
                 Ok(_) => self.asked += 1,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.state = ZygoteState::Gone,
             }
         }
+    }
+
+    fn send(&self, packet: &[u8]) -> Result<usize, Errno> {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        rustix::net::send(&self.channel, packet, flags)
     }
 
     /// Reads what it has sent.
@@ -269,7 +297,7 @@ impl Spare {
         }
     }
 
-    /// Gives it a script and the streams of a hook.
+    /// Gives it a script and the streams of a hook. Returns what it says when the script begins.
     ///
     /// # Errors
     /// When it got nothing, with the streams.
@@ -277,8 +305,7 @@ impl Spare {
         self,
         packet: &[u8],
         streams: [OwnedFd; 3],
-    ) -> Result<Pid, [OwnedFd; 3]> {
-        let Some(pid) = self.pid else { return Err(streams) };
+    ) -> Result<OwnedFd, [OwnedFd; 3]> {
         let sent = {
             let rights = [streams[0].as_fd(), streams[1].as_fd(), streams[2].as_fd()];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -297,10 +324,10 @@ impl Spare {
             self.end();
             return Err(streams);
         }
-        Ok(pid)
+        Ok(self.socket)
     }
 
-    fn end(&self) {
+    pub(super) fn end(&self) {
         if let Some(pid) = self.pid {
             child::end(pid);
         }

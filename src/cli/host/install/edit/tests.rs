@@ -40,6 +40,22 @@ fn any_settings() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same settings for a host whose hooks name their events themselves, under `key`.
+fn in_one_list(settings: &Value, key: &str) -> Value {
+    let mut settings = settings.clone();
+    if let Some(Value::Object(events)) = settings.get("hooks").cloned() {
+        let entries = events.into_iter().flat_map(|(event, entries)| {
+            let entries = entries.as_array().cloned().unwrap_or_default();
+            entries.into_iter().map(move |mut entry| {
+                entry[key] = Value::from(event.clone());
+                entry
+            })
+        });
+        settings["hooks"] = entries.collect();
+    }
+    settings
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -48,9 +64,15 @@ proptest! {
         value in any_settings(),
         is_pretty in any::<bool>(),
     ) {
-        let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
         for host in HOSTS {
-            let Some(shape) = host.settings() else { continue };
+            // Edits of TOML are by text: `it install::` has them.
+            let json = host.settings().filter(|shape| !shape.file.is_toml);
+            let Some(shape) = json else { continue };
+            let value = match shape.file.event_key() {
+                Some(key) => in_one_list(&value, key),
+                None => value.clone(),
+            };
+            let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
             let ways =
                 AskingWays { command: format!("hookrun run --host {}", host.name), server: None };
             let rows = host.rows();
@@ -60,14 +82,17 @@ proptest! {
             let own = |found: &&SettingsEntry| {
                 let row = rows.iter().find(|row| row.name == found.event);
                 let keys = row.map(|row| entry(shape, row, ways.command.clone())).unwrap_or_default();
-                let wanted = keys.iter().find(|(key, _)| *key == shape.command());
-                wanted.is_some_and(|(_, value)| value.as_str() == found.command.as_deref())
+                let wanted = keys.iter().find_map(|(key, value)| match value.as_object() {
+                    Some(action) => action.get(shape.command()),
+                    None => (*key == shape.command()).then_some(value),
+                });
+                wanted.is_some_and(|value| value.as_str() == found.command.as_deref())
             };
             prop_assert_eq!(read.hooks().iter().filter(own).count(), rows.len());
             prop_assert_eq!(&read.with(&rows, &ways, &is_own), &added);
             let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);
             let again: Value = serde_json::from_str(&again).unwrap();
-            prop_assert_eq!(again, value.clone());
+            prop_assert_eq!(again, value);
         }
     }
 }

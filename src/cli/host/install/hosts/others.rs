@@ -122,3 +122,55 @@ pub(super) const GROK: InstallHost = InstallHost {
     no_server: UNTRIED,
     ..PLAIN
 };
+
+pub(super) const KIRO: InstallHost = InstallHost {
+    name: "kiro",
+    program: Some("kiro-cli"),
+    title: "Kiro",
+    project: ".kiro/hooks/hookrun.json",
+    user: UserFile::Home(".kiro/hooks/hookrun.json"),
+    form: HostForm::Settings(SettingsShape {
+        version: Some("\"v1\""),
+        ..SettingsShape::of(&files::KIRO)
+    }),
+    cannot: &["nothing that a hook says reaches the model but the reason of a block"],
+    ..PLAIN
+};
+
+pub(super) const KIMI: InstallHost = InstallHost {
+    name: "kimi",
+    title: "Kimi Code",
+    project: "",
+    user: UserFile::Moved { variable: "KIMI_CODE_HOME", usual: ".kimi-code", file: "config.toml" },
+    form: HostForm::Settings(SettingsShape::of(&files::KIMI)),
+    cannot: &["a stop is sent on once and no more: after that Kimi does not ask"],
+    must: &["start a new session: hooks are read when one starts"],
+    ..PLAIN
+};
+
+/// Its command line and its extension read the same folders.
+pub(super) const CLINE: InstallHost = InstallHost {
+    name: "cline",
+    title: "Cline",
+    project: ".clinerules/hooks/PreToolUse",
+    user: UserFile::Home("Documents/Cline/Hooks/PreToolUse"),
+    form: HostForm::Scripts(include_str!("../plugin/cline.sh")),
+    // Its command line calls them so, and reads the same files.
+    but: &["tool_call", "tool_result"],
+    cannot: &[
+        "its command line sends no prompt to a hook, and its extension takes no new input",
+        "a stop cannot be blocked: it has no event for that",
+        "a block ends the run, and the model does not get the reason",
+    ],
+    must: &["in the extension switch hooks on, and each of these in its list"],
+    beside: &[
+        Beside { file: "TaskStart", is_of_user: true },
+        Beside { file: "TaskResume", is_of_user: true },
+        Beside { file: "UserPromptSubmit", is_of_user: true },
+        Beside { file: "PostToolUse", is_of_user: true },
+        Beside { file: "TaskComplete", is_of_user: true },
+        Beside { file: "TaskCancel", is_of_user: true },
+        Beside { file: "PreCompact", is_of_user: true },
+    ],
+    ..PLAIN
+};

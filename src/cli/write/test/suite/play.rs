@@ -122,7 +122,7 @@ impl SuiteRunner<'_> {
         played
     }
 
-    fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> CaseResult {
+    pub(super) fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> CaseResult {
         let mut played = ended_early(trial, End::Expected);
         if let Err(why) = workspace.prepare(&trial.case.files, &trial.case.setup, self.abort) {
             return CaseResult { end: End::CouldNot(why), ..played };
@@ -211,7 +211,7 @@ fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>
 }
 
 /// A case of which only the end is known.
-fn ended_early(trial: &CaseTrial, end: End) -> CaseResult {
+pub(super) fn ended_early(trial: &CaseTrial, end: End) -> CaseResult {
     CaseResult {
         file: trial.file.clone(),
         name: trial.case.name.clone(),

@@ -31,15 +31,18 @@ pub(super) struct SuiteCommand<'a> {
     pub(super) abort: Abort,
 }
 
-/// Plays `trials` once and reports them; an error if nothing was played.
-pub(super) fn round(
+/// Reports what is wrong with the files of cases, and what is doubtful.
+///
+/// # Errors
+/// When nothing should be played.
+pub(super) fn check(
     command: &SuiteCommand<'_>,
     loaded: &LoadedSuite,
     trials: &[&CaseTrial],
     out: &mut dyn Write,
-) -> Result<(ExitStatus, Vec<CaseResult>)> {
-    let SuiteCommand { args, env, runner, abort } = command;
-    let paths = paths(args.format.name(), env);
+) -> Result<()> {
+    let args = command.args;
+    let paths = paths(args.format.name(), command.env);
     for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
         streams::remark(&format!("note: {shown} {why}; skipped\n"));
@@ -56,6 +59,19 @@ pub(super) fn round(
         return Err(no_cases(loaded, args));
     }
     streams::problems(trials.iter().filter_map(|trial| doubt(trial)), &paths);
+    Ok(())
+}
+
+/// Plays `trials` once and reports them; an error if nothing was played.
+pub(super) fn round(
+    command: &SuiteCommand<'_>,
+    loaded: &LoadedSuite,
+    trials: &[&CaseTrial],
+    out: &mut dyn Write,
+) -> Result<(ExitStatus, Vec<CaseResult>)> {
+    let SuiteCommand { args, env, runner, abort } = command;
+    check(command, loaded, trials, out)?;
+    let paths = paths(args.format.name(), env);
     let folder = SuiteFolder::make(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.vectors.jobs.unwrap_or(processors);
@@ -68,7 +84,7 @@ pub(super) fn round(
     let took = started.elapsed();
     let mut exit = judge(&played, fail_fast);
     let (mut coverage, mut mutation) = (None, None);
-    // What a case shows that is not as expected is not what it is there to show.
+    // A suite with failed cases proves nothing about coverage or mutants.
     if matches!(exit, ExitStatus::Yes) {
         coverage = measure(loaded, trials, &played, args);
         mutation = mutate::mutate(&suite, trials, &played, args);

@@ -1,0 +1,131 @@
+//! `hookrun report`: what was decided, as a page for the browser and as files for other programs.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::lab::audit::Redactor;
+use crate::lab::export::html::{EarlierReport, HtmlReport};
+use crate::lab::export::{DecisionWriter, LoggedDecision};
+use crate::lab::report::Paths;
+use crate::lab::report::style::counted;
+
+use super::decisions::ChosenDecisions;
+use super::new_file::NewFile;
+use crate::cli::args::{ExportFile, ReportArgs};
+use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::streams;
+
+const STDOUT: &str = "-";
+
+/// Where a file goes.
+enum ReportOutput {
+    Stdout,
+    File(Box<NewFile>),
+}
+
+struct OpenExport {
+    writer: Box<dyn DecisionWriter>,
+    to: ReportOutput,
+}
+
+/// Writes what is wanted: 0 written, 1 there is no such decision, 2 it could not be.
+pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let paths = Paths::from(&env.cwd);
+    let files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
+    if files.filter(|file| file.as_os_str() == STDOUT).count() > 1 {
+        return Err(Complaint::with_cure("`-` appears twice", "stdout can have one of them"));
+    }
+    let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+    let redact = config.log.redact.iter().map(String::as_str);
+    let redactor = Redactor::new(redact).map_err(Complaint::new)?;
+    let mut chosen = ChosenDecisions::of(&args.filter, env)?;
+    let open_page = |file: &PathBuf| -> Result<(Option<EarlierReport>, ReportOutput)> {
+        Ok((earlier(file, env)?, open(file, env)?))
+    };
+    let page = args.html.as_ref().map(open_page).transpose()?;
+    let open_export = |export: &ExportFile| {
+        Ok(OpenExport { writer: (export.format.begin)(), to: open(&export.file, env)? })
+    };
+    let mut exports: Vec<OpenExport> =
+        args.exports.files.iter().map(open_export).collect::<Result<_>>()?;
+    let mut html = HtmlReport::default();
+    let ended = chosen.each(&redactor, &mut |decision: &LoggedDecision<'_>| {
+        if page.is_some() {
+            html.add(decision);
+        }
+        exports
+            .iter_mut()
+            .try_for_each(|OpenExport { writer, to }| to.write(out, |to| writer.add(decision, to)))
+    });
+    chosen.skipped.tell(&paths);
+    ended?;
+    if chosen.found == 0 {
+        streams::remark(&format!("{}nothing is written\n", chosen.nothing(&paths)));
+        return Ok(ExitStatus::No);
+    }
+    for OpenExport { mut writer, mut to } in exports {
+        to.write(out, |to| writer.end(to))?;
+        to.finish()?;
+    }
+    if let Some((earlier, mut to)) = page {
+        to.write(out, |to| html.write(earlier, to))?;
+        to.finish()?;
+    }
+    for file in args.html.iter().filter(|file| file.as_os_str() != STDOUT) {
+        let decisions = counted(chosen.found as u64, "decision");
+        streams::remark(&format!("{decisions}: {}\n", paths.show(file)));
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// The report that a new one replaces.
+///
+/// # Errors
+/// When the file is something else.
+fn earlier(file: &Path, env: &Environment) -> Result<Option<EarlierReport>> {
+    let whole = env.cwd.join(file);
+    if file.as_os_str() == STDOUT || whole.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Ok(None);
+    }
+    let other = || {
+        let cause = format!("`{}` is no report of hookrun; it is left as it is", file.display());
+        Complaint::with_cure(cause, "name another file")
+    };
+    match fs::read_to_string(&whole) {
+        Ok(page) if page.is_empty() => Ok(None),
+        Ok(page) => EarlierReport::read(&page).map(Some).map_err(|_| other()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(other()),
+        Err(error) => Err(Complaint::new(format!("cannot read `{}`: {error}", file.display()))),
+    }
+}
+
+fn open(file: &Path, env: &Environment) -> Result<ReportOutput> {
+    if file.as_os_str() == STDOUT {
+        return Ok(ReportOutput::Stdout);
+    }
+    Ok(ReportOutput::File(Box::new(NewFile::begin(&env.cwd.join(file))?)))
+}
+
+impl ReportOutput {
+    fn write(
+        &mut self,
+        stdout: &mut dyn Write,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        match self {
+            ReportOutput::Stdout => Ok(write(stdout)?),
+            ReportOutput::File(file) => Ok(file.write(write)?),
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            ReportOutput::Stdout => Ok(()),
+            ReportOutput::File(file) => Ok(file.finish()?),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Hooks with `warm = "serve"`: programs that stay up and answer lines.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+mod answers;
+#[cfg(feature = "serve")]
+mod attacks;
+#[cfg(feature = "serve")]
+mod soak;
+#[cfg(feature = "serve")]
+mod staying;
+
+/// Answers once more, in the same write as the answer that follows.
+#[cfg(feature = "serve")]
+const TWICE: &str = "print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'result': {'protocolVersion': 'draft', 'effects': []}}))";
+
+/// The text of an example in the documentation.
+fn example(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/served").join(name);
+    fs::read_to_string(file).unwrap()
+}
+
+/// A hook in Python that stays up and answers each request by `body`, which has `request`, `event`
+/// (the context), and sets `effects`.
+fn served(body: &str) -> String {
+    let body = body.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    format!(
+        "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os, sys, time\n\
+         def answer(id, effects):\n\
+         \x20   result = {{\"protocolVersion\": \"draft\", \"effects\": effects}}\n\
+         \x20   print(json.dumps({{\"jsonrpc\": \"2.0\", \"id\": id, \"result\": result}}), flush=True)\n\
+         for line in sys.stdin:\n\
+         \x20   request = json.loads(line)\n\
+         \x20   event = request[\"params\"][\"event\"][\"native\"][\"payload\"]\n\
+         \x20   effects = []\n{body}\
+         \x20   answer(request[\"id\"], effects)\n"
+    )
+}
+
+fn bash(command: &str) -> Value {
+    json!({ "toolName": "bash", "toolInput": { "command": command }, "sessionId": "s-1" })
+}
