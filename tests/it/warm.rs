@@ -120,9 +120,17 @@ impl Warmer {
     /// The same as [`Warmer::runs`], once an interpreter waits.
     #[track_caller]
     fn runs_warm(&mut self, words: &[&str]) -> Report {
+        self.starts_warm(&json!([{ "words": words }]), |_| ())
+    }
+
+    /// Decides by one hook until it starts warm, and does this to it while it runs.
+    #[track_caller]
+    fn starts_warm(&mut self, hooks: &Value, mut during: impl FnMut(&Warmer)) -> Report {
         let until = std::time::Instant::now() + NOT_HUNG;
         loop {
-            let report = self.runs(words);
+            self.sends(hooks);
+            during(self);
+            let report = self.answers().remove(0);
             if report.start == "warm" {
                 return report;
             }
@@ -133,8 +141,13 @@ impl Warmer {
 
     /// The processes that it keeps: interpreters, and what they have forked.
     fn kept(&self) -> Vec<i32> {
-        let is_kept = |pid: &i32| words_of(*pid).iter().any(|word| word.contains("'hookrun'"));
-        self.cookie.holders().into_iter().filter(is_kept).collect()
+        self.running("'hookrun'")
+    }
+
+    /// The processes below it with this in their command line.
+    fn running(&self, text: &str) -> Vec<i32> {
+        let is_meant = |pid: &i32| words_of(*pid).iter().any(|word| word.contains(text));
+        self.cookie.holders().into_iter().filter(is_meant).collect()
     }
 
     /// Ends it, and looks whether anything is left.

@@ -124,11 +124,15 @@ fn files_come_back_when_the_conversation_branches() {
     let person = Arc::new(Agreeable::default());
     let held = with_person(&sandbox, shipped("git-checkpoint", &[]), &person);
     held.event("turn.start", "s", &json!({ "turnIndex": 1 }));
-    // The hook may take its time; a turn without changes follows.
-    let objects =
-        || Command::new("git").args(["count-objects"]).current_dir(sandbox.path()).output();
-    let before = objects().unwrap().stdout;
-    wait_until("a checkpoint", || objects().unwrap().stdout != before);
+    // The hook may take its time: the last object that Git writes for it is the third commit, after
+    // ours and one of what is staged. A turn without changes follows.
+    let commits = || {
+        let mut git = Command::new("git");
+        git.args(["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"]);
+        let found = git.current_dir(sandbox.path()).output().unwrap();
+        String::from_utf8_lossy(&found.stdout).matches("commit").count()
+    };
+    wait_until("a checkpoint", || commits() == 3);
     held.event("turn.start", "s", &json!({ "turnIndex": 2 }));
     git("echo three > file");
     held.event("session.branch", "s", &json!({ "targetTurnIndex": 7 }));

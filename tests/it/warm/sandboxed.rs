@@ -113,7 +113,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 open('part', 'w').write(str(os.getpid()))
 os.rename('part', 'me')
 while not os.path.exists('targets'): time.sleep(0.01)
-for pid in open('targets').read().split():
+targets = open('targets').read().split()
+os.remove('me')
+os.remove('targets')
+for pid in targets:
     pid = int(pid)
     try: print('signal', os.kill(pid, 0))
     except OSError as error: print('signal', error.errno)
@@ -127,34 +130,30 @@ for pid in open('targets').read().split():
 ",
     );
     let mut warmer = Warmer::start(&sandbox, &[]);
-    let hook = json!({ "words": [python, "hook.py"], "sandbox": { "write": ["."] } });
-    fs::write(sandbox.at("targets"), "").unwrap();
-    both(&mut warmer, &hook);
-    let mut said = Vec::new();
-    for is_cold in [true, false] {
-        ["me", "targets"].iter().for_each(|name| drop(fs::remove_file(sandbox.at(name))));
-        let mut hook = hook.clone();
-        if is_cold {
-            hook["cold"] = json!(true);
-        }
-        warmer.sends(&json!([hook]));
+    let mut hook = json!({ "words": [python, "hook.py"], "sandbox": { "write": ["."] } });
+    let names_targets = |warmer: &Warmer| {
         wait_until("the script runs", || sandbox.at("me").exists());
         let own: i32 = sandbox.read("me").parse().unwrap();
-        let others = |warmer: &Warmer| {
+        let others = || {
             let kept = warmer.kept().into_iter().filter(|pid| *pid != own);
             kept.map(|pid| pid.to_string()).collect::<Vec<_>>()
         };
         // The interpreter of the sandbox, and a process that waits in it.
-        wait_until("two are kept besides it", || others(&warmer).len() >= 2);
-        fs::write(sandbox.at("part"), others(&warmer)[..2].join(" ")).unwrap();
+        wait_until("two are kept besides it", || others().len() >= 2);
+        fs::write(sandbox.at("part"), others()[..2].join(" ")).unwrap();
         fs::rename(sandbox.at("part"), sandbox.at("targets")).unwrap();
-        let report = warmer.answers().remove(0);
-        assert_eq!(report.start == "warm", !is_cold, "{report:?}");
+    };
+    let warm = warmer.starts_warm(&json!([hook]), names_targets);
+    hook["cold"] = json!(true);
+    warmer.sends(&json!([hook]));
+    names_targets(&warmer);
+    let cold = warmer.answers().remove(0);
+    assert_eq!(cold.start, "", "{cold:?}");
+    for report in [&cold, &warm] {
         assert_eq!(report.stdout.lines().count(), 14, "{report:?}");
         assert_eq!(report.stdout.matches("trace -1 1\n").count(), 4, "{report:?}");
-        said.push(report.stdout);
     }
-    assert_eq!(said[0], said[1]);
+    assert_eq!(cold.stdout, warm.stdout);
     warmer.ends();
 }
 
