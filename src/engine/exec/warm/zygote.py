@@ -11,13 +11,14 @@ import sys
 _base = {name.partition(".")[0] for name in sys.modules}
 
 # Not threading, nor what imports it: with it a fork writes to a hundred pages more.
-import ast, atexit, builtins, gc, importlib.machinery, importlib.util, io, json, os, posix, re, select, signal
+import ast, atexit, builtins, functools, gc, importlib.machinery, importlib.util, io, json, operator, os, posix, re, select, signal
 import socket, stat, struct, time, types, warnings, weakref
 
 _IDLE_MS = 600_000  # Without a request for this long it ends.
 _LULL_S = 0.005  # A hook has most often ended by then.
 _MOST_BYTES = 1 << 20
 _REHEARSALS = 20  # CPython 3.13 has changed all that it will by then.
+_MOST_FILLING = 2000  # Of each size.
 _PADDING = "HOOKRUN_PADDING"
 _LANDLOCK_CREATE_RULESET = 444  # The same everywhere; the calls that add rules and enter follow.
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -44,13 +45,30 @@ def _compiled(source, script):
 
 # What hooks do most.
 _REHEARSAL = compile(
-    "import json, re, sys\n"
+    "import json, sys\n"
     "event = json.load(sys.stdin)\n"
-    "re.search('a(b|c)+$', 'xabc')\n"
     "print(json.dumps(event), file=sys.stderr)\n",
     "",
     "exec",
 )
+
+
+# Small objects that fill the pools of memory which are in use (CPython's obmalloc.c). What a forked
+# process makes then lies together, instead of in gaps of many pages that it would have to copy.
+def _filling():
+    gc.collect()
+    pool_bytes = 1 << (14 if sys.version_info >= (3, 10) else 12)
+    filling = []
+    for size in range(48, 513, 16):
+        for _ in range(_MOST_FILLING):
+            filling.append(bytes(size - bytes.__basicsize__))
+            if id(filling[-1]) % pool_bytes == 48:
+                break  # The first of a new pool, after its header.
+    return filling
+
+
+def _nothing():
+    pass
 
 
 class _Zygote:
@@ -170,6 +188,7 @@ class _Zygote:
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names = [node.module]
             else:
+                self.compile_pattern(node)
                 continue
             for name in names:
                 self.load(name)
@@ -188,6 +207,26 @@ class _Zygote:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     __import__(name)
+        except Exception:
+            pass
+
+    # A pattern that a call writes out is compiled ahead, since `re` keeps what it has compiled. One
+    # that warns is left to the script.
+    def compile_pattern(self, call):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
+            return
+        pattern = getattr(call.args[0], "value", None)
+        if getattr(call.func.value, "id", None) != "re" or not isinstance(pattern, (str, bytes)):
+            return
+        names = [node.attr for node in ast.walk(call) if isinstance(node, ast.Attribute)]
+        flags = [flag for flag in (getattr(re, name, None) for name in names) if isinstance(flag, re.RegexFlag)]
+        # These print, and look at the environment.
+        if re.DEBUG in flags or re.LOCALE in flags:
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                re.compile(pattern, functools.reduce(operator.or_, flags, 0))
         except Exception:
             pass
 
@@ -223,16 +262,22 @@ class _Zygote:
         while self.rehearsals < _REHEARSALS:
             self.rehearsals += 1
             self.rehearse(*self.staged(script))
+            if self.rehearsals == _REHEARSALS:
+                self.filling = _filling()
         stage = self.staged(script)
         # From now on the collector looks at what a script makes, and at nothing else.
         gc.collect()
         gc.freeze()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # With one thread there is nothing for threading to reset, and that writes to 75 pages.
+        after_fork = getattr(sys.modules.get("threading"), "_after_fork", _nothing)
+        code, after_fork.__code__ = after_fork.__code__, _nothing.__code__
         # Forked twice, it becomes a child of hookrun, as every hook is.
         first = os.fork()
+        if first == 0 and os.fork() != 0:
+            os._exit(0)
+        after_fork.__code__ = code
         if first == 0:
-            if os.fork() != 0:
-                os._exit(0)
             theirs.close()
             self.channel.close()
             return ours, stage
@@ -274,7 +319,6 @@ class _Zygote:
         self.flush()
         own.close()
         os.close(written)
-        re.purge()
         sys.path[:] = self.path
         self.use_streams(streams)
         gc.collect()
