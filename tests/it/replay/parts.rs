@@ -1,11 +1,15 @@
 //! `replay --partition` and `--merge`: the work of many jobs is that of one.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use hookrun::internals::replay::Partition;
 use hookrun::internals::replay::compare::ComparedOutcome;
 use serde_json::{Value, json};
 
 use super::{GUARD, OTHER_GUARD, lines, recorded, replay, totals};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Ran, Sandbox};
 
 const PARTS: usize = 4;
 
@@ -224,5 +228,47 @@ fn the_recipes_for_many_parts_work() {
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{line}: {ran:?}");
         let merged = sandbox.hookrun_by_shell("\"$0\" replay --merge part-*.json", b"");
         merged.exits(0).prints("4 events: 4 as recorded");
+    }
+}
+
+/// Runs lines of docs/replay.md in a shell, as a machine that has only the recording and hookrun.
+fn shell(sandbox: &Sandbox, line: &str) -> Ran {
+    let binary = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    let mut shell = Command::new("/bin/bash");
+    shell.args(["-e", "-o", "pipefail", "-c", line]).current_dir(sandbox.path()).env_clear();
+    shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()));
+    shell.env("HOME", sandbox.at("home"));
+    Ran::from(shell.output().unwrap())
+}
+
+#[test]
+fn the_recipes_for_many_processes_and_machines_split_a_recording_and_merge_it() {
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/replay.md")).unwrap();
+    let line = |beginning: &str| page.lines().find(|line| line.starts_with(beginning)).unwrap();
+    let of_argo = |name: &str| {
+        let (_, template) = page.rsplit_once(&format!("- name: {name}\n      ")).unwrap();
+        let (_, command) = template.split_once("command: [sh, -c, '").unwrap();
+        command.split_once("']\n").unwrap().0.replace("{{inputs.parameters.part}}", "$part")
+    };
+    let argo = format!("for part in $(seq 8); do\n{}\ndone", of_argo("part"));
+    let mut recipes = vec![line("seq 8 | xargs").to_string(), argo];
+    if Path::new("/usr/bin/parallel").exists() {
+        recipes.push(line("parallel ").to_string());
+    }
+    let sandbox = recorded(GUARD, &["ls 1", "rm 2", "cat 3", "rm 4"]);
+    let sandbox = sandbox.hook("10-guard.sh", OTHER_GUARD);
+    shell(&sandbox, "mkdir policies && cp -r hooks.d policies").exits(0);
+    let summary = |ran: &Ran| {
+        ran.exits(1); // Decisions differ from those of the recording.
+        let found = ran.stdout.lines().find(|line| line.contains(" events: "));
+        found.unwrap_or_else(|| panic!("{ran:?}")).to_string()
+    };
+    let whole = summary(&replay(&sandbox, &["events.jsonl"]));
+    for recipe in recipes {
+        shell(&sandbox, &recipe).exits(0);
+        shell(&sandbox, "ls part-*.json | wc -l").exits(0).prints("8\n");
+        assert_eq!(summary(&shell(&sandbox, &of_argo("merge"))), whole, "{recipe}");
+        shell(&sandbox, "rm part-*.json").exits(0);
     }
 }
