@@ -23,8 +23,9 @@ event='{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}'
 
 # Valgrind counts what is executed, and names it. Blocked events end with 2.
 trace() { # words
+  count=$((count + 1))
   (cd "$folder" && HOME=$folder/home valgrind --tool=callgrind --demangle=no \
-    --callgrind-out-file="$folder/trace.$((++count))" "$hookrun" run "$@" >/dev/null 2>&1) || [[ $? == 2 ]]
+    --callgrind-out-file="$folder/trace.$count" "$hookrun" run "$@" >/dev/null 2>&1) || [[ $? == 2 ]]
 }
 count=0
 trace tool.pre <<<"$event"

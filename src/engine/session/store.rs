@@ -40,6 +40,18 @@ pub(crate) struct FileLock {
     lock: File,
 }
 
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        release(&self.lock);
+    }
+}
+
+/// Gives a lock back at once. Closing the file does not while a process that another thread starts
+/// has not yet become its program.
+pub(crate) fn release(lock: &File) {
+    let _ = lock.unlock();
+}
+
 impl Store {
     pub(crate) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
         Store { folder: folder.to_path_buf(), name: name.into() }

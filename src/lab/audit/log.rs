@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 
-use crate::engine::session::{careful, make_private};
+use crate::engine::session::{careful, make_private, release};
 
 const NAME: &str = "decisions.jsonl";
 
@@ -133,7 +133,7 @@ impl DecisionLog {
                 let _ = fs::rename(self.file(number), self.file(number + 1));
             }
         }
-        drop(lock);
+        release(&lock);
     }
 }
 
@@ -169,7 +169,9 @@ impl Recording {
             }
         }
         let size = file.metadata().map_err(about(&self.file))?.len();
-        write(&mut file, size, line).map_err(about(&self.file))
+        let written = write(&mut file, size, line).map_err(about(&self.file));
+        release(&file);
+        written
     }
 }
 
