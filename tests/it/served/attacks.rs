@@ -54,16 +54,16 @@ fn an_answer_that_was_written_ahead_decides_nothing() {
     // It denies the next event with the id of this one, then with a guess, at once and a bit later.
     for ahead in ["request['id']", "'0' * 32"] {
         for pause in ["0", "0.05"] {
-            let deny = "[{'type': 'deny', 'reason': 'written ahead'}]";
+            let deny = "[{'type': 'deny', 'reason': 'written after ' + who}]";
             let body = format!(
                 "answer(request['id'], effects)\ntime.sleep({pause})\nanswer({ahead}, {deny})\ncontinue"
             );
             let mut server = Server::start(&says_who(&body));
             for number in 0..20 {
                 let decided = server.decide(&number.to_string());
-                // Two answers at once are a fault; after that each event has a new process.
-                assert!(!decided.text.contains("written ahead") || pause == "0", "{decided:?}");
-                if decided.status == 0 {
+                // Two answers at once are a fault of their own event; after that there is a new
+                // process. On a busy machine those after a pause come at once too.
+                if decided.status == 0 || decided.text.contains("written after") {
                     assert!(decided.text.ends_with(&format!(" {number}")), "{decided:?}");
                 }
             }
