@@ -123,6 +123,19 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
+/// A file without its unit tests.
+fn product(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
+impl Source {
+    /// What is compiled of it besides tests, in lines.
+    fn compiled_lines(&self) -> usize {
+        let is_test = self.path.ends_with("tests.rs");
+        if is_test { 0 } else { product(&self.text).lines().count() }
+    }
+}
+
 pub(crate) fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -130,9 +143,8 @@ pub(crate) fn sources() -> Vec<Source> {
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).unwrap();
         let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
-        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        let code = product.lines().filter(is_code).collect::<Vec<_>>().join("\n");
+        let code = product(&text).lines().filter(is_code).collect::<Vec<_>>().join("\n");
         Source { path, code, text }
     };
     files.into_iter().map(read).collect()

@@ -47,8 +47,8 @@ fn the_house_keeps_its_measures() {
         ("lines of code in it, without comments and unit tests", code_lines(&sources), 67_000),
         (
             "lines of the engine, which is all that an embedder must compile",
-            engine.map(lines).sum(),
-            20_400,
+            engine.map(Source::compiled_lines).sum(),
+            20_000,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
         ("files", sources.len(), 510),
