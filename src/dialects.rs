@@ -9,6 +9,7 @@
 mod agy;
 pub(crate) mod ahp;
 mod answer;
+pub mod capability;
 mod claude;
 mod cline;
 mod codex;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::dialects::DIALECTS;
 use crate::dialects::folders;
 use crate::dialects::settings::{FOLDERS, OperatorSwitch, SHAPES};
-use crate::dialects::twice::SHARED;
+use crate::dialects::twice::SESSIONS;
 use crate::engine::hook::OWN_IMAGE;
 
 /// How the names of our own variables begin.
@@ -160,9 +160,9 @@ impl Environment {
             host_projects: folders::variables()
                 .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
-            host_sessions: SHARED
+            host_sessions: SESSIONS
                 .iter()
-                .filter_map(|shared| Some((shared.told_by?, all.text(shared.told_by?)?)))
+                .filter_map(|(_, name)| Some((*name, all.text(name)?)))
                 .collect(),
             temporary: all.variable("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from),
             editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),

@@ -104,9 +104,13 @@ const TOOLS: HostTools = HostTools {
         },
         Tool { keys: EDIT, ..tool("edit", ToolSort::Edit) },
         Tool { keys: EDIT, ..tool("str_replace_editor", ToolSort::Edit) },
+        // Its documents count it among those that edit.
+        tool("apply_patch", ToolSort::Edit),
         tool("grep", ToolSort::Grep),
+        tool("rg", ToolSort::Grep),
         tool("glob", ToolSort::Glob),
         tool("web_fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
         tool("task", ToolSort::Agent),
     ],
     mcp: Mcp::Hyphen,
@@ -124,6 +128,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     names_event_by: "hook_event_name",
     tools: &TOOLS,
     like: Some("claude"),
+    has_progress: true,
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),

@@ -4,8 +4,8 @@
 //! Sources: OpenCode 1.18.33, pi 0.73.1 and oh-my-pi 18.2.3, measured, and their types; the types
 //! and documents of openclaw 2026.9.6, and the types of Amp. Kilo Code is a fork of OpenCode.
 
-use super::results::ReplySlot::{self, Context, New, Refusal};
-use super::row::Wait;
+use super::results::ReplySlot::{self, Context, New, Question, Refusal};
+use super::row::{HostTools, Mcp, ToolSort, Wait, tool};
 
 /// One event that the plugin passes on.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub const PI: &[PluginEvent] = &[
     asked("session_before_compact", "compact.pre", &[Refusal]),
     told("session_compact", "compact.post"),
     asked("input", "prompt.submit", &[Refusal, New("prompt"), Context]),
-    asked("tool_call", "tool.pre", &[Refusal, New("toolInput"), Context]),
+    asked("tool_call", "tool.pre", &[Refusal, Question, New("toolInput"), Context]),
     asked("tool_result", "tool.post", RESULT),
     asked("user_bash", "user.bash", &[Refusal]),
     told("turn_start", "turn.start"),
@@ -70,7 +70,7 @@ pub const OMP: &[PluginEvent] = &[
     asked("session_before_compact", "compact.pre", &[Refusal]).within(28),
     told("session_compact", "compact.post").within(28),
     asked("input", "prompt.submit", &[Refusal, New("prompt"), Context]).within(28),
-    asked("tool_call", "tool.pre", &[Refusal, New("toolInput"), Context]),
+    asked("tool_call", "tool.pre", &[Refusal, Question, New("toolInput"), Context]),
     asked("tool_result", "tool.post", RESULT).within(28),
     asked("user_bash", "user.bash", &[Refusal]).within(28),
     asked("session_stop", "agent.stop", &[Refusal]).within(28),
@@ -113,6 +113,45 @@ pub const AMP: &[PluginEvent] = &[
     asked("tool.result", "tool.post", &[New("result")]),
     told("agent.end", "agent.end"),
 ];
+
+const OPENCODE_TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("bash", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("apply_patch", ToolSort::Patch),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("list", ToolSort::List),
+        tool("webfetch", ToolSort::Fetch),
+        tool("websearch", ToolSort::WebSearch),
+        tool("task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Single,
+};
+
+const PI_TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("bash", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("find", ToolSort::Glob),
+        tool("ls", ToolSort::List),
+    ],
+    mcp: Mcp::Double,
+};
+
+/// The tools of a host with a plugin, as far as they are known.
+pub fn tools(host: &str) -> &'static HostTools {
+    match host {
+        "opencode" | "kilo" => &OPENCODE_TOOLS,
+        "pi" | "omp" => &PI_TOOLS,
+        _ => &HostTools::NONE,
+    }
+}
 
 /// Every host with a plugin, by its name on the command line.
 pub const PLUGINS: &[(&str, &[PluginEvent])] = &[

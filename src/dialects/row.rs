@@ -46,6 +46,8 @@ pub struct Dialect {
     pub roots: &'static [&'static str],
     /// The host that hooks of this one are written for as well, where both have an event of one name.
     pub like: Option<&'static str>,
+    /// Lines `{"type": "progress", …}` of a hook are for people, and no part of its answer.
+    pub has_progress: bool,
     pub events: &'static [DialectEvent],
 }
 
@@ -63,6 +65,7 @@ impl Dialect {
         variables: &[],
         roots: &[],
         like: None,
+        has_progress: false,
         events: &[],
     };
 }

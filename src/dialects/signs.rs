@@ -102,7 +102,13 @@ pub const SIGNS: &[Sign] = &[
     sign("gemini", SignedEvents::Alone, &["session_id"], NOT_GEMINIS),
     sign("cursor", SignedEvents::KnownOrNew, &["conversation_id", "cursor_version"], NOT_CURSORS),
     sign("cursor", SignedEvents::Alone, &["conversation_id"], NOT_CURSORS),
-    sign("copilot", SignedEvents::Nowhere, &["sessionId", "timestamp", "cwd"], &["event", "type"]),
+    sign(
+        "copilot",
+        SignedEvents::Nowhere,
+        &["sessionId", "timestamp", "cwd"],
+        // Grok Build sends the others too.
+        &["event", "type", "hookEventName"],
+    ),
     sign("copilot", SignedEvents::Known, &["sessionId", "timestamp", "cwd"], NOT_COPILOTS_OWN),
     // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
     // looks the same but for the name.

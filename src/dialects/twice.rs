@@ -5,31 +5,14 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
+use super::facts;
 use super::row::Binding;
 use crate::engine::event::{Context, Event};
 use crate::engine::runner::{FormOfCall, digest};
 
-/// A dialect in which a call may come that comes in another one too.
-#[derive(Debug)]
-pub struct SharingDialect {
-    /// Its name.
-    pub dialect: &'static str,
-    /// The variable in which its own host gives hooks the session. Where it is the session of the
-    /// event, that host asks, and it asks once.
-    pub told_by: Option<&'static str>,
-}
-
-/// Every such dialect. The others also run the hooks of Claude's settings, and Copilot CLI sends those
-/// what it sends its own in another spelling (their documents). Claude Code was seen to set the
-/// variable.
-pub const SHARED: &[SharingDialect] = &[
-    SharingDialect { dialect: "claude", told_by: Some("CLAUDE_CODE_SESSION_ID") },
-    SharingDialect { dialect: "cursor", told_by: None },
-    SharingDialect { dialect: "copilot", told_by: None },
-    SharingDialect { dialect: "vscode", told_by: None },
-    SharingDialect { dialect: "devin", told_by: None },
-    SharingDialect { dialect: "grok", told_by: None },
-];
+/// The variables in which a host gives its own hooks the session, by the name of its dialect. Where it is
+/// the session of the event, that host asks, and it asks once. Claude Code was seen to set it.
+pub const SESSIONS: &[(&str, &str)] = &[("claude", "CLAUDE_CODE_SESSION_ID")];
 
 /// The longest input that distinguishes calls of one millisecond.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
@@ -37,13 +20,14 @@ const LONGEST_INPUT_BYTES: usize = 64 * 1024;
 impl Binding {
     /// The call of an event that may come in another form too, if it is certain which one it is:
     /// by the session, the canonical event and what the host calls the call, or else the
-    /// millisecond of it and the tool's input. `sessions` are the variables of [`SHARED`] that
-    /// are set.
+    /// millisecond of it and the tool's input. `sessions` are the variables of [`SESSIONS`]
+    /// that are set.
     pub fn call(self, event: &Event, sessions: &[(&'static str, String)]) -> Option<FormOfCall> {
-        let shared = SHARED.iter().find(|shared| shared.dialect == self.dialect.name)?;
+        let dialect = self.dialect.name;
+        facts::of(dialect).filter(|facts| facts.may_come_twice())?;
         let session = text(event, "sessionId")?;
         let is_told =
-            |(name, told): &(&str, String)| Some(*name) == shared.told_by && *told == session;
+            |(name, told): &(&str, String)| SESSIONS.contains(&(dialect, name)) && *told == session;
         if sessions.iter().any(is_told) {
             return None;
         }

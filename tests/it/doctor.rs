@@ -3,13 +3,15 @@
 mod accepted;
 mod evidence;
 mod noted;
+mod overlap;
 mod schema;
 mod switches;
 mod unmatched;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
+use hookrun::dialects::facts::FACTS;
 use serde_json::{Value, json};
 
 use crate::install::{HOSTS, Host, project};
@@ -178,6 +180,44 @@ fn a_program_that_may_not_be_executed_is_named_alike_for_every_host() {
 }
 
 #[test]
+fn a_script_of_cline_that_is_not_executable_is_an_error() {
+    for name in ["PreToolUse", "TaskStart"] {
+        let sandbox = installed("cline");
+        let file = sandbox.at(&format!(".clinerules/hooks/{name}"));
+        let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o644);
+        let (status, found) = problems(&sandbox, "cline");
+        assert_eq!(status, 1, "{found:?}");
+        let cause = format!(
+            "error .clinerules/hooks/{name}: it is not executable: Cline does not run it [`chmod +x {}`]",
+            file.display()
+        );
+        assert_eq!(found, [cause]);
+        mode(0o755);
+        assert_eq!(problems(&sandbox, "cline"), (0, Vec::new()));
+    }
+}
+
+#[test]
+fn what_has_to_be_trusted_is_in_the_cure_of_a_host_that_was_never_seen() {
+    for facts in FACTS {
+        let sandbox = project();
+        let scope: &[&str] = if facts.host == "kimi" { &["--scope", "user"] } else { &[] };
+        sandbox.hookrun(&[&["install", facts.host], scope].concat(), b"").exits(0);
+        let (_, found) = everything(&sandbox, facts.host);
+        let unseen = found.iter().find(|one| one.contains("installed, not seen yet"));
+        let Some(unseen) = unseen else {
+            // A plugin asks in hookrun's own words, and the log does not say for which host.
+            assert!(facts.shell.is_none() && facts.host != "cline", "{}: {found:?}", facts.host);
+            continue;
+        };
+        let cure =
+            facts.trust.map_or("use it here".to_string(), |step| format!("{step}; then use"));
+        assert!(unseen.contains(&format!("[{cure}")), "{}: {unseen}", facts.host);
+    }
+}
+
+#[test]
 fn a_hook_that_cannot_start_is_an_error_here_too() {
     let sandbox = installed("claude").file("hooks.d/tool.pre/20-flat.sh", "#!/bin/sh\nexit 1\n");
     let (status, found) = problems(&sandbox, "claude");
@@ -282,13 +322,7 @@ fn two_installs_that_ask_twice_are_named() {
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
     assert!(found[0].contains("runs hookrun twice"), "{found:?}");
-    for host in ["cursor", "copilot"] {
-        let sandbox = installed("claude");
-        sandbox.hookrun(&["install", host], b"").exits(0);
-        let (status, found) = problems(&sandbox, host);
-        assert_eq!(status, 0);
-        assert!(found[0].contains("also runs the hooks of Claude Code"), "{found:?}");
-    }
+    assert!(found[0].contains("`hooks.PreToolUse` of `"), "{found:?}");
 }
 
 #[test]

@@ -104,6 +104,8 @@ const PARTS: &[Part] = &[
     ("results-of-openclaw", || systems::results("openclaw")),
     ("bridge", hosts::bridge),
     ("capabilities-of-hosts", hosts::capabilities),
+    ("setups-of-hosts", hosts::setups),
+    ("hosts-in-short", hosts::in_short),
     ("events-of-opencode", || hosts::events("opencode")),
     ("limits-of-opencode", || hosts::limits("opencode")),
     ("events-of-kilo", || hosts::events("kilo")),

@@ -4,6 +4,7 @@
 mod conditions;
 mod everywhere;
 mod mistakes;
+mod news;
 mod rules;
 
 use std::fs;

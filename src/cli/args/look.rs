@@ -9,7 +9,9 @@ use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 
-use super::options::{DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_name, duration, jobs};
+use super::options::{
+    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_host, duration, jobs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -77,8 +79,8 @@ pub(crate) struct EventsArgs {
     #[arg(value_name = "EVENT")]
     pub(crate) name: Option<String>,
 
-    /// Show the events of a hook system, with its names and rules
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
+    /// Show the events of a hook system or a host, with its names and rules, and what the host can do
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]

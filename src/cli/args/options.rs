@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::{DIALECTS, git, native};
+use crate::dialects::facts::FACTS;
+use crate::dialects::{self, DIALECTS, git, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
 
@@ -91,6 +92,14 @@ pub(super) fn dialect_name() -> PossibleValuesParser {
 pub(super) fn dialect_or_git() -> PossibleValuesParser {
     let mut names = names_of_dialects();
     names.push(PossibleValue::new(git::NAME));
+    names.into()
+}
+
+/// Also the hosts that have a plugin and no dialect.
+pub(super) fn dialect_or_host() -> PossibleValuesParser {
+    let mut names = names_of_dialects();
+    let hosts = FACTS.iter().map(|facts| facts.host);
+    names.extend(hosts.filter(|host| dialects::find(host).is_none()).map(PossibleValue::new));
     names.into()
 }
 

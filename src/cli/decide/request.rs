@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
+use crate::dialects::{self, Binding, Dialect, Reply, facts, native, signs};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
@@ -22,6 +22,8 @@ pub(crate) struct EventRequest<'a> {
     /// The events that the name means in the host's dialect; if several, the context decides.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
+    /// The host whose settings name this program, where another one asks that reads them too.
+    settings_of: Option<&'static str>,
 }
 
 /// The event and the host that a context names itself. Without `host` its signs tell. `command` is
@@ -60,8 +62,8 @@ pub(crate) fn named_in(
 /// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
 fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
     let found = signs::recognise(context).ok()?;
-    let is_relative = dialects::find(found.dialect)?.like == Some(host);
-    is_relative.then_some((found.event, found.dialect))
+    let facts = facts::of(found.dialect)?;
+    facts.runs_hooks_of(host).then_some((found.event, found.dialect))
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
@@ -124,6 +126,7 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
 pub(crate) struct HostReply {
     pub(crate) binding: Option<Binding>,
     is_other_spelling: bool,
+    settings_of: Option<&'static str>,
 }
 
 impl<'a> EventRequest<'a> {
@@ -131,7 +134,14 @@ impl<'a> EventRequest<'a> {
         let dialect = dialects::find(dialect);
         let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
         let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
-        EventRequest { name, dialect, bindings, canonical }
+        EventRequest { name, dialect, bindings, canonical, settings_of: None }
+    }
+
+    /// The same, asked by a command that names this host.
+    pub(crate) fn named_for(self, host: Option<&str>) -> EventRequest<'a> {
+        let settings_of = host.and_then(dialects::find).map(|dialect| dialect.name);
+        let settings_of = settings_of.filter(|name| *name != self.host());
+        EventRequest { settings_of, ..self }
     }
 
     fn is_unknown(&self) -> bool {
@@ -232,7 +242,8 @@ impl<'a> EventRequest<'a> {
         let decoded = binding.decode(context);
         let context = decoded.map_err(Complaint::of)?;
         let (event, host) = self.in_our_words(config, context, Some(binding))?;
-        Ok((event, HostReply { is_other_spelling, ..host }))
+        let settings_of = self.settings_of;
+        Ok((event, HostReply { is_other_spelling, settings_of, ..host }))
     }
 
     /// A sample; if the name means several events, of the first.
@@ -281,7 +292,7 @@ impl<'a> EventRequest<'a> {
                 None => error.to_string(),
             })
         })?;
-        Ok((event, HostReply { binding, is_other_spelling: false }))
+        Ok((event, HostReply { binding, is_other_spelling: false, settings_of: None }))
     }
 
     pub(crate) fn host(&self) -> &'static str {
@@ -329,6 +340,9 @@ impl HostReply {
         };
         if self.is_other_spelling {
             call.form.push_str(", in the other spelling");
+        }
+        if let Some(host) = self.settings_of {
+            call.form.push_str(&format!(", by the settings of {host}"));
         }
         match door {
             Door::Command | Door::Backstop | Door::Stdio => {}

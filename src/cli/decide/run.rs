@@ -128,7 +128,7 @@ impl RunRequest<'_> {
             Ok(named) => named,
             Err(failure) => return refuse(args, &EventRequest::new("", args.host()), &failure),
         };
-        let request = EventRequest::new(&name, host);
+        let request = EventRequest::new(&name, host).named_for(args.dialect.as_deref());
         self.time.change(last_word(args, &request), answer_by(args, &request));
         if let Some(failure) = request.wrong_host() {
             return refuse(args, &request, &failure);

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
+use crate::dialects::capability::HostEvent;
 use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
 use serde_json::json;
@@ -34,7 +35,7 @@ use document::{Document, EditError};
 use edit::AskingWays;
 use files::{FileBackup, InstallRecord, Target, unified};
 use program::{is_own, is_own_address};
-use row::{HostEventRow, HostForm, InstallHost, NAME};
+use row::{HostForm, InstallHost, NAME};
 use served::{ServerDoor, TOKEN_VARIABLE};
 use wanted::{HooksByEvent, quoted};
 
@@ -229,8 +230,8 @@ impl<'a> Site<'a> {
     }
 
     /// The files with these events: one, or one for each.
-    fn parts(&self, rows: &[HostEventRow]) -> Result<Vec<(Site<'a>, Vec<HostEventRow>)>> {
-        let part = |path: PathBuf, rows: &[HostEventRow]| {
+    fn parts(&self, rows: &[HostEvent]) -> Result<Vec<(Site<'a>, Vec<HostEvent>)>> {
+        let part = |path: PathBuf, rows: &[HostEvent]| {
             let target = Target::read(&path)?;
             let record = InstallRecord::of(&target, self.env);
             let (folder, paths) = (self.folder.clone(), self.paths.clone());
@@ -238,9 +239,10 @@ impl<'a> Site<'a> {
         };
         let own = &self.target.path;
         match self.host.form {
-            HostForm::Scripts(_) => {
-                rows.iter().map(|row| part(own.with_file_name(row.name), &[*row])).collect()
-            }
+            HostForm::Scripts(_) => rows
+                .iter()
+                .map(|row| part(own.with_file_name(row.name), std::slice::from_ref(row)))
+                .collect(),
             HostForm::Settings(_) | HostForm::Plugin(_) => Ok(vec![part(own.clone(), rows)?]),
         }
     }
@@ -334,7 +336,7 @@ impl<'a> Site<'a> {
     /// The text with hookrun in it, and doubts about the one without it.
     fn text_with(
         &self,
-        rows: &[HostEventRow],
+        rows: &[HostEvent],
         program: &str,
         server: Option<ServerDoor>,
     ) -> Result<(String, Vec<String>)> {
@@ -429,8 +431,8 @@ impl<'a> Site<'a> {
     }
 
     fn say_what_to_do(&self, args: &InstallArgs, program: &str, out: &mut dyn Write) -> Result<()> {
-        for must in self.host.must {
-            writeln!(out, "  to do: {must}")?;
+        for step in self.host.steps() {
+            writeln!(out, "  to do: {step}")?;
         }
         if args.mcp {
             let asked = format!("accept the MCP server `{NAME}` when it asks: it is in {MCP_FILE}");

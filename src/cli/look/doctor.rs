@@ -4,6 +4,7 @@ mod evidence;
 mod git;
 mod look;
 mod never;
+mod overlap;
 mod own;
 mod programs;
 mod switches;
@@ -26,7 +27,7 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{InstallRecord, Target};
-use crate::cli::host::install::hosts::{self, HOSTS};
+use crate::cli::host::install::hosts::HOSTS;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::findings::{Findings, error, warning};
@@ -70,9 +71,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         about_events(host, &installed, &wanted, &mut findings);
         switches::look(look, &installed, &mut findings);
         let recorded = host.dialect().map(|dialect| dialect.name);
-        findings.add(evidence.about(recorded, host.title, first.path()));
-        about_doubles(host, &installed, &mut findings);
-        about_other_host(look, &installed, &mut findings);
+        findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
+        overlap::look(look, &installed, &mut findings);
         unmatched::look(look, &installed, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
@@ -214,51 +214,5 @@ fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
         let changes = host.changed_hooks(scope, &path, &record, env).into_iter();
         // What a project notes of its user's file, the user's own note has as well.
         findings.extend(changes.filter(|one| seen.insert((one.file.clone(), one.cause.clone()))));
-    }
-}
-
-/// Files of one host that both run hookrun for an event.
-fn about_doubles(host: &InstallHost, installed: &[InstalledEntries], findings: &mut Findings) {
-    for (at, one) in installed.iter().enumerate() {
-        let has =
-            |other: &InstalledEntries, name: &str| other.events.iter().any(|it| it.name == name);
-        let is_double =
-            |other: &&InstalledEntries| one.events.iter().any(|it| has(other, &it.name));
-        for other in installed[at + 1..].iter().filter(is_double) {
-            let (title, there) = (host.title, other.path().display());
-            let cause = format!("{title} runs hookrun twice for an event: here and by `{there}`");
-            let cure = match (one.file.scope, other.file.scope) {
-                (Some(one), Some(other)) => {
-                    let (name, one) = (host.name, one.name());
-                    format!("`hookrun uninstall {name} --scope {}`, or {one}", other.name())
-                }
-                (None, _) | (_, None) => "take one of them out".to_string(),
-            };
-            findings.add(warning(one.path(), cause, cure));
-        }
-    }
-}
-
-/// Files of another host that this one reads too.
-fn about_other_host(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
-    let host = look.host;
-    let others = host.also_reads.iter().copied().filter_map(hosts::find);
-    for (other, scope) in others.flat_map(|it| SettingsScope::ALL.map(|scope| (it, scope))) {
-        let theirs = HostLook { host: other, ..look };
-        let mut files = theirs.files(scope, look.config.nearest_folder()).into_iter();
-        let there = files.next().and_then(|file| theirs.read(file).0);
-        let Some(there) = there else { continue };
-        for one in installed {
-            let (title, theirs, path) = (host.title, other.title, there.path().display());
-            let cause =
-                format!("{title} also runs the hooks of {theirs} in `{path}`: hookrun runs twice");
-            let cure = match one.file.scope {
-                Some(scope) => {
-                    format!("`hookrun uninstall {} --scope {}`", host.name, scope.name())
-                }
-                None => "take one of them out".to_string(),
-            };
-            findings.add(warning(one.path(), cause, cure));
-        }
     }
 }

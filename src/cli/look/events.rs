@@ -6,7 +6,7 @@ mod of_dialect;
 use std::io::Write;
 
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects;
+use crate::dialects::{self, facts};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
@@ -22,6 +22,9 @@ use crate::cli::exit::{ExitStatus, Result};
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(dialect) = dialects::find(&args.dialect) {
         return of_dialect::events(dialect, args, out);
+    }
+    if facts::of(&args.dialect).is_some() {
+        return of_dialect::of_plugin(&args.dialect, args, out);
     }
     // Only declared events matter here: no hooks are loaded.
     let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));

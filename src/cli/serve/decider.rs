@@ -269,7 +269,7 @@ impl DecisionServer {
             }
             answer
         })?;
-        let request = EventRequest::new(&name, &known);
+        let request = EventRequest::new(&name, &known).named_for(host.as_deref());
         if !is_named {
             if let Some(failure) = request.wrong_host() {
                 return Err(self.refused(&request, &failure));

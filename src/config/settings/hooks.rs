@@ -44,9 +44,13 @@ impl SettingsReader<'_> {
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
         let Some(dialect) = dialects::find(file.dialect) else { return };
         let idle = self.switched_off(file, document);
-        if let Some(note) = file.shell_note {
-            let cure = "let them name what they need by full paths";
-            let complaint = Complaint::with_cure(format!("its commands: {note}"), cure);
+        if let Some(other) = file.shell().differs() {
+            let cause = format!(
+                "its commands: {other} starts them in the host; here `{} -c` does",
+                file.shell().program()
+            );
+            let complaint =
+                Complaint::with_cure(cause, "let them name what they need by full paths");
             self.report(Severity::Note, complaint, section.offset);
         }
         if let Some(key) = file.event_key() {
@@ -137,6 +141,8 @@ impl SettingsReader<'_> {
         }
     }
 
+    /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the host
+    /// is none of them.
     fn unknown_event(&mut self, file: &HostFile, dialect: &'static Dialect, event: &TreeEntry) {
         let name = &event.key;
         let cause = format!("`{name}` is no event of {}", dialect.name);
@@ -151,9 +157,12 @@ impl SettingsReader<'_> {
         } else {
             let mut like = dialect.events.iter().map(|row| row.name);
             let like = like.find(|own| own.eq_ignore_ascii_case(name)).or(dialect.nearest(name));
-            spelling::did_you_mean(like, || {
-                format!("its events are {}", dialect.names().join(", "))
-            })
+            let Some(like) = like else {
+                let cause = format!("{cause} that hookrun knows: its hooks do not run here");
+                let cure = format!("`hookrun events --dialect {}` lists those", dialect.name);
+                return self.warning(event.at, cause, &cure);
+            };
+            format!("did you mean `{like}`?")
         };
         self.fault(event.at, cause, cure);
     }
@@ -280,7 +289,8 @@ impl SettingsReader<'_> {
             return usual;
         };
         let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
-        if number < time.least || number > time.most {
+        // What its host does itself may be timed otherwise, and does not run here.
+        if found.is_command() && (number < time.least || number > time.most) {
             let cause = format!("`{key}` is {number}, and {} counts {unit}", found.file.dialect);
             self.warning(pair.tree.offset, cause, &format!("did you mean {meant}?"));
         }
@@ -297,7 +307,7 @@ impl SettingsReader<'_> {
         let tree = &pair.tree;
         match (key.says, tree.text(), tree.flag()) {
             (HostHookKey::Closed(word), Some(text), _) if text == word => Some(OnFailure::Block),
-            (HostHookKey::Closed(_), Some("allow"), _) => Some(OnFailure::Allow),
+            (HostHookKey::Closed(_), Some("allow" | "continue"), _) => Some(OnFailure::Allow),
             (HostHookKey::ClosedFlag, _, Some(true)) => Some(OnFailure::Block),
             (HostHookKey::ClosedFlag, _, Some(false)) => Some(OnFailure::Allow),
             (says, ..) => {

@@ -35,6 +35,30 @@ impl<'f> SettingsHook<'f> {
         found.next().map(|(_, pair)| *pair)
     }
 
+    /// The first of these keys that is there.
+    fn command(&self) -> Option<&'f TreeEntry> {
+        let keys = [HostHookKey::Program, HostHookKey::OwnCommand, HostHookKey::Command];
+        keys.into_iter().find_map(|says| self.get(says))
+    }
+
+    /// Whether it is a program or a line for a shell, and nothing that its host does itself.
+    pub(super) fn is_command(&self) -> bool {
+        let kind = self.get(HostHookKey::Kind).and_then(|pair| pair.tree.text());
+        kind.is_none_or(|kind| self.file.kinds.first() == Some(&kind))
+    }
+
+    /// The key of a command for another system, where there is none for this one.
+    fn for_another_system(&self) -> Option<&str> {
+        let other = self.get(HostHookKey::Idle).filter(|_| self.command().is_none())?;
+        Some(&other.key)
+    }
+
+    /// A shell that runs no commands here.
+    fn foreign_shell(&self) -> Option<&str> {
+        let shell = self.get(HostHookKey::Shell)?.tree.text()?;
+        (!SHELLS.contains(&shell)).then_some(shell)
+    }
+
     pub(super) fn flag(&self, says: HostHookKey) -> bool {
         let mut all = self.keys.iter().filter(|(key, _)| key.says == says);
         all.any(|(_, pair)| pair.tree.flag() == Some(true))
@@ -52,18 +76,26 @@ impl SettingsReader<'_> {
             Some(pair) => self.text(&pair.tree, &pair.key)?,
             None => file.kinds.first().map_or_else(String::new, ToString::to_string),
         };
-        if !file.kinds.contains(&kind.as_str()) {
-            let cure = spelling::did_you_mean(
-                spelling::nearest(&kind, file.kinds.iter().copied()),
-                || format!("known are {}", file.kinds.join(", ")),
-            );
-            self.fault(found.at, format!("`{kind}` is no kind of hook"), cure);
+        let near = spelling::nearest(&kind, file.kinds.iter().copied());
+        if let Some(meant) = near.filter(|meant| *meant != kind) {
+            let cause = format!("`{kind}` is no kind of hook");
+            self.fault(found.at, cause, format!("did you mean `{meant}`?"));
             return None;
         }
-        if file.kinds.first() != Some(&kind.as_str()) {
+        if file.skips.contains(&kind.as_str()) {
+            draft.hook.idle = Some(format!("{} skips hooks of the kind `{kind}`", file.dialect));
+        }
+        if !found.is_command() {
             let problem = format!("a hook of the kind `{kind}` runs in {} alone", file.dialect);
-            let cure = "make it a command, or take it out of what hookrun reads".to_string();
-            return Some(Handler::Elsewhere { problem, cure });
+            return Some(elsewhere(problem));
+        }
+        if let Some(key) = found.for_another_system() {
+            draft.hook.idle = Some(format!("it has a `{key}` alone, for another system"));
+            return Some(elsewhere(format!("its `{key}` is for another system")));
+        }
+        if let Some(shell) = found.foreign_shell() {
+            let problem = format!("a hook for the shell `{shell}` runs in {} alone", file.dialect);
+            return Some(elsewhere(problem));
         }
         let mut words = self.words_of(found)?;
         if found.flag(HostHookKey::Async) {
@@ -82,7 +114,7 @@ impl SettingsReader<'_> {
 
     fn words_of(&mut self, found: &SettingsHook<'_>) -> Option<Vec<String>> {
         let program = found.get(HostHookKey::Program);
-        let Some(pair) = program.or_else(|| found.get(HostHookKey::Command)) else {
+        let Some(pair) = found.command() else {
             let own = found.file.hook.iter().find(|row| row.says == HostHookKey::Command);
             let own = own.map_or("command", |row| row.name);
             let cause = format!("the hook has no `{own}`");
@@ -111,18 +143,18 @@ impl SettingsReader<'_> {
             return Some(vec![line]);
         }
         let shell = match found.get(HostHookKey::Shell) {
-            Some(pair) => match self.text(&pair.tree, &pair.key)?.as_str() {
-                "bash" => vec!["bash", "-c"],
-                "sh" => vec!["sh", "-c"],
-                other => {
-                    let cause = format!("a hook for the shell `{other}` runs in its host alone");
-                    self.fault(pair.tree.offset, cause, "write \"bash\"");
-                    return None;
-                }
-            },
-            None => found.file.shell.to_vec(),
+            Some(pair) => self.text(&pair.tree, &pair.key)?,
+            None => found.file.shell().program().to_string(),
         };
-        let words = shell.into_iter().map(str::to_string);
-        Some(words.chain(std::iter::once(line)).collect())
+        Some(vec![shell, "-c".to_string(), line])
     }
+}
+
+/// The shells that a hook may name.
+const SHELLS: &[&str] = &["bash", "sh"];
+
+/// A hook that only its own host can run.
+fn elsewhere(problem: String) -> Handler {
+    let cure = "make it a command, or take it out of what hookrun reads".to_string();
+    Handler::Elsewhere { problem, cure }
 }

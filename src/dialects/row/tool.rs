@@ -58,6 +58,25 @@ pub enum ToolSort {
     Agent,
 }
 
+impl ToolSort {
+    /// What it is, in a word or two.
+    pub fn about(self) -> &'static str {
+        match self {
+            ToolSort::Shell => "shell",
+            ToolSort::Read => "read",
+            ToolSort::Write => "write",
+            ToolSort::Edit => "edit",
+            ToolSort::Patch => "patch",
+            ToolSort::Grep => "grep",
+            ToolSort::Glob => "glob",
+            ToolSort::List => "list",
+            ToolSort::Fetch => "fetch",
+            ToolSort::WebSearch => "web search",
+            ToolSort::Agent => "subagent",
+        }
+    }
+}
+
 impl Tool {
     /// The names by which matchers mean it.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {

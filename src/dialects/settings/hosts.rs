@@ -61,6 +61,7 @@ pub(crate) const CLAUDE: HostFile = HostFile {
         key("statusMessage", About),
         key("once", Void("it runs every time, as it does in such a file of its host")),
         key("onFailure", Closed("block")),
+        key("continueOnBlock", Void("a turn goes on after what a hook objects to")),
         key("description", About),
         key("name", About),
         key("url", OfKind),
@@ -108,6 +109,7 @@ pub(crate) const CODEX: HostFile = HostFile {
         key("type", Kind),
         key("command", Command),
         key("commandWindows", Idle),
+        key("command_windows", Idle),
         key("timeout", Time),
         key("async", Async),
         key("statusMessage", About),
@@ -118,9 +120,7 @@ pub(crate) const CODEX: HostFile = HostFile {
     ],
     of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
     kinds: &["command", "mcp_tool", "prompt", "agent"],
-    shell_note: Some(
-        "the host starts them by the login shell of the account, which reads its profile first; here `sh -c` does, and no profile is read",
-    ),
+    skips: &["prompt", "agent"],
     matching: Matching { list: Some("_|"), divides: &['|'], ..Matching::SEARCHED },
     subjects: &[
         (TOOL, &["PreToolUse", "PostToolUse", "PermissionRequest"]),
@@ -157,7 +157,6 @@ pub(crate) const GEMINI: HostFile = HostFile {
         key("env", Variables),
     ],
     kinds: &["command", "runtime"],
-    shell: &["bash", "-c"],
     time: TimeoutUnit::MILLIS,
     matching: Matching { falls_back: true, is_plain: true, ..Matching::SEARCHED },
     subjects: &[
@@ -223,10 +222,10 @@ pub(crate) const COPILOT: HostFile = HostFile {
         key("description", About),
         key("url", OfKind),
         key("headers", OfKind),
+        key("allowedEnvVars", OfKind),
         key("prompt", OfKind),
     ],
     kinds: &["command", "http", "prompt"],
-    shell: &["bash", "-c"],
     matching: Matching { is_anchored: true, ..Matching::SEARCHED },
     subjects: &[
         (TOOL, &["preToolUse", "postToolUse", "postToolUseFailure", "permissionRequest"]),

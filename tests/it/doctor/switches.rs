@@ -96,8 +96,10 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     sandbox.hookrun(&["install", "codex"], b"").exits(0);
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 1);
-    let said =
-        ["the project is not trusted", "its hook is not accepted (SessionStart, PreToolUse)"];
+    let said = [
+        "the project is not trusted",
+        "its hook is untrusted, nobody has accepted it (SessionStart, PreToolUse)",
+    ];
     assert_eq!(found.len(), said.len(), "{found:?}");
     for (found, said) in found.iter().zip(said) {
         assert!(found.starts_with("error home/.codex/config.toml: "), "{found}");

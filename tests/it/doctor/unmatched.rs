@@ -1,5 +1,7 @@
 //! Tools that change something and that no hook looks at.
 
+use hookrun::dialects::facts::FACTS;
+
 use super::everything;
 use crate::install::HOSTS;
 use crate::sandbox::Sandbox;
@@ -54,4 +56,37 @@ fn nothing_is_said_where_all_are_matched_or_nothing_guards_tools() {
     let sandbox = with("tool=bash");
     let (_, found) = everything(&sandbox, "claude");
     assert!(!found.iter().any(|one| one.contains("looks at")), "not installed: {found:?}");
+}
+
+/// What `doctor` notes of a host, after `title`.
+fn noted(sandbox: &Sandbox, host: &str, begin: &str) -> Vec<String> {
+    let (_, found) = everything(sandbox, host);
+    let after = |one: &String| {
+        let (_, rest) = one.split_once(begin)?;
+        assert!(one.starts_with("note "), "{one}");
+        Some(rest.strip_suffix(" []").unwrap().to_string())
+    };
+    found.iter().filter_map(after).collect()
+}
+
+#[test]
+fn what_a_host_never_shows_and_when_it_lets_a_tool_run_is_noted_as_the_table_has_it() {
+    for facts in FACTS {
+        let sandbox = with("description=\"all\"");
+        let scope: &[&str] = if facts.host == "kimi" { &["--scope", "user"] } else { &[] };
+        sandbox.hookrun(&[&["install", facts.host], scope].concat(), b"").exits(0);
+        let unseen: Vec<String> = facts.unseen.iter().map(ToString::to_string).collect();
+        assert_eq!(noted(&sandbox, facts.host, " shows no hook "), unseen, "{}", facts.host);
+        let open = facts.open_when_installed();
+        let open = (!open.is_empty()).then(|| open.join(" or "));
+        let told = noted(&sandbox, facts.host, " lets a tool run if hookrun ");
+        assert_eq!(told, Vec::from_iter(open), "{}", facts.host);
+    }
+    let sandbox = with("tool=bash");
+    sandbox.hookrun(&["install", "codex"], b"").exits(0);
+    let told = noted(&sandbox, "codex", "Codex shows no hook ");
+    assert_eq!(told[0], "`write_stdin`: text for a shell or interpreter that already runs");
+    let sandbox = Sandbox::new().hook_for("session.start", "hello", "exit 0");
+    sandbox.hookrun(&["install", "codex"], b"").exits(0);
+    assert_eq!(noted(&sandbox, "codex", "Codex shows no hook "), [""; 0], "nothing guards tools");
 }

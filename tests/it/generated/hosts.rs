@@ -1,14 +1,14 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::dialects::facts;
+use hookrun::dialects::capability::{self, Capabilities, HostEvent};
+use hookrun::dialects::facts::{self, HostFailure};
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::{SIGNS, SignedEvents};
 use hookrun::dialects::{
     self, DIALECTS, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results,
     ToolSort, Wait, plugins,
 };
-use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::hook::duration_text;
 
@@ -59,25 +59,16 @@ fn known(host: &str) -> String {
 
 /// What each host can do where it counts, and what it makes of a hookrun that fails.
 pub(super) fn capabilities() -> String {
-    let rows = pages().into_iter().map(|host| {
-        let of = |event: &str| told(host).into_iter().find(|it| it.event == event);
-        let blocks = ["tool.pre", "prompt.submit", "agent.stop"].map(|event| {
-            let blocks = of(event).is_some_and(|it| it.decides.iter().any(|word| word == "block"));
-            blocks.then(|| code(event))
-        });
-        let blocks: Vec<String> = blocks.into_iter().flatten().collect();
-        let gate = of("tool.pre").unwrap();
-        let can = |word: &str| {
-            let is_there = gate.decides.iter().any(|one| one.starts_with(word));
-            (if is_there { "yes" } else { "–" }).to_string()
-        };
-        let asks = if gate.decides.iter().any(|word| word == "ask") { "asks" } else { "blocks" };
-        let facts = facts::of(host).unwrap();
-        let open = facts.open_on();
+    let yes = |can: bool| (if can { "yes" } else { "–" }).to_string();
+    let rows = capability::all().map(|can| {
+        let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
+        let blocks: Vec<String> = gates.filter(|event| can.blocks(event)).map(code).collect();
+        let asks = if can.asks() { "asks" } else { "blocks" }.to_string();
+        let open = can.facts.open_on();
         let open = if open.is_empty() { "never".to_string() } else { open.join(", ") };
-        let measured = facts.measured.map_or("–".to_string(), |it| it.version.to_string());
-        let asks = asks.to_string();
-        [code(host), blocks.join(", "), asks, can("rewrite"), can("context"), open, measured]
+        let measured = can.facts.measured.map_or("–".to_string(), |it| it.version.to_string());
+        let (host, blocks) = (code(can.facts.host), blocks.join(", "));
+        [host, blocks, asks, yes(can.rewrites()), yes(can.teaches()), open, measured]
     });
     let head = [
         "host",
@@ -89,6 +80,59 @@ pub(super) fn capabilities() -> String {
         "measured",
     ];
     table(head, rows)
+}
+
+/// What has to be accepted in each host, what runs its commands, and what it never shows.
+pub(super) fn setups() -> String {
+    let rows = capability::all().map(|can| {
+        let facts = can.facts;
+        let shell = facts.shell.map_or("– (a plugin or script)".to_string(), |it| it.about());
+        let unseen: Vec<String> = facts.unseen.iter().map(ToString::to_string).collect();
+        let names = |hosts: &[&str]| hosts.iter().map(|it| code(it)).collect::<Vec<_>>().join(", ");
+        let reads = match facts.converts {
+            [] => names(&facts.reads.iter().map(|one| one.host).collect::<Vec<_>>()),
+            plugins => format!("plugins for {}", names(plugins)),
+        };
+        let dash = |text: String| if text.is_empty() { "–".to_string() } else { text };
+        let trust = facts.trust.unwrap_or_default().to_string();
+        [code(facts.host), dash(trust), shell, dash(reads), dash(unseen.join("; "))]
+    });
+    table(
+        [
+            "host",
+            "before it runs hooks",
+            "a command is run by",
+            "also runs hooks for",
+            "no hook sees",
+        ],
+        rows,
+    )
+}
+
+/// The same the other way round: which hosts can do what.
+pub(super) fn in_short() -> String {
+    type Test = fn(&Capabilities) -> bool;
+    let rows: [(&str, Test); 7] = [
+        ("a hook can block a tool", |can| can.blocks("tool.pre")),
+        ("a hook can block a prompt", |can| can.blocks("prompt.submit")),
+        ("a hook can keep it from stopping", |can| can.blocks("agent.stop")),
+        ("it asks a person; the others block", Capabilities::asks),
+        ("a tool can get a new input", Capabilities::rewrites),
+        ("no tool runs if hookrun hangs", |can| {
+            can.facts.closed_on.contains(&HostFailure::Timeout)
+        }),
+        ("the client was run with hookrun", |can| can.facts.measured.is_some()),
+    ];
+    let all = capability::all().count();
+    let rows = rows.into_iter().map(|(what, can)| {
+        let hosts: Vec<&str> = capability::all().filter(can).map(|it| it.facts.host).collect();
+        let hosts = match hosts.len() {
+            some if some == all => format!("all {all}"),
+            _ => hosts.join(", "),
+        };
+        [what.to_string(), hosts]
+    });
+    table(["", "agents"], rows)
 }
 
 fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
@@ -116,48 +160,9 @@ fn place(say: &ReplyRule) -> String {
     }
 }
 
-/// What can be decided in an event, in a few words; nothing where it can only be watched.
-fn decides(refuses: bool, says: impl Iterator<Item = ReplySlot>) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    if refuses {
-        words.push("block".to_string());
-    }
-    words.extend(says.filter_map(|on| match on {
-        ReplySlot::Refusal | ReplySlot::Output | ReplySlot::Consent => None,
-        ReplySlot::Objection => Some("object".to_string()),
-        ReplySlot::Question => Some("ask".to_string()),
-        ReplySlot::New(field) => Some(format!("rewrite `{field}`")),
-        ReplySlot::Context => Some("context".to_string()),
-    }));
-    words
-}
-
-/// An event of a host: its name, ours, what can be decided, and whether a failure refuses.
-struct Told {
-    name: &'static str,
-    event: &'static str,
-    decides: Vec<String>,
-    closes: bool,
-}
-
 /// The events of a host, or those that its plugin passes on.
-fn told(host: &str) -> Vec<Told> {
-    if let Some((_, events)) = plugins::PLUGINS.iter().find(|(name, _)| *name == host) {
-        let told = events.iter().map(|it| Told {
-            name: it.name,
-            event: it.event,
-            decides: decides(it.can_refuse(), it.says.iter().copied()),
-            closes: it.can_refuse() && it.event != "agent.stop",
-        });
-        return told.collect();
-    }
-    let told = dialects::find(host).unwrap().events.iter().map(|row| Told {
-        name: row.name,
-        event: row.event,
-        decides: decides(row.blocks, writes(row).iter().map(|say| say.on)),
-        closes: row.blocks && row.on_failure == OnFailure::Block,
-    });
-    told.collect()
+fn told(host: &str) -> Vec<HostEvent> {
+    capability::of(host).unwrap().events
 }
 
 fn writes(row: &DialectEvent) -> &'static [ReplyRule] {
@@ -167,15 +172,20 @@ fn writes(row: &DialectEvent) -> &'static [ReplyRule] {
     }
 }
 
+/// What can be decided, in a few words.
+fn watched(decides: Vec<String>) -> String {
+    if decides.is_empty() { "watch".into() } else { decides.join(", ") }
+}
+
 /// The events of one host.
 pub(super) fn events(host: &str) -> String {
     let rows = told(host).into_iter().map(|it| {
-        let failure = match (it.closes, it.decides.contains(&"block".to_string())) {
+        let failure = match (it.fails_closed, it.blocks) {
             (true, _) => "blocks",
             (false, true) => "passes",
             (false, false) => "",
         };
-        let decides = if it.decides.is_empty() { "watch".into() } else { it.decides.join(", ") };
+        let decides = watched(it.decides());
         [code(it.name), code(it.event), decides, failure.to_string()]
     });
     table(["event", "in hookrun", "a hook can", "a failure"], rows)
@@ -210,7 +220,7 @@ pub(super) fn said(host: &str) -> String {
 fn cell(host: &str, event: &str) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for it in told(host).into_iter().filter(|it| it.event == event) {
-        let decides = if it.decides.is_empty() { "watch".into() } else { it.decides.join(", ") };
+        let decides = watched(it.decides());
         match groups.iter_mut().find(|(known, _)| *known == decides) {
             Some((_, names)) => names.push(code(it.name)),
             None => groups.push((decides, vec![code(it.name)])),
@@ -297,7 +307,7 @@ pub(super) fn settings() -> String {
         };
         let tool_row = dialects::find(file.dialect).unwrap().called("tool.pre")[0].row;
         let usual = duration_text(file.usual_time(tool_row));
-        let shell = code(&format!("{} COMMAND", file.shell.join(" ")));
+        let shell = code(&format!("{} -c COMMAND", file.shell().program()));
         let time = format!("{}, else {usual}", file.time.unit());
         [
             code(&format!("{}:FILE", file.dialect)),
@@ -313,21 +323,22 @@ pub(super) fn settings() -> String {
 /// What each host calls its tools.
 pub(super) fn tools() -> String {
     let sorts = [
-        ("shell", ToolSort::Shell),
-        ("read", ToolSort::Read),
-        ("write", ToolSort::Write),
-        ("edit", ToolSort::Edit),
-        ("patch", ToolSort::Patch),
-        ("grep", ToolSort::Grep),
-        ("glob", ToolSort::Glob),
-        ("list", ToolSort::List),
-        ("fetch", ToolSort::Fetch),
-        ("web search", ToolSort::WebSearch),
-        ("subagent", ToolSort::Agent),
+        ToolSort::Shell,
+        ToolSort::Read,
+        ToolSort::Write,
+        ToolSort::Edit,
+        ToolSort::Patch,
+        ToolSort::Grep,
+        ToolSort::Glob,
+        ToolSort::List,
+        ToolSort::Fetch,
+        ToolSort::WebSearch,
+        ToolSort::Agent,
     ];
     let rows = hosts().map(|host| {
         let tools = dialects::find(host).unwrap().tools;
-        let of = |(what, sort): &(&str, ToolSort)| {
+        let of = |sort: &ToolSort| {
+            let what = sort.about();
             let row = tools.rows.iter().find(|row| row.sort == *sort)?;
             let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
             let keys = keys.collect::<Vec<_>>().join(", ");

@@ -1,10 +1,12 @@
 //! A call that comes in the forms of two hosts is decided once, and no refusal is lost by that.
 
 use std::fs;
+use std::path::Path;
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hookrun::dialects::facts::FACTS;
 use hookrun::internals::runner::{CallClaim, FormOfCall};
 use hookrun::{Budget, Environment, Event, Hook, Registry, Runner};
 use serde_json::{Value, json};
@@ -95,6 +97,91 @@ fn a_refusal_is_said_in_both_forms_and_decided_once() {
         }
         assert_eq!(sandbox.asked(), 1);
     }
+}
+
+/// What a host of this name sends its own hooks before a tool.
+fn own_words(host: &str, file: &str) -> Value {
+    let at = 1_763_753_543_123_u64;
+    match host {
+        "cursor" => cursor("1"),
+        "copilot" => json!({
+            "hook_event_name": "preToolUse", "sessionId": "s", "timestamp": at,
+            "toolName": "bash", "toolArgs": "{\"command\": \"ls\"}",
+        }),
+        _ => {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documented");
+            let text = fs::read_to_string(folder.join(host).join(file)).unwrap();
+            serde_json::from_str(&text).unwrap()
+        }
+    }
+}
+
+/// What it sends hooks that it finds in Claude's settings or another host's: most send the same.
+fn words_for_others(host: &str, file: &str) -> Value {
+    match host {
+        "cursor" => claude("1"),
+        "copilot" => json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+            "timestamp": "2025-11-21T19:32:23.123Z", "tool_input": {"command": "ls"},
+        }),
+        _ => own_words(host, file),
+    }
+}
+
+#[test]
+fn a_host_that_reads_settings_of_another_gets_one_decision_in_words_that_block_there() {
+    let mut pairs = 0;
+    for facts in FACTS {
+        let others = facts.reads.iter().map(|one| one.host).chain(facts.converts.iter().copied());
+        for (other, file) in
+            others.flat_map(|it| ["PreToolUse.json", "PreToolUse-edit.json"].map(|file| (it, file)))
+        {
+            pairs += 1;
+            let host = facts.host;
+            let own = own_words(host, file);
+            let theirs = with(words_for_others(host, file), "cwd", &own["cwd"]);
+            // The command in a file of Copilot's names the event.
+            let event = if other == "copilot" { &["preToolUse"][..] } else { &[] };
+            let entry = [&["run"], event, &["--host", other]].concat();
+            for is_own_first in [true, false] {
+                let sandbox =
+                    Sandbox::new().hook("deny", &format!("{COUNTS}; echo no >&2; exit 1"));
+                let by_own = || sandbox.host(host, &own);
+                let by_other = || sandbox.hookrun(&entry, theirs.to_string().as_bytes());
+                let answers = match is_own_first {
+                    true => [by_own(), by_other()],
+                    false => [by_other(), by_own()],
+                };
+                for ran in answers {
+                    assert_eq!(
+                        (ran.status, ran.stderr.as_str()),
+                        (2, "no\n"),
+                        "{host}, {other}: {ran:?}"
+                    );
+                }
+                assert_eq!(
+                    sandbox.asked(),
+                    1,
+                    "{host}, {other}, {file}, own first: {is_own_first}"
+                );
+            }
+        }
+    }
+    assert!(pairs >= 16, "{pairs}");
+}
+
+#[test]
+fn grok_gets_its_own_words_also_where_it_asks_by_claudes_settings_or_cursors() {
+    let sandbox = Sandbox::new().hook("deny", "echo no >&2; exit 1");
+    for other in ["claude", "cursor"] {
+        let payload = own_words("grok", "PreToolUse.json");
+        let ran = sandbox.host(other, &with(payload, "toolUseId", &other.into()));
+        assert_eq!(ran.stdout, "{\"decision\":\"deny\",\"reason\":\"no\"}\n", "{ran:?}");
+        assert_eq!(ran.status, 2);
+    }
+    // A host that does not read Gemini's settings has no business there.
+    let ran = sandbox.host("gemini", &own_words("grok", "PreToolUse.json"));
+    ran.exits(2).says("no event is named");
 }
 
 #[test]

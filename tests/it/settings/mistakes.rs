@@ -55,7 +55,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
         "error 17:3: `Bash(git` is no permission rule: its parenthesis is not closed",
         "error 18:51: `args` takes a list of strings, not \"x\"",
-        "error 19:52: a hook for the shell `powershell` runs in its host alone",
+        "error 19:1: `hooks.PreToolUse[1].hooks[9]` cannot start: a hook for the shell `powershell` runs in claude alone",
         "warning 20:43: `once` has no effect here",
         "error 21:21: `command` appears twice",
         "error 24:52: `if` matches tools, and `PostCompact` is about none",

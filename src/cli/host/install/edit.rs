@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::document::{Document, MARK, unmarked};
 use super::list::{self, HookEntry};
 use super::program::{BACKSTOP, GUARD};
-use super::row::{HOOKS, HostEventRow, SettingsShape};
+use super::row::{HOOKS, SettingsShape};
 use super::served::{ServerDoor, is_own_tool};
+use crate::dialects::capability::HostEvent;
 use crate::dialects::settings::hosts::HostHookKey;
 
 impl Document {
@@ -18,7 +19,7 @@ impl Document {
     /// `is_own` knows by the command or the URL. What is already right stays.
     pub(crate) fn with(
         &self,
-        rows: &[HostEventRow],
+        rows: &[HostEvent],
         ways: &AskingWays,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
@@ -178,7 +179,7 @@ struct WantedHandler {
 }
 
 impl AskingWays {
-    fn handlers(&self, shape: SettingsShape, row: &HostEventRow) -> Vec<WantedHandler> {
+    fn handlers(&self, shape: SettingsShape, row: &HostEvent) -> Vec<WantedHandler> {
         let handler = |keys| WantedHandler { event: row.name, keys };
         let asked = self.server.as_ref().and_then(|server| server.keys(row.name));
         let command = match asked {
@@ -193,12 +194,12 @@ impl AskingWays {
     }
 }
 
-fn wait(shape: SettingsShape, row: &HostEventRow) -> u64 {
+fn wait(shape: SettingsShape, row: &HostEvent) -> u64 {
     let wait = row.timeout().as_millis() * u128::from(shape.file.time.per_second) / 1000;
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-fn entry(shape: SettingsShape, row: &HostEventRow, mut command: String) -> HookEntry {
+fn entry(shape: SettingsShape, row: &HostEvent, mut command: String) -> HookEntry {
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }
@@ -206,7 +207,7 @@ fn entry(shape: SettingsShape, row: &HostEventRow, mut command: String) -> HookE
     if let Some(budget) = row.budget().filter(|_| shape.key(HostHookKey::Time).is_some()) {
         command.push_str(&format!(" --budget {}", plain_time(budget)));
     }
-    if row.is_guarded {
+    if row.is_guarded() {
         command.push_str(GUARD);
     }
     let mut keys = Vec::new();
@@ -222,7 +223,7 @@ fn entry(shape: SettingsShape, row: &HostEventRow, mut command: String) -> HookE
     }
     keys.extend(shape.key(HostHookKey::Time).map(|key| (key, wait(shape, row).into())));
     keys.extend(shape.key(HostHookKey::Name).map(|key| (key, Value::from("hookrun"))));
-    keys.extend(shape.closed().filter(|_| row.is_closed));
+    keys.extend(shape.closed().filter(|_| row.fails_closed));
     keys
 }
 

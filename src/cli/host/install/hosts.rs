@@ -6,16 +6,13 @@
 
 mod others;
 
-use crate::dialects::facts::{self, HostFacts, HostFailure};
-use crate::dialects::plugins::{self, PluginEvent};
+use crate::dialects::capability::{self, HostEvent};
+use crate::dialects::facts::{self, HostFacts, HostShell};
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{self, Binding, Dialect, DialectEvent, ReplyRule, ReplySlot, Results};
-use crate::engine::event::OnFailure;
+use crate::dialects::{self, Dialect, plugins};
 use crate::engine::names::words;
 
-use super::row::{
-    Beside, Comments, HostEventRow, HostForm, InstallHost, PluginShape, SettingsShape, UserFile,
-};
+use super::row::{Beside, Comments, HostForm, InstallHost, PluginShape, SettingsShape, UserFile};
 use super::{schema, trust};
 
 /// A plugin needs no address.
@@ -24,11 +21,6 @@ const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by its
 /// OpenCode, and its fork Kilo Code.
 const OPENCODE: PluginShape =
     PluginShape { events: plugins::OPENCODE, text: include_str!("plugin/opencode.js") };
-
-const OPENCODE_CANNOT: &[&str] = &[
-    "it cannot ask: a question from a hook blocks",
-    "what a hook says for the model before a tool has no place",
-];
 
 /// pi, and oh-my-pi, which came from it.
 const PI: PluginShape = PluginShape { events: &[], text: include_str!("plugin/pi.js") };
@@ -67,12 +59,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             schema: Some(schema::CODEX),
             ..SettingsShape::of(&files::CODEX)
         }),
-        shell: "bash",
         cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
-        must: &[
-            "accept the hooks in `/hooks`, again after every change of their command: until then \
-                they are skipped without a word",
-        ],
         no_server: Some(
             "it has no HTTP hooks, and its `mcp_tool` was seen to call no tool (0.149.1)",
         ),
@@ -92,15 +79,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             takes_mark: false,
             ..SettingsShape::of(&files::GEMINI)
         }),
-        shell: "bash",
-        cannot: &[
-            "it waits for a person's answer even without a person (`-p`)",
-            "what a hook says for the model before a tool has no place: it goes to stderr",
-        ],
-        must: &[
-            "trust the folder, and accept its hooks when it asks: `--skip-trust` runs without the \
-                hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
-        ],
+        cannot: &["it waits for a person's answer even without a person (`-p`)"],
         trust: Some(trust::gemini),
         ..InstallHost::PLAIN
     },
@@ -119,8 +98,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
             "afterMCPExecution" "afterFileEdit"
         ),
-        must: &["trust the workspace"],
-        also_reads: &["claude"],
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -133,10 +110,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             names_event: true,
             ..SettingsShape::of(&files::COPILOT)
         }),
-        shell: "bash",
         cannot: &["in the cloud it does not ask: a question from a hook blocks"],
-        must: &["trust the folder"],
-        also_reads: &["claude"],
         no_server: Some(
             "its HTTP hooks need https before a tool, and fill no token into a header without it",
         ),
@@ -160,7 +134,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),
         form: HostForm::Plugin(OPENCODE),
-        cannot: OPENCODE_CANNOT,
         must: &["start it again: plugins are read when it starts"],
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
@@ -171,7 +144,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         project: ".kilo/plugin/hookrun.js",
         user: UserFile::Config("kilo/plugin/hookrun.js"),
         form: HostForm::Plugin(OPENCODE),
-        cannot: OPENCODE_CANNOT,
         must: &["start it again: plugins are read when it starts"],
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
@@ -185,12 +157,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             events: plugins::AMP,
             text: include_str!("plugin/amp.js"),
         }),
-        cannot: &[
-            "it cannot ask: a question from a hook blocks",
-            "neither a prompt nor a stop can be blocked",
-            "what a hook says for the model before a tool has no place",
-            "written by its types and documents, and not run: it asks its own server first",
-        ],
+        cannot: &["written by its types and documents, and not run: it asks its own server first"],
         must: &["reload its plugins (`plugins: reload`), or start it again"],
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
@@ -205,10 +172,7 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             file: "extensions/hookrun.js",
         },
         form: HostForm::Plugin(PluginShape { events: plugins::PI, ..PI }),
-        cannot: &[
-            "a stop cannot be blocked: it has no event for that",
-            "with `-p` there is no person to ask: a question from a hook blocks",
-        ],
+        cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
         trust: Some(trust::pi),
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
@@ -247,13 +211,9 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             text: include_str!("plugin/openclaw.js"),
         }),
         cannot: &[
-            "it cannot ask: a question from a hook blocks",
             "a prompt cannot be rewritten: a rewrite blocks it",
-            "what a hook says for the model before a tool has no place",
             "written by its types and documents, and not run",
         ],
-        must: &["in `openclaw.json` add the file to `plugins.load.paths`, and set \
-             `plugins.entries.hookrun.hooks.allowConversationAccess` to true"],
         trust: Some(trust::openclaw),
         no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
@@ -280,80 +240,43 @@ impl InstallHost {
         }
     }
 
-    pub(crate) fn rows(&self) -> Vec<HostEventRow> {
+    pub(crate) fn rows(&self) -> Vec<HostEvent> {
         if let HostForm::Plugin(plugin) = self.form {
-            return plugin.events.iter().map(of_plugin).collect();
+            return plugin.events.iter().map(HostEvent::of_plugin).collect();
         }
         let events = self.dialect().map_or(&[][..], |dialect| dialect.events);
-        events.iter().filter(|row| !self.but.contains(&row.name)).map(of_dialect).collect()
+        let rows = events.iter().filter(|row| !self.but.contains(&row.name));
+        rows.map(HostEvent::of_dialect).collect()
     }
 
-    /// What it cannot do, as its tables say, and what only its row says.
+    pub(crate) fn facts(&self) -> Option<&'static HostFacts> {
+        facts::of(self.name)
+    }
+
+    /// The shell that starts a hook's command, by `-c` and in the host's environment.
+    pub(crate) fn shell(&self) -> &'static str {
+        let shell = self.facts().and_then(|facts| facts.shell);
+        shell.unwrap_or(HostShell::Unstated).program()
+    }
+
+    /// What it cannot do, as the tables say, and what only its row says.
     pub(crate) fn limits(&self) -> Vec<String> {
-        let mut limits: Vec<String> = Vec::new();
-        let facts = facts::of(self.name);
-        if let Some(dialect) = self.dialect() {
-            let of = |event: &str| dialect.events.iter().find(|row| row.event == event);
-            let gate = of("tool.pre").map(|row| Binding { dialect, row });
-            if gate.is_some_and(|gate| !gate.can_ask()) {
-                limits.push("it cannot ask: a question from a hook blocks".to_string());
-            }
-            if of("prompt.submit").is_none_or(|row| !row.blocks) {
-                limits.push("a prompt cannot be blocked".to_string());
-            }
-            limits.extend(facts.and_then(|facts| self.open_ends(facts)));
-        }
-        let unseen = facts.into_iter().flat_map(|facts| facts.unseen);
-        limits.extend(unseen.map(|what| format!("no hook sees {what}")));
-        limits.extend(self.cannot.iter().map(ToString::to_string));
-        limits
+        let limits = capability::of(self.name).map(|it| it.limits()).unwrap_or_default();
+        limits.into_iter().chain(self.cannot.iter().map(ToString::to_string)).collect()
     }
 
-    /// With which failures of hookrun it lets a tool run, and what `install` does about it.
-    fn open_ends(&self, facts: &HostFacts) -> Option<String> {
-        let open = HostFailure::ALL.iter().filter(|one| !facts.closed_on.contains(one));
-        let (guarded, open): (Vec<&HostFailure>, Vec<&HostFailure>) =
-            open.partition(|one| one.is_guarded());
-        let open: Vec<&str> = open.into_iter().map(|one| one.about()).collect();
-        if open.is_empty() {
-            return None;
-        }
-        let open = format!("a hookrun that {} lets the tool run", open.join(" or "));
-        Some(match guarded.is_empty() {
-            true => open,
-            false => format!(
-                "it has no switch for failures: the command that `install` writes blocks where \
-                 hookrun is missing or killed; {open}"
-            ),
-        })
+    /// What a person has to do before it runs hooks at all.
+    pub(crate) fn trust_step(&self) -> Option<&'static str> {
+        self.facts()?.trust
     }
 
-    pub(crate) fn row(&self, name: &str) -> Option<HostEventRow> {
+    /// What is left to its user.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &'static str> {
+        self.trust_step().into_iter().chain(self.must.iter().copied())
+    }
+
+    pub(crate) fn row(&self, name: &str) -> Option<HostEvent> {
         self.rows().into_iter().find(|row| row.name == name)
-    }
-}
-
-fn of_plugin(event: &PluginEvent) -> HostEventRow {
-    let refuses = event.can_refuse();
-    let PluginEvent { name, event, wait, .. } = *event;
-    let (is_closed, is_guarded) = (refuses, false);
-    HostEventRow { name, event, tool: None, refuses, is_closed, is_guarded, wait }
-}
-
-fn of_dialect(row: &DialectEvent) -> HostEventRow {
-    let is_closed = row.blocks && row.on_failure == OnFailure::Block;
-    // By exit status 2, as hookrun itself says it.
-    let is_refusal = |say: &ReplyRule| say.on == ReplySlot::Refusal && say.status == 2;
-    let blocks_by_status =
-        matches!(row.results, Results::Form(form) if form.writes.iter().any(is_refusal));
-    HostEventRow {
-        name: row.name,
-        event: row.event,
-        tool: row.gather.map(|gather| gather.tool),
-        refuses: row.blocks,
-        is_closed,
-        is_guarded: is_closed && blocks_by_status,
-        wait: row.wait,
     }
 }
 

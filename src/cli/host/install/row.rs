@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::dialects::Wait;
+use crate::dialects::capability::HostEvent;
 use crate::dialects::plugins::PluginEvent;
 use crate::dialects::settings::hosts::{HostFile, HostHookKey};
 use serde_json::Value;
@@ -32,8 +33,6 @@ pub(crate) struct InstallHost {
     pub(crate) project: &'static str,
     pub(crate) user: UserFile,
     pub(crate) form: HostForm,
-    /// The shell that starts a hook's command, by `-c` and in the host's environment.
-    pub(crate) shell: &'static str,
     /// Events of its dialect that hookrun is not installed for. Of several events for the same
     /// moment only the one that covers the others stays: two would run every hook twice.
     pub(crate) but: &'static [&'static str],
@@ -42,8 +41,6 @@ pub(crate) struct InstallHost {
     /// Further keys that switch its hooks off, and the values that do.
     pub(crate) switches: &'static [(&'static str, bool)],
     pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    /// The hosts whose settings it reads too.
-    pub(crate) also_reads: &'static [&'static str],
     /// Why its hooks do not ask a server; `None` if they can, by HTTP and by a tool of an MCP server.
     pub(crate) no_server: Option<&'static str>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
@@ -59,13 +56,11 @@ impl InstallHost {
         project: "",
         user: UserFile::Home(""),
         form: HostForm::Plugin(PluginShape { events: &[], text: "" }),
-        shell: "sh",
         but: &[],
         cannot: &[],
         must: &[],
         switches: &[],
         trust: None,
-        also_reads: &[],
         no_server: Some("its hooks can only start a command"),
         beside: &[],
     };
@@ -130,21 +125,6 @@ pub(crate) enum Comments {
     Unknown,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HostEventRow {
-    /// The host's name for it.
-    pub(crate) name: &'static str,
-    /// Ours.
-    pub(crate) event: &'static str,
-    pub(crate) tool: Option<&'static str>,
-    pub(crate) refuses: bool,
-    pub(crate) is_closed: bool,
-    /// Whether a failure blocks it and exit status 2 blocks in the host, so the shell that starts
-    /// hookrun can block in its place.
-    pub(crate) is_guarded: bool,
-    pub(crate) wait: Option<Wait>,
-}
-
 /// Where hookrun is installed, as a host sees it that runs only what a person has accepted.
 pub(crate) struct TrustQuestion<'a> {
     pub(crate) file: &'a Path,
@@ -204,7 +184,7 @@ impl SettingsShape {
     }
 }
 
-impl HostEventRow {
+impl HostEvent {
     /// The timeout that the host is given.
     pub(crate) fn timeout(&self) -> Duration {
         let longest = self.wait.and_then(|wait| wait.longest);
@@ -216,5 +196,10 @@ impl HostEventRow {
         let timeout = self.timeout();
         let differs = self.wait.is_some_and(|wait| wait.usual != timeout);
         differs.then(|| Wait::budget(timeout))
+    }
+
+    /// Whether the shell that starts hookrun blocks in its place.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.fails_closed && self.takes_status
     }
 }

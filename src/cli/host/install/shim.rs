@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::program;
-use super::row::{HostEventRow, HostForm, InstallHost};
+use crate::dialects::capability::HostEvent;
+
+use super::row::{HostForm, InstallHost};
 
 /// How the file begins; any other file is not ours.
 const MARKS: [&str; 2] =
@@ -25,20 +27,20 @@ pub(crate) struct Plugin {
     pub(crate) events: Vec<(String, Duration)>,
 }
 
-pub(crate) fn write(host: &InstallHost, rows: &[HostEventRow], program: &str) -> String {
+pub(crate) fn write(host: &InstallHost, rows: &[HostEvent], program: &str) -> String {
     let (ask, text) = match host.form {
         HostForm::Plugin(plugin) => (ASK, plugin.text),
         HostForm::Scripts(text) => ("", text),
         HostForm::Settings(_) => return String::new(),
     };
-    let event = |row: &HostEventRow| {
+    let event = |row: &HostEvent| {
         let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
         (row.name.to_string(), json!([row.event, wait]))
     };
     let events: Map<String, Value> = rows.iter().map(event).collect();
     let values =
         [("@HOST@", host.name.into()), ("@PROGRAM@", program.into()), ("@EVENTS@", events.into())];
-    let is_closed = rows.iter().any(|row| row.is_closed);
+    let is_closed = rows.iter().any(|row| row.fails_closed);
     let joined = format!("{ask}{text}")
         .replace("@COMMAND@", &program::command_line(program, host))
         .replace("@FAILED@", if is_closed { FAILED } else { "{}" });

@@ -136,9 +136,9 @@ pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         let state = state(question.file).or_else(real).unwrap_or(&Value::Null);
         let why = match state["trusted_hash"].as_str() {
             _ if state["enabled"] == false => "is switched off in `/hooks`",
-            None => "is not accepted",
+            None => "is untrusted, nobody has accepted it",
             Some(sum) if sum != codex_sum(event, group, hook) => {
-                "has changed since it was accepted"
+                "is modified, it has changed since it was accepted"
             }
             Some(_) => continue,
         };

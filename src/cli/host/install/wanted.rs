@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::dialects::capability::HostEvent;
 use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
 
 use super::hosts::HOSTS;
-use super::row::{HostEventRow, InstallHost};
+use super::row::InstallHost;
 
 #[derive(Debug, Default)]
 pub(crate) struct HooksByEvent {
@@ -45,12 +46,12 @@ impl HooksByEvent {
     }
 
     /// The rows of `host` that a hook wants, or all of them.
-    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<HostEventRow> {
+    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<HostEvent> {
         let rows = host.rows().into_iter();
         rows.filter(|row| all || self.wants(row)).collect()
     }
 
-    fn wants(&self, row: &HostEventRow) -> bool {
+    fn wants(&self, row: &HostEvent) -> bool {
         let Some(bound) = self.events.get(row.event) else { return false };
         row.tool.is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
     }
@@ -72,7 +73,7 @@ impl HooksByEvent {
                 continue;
             }
             let may = catalog::find(event).is_some_and(|spec| spec.blocks);
-            if may && rows.all(|row| !row.refuses) {
+            if may && rows.all(|row| !row.blocks) {
                 let what = format!("{} only reports {event}", host.title);
                 lacks.push(format!("{what}: {names} cannot block there"));
             }

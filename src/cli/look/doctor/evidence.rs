@@ -59,8 +59,15 @@ impl Evidence {
     }
 
     /// What it says of a host that hookrun is installed into by this file. `name` is what the log
-    /// calls the host; `None` if it cannot distinguish it from others.
-    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Problem {
+    /// calls the host; `None` if it cannot distinguish it from others. `trust` is what a person has to
+    /// do before the host runs hooks.
+    pub(super) fn about(
+        &self,
+        name: Option<&str>,
+        title: &str,
+        trust: Option<&str>,
+        file: &Path,
+    ) -> Problem {
         let Some(name) = name else {
             let asked = self.last.as_ref().and_then(|last| last.get(native::NAME));
             let what = match asked {
@@ -80,7 +87,8 @@ impl Evidence {
         let try_it = "use it here for a moment, then look again";
         let Some(asked @ LastAsked { time, how }) = last.get(name) else {
             let never = format!("{title} has never run hookrun in this project");
-            return warning(file, format!("installed, not seen yet: {never}"), try_it);
+            let cure = trust.map_or(try_it.to_string(), |step| format!("{step}; then {try_it}"));
+            return warning(file, format!("installed, not seen yet: {never}"), cure);
         };
         let cause = format!("{title} last ran hookrun here {}{how}", asked.ago());
         let changed = file.metadata().and_then(|meta| meta.modified());

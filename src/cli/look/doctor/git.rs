@@ -67,7 +67,7 @@ pub(super) fn look(
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
     findings.check(path);
-    findings.add(evidence.about(Some(git::NAME), "git", path));
+    findings.add(evidence.about(Some(git::NAME), "git", None, path));
     let noun = if shims.len() == 1 { "hook" } else { "hooks" };
     let place = if folder.is_ours { "all repositories" } else { "this repository" };
     Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))

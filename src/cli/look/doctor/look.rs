@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::config::tree::Tree;
 use crate::config::{Config, Environment, Problem};
+use crate::dialects::capability::HostEvent;
 use crate::engine::complaint::Complaint;
 use toml::de::DeTable;
 
@@ -18,7 +19,7 @@ use crate::cli::host::install::document::Document;
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::files::{Target, read_value};
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
-use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
+use crate::cli::host::install::row::{HOOKS, InstallHost, SettingsShape};
 use crate::cli::host::install::served::{is_own_tool, server_program};
 use crate::cli::host::install::shim;
 use crate::cli::look::findings::{error, warning};
@@ -57,7 +58,7 @@ impl InstalledEntries {
         &self.file.path
     }
 
-    pub(super) fn event(&self, row: &HostEventRow) -> Option<&InstalledEvent> {
+    pub(super) fn event(&self, row: &HostEvent) -> Option<&InstalledEvent> {
         self.events.iter().find(|event| event.name == row.name)
     }
 }
@@ -235,7 +236,7 @@ impl HostLook<'_> {
 
     /// A hook that runs hookrun, and that `install` never wrote.
     fn other(self, path: &Path, hook: &SettingsEntry) -> Problem {
-        let is_closed = self.host.row(&hook.event).is_some_and(|row| row.is_closed);
+        let is_closed = self.host.row(&hook.event).is_some_and(|row| row.fails_closed);
         let problem = if is_closed { error } else { warning };
         let cause = format!(
             "`{}` of {} runs hookrun, and not as `install` writes it: what it blocks may be \
@@ -256,6 +257,8 @@ impl HostLook<'_> {
     ) -> Option<Problem> {
         let (key, title) = (shape.timeout(), self.host.title);
         let written = hook.keys.get(key)?.as_f64()?;
+        // Other kinds of hooks may be timed otherwise.
+        hook.command.as_ref()?;
         let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
         match shape.file.time.per_second {
             1000 if written > 0.0 && written < 1000.0 => {

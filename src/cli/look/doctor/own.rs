@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use crate::config::Problem;
 use crate::dialects::Wait;
+use crate::dialects::capability::HostEvent;
 use crate::engine::hook::duration_text;
 use serde_json::Value;
 
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
-use crate::cli::host::install::row::{HostEventRow, InstallHost, SettingsShape};
+use crate::cli::host::install::row::{InstallHost, SettingsShape};
 use crate::cli::look::findings::{error, warning};
 
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,
     pub(super) call: &'a InstalledCommand,
-    pub(super) row: HostEventRow,
+    pub(super) row: HostEvent,
     pub(super) host: &'a InstallHost,
     pub(super) shape: SettingsShape,
     pub(super) path: &'a Path,
@@ -43,7 +44,7 @@ impl OwnHook<'_> {
 
     /// An error where a failure should block, else a warning.
     fn by_gate(&self, cause: String, cure: String) -> Problem {
-        let problem = if self.row.is_closed { error } else { warning };
+        let problem = if self.row.fails_closed { error } else { warning };
         problem(self.path, cause, cure)
     }
 
@@ -72,7 +73,7 @@ impl OwnHook<'_> {
 
     /// A gate without the host's switch to block on failures.
     fn open_end(&self) -> Option<Problem> {
-        let (key, value) = self.shape.closed().filter(|_| self.row.is_closed)?;
+        let (key, value) = self.shape.closed().filter(|_| self.row.fails_closed)?;
         let is = self.hook.keys.get(key);
         if is == Some(&value) {
             return None;
@@ -86,7 +87,7 @@ impl OwnHook<'_> {
     /// A command that an older hookrun wrote: nothing blocks if hookrun is missing or killed, unless
     /// the host's own switch does.
     fn unguarded(&self) -> Option<Problem> {
-        if !self.row.is_guarded || self.call.is_guarded {
+        if !self.row.is_guarded() || self.call.is_guarded {
             return None;
         }
         let event = self.row.name;

@@ -28,7 +28,7 @@ pub(super) fn problem_of(
         let found = command::resolve(&handler, None).map(|found| found.path);
         found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
     } else {
-        found_by(host.shell, program, installed.search.as_deref())
+        found_by(host.shell(), program, installed.search.as_deref())
             .map_err(|problem| (problem, again.clone()))
     };
     let unreached = |why: String, cure: String| {

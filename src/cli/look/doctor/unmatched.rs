@@ -1,8 +1,10 @@
-//! Tools of a host that change something and that no hook looks at.
+//! What of a host's tools no hook decides: those that change something and that no hook looks at, those
+//! that the host never shows, and all of them where hookrun fails.
 
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::look::findings::{Findings, note};
-use crate::dialects::{DIALECTS, Tool, ToolSort};
+use crate::dialects::capability;
+use crate::dialects::{DIALECTS, HostTools, Tool, ToolSort};
 use crate::engine::hook::Hook;
 
 const GATE: &str = "tool.pre";
@@ -10,17 +12,38 @@ const GATE: &str = "tool.pre";
 /// The sorts of tools that change something.
 const CHANGING: &[ToolSort] = &[ToolSort::Shell, ToolSort::Write, ToolSort::Edit, ToolSort::Patch];
 
-/// Notes the tools that no hook of the gate matches, if it has hooks.
+/// Notes what no hook decides, if the gate has hooks.
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let is_bound = |hook: &&Hook| hook.event == GATE && hook.enabled && hook.idle.is_none();
     let hooks: Vec<&Hook> = look.config.hooks.iter().filter(is_bound).collect();
-    let (Some(first), Some(dialect)) = (installed.first(), look.host.dialect()) else {
+    let (Some(first), Some(can)) = (installed.first(), capability::of(look.host.name)) else {
         return;
     };
-    if hooks.is_empty() || dialect.tools.rows.is_empty() {
+    if hooks.is_empty() {
         return;
     }
-    let tools = dialect.tools.rows.iter().filter(|tool| CHANGING.contains(&tool.sort));
+    let mut tell = |cause: String| findings.add(note(first.path(), cause));
+    let unmatched = unmatched(&hooks, can.tools);
+    if !unmatched.is_empty() {
+        tell(format!("no hook of {GATE} looks at {}", unmatched.join(", ")));
+    }
+    let title = look.host.title;
+    for what in can.facts.unseen {
+        tell(format!("{title} shows no hook {what}"));
+    }
+    let open = can.facts.open_when_installed();
+    if !open.is_empty() {
+        tell(format!("{title} lets a tool run if hookrun {}", open.join(" or ")));
+    }
+}
+
+/// The tools that change something and that none of these hooks matches.
+fn unmatched(hooks: &[&Hook], tools: &HostTools) -> Vec<String> {
+    if tools.rows.is_empty() {
+        return Vec::new();
+    }
+    let of_server = tools.mcp.write("server", "tool");
+    let tools = tools.rows.iter().filter(|tool| CHANGING.contains(&tool.sort));
     let unmatched = tools.filter(|tool| {
         let own: Vec<&str> = tool.names().collect();
         !hooks.iter().any(|hook| takes(hook, Some(tool.sort), &own))
@@ -28,14 +51,10 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     let mut unmatched: Vec<String> = unmatched.map(|tool| format!("`{}`", tool.name)).collect();
     // One name may stand for two sorts.
     unmatched.dedup();
-    let of_server = dialect.tools.mcp.write("server", "tool");
     if !hooks.iter().any(|hook| takes(hook, None, &[&of_server])) {
         unmatched.push("MCP tools".to_string());
     }
-    if !unmatched.is_empty() {
-        let cause = format!("no hook of {GATE} looks at {}", unmatched.join(", "));
-        findings.add(note(first.path(), cause));
-    }
+    unmatched
 }
 
 /// Whether a hook may look at a tool of a sort with these names; a tool of a server has none.

@@ -1,11 +1,15 @@
-//! `hookrun events --dialect NAME`: the table of a hook system, or one of its events in full.
+//! `hookrun events --dialect NAME`: the table of a hook system or a host, or one of its events in full.
 
 use std::io::Write;
 use std::time::Duration;
 
-use crate::dialects::facts::{self, HostFacts};
-use crate::dialects::{Binding, Dialect, Results, Wait};
+use crate::dialects::capability::{self, Capabilities, HostEvent};
+use crate::dialects::facts::HostShell;
+use crate::dialects::settings::hosts as files;
+use crate::dialects::{Binding, Dialect, Results, Wait, native};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::duration_text;
+use crate::engine::spelling;
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use serde_json::{Value, json};
 
@@ -23,7 +27,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {
             let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
-            let host = facts::of(dialect.name).map(facts_json);
+            let host = capability::of(dialect.name).map(|can| host_json(&can));
             let all =
                 json!({ "version": 1, "dialect": dialect.name, "host": host, "events": events });
             writeln!(out, "{all:#}")?;
@@ -51,22 +55,99 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
         "\n{DIM}gate: it can be blocked. `hookrun events NAME --dialect {name}` shows one in \
          full.{DIM:#}"
     )?;
-    if let Some(facts) = facts::of(dialect.name) {
-        writeln!(out, "{DIM}{}{DIM:#}", facts.known())?;
-        let open = facts.open_on().join(" or ");
-        if !open.is_empty() {
-            writeln!(
-                out,
-                "{DIM}The host lets a tool run if hookrun {open}; the command that `install` writes \
-                 blocks where hookrun cannot start or is killed.{DIM:#}"
-            )?;
-        }
-        for what in facts.unseen {
-            writeln!(out, "{DIM}No hook sees {what}.{DIM:#}")?;
-        }
-    }
     if let Some(about) = dialect.discovery.about() {
         writeln!(out, "{DIM}{about}{DIM:#}")?;
+    }
+    match capability::of(name) {
+        Some(can) => about_host(&can, out),
+        None => Ok(()),
+    }
+}
+
+/// The events of a host that has a plugin and no dialect: hookrun's own words.
+pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> Result {
+    let Some(can) = capability::of(host) else { return Ok(ExitStatus::No) };
+    let is_shown = |it: &&HostEvent| {
+        args.name.as_deref().is_none_or(|name| [it.name, it.event].contains(&name))
+    };
+    let events: Vec<&HostEvent> = can.events.iter().filter(is_shown).collect();
+    if let Some(name) = args.name.as_ref().filter(|_| events.is_empty()) {
+        let names: Vec<&str> = can.events.iter().map(|it| it.name).collect();
+        let cure = spelling::did_you_mean(spelling::nearest(name, names.iter().copied()), || {
+            format!("its events are {}", names.join(", "))
+        });
+        return Err(Complaint::with_cure(format!("`{name}` is no event of {host}"), cure));
+    }
+    if args.format == TextFormat::Json {
+        let events: Vec<Value> = events.into_iter().map(plugin_event_json).collect();
+        let host = host_json(&can);
+        let all = json!({ "version": 1, "dialect": native::NAME, "host": host, "events": events });
+        writeln!(out, "{all:#}")?;
+        return Ok(ExitStatus::Yes);
+    }
+    let widest = events.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    for event in events {
+        let mark = if event.blocks { "gate" } else { "    " };
+        let HostEvent { name, event, .. } = event;
+        writeln!(out, "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {event}")?;
+    }
+    writeln!(
+        out,
+        "\n{DIM}gate: it can be blocked. The plugin passes these on in hookrun's own words: \
+         `hookrun events EVENT` shows one in full.{DIM:#}"
+    )?;
+    if args.name.is_none() {
+        about_host(&can, out)?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// What the host can do, and what it does without hookrun.
+fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
+    let facts = can.facts;
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", facts.host)?;
+    line(out, "known", &facts.known())?;
+    let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
+    let gates: Vec<&str> = gates.filter(|event| can.blocks(event)).collect();
+    line(out, "can block", &gates.join(", "))?;
+    line(out, "a question", if can.asks() { "goes to its user" } else { "blocks" })?;
+    line(out, "new input", if can.rewrites() { "reaches the tool" } else { "blocks the tool" })?;
+    let taught = if can.teaches() { "reaches the model" } else { "does not reach the model" };
+    line(out, "context", &format!("what a hook says before a tool {taught}"))?;
+    let words = |words: Vec<&str>| match words.is_empty() {
+        true => "never".to_string(),
+        false => format!("if hookrun {}", words.join(" or ")),
+    };
+    let gate = can.events.iter().find(|it| it.event == "tool.pre");
+    if let Some(wait) = gate.and_then(|gate| gate.wait) {
+        let unit = files::of(facts.host).map(|file| file.time.unit());
+        let unit = unit.map(|unit| format!("; its settings count {unit}")).unwrap_or_default();
+        line(out, "waits", &format!("{}{unit}", waits(wait)))?;
+    }
+    line(out, "lets a tool", &format!("run: {}", words(facts.open_on())))?;
+    if facts.open_on() != facts.open_when_installed() {
+        let installed = words(facts.open_when_installed());
+        line(out, "", &format!("with the command that `install` writes: {installed}"))?;
+    }
+    let shell = facts.shell.map(HostShell::about);
+    line(out, "commands", shell.as_deref().unwrap_or("it runs none: a plugin or script asks"))?;
+    line(out, "trust", facts.trust.unwrap_or("no step is known"))?;
+    for one in facts.reads {
+        let switch = one.switch.map(|it| format!(" (`{}` in ~/{})", it.key.join("."), it.file));
+        let switch = switch.unwrap_or_default();
+        line(out, "also runs", &format!("the hooks in the settings of {}{switch}", one.host))?;
+    }
+    let converts = facts.converts.join(", ");
+    if !converts.is_empty() {
+        line(out, "also runs", &format!("the hooks of plugins for {converts}"))?;
+    }
+    let tools = can.tools.rows.iter().map(|tool| format!("{} ({})", tool.name, tool.sort.about()));
+    let tools: Vec<String> = tools.collect();
+    if !tools.is_empty() {
+        line(out, "tools", &tools.join(", "))?;
+    }
+    for what in facts.unseen {
+        line(out, "unseen", &format!("no event shows {what}"))?;
     }
     Ok(())
 }
@@ -132,13 +213,40 @@ fn waits(wait: Wait) -> String {
     }
 }
 
-fn facts_json(facts: &'static HostFacts) -> Value {
+fn host_json(can: &Capabilities) -> Value {
+    let facts = can.facts;
     let measured = facts.measured.map(|it| json!({ "version": it.version, "date": it.date }));
+    let blocks: Vec<&str> = can.events.iter().filter(|it| it.blocks).map(|it| it.event).collect();
+    let tools = can.tools.rows.iter();
+    let tools = tools.map(|tool| json!({ "name": tool.name, "sort": tool.sort.about() }));
+    let unseen = facts.unseen.iter();
+    let unseen = unseen.map(|one| json!({ "tool": one.tool, "about": one.about }));
     json!({
+        "name": facts.host,
         "documented": facts.documented,
         "measured": measured,
+        "blocks": blocks,
+        "asks": can.asks(),
+        "rewrites": can.rewrites(),
+        "teaches": can.teaches(),
         "openOn": facts.open_on(),
-        "unseen": facts.unseen,
+        "openWhenInstalled": facts.open_when_installed(),
+        "shell": facts.shell.map(HostShell::about),
+        "trust": facts.trust,
+        "reads": facts.reads.iter().map(|one| one.host).collect::<Vec<_>>(),
+        "converts": facts.converts,
+        "tools": tools.collect::<Vec<_>>(),
+        "unseen": unseen.collect::<Vec<_>>(),
+    })
+}
+
+fn plugin_event_json(event: &HostEvent) -> Value {
+    json!({
+        "name": event.name,
+        "event": event.event,
+        "blocks": event.blocks,
+        "onFailure": if event.fails_closed { "block" } else { "allow" },
+        "decides": event.decides(),
     })
 }
 

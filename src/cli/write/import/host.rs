@@ -127,13 +127,14 @@ impl ImportedHook<'_> {
     /// What is run, and whether a shell runs it.
     fn command(&self) -> std::result::Result<(String, bool), String> {
         let program = self.text(HostHookKey::Program);
-        let line = program.or_else(|| self.text(HostHookKey::Command));
+        let line = program.or_else(|| self.text(HostHookKey::OwnCommand));
+        let line = line.or_else(|| self.text(HostHookKey::Command));
         let line = line.filter(|line| !line.trim().is_empty()).ok_or("it has no command")?;
         let words: Option<Vec<&str>> = match self.get(HostHookKey::Arguments) {
             Some(words) => words.as_array().and_then(|all| all.iter().map(Value::as_str).collect()),
             None => program.map(|_| Vec::new()),
         };
-        let own = self.text(HostHookKey::Shell).or(self.file.shell.first().copied());
+        let own = self.text(HostHookKey::Shell).or(Some(self.file.shell().program()));
         let (mut line, mut is_shell) = match (words, own) {
             (Some(words), _) => (shell_words::join(std::iter::once(line).chain(words)), false),
             (None, Some("sh")) => (anchored(line)?, true),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::row::HostHookKey::{
     About, Action, Arguments, Async, Closed, Command, Enabled, Event, Folder, Hooks, Idle, InOrder,
-    Kind, Matcher, Name, OfKind, Shell, Time, Variables, Void,
+    Kind, Matcher, Name, OfKind, OwnCommand, Shell, Time, Variables, Void,
 };
 use super::row::{HookKey, HostFile, MatcherSubject, Off, TimeoutUnit, Together, key};
 
@@ -55,7 +55,6 @@ pub(crate) const QWEN: HostFile = HostFile {
         key("model", OfKind),
     ],
     kinds: &["command", "http", "prompt", "function"],
-    shell: &["bash", "-c"],
     time: TimeoutUnit::MILLIS,
     subjects: &[
         (
@@ -87,8 +86,8 @@ pub(crate) const VSCODE: HostFile = HostFile {
     hook: &[
         key("type", Kind),
         key("command", Command),
-        key("linux", Idle),
-        key("osx", Idle),
+        key("linux", if cfg!(target_os = "linux") { OwnCommand } else { Idle }),
+        key("osx", if cfg!(target_os = "macos") { OwnCommand } else { Idle }),
         key("windows", Idle),
         key("cwd", Folder),
         key("env", Variables),

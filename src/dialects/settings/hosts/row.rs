@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::dialects::facts::{self, HostShell};
 use crate::dialects::row::DialectEvent;
 
 /// The settings file of an agent host: `hooks`, by event.
@@ -36,10 +37,8 @@ pub struct HostFile {
     pub of_plugin: &'static [&'static str],
     /// The kinds of hooks; the first is a command, and is the default.
     pub kinds: &'static [&'static str],
-    /// What the command of a hook is started with.
-    pub shell: &'static [&'static str],
-    /// What is different here, for people, where it is.
-    pub shell_note: Option<&'static str>,
+    /// Kinds that the host reads and never runs.
+    pub skips: &'static [&'static str],
     pub time: TimeoutUnit,
     /// How long a hook may run where neither it nor its event says so.
     pub usual: Duration,
@@ -70,8 +69,7 @@ impl HostFile {
         hook: &[],
         of_plugin: &[],
         kinds: &[],
-        shell: &["sh", "-c"],
-        shell_note: None,
+        skips: &[],
         time: TimeoutUnit::SECONDS,
         usual: Duration::from_secs(60),
         matching: Matching::SEARCHED,
@@ -80,6 +78,11 @@ impl HostFile {
         off: None,
         disabled: &[],
     };
+
+    /// The shell that runs the command of a hook.
+    pub fn shell(&self) -> HostShell {
+        facts::of(self.dialect).and_then(|facts| facts.shell).unwrap_or(HostShell::Unstated)
+    }
 
     /// How long a hook of this event may run that does not say it.
     pub fn usual_time(&self, row: &DialectEvent) -> Duration {
@@ -141,6 +144,8 @@ pub enum HostHookKey {
     Kind,
     /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
     Command,
+    /// The command line on this system, where it is another than elsewhere.
+    OwnCommand,
     /// A program, started without a shell.
     Program,
     /// The arguments of the program, which is then started without a shell.
@@ -161,7 +166,7 @@ pub enum HostHookKey {
     Folder,
     Name,
     About,
-    /// Nothing that matters here: words that are shown while it runs, what another system runs.
+    /// What another system runs.
     Idle,
     /// What its host alone can keep: this has no effect, and hookrun warns.
     Void(&'static str),

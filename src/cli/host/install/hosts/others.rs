@@ -20,12 +20,7 @@ pub(super) const QWEN: InstallHost = InstallHost {
         comments: Comments::Read,
         ..SettingsShape::of(&files::QWEN)
     }),
-    shell: "bash",
-    cannot: &[
-        "nothing that a hook says before a tool reaches the model",
-        "with `-p` there is no person to ask: a question from a hook blocks",
-    ],
-    must: &["trust the folder, where `security.folderTrust` is on"],
+    cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
     no_server: UNTRIED,
     ..PLAIN
 };
@@ -38,7 +33,6 @@ pub(super) const VSCODE: InstallHost = InstallHost {
     user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
     form: HostForm::Settings(SettingsShape::of(&files::VSCODE)),
     must: &["leave the setting `chat.useHooks` on, which an organisation may have switched off"],
-    also_reads: &["claude", "copilot"],
     ..PLAIN
 };
 
@@ -61,7 +55,6 @@ pub(super) const WINDSURF: InstallHost = InstallHost {
     project: ".windsurf/hooks.json",
     user: UserFile::Home(".codeium/windsurf/hooks.json"),
     form: HostForm::Settings(SettingsShape::of(&files::WINDSURF)),
-    shell: "bash",
     ..PLAIN
 };
 
@@ -74,7 +67,6 @@ pub(super) const DEVIN: InstallHost = InstallHost {
         comments: Comments::Read,
         ..SettingsShape::of(&files::DEVIN)
     }),
-    also_reads: &["claude"],
     beside: &[Beside { file: "config.local.json", is_of_user: false }],
     ..PLAIN
 };
@@ -95,7 +87,7 @@ pub(super) const GOOSE: InstallHost = InstallHost {
     project: ".agents/plugins/hookrun/hooks/hooks.json",
     user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
     form: HostForm::Settings(SettingsShape::of(&files::GOOSE)),
-    cannot: &["nothing that a hook says reaches the model but the reason of a block"],
+    cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
     must: &["start it again: plugins are read when it starts"],
     ..PLAIN
 };
@@ -106,7 +98,7 @@ pub(super) const AGY: InstallHost = InstallHost {
     project: ".agents/hooks.json",
     user: UserFile::Home(".gemini/config/hooks.json"),
     form: HostForm::Settings(SettingsShape { names_event: true, ..SettingsShape::of(&files::AGY) }),
-    cannot: &["nothing is rewritten, and nothing that a hook says reaches the model but reasons"],
+    cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
     ..PLAIN
 };
 
@@ -116,9 +108,7 @@ pub(super) const GROK: InstallHost = InstallHost {
     project: ".grok/hooks/hookrun.json",
     user: UserFile::Home(".grok/hooks/hookrun.json"),
     form: HostForm::Settings(SettingsShape::of(&files::GROK)),
-    cannot: &["nothing is rewritten, and nothing that a hook says reaches the model but reasons"],
-    must: &["trust the hooks of a project: `/hooks-trust`, or start it with `--trust`"],
-    also_reads: &["claude", "cursor"],
+    cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
     no_server: UNTRIED,
     ..PLAIN
 };
@@ -133,7 +123,7 @@ pub(super) const KIRO: InstallHost = InstallHost {
         version: Some("\"v1\""),
         ..SettingsShape::of(&files::KIRO)
     }),
-    cannot: &["nothing that a hook says reaches the model but the reason of a block"],
+    cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
     ..PLAIN
 };
 
@@ -159,10 +149,8 @@ pub(super) const CLINE: InstallHost = InstallHost {
     but: &["tool_call", "tool_result"],
     cannot: &[
         "its command line sends no prompt to a hook, and its extension takes no new input",
-        "a stop cannot be blocked: it has no event for that",
         "a block ends the run, and the model does not get the reason",
     ],
-    must: &["in the extension switch hooks on, and each of these in its list"],
     beside: &[
         Beside { file: "TaskStart", is_of_user: true },
         Beside { file: "TaskResume", is_of_user: true },

@@ -1,0 +1,251 @@
+//! What hosts have learned since: kinds of hooks, events, keys and answers. Each is read, and what another
+//! host cannot do closes only the gates that it may concern.
+
+use hookrun::dialects;
+use hookrun::dialects::settings::hosts::{HOST_FILES, HostFile};
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A file of a host with one hook for its shell, before it runs.
+fn with_hook(file: &HostFile, hook: &Value) -> Sandbox {
+    let dialect = dialects::find(file.dialect).unwrap();
+    let event = dialect.called("tool.pre")[0].row.name;
+    let shell = dialect.tools.rows[0].name;
+    let mut one = hook.clone();
+    one["matcher"] = shell.into();
+    let settings = match (file.event_key(), file.action_key()) {
+        (Some(key), Some(action)) => {
+            json!({"hooks": [{key: event, "matcher": shell, action: hook}]})
+        }
+        (Some(key), None) => {
+            one[key] = event.into();
+            json!({ "hooks": [one] })
+        }
+        (None, _) if file.is_grouped => {
+            json!({"hooks": {event: [{"matcher": shell, "hooks": [hook]}]}})
+        }
+        (None, _) => json!({"hooks": {event: [one]}}),
+    };
+    Sandbox::new().file("settings.json", &settings.to_string())
+}
+
+/// What native hosts ask about a tool.
+fn ask(sandbox: &Sandbox, host: &str, tool: &str) -> Ran {
+    let settings = format!("{host}:settings.json");
+    let context = json!({"toolName": tool, "toolInput": {"command": "ls", "path": "a"}});
+    let arguments = ["run", "tool.pre", "--settings", &settings];
+    sandbox.hookrun(&arguments, context.to_string().as_bytes())
+}
+
+fn problems(sandbox: &Sandbox, host: &str) -> String {
+    sandbox.problems(&["--settings", &format!("{host}:settings.json")]).join("\n")
+}
+
+#[test]
+fn a_kind_that_only_its_host_can_run_closes_the_gates_that_it_may_concern_and_no_other() {
+    let mut seen = 0;
+    for file in HOST_FILES {
+        let kinds = file.kinds.iter().skip(1).filter(|kind| !file.skips.contains(kind));
+        // One that is not known yet too, where hooks have kinds.
+        let new = Some(&"wasm").filter(|_| file.hook.iter().any(|key| key.name == "type"));
+        for kind in kinds.chain(new) {
+            seen += 1;
+            let (host, hook) = (file.dialect, json!({"type": kind, "url": "https://h.example/x"}));
+            let sandbox = with_hook(file, &hook);
+            let told = format!("a hook of the kind `{kind}` runs in {host} alone");
+            ask(&sandbox, host, "bash").blocks_saying(&told);
+            if host != "vscode" {
+                ask(&sandbox, host, "read").allows();
+            }
+            let settings = format!("{host}:settings.json");
+            sandbox.hookrun(&["run", "session.start", "--settings", &settings], b"{}").exits(0);
+            let found = problems(&sandbox, host);
+            assert!(found.contains("error settings.json:1:"), "{host} {kind}: {found}");
+            assert!(found.contains("`hooks"), "the entry is named: {host} {kind}: {found}");
+            assert!(found.contains(&told), "{host} {kind}: {found}");
+        }
+    }
+    assert!(seen >= 20, "{seen}");
+}
+
+#[test]
+fn what_codex_skips_does_not_run_here_either_and_closes_nothing() {
+    for kind in ["prompt", "agent"] {
+        let sandbox = with_hook(file("codex"), &json!({"type": kind, "prompt": "fine?"}));
+        ask(&sandbox, "codex", "bash").allows();
+        let list = ["list", "--format", "json", "--settings", "codex:settings.json"];
+        let list = sandbox.json(&list);
+        assert_eq!(list["hooks"][0]["idle"], format!("codex skips hooks of the kind `{kind}`"));
+    }
+}
+
+fn file(host: &str) -> &'static HostFile {
+    dialects::settings::hosts::of(host).unwrap()
+}
+
+#[test]
+fn an_event_that_a_host_has_new_is_a_warning_and_closes_no_gate() {
+    for host in ["claude", "codex", "gemini", "cursor", "copilot", "qwen"] {
+        let settings = json!({"hooks": {"BrandNewMoment": [{"hooks": [{"command": "true"}]}]}});
+        let sandbox = Sandbox::new().file("settings.json", &settings.to_string());
+        ask(&sandbox, host, "bash").exits(0);
+        let found = problems(&sandbox, host);
+        let wanted =
+            format!("warning settings.json:1:11: `BrandNewMoment` is no event of {host} that");
+        assert!(found.contains(&wanted), "{found}");
+        assert!(!found.contains("error "), "{found}");
+    }
+}
+
+#[test]
+fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
+    let powershell = json!({"type": "command", "command": "exit 0", "shell": "powershell"});
+    let sandbox = with_hook(file("claude"), &powershell);
+    ask(&sandbox, "claude", "bash")
+        .blocks_saying("a hook for the shell `powershell` runs in claude");
+    ask(&sandbox, "claude", "read").allows();
+    for (host, key) in
+        [("copilot", "powershell"), ("codex", "commandWindows"), ("vscode", "windows")]
+    {
+        let sandbox = with_hook(file(host), &json!({"type": "command", key: "exit 1"}));
+        ask(&sandbox, host, "bash").allows();
+        let settings = format!("{host}:settings.json");
+        let list = sandbox.json(&["list", "--format", "json", "--settings", &settings]);
+        let why = format!("it has a `{key}` alone, for another system");
+        assert_eq!(list["hooks"][0]["idle"], why, "{host}");
+    }
+    let own = if cfg!(target_os = "macos") { "osx" } else { "linux" };
+    let hook = json!({"command": "exit 0", own: "echo own >&2; exit 2", "windows": "exit 0"});
+    ask(&with_hook(file("vscode"), &hook), "vscode", "bash").blocks_saying("own");
+}
+
+#[test]
+fn what_an_author_says_of_failures_counts_for_every_kind() {
+    let kinds = [json!({"type": "command", "command": "exit 127"}), json!({"type": "http"})];
+    for hook in kinds {
+        for (word, status) in
+            [(None, 2), (Some("block"), 2), (Some("continue"), 0), (Some("allow"), 0)]
+        {
+            let mut hook = hook.clone();
+            if let Some(word) = word {
+                hook["onFailure"] = word.into();
+            }
+            let ran = ask(&with_hook(file("claude"), &hook), "claude", "bash");
+            assert_eq!(ran.status, status, "{hook}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn arguments_are_given_as_they_are_and_no_shell_reads_them() {
+    for (host, program, arguments) in
+        [("claude", "command", "args"), ("qwen", "command", "args"), ("copilot", "exec", "args")]
+    {
+        let hook = json!({"type": "command", program: "./say", arguments: ["$HOME; ls", ""]});
+        let sandbox = with_hook(file(host), &hook);
+        let sandbox = sandbox.script("say", "#!/bin/sh\nprintf '<%s>' \"$@\" >&2\nexit 2\n");
+        ask(&sandbox, host, "bash").blocks_saying("<$HOME; ls><>");
+    }
+}
+
+#[test]
+fn only_commands_are_timed_in_the_unit_of_commands() {
+    for (hook, is_doubted) in [
+        (json!({"type": "command", "command": "true", "timeout": 10}), true),
+        (json!({"type": "http", "url": "https://h.example/x", "timeout": 10}), false),
+    ] {
+        let sandbox = with_hook(file("qwen"), &hook);
+        let found = problems(&sandbox, "qwen");
+        assert_eq!(found.contains("counts milliseconds"), is_doubted, "{found}");
+        let text = sandbox.read("settings.json");
+        let sandbox = Sandbox::new().file(".qwen/settings.json", &text);
+        let told = sandbox.hookrun(&["doctor", "qwen"], b"").stdout;
+        assert_eq!(told.contains("counts milliseconds"), is_doubted, "{told}");
+    }
+}
+
+#[test]
+fn keys_that_hosts_have_got_are_known() {
+    for (host, hook) in [
+        ("claude", json!({"type": "http", "url": "u", "headers": {}, "allowedEnvVars": ["T"]})),
+        ("claude", json!({"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": "${b}"}})),
+        ("claude", json!({"type": "prompt", "prompt": "p", "model": "m"})),
+        (
+            "claude",
+            json!({"command": "true", "args": [], "onFailure": "block", "asyncRewake": false}),
+        ),
+        ("codex", json!({"type": "mcp_tool", "server": "s", "tool": "t"})),
+        ("codex", json!({"command": "true", "commandWindows": "x", "statusMessage": "m"})),
+        (
+            "copilot",
+            json!({"type": "http", "url": "u", "headers": {}, "allowedEnvVars": ["T"], "timeoutSec": 5}),
+        ),
+        (
+            "copilot",
+            json!({"exec": "true", "args": ["a"], "cwd": ".", "env": {"A": "b"}, "timeout": 5}),
+        ),
+        ("qwen", json!({"type": "http", "url": "u", "allowedEnvVars": ["T"], "timeout": 10})),
+        ("grok", json!({"type": "http", "url": "u"})),
+    ] {
+        let found = problems(&with_hook(file(host), &hook), host);
+        assert!(!found.contains("unknown key"), "{host}: {hook}: {found}");
+    }
+}
+
+/// What Copilot CLI gets where one of its own hooks prints this.
+fn copilot(event: &str, printed: &[&str]) -> Ran {
+    let lines: Vec<String> = printed.iter().map(|line| format!("echo '{line}'")).collect();
+    let sandbox = Sandbox::new().hook_of("copilot", event, "own", &lines.join("; "));
+    let payload = json!({
+        "sessionId": "s", "timestamp": 1, "cwd": sandbox.path(), "prompt": "old",
+        "transformedPrompt": "old", "toolName": "bash", "toolArgs": {"command": "ls"},
+    });
+    sandbox.hookrun(&["run", event, "--host", "copilot"], payload.to_string().as_bytes())
+}
+
+#[test]
+fn answers_of_a_wrong_type_change_nothing_and_are_told() {
+    for (event, key) in [
+        ("userPromptTransformed", "modifiedTransformedPrompt"),
+        ("sessionStart", "additionalContext"),
+    ] {
+        let answer = |value: Value| copilot(event, &[&json!({ key: value }).to_string()]);
+        answer(json!("new")).allows_with(json!({ key: "new" }));
+        answer(Value::Null).allows();
+        for wrong in [json!(5), json!({"text": "new"}), json!(["new"])] {
+            let ran = answer(wrong);
+            assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{event}: {ran:?}");
+            ran.says("must be a JSON string");
+        }
+    }
+    let ran = copilot("preToolUse", &[r#"{"permissionDecision": 5}"#]);
+    ran.exits(2).says("permissionDecision");
+}
+
+#[test]
+fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
+    let progress = r#"{"type": "progress", "message": "Looking", "temporary": true}"#;
+    let deny = r#"{"permissionDecision": "deny", "permissionDecisionReason": "no"}"#;
+    copilot("preToolUse", &[progress, progress]).allows();
+    copilot("preToolUse", &[progress, r#"{"permissionDecision": "allow"}"#]).allows();
+    copilot("preToolUse", &[progress, deny]).exits(2).says("no");
+    copilot("preToolUse", &[progress, r#"{"modifiedArgs": {"command": "ls -l"}}"#, progress])
+        .allows_with(json!({"modifiedArgs": {"command": "ls -l"}}));
+    // A block in such a line is a block; two answers are none.
+    let both = r#"{"type": "progress", "permissionDecision": "deny"}"#;
+    copilot("preToolUse", &[both]).exits(2);
+    copilot("preToolUse", &[r#"{"a": 1}"#, r#"{"b": 2}"#]).exits(2).says("something follows");
+    // Another host's hooks have no such lines.
+    let sandbox = Sandbox::new().hook_of(
+        "cursor",
+        "preToolUse",
+        "own",
+        &format!("echo '{progress}'; echo '{progress}'"),
+    );
+    let payload =
+        json!({"conversation_id": "s", "tool_name": "Shell", "tool_input": {"command": "ls"}});
+    let ran =
+        sandbox.hookrun(&["run", "preToolUse", "--host", "cursor"], payload.to_string().as_bytes());
+    ran.exits(2);
+}
