@@ -108,18 +108,18 @@ impl HostEvent {
 }
 
 impl Capabilities {
-    /// The events of the host for this one of ours.
-    fn called(&self, event: &str) -> impl Iterator<Item = &HostEvent> {
-        self.events.iter().filter(move |it| it.event == event)
+    /// The event of the host for this one of ours: of several the first, which covers the others.
+    pub fn called(&self, event: &str) -> Option<&HostEvent> {
+        self.events.iter().find(|it| it.event == event)
     }
 
     pub fn blocks(&self, event: &str) -> bool {
-        self.called(event).any(|it| it.blocks)
+        self.called(event).is_some_and(|it| it.blocks)
     }
 
     /// Whether hookrun can say this before a tool.
     fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
-        self.called(GATE).any(|it| it.says.iter().any(&is_it))
+        self.called(GATE).is_some_and(|it| it.says.iter().any(is_it))
     }
 
     /// Whether the host asks its user about a tool; else a question blocks.

@@ -76,7 +76,7 @@ fn what_a_host_never_shows_and_when_it_lets_a_tool_run_is_noted_as_the_table_has
         let scope: &[&str] = if facts.host == "kimi" { &["--scope", "user"] } else { &[] };
         sandbox.hookrun(&[&["install", facts.host], scope].concat(), b"").exits(0);
         let unseen: Vec<String> = facts.unseen.iter().map(ToString::to_string).collect();
-        assert_eq!(noted(&sandbox, facts.host, " shows no hook "), unseen, "{}", facts.host);
+        assert_eq!(noted(&sandbox, facts.host, "no hook sees "), unseen, "{}", facts.host);
         let open = facts.open_when_installed();
         let open = (!open.is_empty()).then(|| open.join(" or "));
         let told = noted(&sandbox, facts.host, " lets a tool run if hookrun ");
@@ -84,9 +84,9 @@ fn what_a_host_never_shows_and_when_it_lets_a_tool_run_is_noted_as_the_table_has
     }
     let sandbox = with("tool=bash");
     sandbox.hookrun(&["install", "codex"], b"").exits(0);
-    let told = noted(&sandbox, "codex", "Codex shows no hook ");
+    let told = noted(&sandbox, "codex", "no hook sees ");
     assert_eq!(told[0], "`write_stdin`: text for a shell or interpreter that already runs");
     let sandbox = Sandbox::new().hook_for("session.start", "hello", "exit 0");
     sandbox.hookrun(&["install", "codex"], b"").exits(0);
-    assert_eq!(noted(&sandbox, "codex", "Codex shows no hook "), [""; 0], "nothing guards tools");
+    assert_eq!(noted(&sandbox, "codex", "no hook sees "), [""; 0], "nothing guards tools");
 }

@@ -136,7 +136,7 @@ pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         let state = state(question.file).or_else(real).unwrap_or(&Value::Null);
         let why = match state["trusted_hash"].as_str() {
             _ if state["enabled"] == false => "is switched off in `/hooks`",
-            None => "is untrusted, nobody has accepted it",
+            None => "is untrusted, it was never accepted",
             Some(sum) if sum != codex_sum(event, group, hook) => {
                 "is modified, it has changed since it was accepted"
             }

@@ -29,7 +29,7 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     }
     let title = look.host.title;
     for what in can.facts.unseen {
-        tell(format!("{title} shows no hook {what}"));
+        tell(format!("no hook sees {what}"));
     }
     let open = can.facts.open_when_installed();
     if !open.is_empty() {

@@ -118,8 +118,7 @@ fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
         true => "never".to_string(),
         false => format!("if hookrun {}", words.join(" or ")),
     };
-    let gate = can.events.iter().find(|it| it.event == "tool.pre");
-    if let Some(wait) = gate.and_then(|gate| gate.wait) {
+    if let Some(wait) = can.called("tool.pre").and_then(|gate| gate.wait) {
         let unit = files::of(facts.host).map(|file| file.time.unit());
         let unit = unit.map(|unit| format!("; its settings count {unit}")).unwrap_or_default();
         line(out, "waits", &format!("{}{unit}", waits(wait)))?;
