@@ -40,21 +40,22 @@ done
 case $prefix in /.local | '') die 'HOME is not set; name a folder with --prefix' ;; esac
 
 list=$prefix/share/hookrun/installed
-uninstall() {
-    while IFS= read -r file; do
+# Removes the files that a list names, and folders that are empty then: those were ours, or nobody
+# needs them.
+remove_all() {
+    while IFS= read -r file || [ -n "$file" ]; do
         rm -f -- "$prefix/$file"
-        # Folders that are empty now were ours, or nobody needs them.
-        folder=$(dirname -- "$prefix/$file")
-        while [ "$folder" != "$prefix" ] && rmdir -- "$folder" 2>/dev/null; do
+        folder=$(dirname -- "$file")
+        while [ "$folder" != . ] && rmdir -- "$prefix/$folder" 2>/dev/null; do
             folder=$(dirname -- "$folder")
         done
-    done <"$list"
-    rm -f -- "$list"
-    rmdir -- "$prefix/share/hookrun" "$prefix/share" 2>/dev/null || :
+    done <"$1"
 }
 if [ -n "$is_uninstall" ]; then
     [ -f "$list" ] || die "nothing was installed by this script: there is no $list"
-    uninstall
+    remove_all "$list"
+    rm -f -- "$list"
+    rmdir -- "$prefix/share/hookrun" "$prefix/share" 2>/dev/null || :
     exit 0
 fi
 
@@ -69,14 +70,18 @@ Darwin/arm64) target=aarch64-apple-darwin ;;
 esac
 
 place=$(mktemp -d)
-trap 'rm -rf -- "$place"' EXIT
+unfinished=$place/none
+trap 'rm -rf -- "$place" "$unfinished"' EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 fetch() {
     case $from in
     *://*)
         if command -v curl >/dev/null; then
-            curl -fsSL --proto '=https,http,file' -o "$place/$1" -- "$from/$1"
+            # What begins at https does not go on without it.
+            case $from in https:*) protocols='=https' ;; *) protocols='=https,http,file' ;; esac
+            curl -fsSL --proto "$protocols" -o "$place/$1" -- "$from/$1"
         elif command -v wget >/dev/null; then
             wget -q -O "$place/$1" -- "$from/$1"
         else
@@ -105,19 +110,28 @@ fi
 [ "${found%% *}" = "$wanted" ] || die "$name.tar.gz is damaged: its checksum is not that of SHA256SUMS"
 (cd -- "$place" && gzip -dc "$name.tar.gz" | tar -xf -)
 
-# All of it is there: now the old version may go.
-if [ -f "$list" ]; then uninstall; fi
+for file in bin/hookrun completions/hookrun.bash completions/_hookrun completions/hookrun.fish; do
+    [ -f "$place/$name/$file" ] || die "$name.tar.gz has no $file"
+done
+
+# All of it is there. At every moment of what follows, whoever calls hookrun finds the old program or
+# the new one: a host lets everything through where there is none. The list names everything of both.
 mkdir -p -- "$prefix/share/hookrun"
+: >"$place/new"
 put() {
+    [ ! -d "$prefix/$3" ] || die "$prefix/$3 is a folder; remove it first"
     mkdir -p -- "$(dirname -- "$prefix/$3")"
-    # Another name first: a program that runs cannot be written to.
-    cp -- "$place/$name/$2" "$prefix/$3.new"
-    chmod "$1" "$prefix/$3.new"
-    mv -f -- "$prefix/$3.new" "$prefix/$3"
     printf '%s\n' "$3" >>"$list"
+    printf '%s\n' "$3" >>"$place/new"
+    # Another name first: a program that runs cannot be written to.
+    unfinished=$prefix/$3.new.$$
+    cp -- "$place/$name/$2" "$unfinished"
+    chmod -- "$1" "$unfinished"
+    mv -f -- "$unfinished" "$prefix/$3"
 }
 put 755 bin/hookrun bin/hookrun
 for page in "$place/$name"/man/*.gz; do
+    [ -f "$page" ] || continue
     page=$(basename -- "$page")
     section=${page%.gz}
     put 644 "man/$page" "share/man/man${section##*.}/$page"
@@ -125,6 +139,13 @@ done
 put 644 completions/hookrun.bash share/bash-completion/completions/hookrun
 put 644 completions/_hookrun share/zsh/site-functions/_hookrun
 put 644 completions/hookrun.fish share/fish/vendor_completions.d/hookrun.fish
+
+# What only the old version had goes.
+grep -Fxv -f "$place/new" -- "$list" >"$place/old" || :
+remove_all "$place/old"
+unfinished=$list.new.$$
+cp -- "$place/new" "$unfinished"
+mv -f -- "$unfinished" "$list"
 
 printf 'hookrun %s is in %s\n' "$version" "$prefix/bin"
 case :${PATH-}: in

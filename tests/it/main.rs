@@ -25,6 +25,7 @@ mod harmless;
 mod helper;
 mod hosts;
 mod install;
+mod installer;
 #[cfg(feature = "serve")]
 mod lasting;
 mod library;

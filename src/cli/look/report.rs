@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::Redactor;
+use crate::lab::audit::{DecisionLog, Redactor};
 use crate::lab::export::html::{EarlierReport, HtmlReport};
 use crate::lab::export::{DecisionWriter, LoggedDecision};
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 
 use super::decisions::ChosenDecisions;
-use super::new_file::NewFile;
+use super::new_file::{NewFile, is_same};
 use crate::cli::args::{ExportFile, ReportArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
@@ -34,14 +34,11 @@ struct OpenExport {
 /// Writes what is wanted: 0 written, 1 there is no such decision, 2 it could not be.
 pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
-    let files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
-    if files.filter(|file| file.as_os_str() == STDOUT).count() > 1 {
-        return Err(Complaint::with_cure("`-` appears twice", "stdout can have one of them"));
-    }
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
+    check_files(args, &chosen, env)?;
     let open_page = |file: &PathBuf| -> Result<(Option<EarlierReport>, ReportOutput)> {
         Ok((earlier(file, env)?, open(file, env)?))
     };
@@ -79,6 +76,27 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
         streams::remark(&format!("{decisions}: {}\n", paths.show(file)));
     }
     Ok(ExitStatus::Yes)
+}
+
+/// # Errors
+/// When a file appears twice, or has the decisions themselves.
+fn check_files(args: &ReportArgs, chosen: &ChosenDecisions, env: &Environment) -> Result<()> {
+    let files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
+    let files: Vec<&PathBuf> = files.collect();
+    let log = env.decision_log().map(DecisionLog::in_folder).map(|log| log.files());
+    let kept: Vec<PathBuf> = log.iter().flatten().chain(&chosen.files).cloned().collect();
+    for (at, file) in files.iter().enumerate() {
+        let whole = env.cwd.join(file);
+        if files[..at].contains(file) {
+            let cause = format!("`{}` appears twice", file.display());
+            return Err(Complaint::with_cure(cause, "stdout or a file can have one of them"));
+        }
+        if whole.is_file() && kept.iter().any(|read| is_same(&whole, &env.cwd.join(read))) {
+            let cause = format!("`{}` has the decisions; it is left as it is", file.display());
+            return Err(Complaint::with_cure(cause, "name another file"));
+        }
+    }
+    Ok(())
 }
 
 /// The report that a new one replaces.

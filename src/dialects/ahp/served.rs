@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::rows::{AhpEvent, AhpKey, AhpValue, CODE, EVENTS, VERSION};
-use crate::engine::answer;
+use crate::engine::answer::{self, refusal::Vocabulary};
 use crate::engine::ending::{CapturedStream, Ending, Exit};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::hook::{Convention, EventPart, Hook, Matcher, Permit, Printed};
@@ -57,8 +57,7 @@ struct ServedAnswer {
 struct ServedResult {
     protocol_version: String,
     effects: Vec<ServedEffect>,
-    #[serde(rename = "extensions")]
-    _extensions: Option<IgnoredAny>,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +67,8 @@ struct ServedEffect {
     kind: String,
     reason: Option<String>,
     value: Option<Box<RawValue>>,
-    #[serde(rename = "code")]
-    _code: Option<IgnoredAny>,
-    #[serde(rename = "extensions")]
-    _extensions: Option<IgnoredAny>,
+    code: Option<IgnoredAny>,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -146,15 +143,14 @@ impl Convention for ServedHook {
             answer::failed(failure, &stdout, permit)
         };
         if printed.status != 0 {
-            let stderr = printed.stderr.text();
-            let problem = answer::crash(printed.status, &stderr, permit);
-            let problem = problem.unwrap_or_else(|| {
-                format!(
-                    "it exited with status {}, and not with 0 as one that answers does",
-                    printed.status
-                )
-            });
-            return failed(Ending::Crashed { problem });
+            let crash = answer::crash(printed.status, &printed.stderr.text(), permit);
+            let is_crash = crash.is_some();
+            let problem = crash.unwrap_or_else(|| format!("exited with status {}", printed.status));
+            let (ending, notes) = failed(Ending::Crashed { problem });
+            return match ending.verdict() {
+                None if !is_crash => answer::refused_by_status(printed, permit),
+                None | Some(_) => (ending, notes),
+            };
         }
         match read(printed) {
             Ok(answer) if Some(answer.id.as_str()) != permit.id() => {
@@ -179,15 +175,17 @@ impl Convention for ServedHook {
     }
 
     fn refusal_on_a_line(&self, text: &str, permit: Permit<'_>) -> Option<String> {
-        let answers = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-        let mut own =
-            answers.filter(|answer: &ServedAnswer| Some(answer.id.as_str()) == permit.id());
-        own.find_map(|answer| {
+        let denied = |answer: ServedAnswer| {
             let (ending, _) = judge_own(&own_words(answer).ok()??, permit);
             match ending.verdict()?.decision.clone() {
                 Decision::Block { reason } => Some(reason),
                 Decision::Allow | Decision::Ask { .. } => None,
             }
+        };
+        text.lines().find_map(|line| match serde_json::from_str::<ServedAnswer>(line) {
+            Ok(answer) if Some(answer.id.as_str()) != permit.id() => None,
+            Ok(answer) => denied(answer).or_else(|| denied_in_words(line)),
+            Err(_) => denied_in_words(line),
         })
     }
 
@@ -302,6 +300,19 @@ fn read(printed: &Printed<'_>) -> Result<ServedAnswer, String> {
         .map_err(|error| format!("`{}` is no answer on one line: {error}", cut(text)))
 }
 
+/// The reason of a denial on a line that is no answer as it should be.
+fn denied_in_words(line: &str) -> Option<String> {
+    let mut line = line.to_string();
+    // Their values deny in the protocol, as those of `decision` do elsewhere.
+    for key in ["type", "effects", "value"] {
+        for quote in ["\"", "'"] {
+            let key = format!("{quote}{key}{quote}");
+            line = line.replace(&key, &format!("{quote}decision{quote}"));
+        }
+    }
+    answer::search(&line, Vocabulary::Text).refusal
+}
+
 /// What it answers in the words of hookrun's contract; `None` for no objection.
 fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
     let ServedAnswer { jsonrpc, result, error, .. } = answer;
@@ -314,6 +325,11 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
             "it speaks another version; `jsonrpc` is `2.0`, `protocolVersion` `{VERSION}`"
         ));
     }
+    let denies = |aside: &Box<RawValue>| denied_in_words(aside.get()).is_some();
+    let within = result.effects.iter().filter_map(|effect| effect.extensions.as_ref());
+    if within.chain(&result.extensions).any(denies) {
+        return Err("a denial in `extensions` is none; write it as an effect".to_string());
+    }
     let mut effects = result.effects.into_iter();
     let Some(effect) = effects.next() else { return Ok(None) };
     if effects.next().is_some() {
@@ -325,9 +341,11 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
             let reason = reason.unwrap_or_else(|| NO_REASON.to_string());
             Ok(Some(json!({ "continue": false, "reason": reason }).to_string()))
         }
-        (ANSWER, None, Some(own)) => Ok(Some(own.get().to_string())),
+        (ANSWER, None, Some(own)) if own.get().starts_with('{') && effect.code.is_none() => {
+            Ok(Some(own.get().to_string()))
+        }
         (kind, _, _) => Err(format!(
-            "`{}` is no effect that was offered; those are `deny` with a `reason`, and `{ANSWER}` with a `value`",
+            "`{}` is no effect that was offered; those are `deny` with a `reason`, and `{ANSWER}` with an object as its `value`",
             cut(kind)
         )),
     }

@@ -109,9 +109,12 @@ pub struct HookCall<'c> {
     pub signal: Option<i32>,
 }
 
+/// More than this nothing takes: 30 years. A log may say anything, and times are added.
+const LONGEST_US: f64 = 1e15;
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 pub(super) fn us(ms: f64) -> u64 {
-    (ms * 1e3).round() as u64
+    (ms * 1e3).round().min(LONGEST_US) as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "microseconds of 200 years fit")]

@@ -12,6 +12,13 @@ pub(super) struct FoldedStacks {
     stacks: BTreeMap<String, u64>,
 }
 
+impl FoldedStacks {
+    fn take(&mut self, stack: String, us: u64) {
+        let sum = self.stacks.entry(stack).or_default();
+        *sum = sum.saturating_add(us);
+    }
+}
+
 impl DecisionWriter for FoldedStacks {
     fn add(&mut self, decision: &LoggedDecision<'_>, _out: &mut dyn Write) -> io::Result<()> {
         let session = decision.line.session.as_deref().unwrap_or("(no session)");
@@ -20,9 +27,9 @@ impl DecisionWriter for FoldedStacks {
         for call in decision.calls() {
             rest = rest.saturating_sub(call.took_us);
             let stack = format!("{event};{}", frame(call.name));
-            *self.stacks.entry(stack).or_default() += call.took_us;
+            self.take(stack, call.took_us);
         }
-        *self.stacks.entry(event).or_default() += rest;
+        self.take(event, rest);
         Ok(())
     }
 

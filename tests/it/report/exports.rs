@@ -211,3 +211,43 @@ fn the_recipes_for_duckdb_and_polars_work() {
         assert!(text.contains("10-guard.sh") && text.contains("20"), "{recipe}\n{text}");
     }
 }
+
+#[test]
+fn times_that_no_clock_has_break_no_format() {
+    let mut log = String::new();
+    for at in
+        ["/run/tookMs", "/run/hooks/0/tookMs", "/run/hooks/0/afterMs", "/run/hooks/0/timeoutMs"]
+    {
+        for number in [-1.0, 1.8e16, 1.9e19, -1e300, 1e300] {
+            let mut one: Value =
+                serde_json::from_str(&line(5, "make", &[("a", 3.0, "allow")])).unwrap();
+            *one.pointer_mut(at).unwrap() = number.into();
+            log.push_str(&format!("{one}\n").repeat(2));
+        }
+    }
+    let sandbox = Sandbox::new().file("log.jsonl", &log);
+    for format in ["chrome-trace", "folded", "flat", "otlp-logs", "otlp-traces", "opa"] {
+        report(&sandbox, &[&format!("--{format}"), "made", "--file", "log.jsonl"]).exits(0);
+    }
+    report(&sandbox, &["page.html", "--file", "log.jsonl"]).exits(0);
+}
+
+#[test]
+fn neither_the_log_nor_another_output_is_written_over() {
+    let sandbox = Sandbox::new().file("log.jsonl", &some(3));
+    let twice = report(&sandbox, &["--flat", "made", "--opa", "made", "--file", "log.jsonl"]);
+    twice.exits(2).says("`made` appears twice");
+    sandbox.has_no_file("made");
+    for file in ["log.jsonl", "./log.jsonl"] {
+        let over = report(&sandbox, &["--flat", file, "--file", "log.jsonl"]);
+        over.exits(2).says("has the decisions");
+    }
+    assert_eq!(sandbox.read("log.jsonl"), some(3));
+    let sandbox = sandbox.hook("a.sh", "exit 0");
+    sandbox.run("tool.pre").allows();
+    let log = "home/.local/state/hookrun/log/decisions.jsonl";
+    let kept = sandbox.read(log);
+    report(&sandbox, &["--flat", log]).exits(2).says("has the decisions");
+    report(&sandbox, &["--flat", log, "--file", "log.jsonl"]).exits(2);
+    assert_eq!(sandbox.read(log), kept);
+}

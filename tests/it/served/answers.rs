@@ -82,8 +82,13 @@ fn an_answer_of_the_contract_asks_rewrites_and_adds_context() {
 #[test]
 fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
     let answers: &[(&str, &str)] = &[
-        ("effects = [{'type': 'deny', 'reason': 'a'}] * 2", "more than one effect"),
+        ("effects = [{'type': 'dev.hookrun.answer', 'value': {}}] * 2", "more than one effect"),
         ("effects = [{'type': 'allow'}]", "`allow` is no effect that was offered"),
+        ("effects = [{'type': 'dev.hookrun.answer', 'value': True}]", "an object as its `value`"),
+        (
+            "effects = [{'type': 'dev.hookrun.answer', 'value': {}, 'code': 'deny'}]",
+            "`dev.hookrun.answer` is no effect that was offered",
+        ),
         ("request['id'] = 'e1'", "`e1` is the id of no event that waits"),
         ("print('Welcome', flush=True)", "more than one line"),
         ("print('Welcome', flush=True); break", "`Welcome` is no answer on one line"),
@@ -115,6 +120,49 @@ fn a_denial_is_never_lost() {
     // No value may hide the one before it.
     let twice = r#"print('{"jsonrpc":"2.0","id":"%s","result":{"protocolVersion":"draft","effects":[{"type":"dev.hookrun.answer","value":{"continue":false,"continue":true}}]}}' % request["id"]); break"#;
     guard(twice).ask("native", "tool.pre", &bash("rm x")).exits(2);
+}
+
+/// Denials in shapes that are no answers.
+const ODD_DENIALS: &[&str] = &[
+    "effects = [{'type': 'Deny', 'reason': 'no'}]",
+    "effects = [{'type': ' block ', 'reason': 'no'}]",
+    "effects = [{'type': ['deny'], 'reason': 'no'}]",
+    "effects = [{'type': 'deny', 'message': 'no'}]",
+    "effects = [{'type': 'deny', 'reason': 3}]",
+    "effects = [{'type': 'deny', 'reason': 'no', 'level': 'high'}]",
+    "effects = [[{'type': 'deny', 'reason': 'no'}]]",
+    "effects = ['deny']",
+    "effects = 'deny'",
+    "effects = {'type': 'deny', 'reason': 'no'}",
+    "effects = [{'type': 'dev.hookrun.answer', 'value': {}}, {'type': 'deny'}]",
+    "effects = [{'type': 'deny', 'reason': 'no'}] * 2",
+    "effects = [{'type': 'dev.hookrun.answer', 'value': 'deny'}]",
+    "effects = [{'type': 'dev.hookrun.answer', 'value': False}]",
+    "effects = [{'type': 'dev.hookrun.answer', 'value': '{\"continue\": false}'}]",
+    "effects = [{'type': 'dev.hookrun.answer', 'value': {}, 'extensions': {'deny': 'no'}}]",
+    "effects = [{'type': 'deny', 'extensions': {'deny': 'no'}}]",
+    r#"line('ID,"result":{"protocolVersion":"draft","effects":[],"extensions":{"decision":"deny"}}'); break"#,
+    r#"line('ID,"result":{"protocolVersion":"draft","effects":[{"type":"deny"}],"effects":[]}'); break"#,
+    r#"line('ID,"result":{"protocolVersion":"draft","effects":[{"type":"deny","type":"dev.hookrun.answer","value":{}}]}'); break"#,
+    r#"line('ID,"result":{"effects":[{"type":"deny"}]}'); break"#,
+    r#"line('ID,"effects":[{"type":"deny"}]'); break"#,
+    r#"line('ID,"continue":false'); break"#,
+    "print({'jsonrpc': '2.0', 'id': request['id'], 'result': {'effects': [{'type': 'deny'}]}}); break",
+    "print(json.dumps([{'type': 'deny'}])); break",
+    "print('{\"decision\": \"block\"} and more'); break",
+    "print('no rm', file=sys.stderr); sys.exit(2)",
+];
+
+#[test]
+fn a_denial_in_another_shape_blocks_also_where_failures_are_let_through() {
+    let line = "line = lambda rest: print('{\"jsonrpc\":\"2.0\",' + rest.replace('ID', '\"id\":\"' + request['id'] + '\"') + '}')";
+    for body in ODD_DENIALS {
+        let text = served(&format!("{line}\n{body}"));
+        let open = text.replacen('\n', "\n# hookrun: on_failure=allow\n", 1);
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/guard.py", &open);
+        let ran = sandbox.ask("native", "tool.pre", &bash("rm x"));
+        assert_eq!(ran.status, 2, "{body}: {ran:?}");
+    }
 }
 
 #[test]
