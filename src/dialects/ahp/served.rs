@@ -305,10 +305,7 @@ fn denied_in_words(line: &str) -> Option<String> {
     let mut line = line.to_string();
     // Their values deny in the protocol, as those of `decision` do elsewhere.
     for key in ["type", "effects", "value"] {
-        for quote in ["\"", "'"] {
-            let key = format!("{quote}{key}{quote}");
-            line = line.replace(&key, &format!("{quote}decision{quote}"));
-        }
+        line = line.replace(&format!("\"{key}\""), "\"decision\"");
     }
     answer::search(&line, Vocabulary::Text).refusal
 }

@@ -110,3 +110,19 @@ fn without_a_home_there_is_only_the_project() {
     homeless(&["install", "claude"]).exits(0);
     homeless(&["uninstall", "claude"]).exits(0).prints("was removed");
 }
+
+#[test]
+fn a_new_file_in_a_folder_that_is_a_link_goes_again() {
+    for name in ["claude", "kimi", "cline", "amp"] {
+        let host = named(name);
+        let sandbox = project().file("dotfiles/kept", "");
+        let folder = sandbox.at(host.user).parent().unwrap().to_path_buf();
+        fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        symlink(sandbox.at("dotfiles"), &folder).unwrap();
+        install(&sandbox, host, "user").exits(0);
+        assert!(fs::read_dir(sandbox.at("dotfiles")).unwrap().count() > 1, "{name}");
+        uninstall(&sandbox, host, "user").exits(0);
+        assert_eq!(fs::read_dir(sandbox.at("dotfiles")).unwrap().count(), 1, "{name}");
+        assert!(folder.is_symlink(), "{name}");
+    }
+}

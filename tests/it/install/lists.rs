@@ -42,6 +42,25 @@ fn hookruns_tables_go_from_between_others_that_came_later() {
 }
 
 #[test]
+fn what_others_write_after_hookruns_tables_or_in_a_text_stays() {
+    let kimi = named("kimi");
+    let text = "\u{feff}about = \"\"\"\n[[hooks]]\nevent = \"Stop\"\ncommand = \"hookrun run --host kimi\"\n\n[x]\n\"\"\"\nlist = [\n[1],\n]\n";
+    let sandbox = project().file(CONFIG, text);
+    install(&sandbox, kimi, "user").exits(0);
+    let later =
+        "\n# tell me\n\n# when it is done\n[[hooks]]\nevent = \"Stop\"\ncommand = \"tell\"\n";
+    let installed = format!("{}{later}# the end\n", sandbox.read(CONFIG));
+    let sandbox = sandbox.file(CONFIG, &installed);
+    for _ in 0..2 {
+        install(&sandbox, kimi, "user").exits(0);
+        assert!(sandbox.read(CONFIG).contains(later.trim()), "{}", sandbox.read(CONFIG));
+    }
+    let sandbox = sandbox.file(CONFIG, &installed);
+    uninstall(&sandbox, kimi, "user").exits(0);
+    assert_eq!(sandbox.read(CONFIG), format!("{text}{later}# the end\n"));
+}
+
+#[test]
 fn a_broken_toml_file_is_named_and_not_touched() {
     let sandbox = project().file(CONFIG, "hooks = [\n");
     let ran = install(&sandbox, named("kimi"), "user");

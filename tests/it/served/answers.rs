@@ -147,7 +147,6 @@ const ODD_DENIALS: &[&str] = &[
     r#"line('ID,"result":{"effects":[{"type":"deny"}]}'); break"#,
     r#"line('ID,"effects":[{"type":"deny"}]'); break"#,
     r#"line('ID,"continue":false'); break"#,
-    "print({'jsonrpc': '2.0', 'id': request['id'], 'result': {'effects': [{'type': 'deny'}]}}); break",
     "print(json.dumps([{'type': 'deny'}])); break",
     "print('{\"decision\": \"block\"} and more'); break",
     "print('no rm', file=sys.stderr); sys.exit(2)",

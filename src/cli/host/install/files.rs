@@ -102,7 +102,16 @@ impl Target {
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
-                return Ok(Target { path: path.into(), real: path.into(), text: None });
+                // The same as later, when it is there: its record is found by this path.
+                let there = |folder: &Path| {
+                    Some((fs::canonicalize(folder).ok()?, path.strip_prefix(folder).ok()?))
+                };
+                let real = path.ancestors().find_map(there).map(|(folder, rest)| folder.join(rest));
+                return Ok(Target {
+                    path: path.into(),
+                    real: real.unwrap_or(path.into()),
+                    text: None,
+                });
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Complaint::with_cure(

@@ -37,9 +37,7 @@ pub(super) fn with(text: &str, entries: &[&HookEntry], is_own: &dyn Fn(&str) -> 
     let mut is_last = false;
     for table in tables(text) {
         is_last = is_hookruns(table, is_own);
-        if !is_last {
-            left.push_str(table);
-        }
+        left.push_str(if is_last { comments_after(table) } else { table });
     }
     if is_last && left.ends_with("\n\n") {
         left.pop();
@@ -55,10 +53,22 @@ pub(super) fn with(text: &str, entries: &[&HookEntry], is_own: &dyn Fn(&str) -> 
 /// The text in pieces, each from a line that begins a table to the next.
 fn tables(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
-    let starts = starts.filter(|at| text[*at..].trim_start_matches([' ', '\t']).starts_with('['));
-    let mut places: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    // What is before a table is a document; before a line of a string or of a list it is none.
+    let is_head = |at: &usize| {
+        text[*at..].trim_start_matches([' ', '\t']).starts_with('[')
+            && DeTable::parse(&text[..*at]).is_ok()
+    };
+    let mut places: Vec<usize> = std::iter::once(0).chain(starts.filter(is_head)).collect();
     places.push(text.len());
     (1..places.len()).map(move |at| &text[places[at - 1]..places[at]])
+}
+
+/// The comments at the end of a table, which are about what follows.
+fn comments_after(table: &str) -> &str {
+    let lines = table.split_inclusive('\n').rev();
+    let aside = lines.take_while(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+    let end = &table[table.len() - aside.map(str::len).sum::<usize>()..];
+    end.find('#').map_or("", |at| &end[at..])
 }
 
 fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
