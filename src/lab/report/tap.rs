@@ -24,7 +24,7 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
 /// One check, and what there is to say about it.
 pub fn check(number: u64, check: &Check, out: &mut dyn Write) -> io::Result<()> {
     let mark = if check.state.is_bad() { "not ok" } else { "ok" };
-    let hashless = |text: &str| text.replace('#', "\\#");
+    let hashless = |text: &str| text.replace('\\', "\\\\").replace('#', "\\#");
     write!(out, "{mark} {number} - ")?;
     if let Some(place) = &check.place {
         write!(out, "{}: ", hashless(&place.file))?;

@@ -70,6 +70,14 @@ not ok 4 - hooks.d/tests/a,b.toml: no setup
 }
 
 #[test]
+fn no_name_is_a_directive_of_tap() {
+    let cases = case(r"a # SKIP b \\# TODO c", "bad", "decision = 'allow'");
+    let sandbox = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/a.toml", &cases);
+    let ran = suite(&sandbox, &["--format", "tap"]);
+    ran.prints(r"not ok 1 - hooks.d/tests/a.toml: a \# SKIP b \\\# TODO c");
+}
+
+#[test]
 fn github_gets_annotations_at_the_line_of_the_expectation() {
     assert_eq!(
         suite(&of_each(), &["--format", "github"]).stdout,
