@@ -322,9 +322,9 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
             "it speaks another version; `jsonrpc` is `2.0`, `protocolVersion` `{VERSION}`"
         ));
     }
-    let denies = |aside: &Box<RawValue>| denied_in_words(aside.get()).is_some();
-    let within = result.effects.iter().filter_map(|effect| effect.extensions.as_ref());
-    if within.chain(&result.extensions).any(denies) {
+    let denies = |aside: &RawValue| denied_in_words(aside.get()).is_some();
+    let within = result.effects.iter().filter_map(|effect| effect.extensions.as_deref());
+    if within.chain(result.extensions.as_deref()).any(denies) {
         return Err("a denial in `extensions` is none; write it as an effect".to_string());
     }
     let mut effects = result.effects.into_iter();

@@ -1,6 +1,6 @@
 //! `install` and `uninstall` without a host.
 
-use super::project;
+use super::{install, named, project};
 use crate::sandbox::Sandbox;
 
 /// A project whose user has Claude Code and Kimi Code.
@@ -40,6 +40,33 @@ fn a_host_that_cannot_be_done_holds_up_no_other() {
     let sandbox = two_hosts().file("home/.kimi-code/config.toml", "hooks = [");
     let ran = sandbox.hookrun(&["install", "--all"], b"");
     ran.exits(2).prints("Kimi Code: not done: ").prints("Claude Code, project scope");
+}
+
+#[test]
+fn uninstall_says_so_where_it_cannot_take_hookrun_out() {
+    for (host, file) in
+        [("kimi", "home/.kimi-code/config.toml"), ("kiro", "home/.kiro/hooks/hookrun.json")]
+    {
+        for end in ["\n= [", "\u{0}"] {
+            let sandbox = project();
+            install(&sandbox, named(host), "user").exits(0);
+            let broken = format!("{}{end}", sandbox.read(file));
+            let sandbox = sandbox.file(file, &broken);
+            let ran = sandbox.hookrun(&["uninstall", "--all", "--scope", "user"], b"");
+            ran.exits(2).prints("not done: ");
+            assert_eq!(sandbox.read(file), broken);
+        }
+    }
+}
+
+#[test]
+fn a_script_for_another_event_alone_is_found_too() {
+    let sandbox = Sandbox::new().script("hooks.d/tool.post/see.sh", "#!/bin/sh\n");
+    install(&sandbox, named("cline"), "project").exits(0);
+    let (script, other) = (".clinerules/hooks/PostToolUse", ".clinerules/hooks/PreToolUse");
+    assert!(sandbox.at(script).exists() && !sandbox.at(other).exists());
+    sandbox.hookrun(&["uninstall", "--all"], b"").exits(0);
+    sandbox.has_no_file(script);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `install` and `uninstall` without a host: those that are here, and what would become of each.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -9,12 +10,12 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
 
-use super::files::Target;
+use super::document::Document;
 use super::hosts::HOSTS;
 use super::program::is_own;
-use super::row::InstallHost;
+use super::row::{InstallHost, NAME};
 use super::wanted::HooksByEvent;
-use super::{install_into, uninstall_from};
+use super::{install_into, shim, uninstall_from};
 
 /// Installs hookrun into every host that is here, or lists what that would do.
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -50,7 +51,7 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     let has_it = |host: &&'static InstallHost| {
         let scope = scope_of(host, args);
         let path = host.path(scope, config.nearest_folder(), env);
-        path.is_some_and(|path| asks(host, &path, env))
+        path.is_some_and(|path| asks(host, scope, &path, env))
     };
     let all: Vec<&'static InstallHost> = HOSTS.iter().filter(has_it).collect();
     if all.is_empty() {
@@ -89,12 +90,23 @@ fn is_here(host: &InstallHost, config: &Config, env: &Environment) -> bool {
     host.is_installed(env) || path.is_some_and(|path| path.exists())
 }
 
-/// Whether a file of the host runs hookrun already.
-fn asks(host: &InstallHost, path: &Path, env: &Environment) -> bool {
-    let text = Target::read(path).ok().and_then(|target| target.text).unwrap_or_default();
-    let Some(shape) = host.settings() else { return super::shim::read(&text).is_some() };
-    let document = super::document::Document::read(&text, shape).ok();
-    let hooks = document.map(|document| document.hooks()).unwrap_or_default();
+/// Whether a file of the host runs hookrun already. One that cannot be read does if it names it.
+fn asks(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment) -> bool {
+    // Reading a pipe would wait.
+    let is_file = |path: &&Path| path.is_file();
+    let bytes = |path: &Path| {
+        Some(path).filter(is_file).and_then(|path| fs::read(path).ok()).unwrap_or_default()
+    };
+    let Some(shape) = host.settings() else {
+        let is_ours = |path: &Path| shim::read(&String::from_utf8_lossy(&bytes(path))).is_some();
+        return is_ours(path) || host.files_beside(scope, path).iter().any(|path| is_ours(path));
+    };
+    let bytes = bytes(path);
+    let text = std::str::from_utf8(&bytes).ok();
+    let Some(document) = text.and_then(|text| Document::read(text, shape).ok()) else {
+        return String::from_utf8_lossy(&bytes).contains(NAME);
+    };
+    let hooks = document.hooks();
     let mut commands = hooks.iter().filter_map(|hook| hook.command.as_deref());
     commands.any(|command| is_own(command, host, env))
 }
@@ -115,7 +127,7 @@ fn plan(
     let rows = wanted.rows(host, is_for_all);
     let shown = Paths::from(&env.cwd).show(&path);
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-    Ok(match (asks(host, &path, env), names.as_slice()) {
+    Ok(match (asks(host, scope, &path, env), names.as_slice()) {
         (_, []) => "no hook wants an event of it; --all-events installs without any".to_string(),
         (true, names) => {
             format!("has hookrun in `{shown}`; brings it up to date: {}", names.join(", "))
