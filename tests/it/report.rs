@@ -299,3 +299,15 @@ fn write_picture(base64: &str, file: &Path) {
     decoder.stdin.take().unwrap().write_all(base64.as_bytes()).unwrap();
     assert!(decoder.wait().unwrap().success());
 }
+
+#[test]
+fn rules_for_secrets_that_cannot_be_read_are_no_reason_to_show_secrets() {
+    for rules in ["[log]\nredact = [\"my-(\"]\n", "[log]\nredact = [\"my-\\d+\"\n"] {
+        let log = format!("{}\n", line(5, "login my-1234", &[]));
+        let sandbox = Sandbox::new().file("log.jsonl", &log).file("hookrun.toml", rules);
+        let ran = report(&sandbox, &["page.html", "--flat", "-", "--file", "log.jsonl"]);
+        ran.exits(2).says("hookrun.toml:2").says("the report might lack a rule for secrets");
+        assert_eq!(ran.stdout, "");
+        sandbox.has_no_file("page.html");
+    }
+}

@@ -35,6 +35,11 @@ struct OpenExport {
 pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+    if let Some(cause) = config.complaint() {
+        // A report is for others, and what cannot be read may name secrets.
+        let cure = "correct them first: the report might lack a rule for secrets";
+        return Err(Complaint::with_cure(cause, cure));
+    }
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;

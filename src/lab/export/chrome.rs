@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::decision::{DecisionWriter, LoggedDecision, ms, us};
+use super::decision::{DecisionWriter, LoggedDecision, json_text, ms, us};
 use crate::lab::report::json::present;
 
 const LONGEST_SUBJECT: usize = 120;
@@ -37,11 +37,11 @@ impl SessionLanes {
 }
 
 impl ChromeTrace {
-    fn event(&mut self, event: Value, out: &mut dyn Write) -> io::Result<()> {
+    fn event(&mut self, event: &Value, out: &mut dyn Write) -> io::Result<()> {
         let before: &[u8] = if self.has_begun { b",\n" } else { b"{\"traceEvents\":[\n" };
         self.has_begun = true;
         out.write_all(before)?;
-        Ok(serde_json::to_writer(out, &event)?)
+        out.write_all(json_text(event)?.as_bytes())
     }
 }
 
@@ -77,7 +77,7 @@ impl DecisionWriter for ChromeTrace {
         if is_new {
             let name =
                 json!({ "ph": "M", "name": "process_name", "pid": pid, "args": { "name": name } });
-            self.event(name, out)?;
+            self.event(&name, out)?;
         }
         let subject = decision.subject.words(LONGEST_SUBJECT);
         let slice = json!({
@@ -88,7 +88,7 @@ impl DecisionWriter for ChromeTrace {
                 "reason": brief.reason, "cause": brief.cause, "about": subject,
             })),
         });
-        self.event(slice, out)?;
+        self.event(&slice, out)?;
         for (call, tid) in calls.iter().zip(places) {
             let slice = json!({
                 "ph": "X", "cat": "hook", "name": call.name, "pid": pid, "tid": tid,
@@ -98,7 +98,7 @@ impl DecisionWriter for ChromeTrace {
                     "failure": call.failure, "timeout_ms": call.timeout_us.map(ms),
                 })),
             });
-            self.event(slice, out)?;
+            self.event(&slice, out)?;
         }
         Ok(())
     }

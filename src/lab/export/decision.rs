@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::engine::harmless::json;
 use crate::engine::run::TraceContext;
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError, TraceLine};
 use crate::lab::audit::subject::Subject;
@@ -124,6 +125,10 @@ pub(super) fn ms(us: u64) -> f64 {
 
 /// A value as one line of JSON.
 pub(super) fn json_line(value: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    out.write_all(b"\n")
+    writeln!(out, "{}", json_text(value)?)
+}
+
+/// A value as JSON that is harmless in a file too, which somebody will print.
+pub(super) fn json_text(value: &impl serde::Serialize) -> io::Result<String> {
+    Ok(json(&serde_json::to_string(value)?).into_owned())
 }

@@ -251,3 +251,17 @@ fn neither_the_log_nor_another_output_is_written_over() {
     report(&sandbox, &["--flat", log, "--file", "log.jsonl"]).exits(2);
     assert_eq!(sandbox.read(log), kept);
 }
+
+#[test]
+fn nothing_is_hidden_in_a_file_either() {
+    for format in ["chrome-trace", "folded", "flat", "otlp-logs", "otlp-traces", "opa"] {
+        let mut one: Value =
+            serde_json::from_str(&line(5, "make", &[("a", 3.0, "block")])).unwrap();
+        for at in ["/session", "/host", "/run/reason", "/run/hooks/0/name"] {
+            *one.pointer_mut(at).unwrap() = "\u{9b}31m\u{202e}x\u{1b}]0;\u{7}".into();
+        }
+        let made = exported(format, &format!("{one}\n"));
+        let is_hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!made.contains(is_hidden), "{format}: {made}");
+    }
+}
