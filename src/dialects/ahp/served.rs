@@ -182,11 +182,13 @@ impl Convention for ServedHook {
                 Decision::Allow | Decision::Ask { .. } => None,
             }
         };
-        text.lines().find_map(|line| match serde_json::from_str::<ServedAnswer>(line) {
-            Ok(answer) if Some(answer.id.as_str()) != permit.id() => None,
-            Ok(answer) => denied(answer).or_else(|| denied_in_words(line)),
-            Err(_) => denied_in_words(line),
-        })
+        let read = |line: &str| serde_json::from_str::<ServedAnswer>(line).ok();
+        let is_of_another =
+            |line: &&str| read(line).is_some_and(|answer| Some(answer.id.as_str()) != permit.id());
+        let own: Vec<&str> = text.lines().filter(|line| !is_of_another(line)).collect();
+        let said = own.iter().find_map(|line| denied(read(line)?));
+        // It may be in another shape, or on several lines.
+        said.or_else(|| denied_in_words(own.join("\n")))
     }
 
     fn question(&self, _: &[(String, Value)]) -> Option<String> {
@@ -300,14 +302,13 @@ fn read(printed: &Printed<'_>) -> Result<ServedAnswer, String> {
         .map_err(|error| format!("`{}` is no answer on one line: {error}", cut(text)))
 }
 
-/// The reason of a denial on a line that is no answer as it should be.
-fn denied_in_words(line: &str) -> Option<String> {
-    let mut line = line.to_string();
+/// The reason of a denial in text that is no answer as it should be.
+fn denied_in_words(mut text: String) -> Option<String> {
     // Their values deny in the protocol, as those of `decision` do elsewhere.
     for key in ["type", "effects", "value"] {
-        line = line.replace(&format!("\"{key}\""), "\"decision\"");
+        text = text.replace(&format!("\"{key}\""), "\"decision\"");
     }
-    answer::search(&line, Vocabulary::Text).refusal
+    answer::search(text.trim(), Vocabulary::Text).refusal
 }
 
 /// What it answers in the words of hookrun's contract; `None` for no objection.
@@ -322,7 +323,7 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
             "it speaks another version; `jsonrpc` is `2.0`, `protocolVersion` `{VERSION}`"
         ));
     }
-    let denies = |aside: &RawValue| denied_in_words(aside.get()).is_some();
+    let denies = |aside: &RawValue| answer::search(aside.get(), Vocabulary::Text).refusal.is_some();
     let within = result.effects.iter().filter_map(|effect| effect.extensions.as_deref());
     if within.chain(result.extensions.as_deref()).any(denies) {
         return Err("a denial in `extensions` is none; write it as an effect".to_string());

@@ -148,6 +148,7 @@ const ODD_DENIALS: &[&str] = &[
     r#"line('ID,"effects":[{"type":"deny"}]'); break"#,
     r#"line('ID,"continue":false'); break"#,
     "print(json.dumps([{'type': 'deny'}])); break",
+    "print(json.dumps({'id': request['id'], 'effects': [{'type': 'deny'}]}, indent=1)); break",
     "print('{\"decision\": \"block\"} and more'); break",
     "print('no rm', file=sys.stderr); sys.exit(2)",
 ];
