@@ -141,6 +141,7 @@ impl SettingsReader<'_> {
 
     fn is_hosts(&mut self, document: &Tree, has_comments: bool) -> bool {
         let said = self.operator.host.and_then(hosts::of);
+        let said = said.or_else(|| shape::named(self.file()));
         if let Some(host) =
             said.filter(|host| host.has_sets && (!has_comments || host.has_comments))
         {
@@ -149,22 +150,23 @@ impl SettingsReader<'_> {
             }
             return true;
         }
-        let Some(section) = document.at(&["hooks"]).filter(|section| section.entries().is_some())
-        else {
+        // In Devin's `hooks.v1.json` the events are at the top.
+        let below = document.at(&["hooks"]);
+        let section = below.unwrap_or(document);
+        if section.entries().is_none() {
             return false;
-        };
+        }
         let host = match said.map_or_else(|| shape::of(section, self.file()), |host| Ok(Some(host)))
         {
-            Ok(Some(host)) => host,
-            Ok(None) => return false,
+            Ok(host) => host.filter(|host| below.is_some() || shape::has_events(host, section)),
             Err(complaint) => {
                 self.reader.complain(section.offset, complaint);
                 return true;
             }
         };
-        if has_comments && !host.has_comments {
+        let Some(host) = host.filter(|host| !has_comments || host.has_comments) else {
             return false;
-        }
+        };
         self.hooks_of(host, document, section);
         true
     }

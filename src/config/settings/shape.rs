@@ -1,9 +1,10 @@
 //! Which host's settings a file is.
 //!
 //! 1. What the person says: `claude:FILE`.
-//! 2. The host whose folder it lies in, if that host has one of its events, or none has.
-//! 3. The one host that has most of its events, and whose hooks look like these.
-//! 4. Else it is a problem, and the cure is to name the host.
+//! 2. The host whose files alone have such a path.
+//! 3. The host whose folder it lies in, if that host has one of its events, or none has.
+//! 4. The one host that has most of its events, and whose hooks look like these.
+//! 5. Else it is a problem, and the cure is to name the host.
 
 use std::path::Path;
 
@@ -45,6 +46,18 @@ pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile
 pub(super) fn with_list(is_toml: bool, file: &Path) -> Option<&'static HostFile> {
     let of_kind = |host: &&HostFile| host.event_key().is_some() && host.is_toml == is_toml;
     HOST_FILES.iter().filter(of_kind).find(|host| in_folder(host, file))
+}
+
+/// The host whose files alone are named so.
+pub(super) fn named(file: &Path) -> Option<&'static HostFile> {
+    HOST_FILES.iter().find(|host| host.named.iter().any(|name| file.ends_with(name)))
+}
+
+/// Whether any of these keys is an event of the host.
+pub(super) fn has_events(host: &HostFile, section: &Tree) -> bool {
+    let events = dialects::find(host.dialect).map_or(&[][..], |dialect| dialect.events);
+    let mut keys = section.entries().unwrap_or_default().iter();
+    keys.any(|entry| events.iter().any(|row| row.name == entry.key))
 }
 
 fn in_folder(host: &HostFile, file: &Path) -> bool {

@@ -5,6 +5,7 @@ use hookrun::dialects;
 use hookrun::dialects::settings::hosts::{HOST_FILES, HostFile};
 use serde_json::{Value, json};
 
+use crate::install::HOSTS;
 use crate::sandbox::{Ran, Sandbox};
 
 /// A file of a host with one hook for its shell, before it runs.
@@ -248,4 +249,50 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
     let ran =
         sandbox.hookrun(&["run", "preToolUse", "--host", "cursor"], payload.to_string().as_bytes());
     ran.exits(2);
+}
+
+#[test]
+fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host() {
+    for host in HOSTS {
+        let Some(file) = dialects::settings::hosts::of(host.name) else { continue };
+        let key = if host.name == "copilot" { "bash" } else { "command" };
+        let mut hook = json!({ "type": "command", key: "echo no >&2; exit 2" });
+        if file.hook.iter().all(|key| key.name != "type") {
+            hook.as_object_mut().unwrap().remove("type");
+        }
+        let text = with_hook(file, &hook).read("settings.json");
+        let (place, text) = match file.is_toml {
+            true => {
+                let text = "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"Bash\"\n\
+                            command = \"echo no >&2; exit 2\"\n";
+                (host.user, text.to_string())
+            }
+            false => (host.project, text),
+        };
+        let sandbox = Sandbox::new().file(place, &text);
+        let context = json!({"toolName": "bash", "toolInput": {"command": "ls"}}).to_string();
+        let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", place], context.as_bytes());
+        ran.blocks_saying("no");
+        assert!(!ran.stderr.contains("error"), "{place}: {ran:?}");
+    }
+}
+
+#[test]
+fn events_at_the_top_of_a_file_are_read_as_devin_has_them() {
+    let group = json!([{"matcher": "exec", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]);
+    let text = json!({ "PreToolUse": group }).to_string();
+    let context = json!({"toolName": "bash", "toolInput": {"command": "ls"}}).to_string();
+    for (place, settings) in [
+        (".devin/hooks.v1.json", ".devin/hooks.v1.json"),
+        ("home/x/hooks.v1.json", "home/x/hooks.v1.json"),
+        ("x.json", "devin:x.json"),
+    ] {
+        let sandbox = Sandbox::new().file(place, &text);
+        let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", settings], context.as_bytes());
+        ran.blocks_saying("no");
+    }
+    // Settings without any hook are none, also in a host's folder.
+    let sandbox = Sandbox::new().file(".devin/config.json", r#"{"model": "m"}"#);
+    let found = sandbox.problems(&["--settings", ".devin/config.json"]).join("\n");
+    assert!(found.contains("it has no `hooks`"), "{found}");
 }

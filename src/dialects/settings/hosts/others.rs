@@ -121,8 +121,9 @@ pub(crate) const WINDSURF: HostFile = HostFile {
 
 pub(crate) const DEVIN: HostFile = HostFile {
     dialect: "devin",
-    name: "Devin CLI's config.json",
+    name: "Devin CLI's config.json or hooks.v1.json",
     folders: &[".devin", "devin"],
+    named: &["hooks.v1.json"],
     has_comments: true,
     hook: &[
         key("type", Kind),
@@ -139,6 +140,7 @@ pub(crate) const CRUSH: HostFile = HostFile {
     dialect: "crush",
     name: "crush.json",
     folders: &["crush"],
+    named: &["crush.json", ".crush.json"],
     hook: &[
         key("name", Name),
         key("matcher", Matcher),
@@ -172,6 +174,7 @@ pub(crate) const AGY: HostFile = HostFile {
     dialect: "agy",
     name: "Antigravity's hooks.json",
     folders: &[".agents"],
+    named: &[".agents/hooks.json", ".gemini/config/hooks.json"],
     ungrouped: &["PreInvocation", "PostInvocation", "Stop"],
     has_sets: true,
     beside: &["enabled"],

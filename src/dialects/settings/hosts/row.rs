@@ -14,6 +14,8 @@ pub struct HostFile {
     pub name: &'static str,
     /// The folders of such files.
     pub folders: &'static [&'static str],
+    /// How the paths end of files that are its own, whatever else their folders have.
+    pub named: &'static [&'static str],
     /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
     /// themselves: `[{…}]`.
     pub is_grouped: bool,
@@ -58,6 +60,7 @@ impl HostFile {
         dialect: "",
         name: "",
         folders: &[],
+        named: &[],
         is_grouped: false,
         ungrouped: &[],
         has_sets: false,
