@@ -13,7 +13,6 @@ use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runne
 
 static MAIL: Dialect = Dialect {
     name: "mail",
-    summary: "letters, before they go",
     names_event_by: "about",
     events: &[DialectEvent::OBSERVER
         .named("letter_out", "message.out")

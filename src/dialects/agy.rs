@@ -90,7 +90,6 @@ const ROW: DialectEvent =
 pub(super) static AGY: Dialect = Dialect {
     name: "agy",
     aliases: &["antigravity"],
-    summary: "Antigravity: no answer blocks, so a tool always gets one; the command names the event",
     names_event_by: "hookEventName",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

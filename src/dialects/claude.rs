@@ -141,7 +141,6 @@ const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "pre
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
     aliases: &["claude-code"],
-    summary: "Claude Code: exit status 2 blocks, JSON rewrites and teaches",
     like: None,
     runs_once: true,
     tools: &TOOLS,

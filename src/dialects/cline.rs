@@ -79,7 +79,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait::se
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
-    summary: "Cline: JSON alone blocks, and the command line takes a new input too",
     names_event_by: "hookName",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

@@ -57,7 +57,6 @@ const ROW: DialectEvent = WAITS_LONG;
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
     aliases: &["codex-cli"],
-    summary: "Codex CLI: exit status 2 with text on stderr blocks, nothing asks",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

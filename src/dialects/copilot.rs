@@ -67,6 +67,17 @@ static STOP: ReplyForm = form(
     &[],
 );
 
+/// The same, and a hook may give a new response; a block wins.
+static SUBAGENT_STOP: ReplyForm = form(
+    &[say(Refusal, BLOCK), say(New("lastAssistantMessage"), &[("modifiedResponse", Plain)])],
+    &[
+        key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
+        REASON,
+        key("modifiedResponse", KeyMeaning::Field("lastAssistantMessage", Merge::Chain)),
+    ],
+    &[],
+);
+
 static TRANSFORMED: ReplyForm = form(
     &[say(New("prompt"), &[("modifiedTransformedPrompt", Plain)])],
     &[key("modifiedTransformedPrompt", KeyMeaning::Field("prompt", Merge::Chain))],
@@ -87,6 +98,7 @@ const ALSO: &[(&str, &str)] = &[
     ("session_id", "sessionId"),
     ("transcript_path", "transcriptPath"),
     ("stop_hook_active", "stopHookActive"),
+    ("last_assistant_message", "lastAssistantMessage"),
 ];
 
 /// What it waits: its documents.
@@ -124,7 +136,6 @@ const EDIT: &[(&str, &str)] =
 pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
     aliases: &["copilot-cli"],
-    summary: "GitHub Copilot CLI: any status but 0 blocks a tool, a prompt cannot be blocked",
     names_event_by: "hook_event_name",
     tools: &TOOLS,
     like: Some("claude"),
@@ -142,7 +153,8 @@ pub(super) static COPILOT: Dialect = Dialect {
         ROW.gate("permissionRequest", "permission.request", &PERMISSION_REQUEST),
         ROW.open_gate("agentStop", "agent.stop", &STOP).aliases(&["Stop"]),
         ROW.told("subagentStart", "subagent.start", &TEACHES),
-        ROW.open_gate("subagentStop", "subagent.stop", &STOP),
+        ROW.open_gate("subagentStop", "subagent.stop", &SUBAGENT_STOP)
+            .keys(&[("response", "lastAssistantMessage")]),
         ROW.told("preCompact", "compact.pre", &TOLD),
         ROW.told("notification", "notification", &TEACHES),
         ROW.told("errorOccurred", "error", &TOLD),

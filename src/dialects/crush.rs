@@ -50,7 +50,6 @@ const TOOLS: HostTools = HostTools {
 
 pub(super) static CRUSH: Dialect = Dialect {
     name: "crush",
-    summary: "Crush: exit status 2 blocks a tool, 49 ends the turn, nothing asks",
     names_event_by: "event",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

@@ -105,7 +105,6 @@ const TOOLS: HostTools = HostTools {
 
 pub(super) static CURSOR: Dialect = Dialect {
     name: "cursor",
-    summary: "Cursor: exit status 2 blocks, and JSON says why to the user and the agent",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

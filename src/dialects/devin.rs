@@ -27,7 +27,6 @@ const ROW: DialectEvent =
 pub(super) static DEVIN: Dialect = Dialect {
     name: "devin",
     aliases: &["devin-cli"],
-    summary: "Devin CLI: exit status 2 blocks, nothing asks or rewrites",
     tools: &TOOLS,
     variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
     events: &[

@@ -36,7 +36,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static FACTORY: Dialect = Dialect {
     name: "factory",
     aliases: &["droid", "factory-droid"],
-    summary: "Factory Droid: exit status 2 blocks, JSON asks, rewrites and teaches",
     tools: &TOOLS,
     variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
     events: &[

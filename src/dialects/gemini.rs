@@ -74,7 +74,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
     aliases: &["gemini-cli"],
-    summary: "Gemini CLI: JSON beats the exit status, so a block is text on stderr alone",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

@@ -31,7 +31,6 @@ const OF_TOOLS: &[(&str, &str)] = &[("working_dir", "cwd"), ("tool_call_id", "to
 
 pub(super) static GOOSE: Dialect = Dialect {
     name: "goose",
-    summary: "goose: exit status 2 blocks a tool or a stop, nothing asks",
     names_event_by: "event",
     tools: &TOOLS,
     events: &[

@@ -39,7 +39,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(5));
 pub(super) static GROK: Dialect = Dialect {
     name: "grok",
     aliases: &["grok-build"],
-    summary: "Grok Build: exit status 2 and JSON block a tool, nothing asks",
     names_event_by: "hookEventName",
     tools: &TOOLS,
     roots: &["workspaceRoot"],

@@ -47,7 +47,6 @@ const ID: (&str, &str) = ("tool_call_id", "toolUseId");
 pub(super) static KIMI: Dialect = Dialect {
     name: "kimi",
     aliases: &["kimi-code"],
-    summary: "Kimi Code: exit status 2 blocks a tool, a prompt or a stop; nothing asks",
     runs_once: true,
     tools: &TOOLS,
     events: &[

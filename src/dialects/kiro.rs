@@ -41,7 +41,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 
 pub(super) static KIRO: Dialect = Dialect {
     name: "kiro",
-    summary: "Kiro: exit status 2 blocks a tool or a prompt, nothing asks or rewrites",
     tools: &TOOLS,
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD).aliases(&["agentSpawn"]),

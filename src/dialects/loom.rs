@@ -31,7 +31,6 @@ const fn told(name: &'static str) -> DialectEvent {
 pub(super) static LOOM: Dialect = Dialect {
     name: "loom",
     aliases: &["ownware"],
-    summary: "loom's lifecycle hooks: only tool.pre gates",
     names_event_by: "event",
     events: &[
         told("session.start"),

@@ -55,7 +55,6 @@ const COMPACTION: &[(&str, &str)] = &[("action", "method")];
 pub(super) static OMP: Dialect = Dialect {
     name: "omp",
     aliases: &["oh-my-pi"],
-    summary: "oh-my-pi's hooks: the last result counts, tool calls fail closed",
     discovery: Discovery::FirstWins,
     events: &[
         TOLD.named("session_start", "session.start"),

@@ -109,7 +109,6 @@ const TOOL_CALL: DialectEvent = GATE
 
 pub(super) static OPENCLAW: Dialect = Dialect {
     name: "openclaw",
-    summary: "openclaw's plugin hooks: in parallel, by priority, mostly not waited for",
     names_event_by: "event",
     events: &[
         // The thirteen of the document.

@@ -56,7 +56,6 @@ const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCal
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
     aliases: &["pi-mono"],
-    summary: "pi's hooks: one session event with ten reasons, tool calls without a time limit",
     events: &[
         session("start", "session.start"),
         session_before("before_switch", "session.switch.pre").keys(SWITCH_KEYS),

@@ -38,7 +38,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static QWEN: Dialect = Dialect {
     name: "qwen",
     aliases: &["qwen-code"],
-    summary: "Qwen Code: exit status 2 blocks, JSON asks",
     tools: &TOOLS,
     variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
     events: &[

@@ -29,7 +29,6 @@ pub struct Dialect {
     /// Its name, for `--dialect` and `dialect = "…"`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    pub summary: &'static str,
     /// The key of its events that holds their name.
     pub names_event_by: &'static str,
     /// Which of the hooks that are found run.
@@ -56,7 +55,6 @@ impl Dialect {
     pub const PLAIN: Dialect = Dialect {
         name: "",
         aliases: &[],
-        summary: "",
         names_event_by: "type",
         discovery: Discovery::All,
         spelling: KeySpelling::Camel,

@@ -36,7 +36,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(30));
 pub(super) static VSCODE: Dialect = Dialect {
     name: "vscode",
     aliases: &["vs-code"],
-    summary: "VS Code agent hooks: exit status 2 blocks, JSON asks, rewrites and teaches",
     tools: &TOOLS,
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),

@@ -57,7 +57,6 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).inside(FACTS).
 pub(super) static WINDSURF: Dialect = Dialect {
     name: "windsurf",
     aliases: &["cascade", "devin-desktop"],
-    summary: "Windsurf (Devin Desktop): exit status 2 blocks, nothing asks or rewrites",
     names_event_by: "agent_action_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,

@@ -31,7 +31,6 @@ pub(super) const INPUT: DialectEvent =
 
 pub(super) static WOLLI: Dialect = Dialect {
     name: "wolli",
-    summary: "wolli's eight `before:` hooks: chained patches, fails open",
     events: &[
         BEFORE
             .named("tool_call", "tool.pre")

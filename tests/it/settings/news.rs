@@ -296,3 +296,35 @@ fn events_at_the_top_of_a_file_are_read_as_devin_has_them() {
     let found = sandbox.problems(&["--settings", ".devin/config.json"]).join("\n");
     assert!(found.contains("it has no `hooks`"), "{found}");
 }
+
+#[test]
+fn a_new_response_of_a_subagent_reaches_copilot_and_a_block_wins() {
+    let payload = |key: &str| {
+        json!({
+            "sessionId": "s", "timestamp": 1, "cwd": "/", key: "the key is k-1",
+            "agentName": "explore", "stopReason": "end_turn",
+        })
+    };
+    let new = r#"echo '{"update": {"lastAssistantMessage": "hidden"}}'"#;
+    let sandbox = Sandbox::new()
+        .hook_for("subagent.stop", "redact", &format!("# hookrun: rewrite\n{new}"))
+        .hook_of("copilot", "subagentStop", "shorten", "echo '{\"modifiedResponse\": \"short\"}'");
+    for key in ["response", "last_assistant_message"] {
+        let ran = sandbox.hookrun(
+            &["run", "subagentStop", "--host", "copilot"],
+            payload(key).to_string().as_bytes(),
+        );
+        ran.allows_with(json!({"modifiedResponse": "short"}));
+    }
+    let sandbox = sandbox.hook_of(
+        "copilot",
+        "subagentStop",
+        "zz-more",
+        "echo '{\"decision\": \"block\", \"reason\": \"go on\", \"modifiedResponse\": \"x\"}'",
+    );
+    let ran = sandbox.hookrun(
+        &["run", "subagentStop", "--host", "copilot"],
+        payload("response").to_string().as_bytes(),
+    );
+    ran.allows_with(json!({"decision": "block", "reason": "go on"}));
+}
