@@ -6,10 +6,12 @@ use std::time::Duration;
 use crate::dialects::capability::{self, Capabilities, HostEvent};
 use crate::dialects::facts::HostShell;
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{Binding, Dialect, Results, Wait, native};
+use crate::dialects::{Binding, Dialect, ReplySlot, Results, Wait, native};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog;
 use crate::engine::hook::duration_text;
 use crate::engine::spelling;
+use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use serde_json::{Value, json};
 
@@ -30,7 +32,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
             let host = capability::of(dialect.name).map(|can| host_json(&can));
             let all =
                 json!({ "version": 1, "dialect": dialect.name, "host": host, "events": events });
-            writeln!(out, "{all:#}")?;
+            writeln!(out, "{:#}", present(all))?;
         }
         (TextFormat::Human, Some(_)) => {
             for binding in bindings {
@@ -219,8 +221,8 @@ fn host_json(can: &Capabilities) -> Value {
     let tools = can.tools.rows.iter();
     let tools = tools.map(|tool| json!({ "name": tool.name, "sort": tool.sort.about() }));
     let unseen = facts.unseen.iter();
-    let unseen = unseen.map(|one| json!({ "tool": one.tool, "about": one.about }));
-    json!({
+    let unseen = unseen.map(|one| present(json!({ "tool": one.tool, "about": one.about })));
+    present(json!({
         "name": facts.host,
         "documented": facts.documented,
         "measured": measured,
@@ -236,30 +238,52 @@ fn host_json(can: &Capabilities) -> Value {
         "converts": facts.converts,
         "tools": tools.collect::<Vec<_>>(),
         "unseen": unseen.collect::<Vec<_>>(),
+    }))
+}
+
+fn millis(time: Duration) -> Option<u64> {
+    u64::try_from(time.as_millis()).ok()
+}
+
+fn wait_json(wait: Wait, budget: Option<Duration>) -> Value {
+    json!({
+        "usualMs": millis(wait.usual),
+        "longestMs": wait.longest.and_then(millis),
+        "known": wait.is_known,
+        "budgetMs": budget.and_then(millis),
     })
 }
 
+/// An event that a plugin passes on, which has hookrun's own keys.
 fn plugin_event_json(event: &HostEvent) -> Value {
+    let spec = catalog::find(event.event);
+    let merge = |field: &str| spec.and_then(|spec| spec.rewrite(field)).map(|it| it.merge.name());
+    let rewrites = event.says.iter().filter_map(|says| match says {
+        ReplySlot::New(field) => Some(json!({ "field": field, "merge": merge(field)? })),
+        _ => None,
+    });
     json!({
         "name": event.name,
+        "aliases": [],
         "event": event.event,
+        "when": null,
         "blocks": event.blocks,
+        "mostRefusals": spec.and_then(|spec| spec.conduct.most_refusals),
         "onFailure": if event.fails_closed { "block" } else { "allow" },
-        "decides": event.decides(),
+        "schedule": spec.map(|spec| spec.schedule.name()),
+        "merging": "as in hookrun",
+        "timeoutMs": null,
+        "wait": event.wait.map(|wait| wait_json(wait, None)),
+        "rewrites": rewrites.collect::<Vec<_>>(),
+        "keys": [],
+        "standIns": [],
+        "results": event.decides(),
     })
 }
 
 fn event_json(binding: Binding) -> Value {
     let row = binding.row;
-    let millis = |time: Duration| u64::try_from(time.as_millis()).ok();
-    let wait = row.wait.map(|wait| {
-        json!({
-            "usualMs": millis(wait.usual),
-            "longestMs": wait.longest.and_then(millis),
-            "known": wait.is_known,
-            "budgetMs": binding.budget().and_then(millis),
-        })
-    });
+    let wait = row.wait.map(|wait| wait_json(wait, binding.budget()));
     let rewrites = row.results.rewrites();
     let rewrites =
         rewrites.iter().map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
