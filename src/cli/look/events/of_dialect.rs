@@ -260,7 +260,12 @@ fn plugin_event_json(event: &HostEvent) -> Value {
     let merge = |field: &str| spec.and_then(|spec| spec.rewrite(field)).map(|it| it.merge.name());
     let rewrites = event.says.iter().filter_map(|says| match says {
         ReplySlot::New(field) => Some(json!({ "field": field, "merge": merge(field)? })),
-        _ => None,
+        ReplySlot::Refusal
+        | ReplySlot::Objection
+        | ReplySlot::Question
+        | ReplySlot::Consent
+        | ReplySlot::Context
+        | ReplySlot::Output => None,
     });
     json!({
         "name": event.name,
