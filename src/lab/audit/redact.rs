@@ -9,6 +9,7 @@ mod rules;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use regex::{Captures, Regex};
@@ -63,42 +64,53 @@ impl Redactor {
             out.push_str(raw);
             return;
         }
-        let mut key = String::new();
-        let mut rest = raw;
-        while let Some(start) = rest.find('"') {
-            let (before, from) = rest.split_at(start);
-            without_number(&key, before, out);
-            if before.contains([',', '{', '[']) {
-                key.clear();
+        // Most of it stays as it is. It is copied in few pieces: many short ones cost more than
+        // the search.
+        let mut copied = 0;
+        let mut key = Cow::Borrowed("");
+        let mut at = 0;
+        loop {
+            let start = raw[at..].find('"').map_or(raw.len(), |found| at + found);
+            let between = &raw[at..start];
+            if let Some(number) = secret_number(&key, between) {
+                out.push_str(&raw[copied..at + number.start]);
+                out.push_str(&serde_json::Value::from(mark("secret")).to_string());
+                copied = at + number.end;
             }
-            let end = string_end(from);
-            let (token, after) = from.split_at(end);
-            let is_key = after.trim_start().starts_with(':');
-            let read = json::string_text(token);
-            // A string without its end is the last of a beginning.
-            let read = read.unwrap_or_else(|| token.trim_start_matches('"').to_string());
+            if start == raw.len() {
+                break;
+            }
+            if between.contains([',', '{', '[']) {
+                key = Cow::Borrowed("");
+            }
+            let token = &raw[start..start + string_end(&raw[start..])];
+            at = start + token.len();
+            let is_key = raw[at..].trim_start().starts_with(':');
+            let read = text_of(token);
             let clean = if is_secret_of(&key, &read) {
                 Cow::Owned(mark("secret"))
             } else {
                 self.text(&read)
             };
-            if clean == read {
-                out.push_str(token);
-            } else {
+            if clean != read {
+                out.push_str(&raw[copied..start]);
                 out.push_str(&serde_json::Value::from(clean.as_ref()).to_string());
+                copied = at;
             }
             if is_key {
                 key = read;
             }
-            rest = after;
         }
-        without_number(&key, rest, out);
+        out.push_str(&raw[copied..]);
     }
 
     fn by<'t>(&self, maybe: Maybe, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
-        for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| maybe.has(*at)) {
-            replace(&self.built(at, || rule.expression()), rule.kind, rule.has_digit, &mut clean);
+        if !maybe.is_nothing() {
+            for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| maybe.has(*at)) {
+                let regex = self.built(at, || rule.expression());
+                replace(&regex, rule.kind, rule.has_digit, &mut clean);
+            }
         }
         for (at, own) in self.own.iter().enumerate() {
             if own.may_match(&clean) {
@@ -188,23 +200,31 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     if key.is_empty() || value.is_empty() || value.starts_with(MARK) || value.starts_with('$') {
         return false;
     }
-    let plain: String =
-        key.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
-    SECRET_KEYS.iter().any(|name| plain.ends_with(name))
+    let is_end = |name: &&str| {
+        let mut letters = key.bytes().rev().filter(|byte| !matches!(byte, b'_' | b'-'));
+        let is_next =
+            |wanted: u8| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(&wanted));
+        name.bytes().rev().all(is_next)
+    };
+    SECRET_KEYS.iter().any(is_end)
 }
 
-/// Appends what is between two strings of JSON, with a secret number replaced.
-fn without_number(key: &str, between: &str, out: &mut String) {
-    let value = between.strip_prefix(':').map(str::trim_start).unwrap_or_default();
-    let length = value.bytes().take_while(|byte| byte.is_ascii_digit()).count();
-    let number = &value[..length];
-    if length < FEWEST_DIGITS || !is_secret_of(key, number) {
-        return out.push_str(between);
+/// The text of a JSON string. One without its end is the last of a beginning.
+fn text_of(token: &str) -> Cow<'_, str> {
+    let text = token.strip_prefix('"').unwrap_or(token);
+    if !token.contains('\\') {
+        return Cow::Borrowed(text.strip_suffix('"').unwrap_or(text));
     }
+    json::string_text(token).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Where between two strings of JSON there is a secret number, the value of `key`.
+fn secret_number(key: &str, between: &str) -> Option<Range<usize>> {
+    let value = between.strip_prefix(':')?.trim_start();
+    let length = value.bytes().take_while(u8::is_ascii_digit).count();
     let start = between.len() - value.len();
-    out.push_str(&between[..start]);
-    out.push_str(&serde_json::Value::from(mark("secret")).to_string());
-    out.push_str(&value[length..]);
+    let is_secret = length >= FEWEST_DIGITS && is_secret_of(key, &value[..length]);
+    is_secret.then_some(start..start + length)
 }
 
 /// Where the JSON string at the beginning of `text` ends; the end of the text if it does not.

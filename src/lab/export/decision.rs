@@ -1,5 +1,6 @@
 //! A kept decision as all formats see it, and what writes one.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::engine::harmless::json;
@@ -123,12 +124,20 @@ pub(super) fn ms(us: u64) -> f64 {
     us as f64 / 1e3
 }
 
-/// A value as one line of JSON.
+/// A value as one line of JSON. It is made before it is written: `out` is asked once, not at every
+/// comma.
 pub(super) fn json_line(value: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", json_text(value)?)
+    let mut line = json_text(value)?;
+    line.push('\n');
+    out.write_all(line.as_bytes())
 }
 
 /// A value as JSON that is harmless in a file too, which somebody will print.
 pub(super) fn json_text(value: &impl serde::Serialize) -> io::Result<String> {
-    Ok(json(&serde_json::to_string(value)?).into_owned())
+    let text = serde_json::to_string(value)?;
+    let changed = match json(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(changed) => Some(changed),
+    };
+    Ok(changed.unwrap_or(text))
 }

@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::decision::{DecisionWriter, HookCall, LoggedDecision, json_line};
 use crate::lab::audit::record::TraceLine;
@@ -27,25 +26,25 @@ pub(super) struct OtlpTraces;
 impl DecisionWriter for OtlpLogs {
     fn add(&mut self, decision: &LoggedDecision<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (line, brief) = (decision.line, decision.brief);
-        let (number, word) = match brief.decision.as_ref() {
+        let (severity_number, severity_text) = match brief.decision.as_ref() {
             _ if decision.has_failed() => ERROR,
             "allow" => INFO,
             _ => WARN,
         };
         let trace = decision.trace();
-        let record = json!({
-            "timeUnixNano": nanos(decision.ended_us),
-            "severityNumber": number,
-            "severityText": word,
-            "eventName": "hookrun.decision",
-            "traceId": trace.id,
-            "spanId": trace.span,
-            "body": { "stringValue": format!("{} {}", line.event, brief.decision) },
-            "attributes": of_decision(decision),
-        });
-        let scope = json!({ "scope": scope(), "logRecords": [record] });
+        let record = LogRecord {
+            time_unix_nano: nanos(decision.ended_us),
+            severity_number,
+            severity_text,
+            event_name: "hookrun.decision",
+            trace_id: &trace.id,
+            span_id: &trace.span,
+            body: OtlpValue::StringValue(&format!("{} {}", line.event, brief.decision)),
+            attributes: of_decision(decision, &decision.calls()),
+        };
+        let scope_logs = [ScopeLogs { scope: SCOPE, log_records: [record] }];
         json_line(
-            &json!({ "resourceLogs": [{ "resource": resource(), "scopeLogs": [scope] }] }),
+            &LogsLine { resource_logs: [ResourceLogs { resource: RESOURCE, scope_logs }] },
             out,
         )
     }
@@ -53,25 +52,29 @@ impl DecisionWriter for OtlpLogs {
 
 impl DecisionWriter for OtlpTraces {
     fn add(&mut self, decision: &LoggedDecision<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let trace = decision.trace();
-        let mut own = span(&trace, &trace.span, trace.parent.as_deref());
+        let (trace, calls) = (decision.trace(), decision.calls());
         let start = decision.started_us();
-        own.insert("name".into(), format!("hookrun {}", decision.line.event).into());
-        own.insert("startTimeUnixNano".into(), nanos(start).into());
-        own.insert("endTimeUnixNano".into(), nanos(decision.ended_us).into());
-        own.insert("attributes".into(), of_decision(decision).into());
-        if decision.has_failed() {
-            own.insert("status".into(), json!({ "code": STATUS_ERROR }));
+        let name = format!("hookrun {}", decision.line.event);
+        let mut spans = Vec::with_capacity(calls.len() + 1);
+        spans.push(Span {
+            trace_id: &trace.id,
+            span_id: trace.span.clone(),
+            parent_span_id: trace.parent.as_deref(),
+            kind: INTERNAL,
+            name: &name,
+            start_time_unix_nano: nanos(start),
+            end_time_unix_nano: nanos(decision.ended_us),
+            attributes: of_decision(decision, &calls),
+            status: decision
+                .has_failed()
+                .then_some(SpanStatus { code: STATUS_ERROR, message: None }),
+        });
+        for (number, call) in (1..).zip(&calls) {
+            spans.push(of_call(call, &trace, SpanPlace { number, start }));
         }
-        let mut spans = vec![Value::Object(own)];
-        for (number, call) in (1..).zip(decision.calls()) {
-            spans.push(of_call(&call, &trace, SpanPlace { number, start }));
-        }
-        let scope = json!({ "scope": scope(), "spans": spans });
-        json_line(
-            &json!({ "resourceSpans": [{ "resource": resource(), "scopeSpans": [scope] }] }),
-            out,
-        )
+        let scope_spans = [ScopeSpans { scope: SCOPE, spans }];
+        let resource_spans = [ResourceSpans { resource: RESOURCE, scope_spans }];
+        json_line(&TracesLine { resource_spans }, out)
     }
 }
 
@@ -82,13 +85,9 @@ struct SpanPlace {
     start: u64,
 }
 
-fn of_call(call: &HookCall<'_>, trace: &TraceLine, place: SpanPlace) -> Value {
+fn of_call<'c>(call: &HookCall<'c>, trace: &'c TraceLine, place: SpanPlace) -> Span<'c> {
     let id = u64::from_str_radix(&trace.span, 16).unwrap_or_default().wrapping_add(place.number);
-    let mut made = span(trace, &format!("{id:016x}"), Some(&trace.span));
     let start = place.start + call.after_us;
-    made.insert("name".into(), call.name.into());
-    made.insert("startTimeUnixNano".into(), nanos(start).into());
-    made.insert("endTimeUnixNano".into(), nanos(start + call.took_us).into());
     let mut attributes = OtlpAttributes::default();
     attributes.text("hookrun.hook", Some(call.name));
     attributes.text("hookrun.verdict", Some(call.verdict));
@@ -96,11 +95,18 @@ fn of_call(call: &HookCall<'_>, trace: &TraceLine, place: SpanPlace) -> Value {
     attributes.number("hookrun.exit_status", call.status.map(i64::from));
     attributes.number("hookrun.signal", call.signal.map(i64::from));
     attributes.text("error.type", call.failure.map(|_| error_type(call)));
-    made.insert("attributes".into(), attributes.0.into());
-    if let Some(failure) = call.failure {
-        made.insert("status".into(), json!({ "code": STATUS_ERROR, "message": failure }));
+    let failed = |message| SpanStatus { code: STATUS_ERROR, message: Some(message) };
+    Span {
+        trace_id: &trace.id,
+        span_id: format!("{id:016x}"),
+        parent_span_id: Some(&trace.span),
+        kind: INTERNAL,
+        name: call.name,
+        start_time_unix_nano: nanos(start),
+        end_time_unix_nano: nanos(start + call.took_us),
+        attributes,
+        status: call.failure.map(failed),
     }
-    Value::Object(made)
 }
 
 /// Few different words, as `error.type` wants them.
@@ -108,18 +114,7 @@ fn error_type<'c>(call: &HookCall<'c>) -> &'c str {
     if call.ending.is_empty() { "failed" } else { call.ending }
 }
 
-fn span(trace: &TraceLine, id: &str, parent: Option<&str>) -> Map<String, Value> {
-    let mut made = Map::new();
-    made.insert("traceId".into(), trace.id.as_str().into());
-    made.insert("spanId".into(), id.into());
-    if let Some(parent) = parent {
-        made.insert("parentSpanId".into(), parent.into());
-    }
-    made.insert("kind".into(), INTERNAL.into());
-    made
-}
-
-fn of_decision(decision: &LoggedDecision<'_>) -> Vec<Value> {
+fn of_decision<'d>(decision: &'d LoggedDecision<'_>, calls: &[HookCall<'d>]) -> OtlpAttributes<'d> {
     let (line, brief, subject) = (decision.line, decision.brief, &decision.subject);
     let mut attributes = OtlpAttributes::default();
     attributes.text("hookrun.event", Some(&line.event));
@@ -128,50 +123,144 @@ fn of_decision(decision: &LoggedDecision<'_>) -> Vec<Value> {
     attributes.text("hookrun.cause", brief.cause.as_deref());
     attributes.text("hookrun.hook", brief.decided_by.as_deref());
     attributes.text("hookrun.reason", brief.reason.as_deref());
-    attributes.real("hookrun.duration_ms", brief.took_ms);
-    attributes.number("hookrun.hooks", i64::try_from(decision.calls().len()).ok());
+    attributes.add("hookrun.duration_ms", Some(OtlpValue::DoubleValue(brief.took_ms)));
+    attributes.number("hookrun.hooks", i64::try_from(calls.len()).ok());
     attributes.text("gen_ai.conversation.id", line.session.as_deref());
     attributes.text("gen_ai.tool.name", subject.tool_name.as_deref());
     attributes.text("gen_ai.tool.call.id", subject.tool_call_id.as_deref());
-    let calls = decision.calls();
     let failed = calls.iter().find(|call| call.failure.is_some()).map(error_type);
     let own = decision.has_failed().then_some("hookrun");
     attributes.text("error.type", failed.or(own));
-    attributes.0
-}
-
-/// Attributes in OTLP's form; those without a value are left out.
-#[derive(Default)]
-struct OtlpAttributes(Vec<Value>);
-
-impl OtlpAttributes {
-    fn text(&mut self, key: &str, value: Option<&str>) {
-        self.add(key, "stringValue", value);
-    }
-
-    fn number(&mut self, key: &str, value: Option<i64>) {
-        self.add(key, "intValue", value.map(|value| value.to_string()));
-    }
-
-    fn real(&mut self, key: &str, value: f64) {
-        self.add(key, "doubleValue", Some(value));
-    }
-
-    fn add(&mut self, key: &str, kind: &str, value: Option<impl Serialize>) {
-        if let Some(value) = value {
-            self.0.push(json!({ "key": key, "value": { kind: value } }));
-        }
-    }
-}
-
-fn resource() -> Value {
-    json!({ "attributes": [{ "key": "service.name", "value": { "stringValue": "hookrun" } }] })
-}
-
-fn scope() -> Value {
-    json!({ "name": "hookrun", "version": env!("CARGO_PKG_VERSION") })
+    attributes
 }
 
 fn nanos(us: u64) -> String {
     format!("{us}000")
+}
+
+const RESOURCE: OtlpResource = OtlpResource {
+    attributes: [OtlpAttribute { key: "service.name", value: OtlpValue::StringValue("hookrun") }],
+};
+
+const SCOPE: OtlpScope = OtlpScope { name: "hookrun", version: env!("CARGO_PKG_VERSION") };
+
+// The forms of OTLP, by the names of its specification.
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogsLine<'d> {
+    resource_logs: [ResourceLogs<'d>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceLogs<'d> {
+    resource: OtlpResource,
+    scope_logs: [ScopeLogs<'d>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ScopeLogs<'d> {
+    scope: OtlpScope,
+    log_records: [LogRecord<'d>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogRecord<'d> {
+    time_unix_nano: String,
+    severity_number: u8,
+    severity_text: &'static str,
+    event_name: &'static str,
+    trace_id: &'d str,
+    span_id: &'d str,
+    body: OtlpValue<'d>,
+    attributes: OtlpAttributes<'d>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TracesLine<'d> {
+    resource_spans: [ResourceSpans<'d>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceSpans<'d> {
+    resource: OtlpResource,
+    scope_spans: [ScopeSpans<'d>; 1],
+}
+
+#[derive(Serialize)]
+struct ScopeSpans<'d> {
+    scope: OtlpScope,
+    spans: Vec<Span<'d>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Span<'d> {
+    trace_id: &'d str,
+    span_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_span_id: Option<&'d str>,
+    kind: u8,
+    name: &'d str,
+    start_time_unix_nano: String,
+    end_time_unix_nano: String,
+    attributes: OtlpAttributes<'d>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<SpanStatus<'d>>,
+}
+
+#[derive(Serialize)]
+struct SpanStatus<'d> {
+    code: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'d str>,
+}
+
+#[derive(Serialize)]
+struct OtlpResource {
+    attributes: [OtlpAttribute<'static>; 1],
+}
+
+#[derive(Serialize)]
+struct OtlpScope {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// Those without a value are left out.
+#[derive(Default, Serialize)]
+struct OtlpAttributes<'d>(Vec<OtlpAttribute<'d>>);
+
+#[derive(Serialize)]
+struct OtlpAttribute<'d> {
+    key: &'static str,
+    value: OtlpValue<'d>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum OtlpValue<'d> {
+    StringValue(&'d str),
+    /// A number of 64 bits, which JSON has as text.
+    IntValue(String),
+    DoubleValue(f64),
+}
+
+impl<'d> OtlpAttributes<'d> {
+    fn text(&mut self, key: &'static str, value: Option<&'d str>) {
+        self.add(key, value.map(OtlpValue::StringValue));
+    }
+
+    fn number(&mut self, key: &'static str, value: Option<i64>) {
+        self.add(key, value.map(|value| OtlpValue::IntValue(value.to_string())));
+    }
+
+    fn add(&mut self, key: &'static str, value: Option<OtlpValue<'d>>) {
+        self.0.extend(value.map(|value| OtlpAttribute { key, value }));
+    }
 }
