@@ -1,6 +1,8 @@
 //! `hookrun man [PAGE]`: manual pages. Those of the commands are made from the arguments; those
 //! of the contract and of `hookrun.toml` are written by hand.
 
+mod readable;
+
 use std::fs::{self, OpenOptions};
 use std::io::{IsTerminal, Write};
 
@@ -13,6 +15,12 @@ use crate::cli::args::ManArgs;
 use crate::cli::errand;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::help;
+use crate::cli::streams;
+
+use readable::readable;
+
+/// How long lines are in a pipe, and at most at a terminal.
+const WIDTH: usize = 100;
 
 /// Pages written by hand: name, section, text.
 const WRITTEN: &[(&str, &str, &str)] = &[
@@ -24,10 +32,11 @@ const WRITTEN: &[(&str, &str, &str)] = &[
 struct ManualPage {
     name: String,
     section: &'static str,
-    text: Vec<u8>,
+    /// For `man`.
+    text: String,
 }
 
-/// Prints one page, or writes all of them into a folder.
+/// Shows one page as text, or writes all of them into a folder.
 pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let pages = pages()?;
     if let Some(folder) = &args.dir {
@@ -53,7 +62,8 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
         return Err(Complaint::with_cure(format!("no manual page `{wanted}`"), help));
     };
     if !std::io::stdout().is_terminal() || !is_read(page, env) {
-        out.write_all(&page.text)?;
+        let width = streams::columns().map_or(WIDTH, |columns| columns.min(WIDTH));
+        out.write_all(readable(&page.text, width).as_bytes())?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -84,11 +94,7 @@ fn pages() -> Result<Vec<ManualPage>> {
     let mut pages = vec![page(&root, "hookrun".to_string())?];
     add_pages(&root, "hookrun", &mut pages)?;
     for (name, section, text) in WRITTEN {
-        pages.push(ManualPage {
-            name: (*name).to_string(),
-            section,
-            text: text.as_bytes().to_vec(),
-        });
+        pages.push(ManualPage { name: (*name).to_string(), section, text: (*text).to_string() });
     }
     Ok(pages)
 }
@@ -117,7 +123,7 @@ fn page(command: &clap::Command, name: String) -> Result<ManualPage> {
     let usage = usage.map(escaped).collect::<Vec<_>>().join("\n.br\n");
     let command = name.strip_prefix("hookrun-").unwrap_or(&name);
     let text = with_synopsis(&text, &usage) + &examples(command);
-    Ok(ManualPage { name, section: "1", text: text.into_bytes() })
+    Ok(ManualPage { name, section: "1", text })
 }
 
 /// The page with the usage line of the help instead of a list of all options.
