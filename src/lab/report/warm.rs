@@ -268,7 +268,11 @@ pub struct HookProfile {
     pub runs: usize,
     /// The median time of a cold run.
     pub cold: Duration,
-    /// The same when it started warm, or why it never did; `None` if it may not.
+    /// What 99 of 100 cold runs did not exceed.
+    pub p99: Duration,
+    /// How long it may run; `None` if there is no end.
+    pub timeout: Option<Duration>,
+    /// The median when it started warm, or why it never did; `None` if it may not.
     pub warm: Option<Result<Duration, ColdReason>>,
 }
 
@@ -277,25 +281,60 @@ impl HookProfile {
         Some(self.cold.saturating_sub(self.warm?.ok()?))
     }
 
-    fn line(&self) -> String {
-        let cold = short(milliseconds(self.cold));
-        match (self.warm, self.gain()) {
-            (Some(Ok(warm)), Some(gain)) => {
+    /// How much of its timeout the p99 is.
+    fn share(&self) -> Option<f64> {
+        self.timeout.map(|timeout| self.p99.as_secs_f64() / timeout.as_secs_f64())
+    }
+
+    fn name(&self) -> String {
+        plain(&format!("{} ({})", self.who.hook, self.who.event))
+    }
+
+    fn times(&self) -> String {
+        let [cold, p99] = [self.cold, self.p99].map(|time| short(milliseconds(time)));
+        let share = self.share().map_or("no timeout".to_string(), |share| {
+            format!("{:.1} % of its timeout", share * 100.0)
+        });
+        format!("{cold:>9}  p99 {p99:>9}  {share}")
+    }
+
+    fn start(&self) -> Option<String> {
+        match (self.warm?, self.gain()) {
+            (Ok(warm), Some(gain)) => {
                 let (warm, gain) = (short(milliseconds(warm)), short(milliseconds(gain)));
-                format!("{cold}; {warm} with `warm = \"fork\"`, {gain} less")
+                Some(format!("{warm} with `warm = \"fork\"`, {gain} less"))
             }
-            (Some(Err(reason)), _) => format!("{cold}; cannot start warm ({})", reason.name()),
-            (Some(Ok(_)) | None, _) => cold,
+            (Err(reason), _) => Some(format!("cannot start warm ({})", reason.name())),
+            (Ok(_), None) => None,
         }
     }
 }
 
+/// How wide the bar of the longest p99 is.
+const BAR_COLUMNS: f64 = 24.0;
+
+/// A bar for a part of the longest: the median in full blocks, what is more up to the p99 in light
+/// ones.
+fn bar(one: &HookProfile, longest: Duration) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the bar")]
+    let columns = |time: Duration| {
+        (BAR_COLUMNS * time.as_secs_f64() / longest.as_secs_f64().max(1e-9)).ceil() as usize
+    };
+    let (median, p99) = (columns(one.cold), columns(one.p99));
+    "█".repeat(median) + &"░".repeat(p99.saturating_sub(median))
+}
+
 impl CheckReport for ProfileReport {
     fn human(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        let name = |one: &HookProfile| plain(&format!("{} ({})", one.who.hook, one.who.event));
-        let widest = self.hooks.iter().map(|one| name(one).chars().count()).max().unwrap_or(0);
+        let longest = self.hooks.iter().map(|one| one.p99).max().unwrap_or_default();
+        let widest = self.hooks.iter().map(|one| one.name().chars().count()).max().unwrap_or(0);
         for one in &self.hooks {
-            writeln!(out, "{:<widest$}  {}", name(one), one.line())?;
+            let is_late = one.share().is_some_and(|share| share > 0.5);
+            let style = if is_late { DOUBT } else { GOOD };
+            writeln!(out, "{:<widest$}  {}", one.name(), one.times())?;
+            let bar = bar(one, longest);
+            let start = one.start().map(|start| format!("  {start}")).unwrap_or_default();
+            writeln!(out, "  {style}{bar}{style:#}{start}")?;
         }
         let gain: Duration = self.hooks.iter().filter_map(HookProfile::gain).sum();
         let (all, gain) = (counted(self.hooks.len(), "hook"), short(milliseconds(gain)));
@@ -311,6 +350,8 @@ impl CheckReport for ProfileReport {
                 "file": paths.show(&one.who.file),
                 "runs": one.runs,
                 "coldMs": milliseconds(one.cold),
+                "p99Ms": milliseconds(one.p99),
+                "timeoutMs": ms(one.timeout),
                 "warmMs": ms(one.warm.and_then(Result::ok)),
                 "gainMs": ms(one.gain()),
                 "reason": one.warm.and_then(Result::err).map(ColdReason::name),
@@ -328,7 +369,10 @@ impl CheckReport for ProfileReport {
         let of_hook = |one: &HookProfile| {
             let file = plain(&paths.show(&one.who.file));
             let place = CheckPlace { file: file.clone(), line: one.who.line.unwrap_or(1) };
-            check(file, plain(&one.who.hook), Some(place), CheckState::Passed, one.line())
+            let times: Vec<String> =
+                [Some(one.times()), one.start()].into_iter().flatten().collect();
+            let details = times.join("; ");
+            check(file, plain(&one.who.hook), Some(place), CheckState::Passed, details)
         };
         let checks = self.hooks.iter().map(of_hook).collect();
         let took = Some(self.took);

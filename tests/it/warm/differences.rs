@@ -151,6 +151,16 @@ fn a_profile_shows_what_a_warm_start_saves() {
     assert!(hook("30-off.py")["warmMs"].is_null() && hook("30-off.py")["reason"].is_null());
     let ran = sandbox.hookrun(&["test", "--profile"], b"");
     assert!(ran.stdout.contains("with `warm = \"fork\"`"), "{ran:?}");
+    // The bar of the slowest is as wide as a bar can be; nobody's p99 is below its median.
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let is_bar = |c: &char| matches!(c, '█' | '░');
+    let widths = lines.iter().map(|line| line.chars().filter(is_bar).count());
+    assert_eq!(widths.max(), Some(24), "{ran:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains(" % of its timeout")).count(), 3);
+    for hook in hooks {
+        assert!(hook["coldMs"].as_f64() <= hook["p99Ms"].as_f64(), "{report:#}");
+        assert_eq!(hook["timeoutMs"], 5000.0);
+    }
     let said = sandbox.hookrun(&["doctor"], b"").stdout;
     let line = said.lines().find(|line| line.starts_with("Hooks that could start warm"));
     assert!(line.is_some_and(|line| line.contains(": 10-python.py (")), "{said}");

@@ -112,8 +112,10 @@ fn profile(
                 0 => player.play(&started_as(trial, Warm::Off)),
                 _ => player.warm(&started_as(trial, Warm::Fork)),
             };
-            for (who, trace) in run.traces() {
-                measured.entry(who).or_default().add(round % 2 == 0, trace);
+            for RanHook { who, trace, timeout } in run.traces() {
+                let times = measured.entry(who).or_default();
+                times.timeout = timeout;
+                times.add(round % 2 == 0, trace);
             }
         }
         progress.bar.inc(1);
@@ -132,6 +134,7 @@ struct HookTimes {
     cold: Vec<Duration>,
     warm: Vec<Duration>,
     reason: Option<ColdReason>,
+    timeout: Option<Duration>,
 }
 
 impl HookTimes {
@@ -146,17 +149,32 @@ impl HookTimes {
 
     /// `None` for a hook that took no time: a rule.
     fn profile(mut self, who: Who) -> Option<HookProfile> {
-        let warm = match (median(&mut self.warm), self.reason) {
+        let warm = match (reached_by(0.5, &mut self.warm), self.reason) {
             (Some(warm), _) => Some(Ok(warm)),
             (None, reason) => reason.map(Err),
         };
-        Some(HookProfile { who, runs: self.cold.len(), cold: median(&mut self.cold)?, warm })
+        Some(HookProfile {
+            who,
+            runs: self.cold.len(),
+            cold: reached_by(0.5, &mut self.cold)?,
+            p99: reached_by(0.99, &mut self.cold)?,
+            timeout: self.timeout,
+            warm,
+        })
     }
 }
 
-fn median(times: &mut [Duration]) -> Option<Duration> {
+/// The time that this share of them did not exceed.
+fn reached_by(share: f64, times: &mut [Duration]) -> Option<Duration> {
     times.sort();
-    times.get(times.len() / 2).copied()
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a rank among so many"
+    )]
+    let rank = (times.len() as f64 * share).ceil() as usize;
+    times.get(rank.saturating_sub(1)).copied()
 }
 
 /// Plays cases in one set of folders.
@@ -171,6 +189,13 @@ struct WarmPlayer<'c> {
 struct SeenRun {
     played: CaseResult,
     seen: SeenCase,
+}
+
+/// A hook of a case that ran, and how long it might.
+struct RanHook<'t> {
+    who: Who,
+    trace: &'t Trace,
+    timeout: Option<Duration>,
 }
 
 /// A case that was played cold and warm.
@@ -331,13 +356,14 @@ impl<'c> WarmPlayer<'c> {
 }
 
 impl SeenRun {
-    fn traces(&self) -> Vec<(Who, &Trace)> {
+    fn traces(&self) -> Vec<RanHook<'_>> {
         let mut traces = Vec::new();
         for step in &self.played.steps {
             let StepResult::Run { run, .. } = step else { continue };
             for hook in &run.hooks {
                 if let Fate::Ran(trace) = &hook.fate {
-                    traces.push((Who::in_run(run, hook), trace.as_ref()));
+                    let timeout = Some(hook.timeout).filter(|timeout| *timeout < Duration::MAX);
+                    traces.push(RanHook { who: Who::in_run(run, hook), trace, timeout });
                 }
             }
         }
@@ -346,7 +372,7 @@ impl SeenRun {
 
     /// How the hooks started that may start warm.
     fn starts(&self) -> impl Iterator<Item = (Who, ProcessStart)> {
-        self.traces().into_iter().filter_map(|(who, trace)| Some((who, trace.start?)))
+        self.traces().into_iter().filter_map(|ran| Some((ran.who, ran.trace.start?)))
     }
 }
 
