@@ -6,8 +6,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use similar::TextDiff;
-
 use crate::config::sets::lock::{LOCK, Lock, LockedSet};
 use crate::config::trust::{
     ContentFile, FileMark, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport, TrustStore,
@@ -21,6 +19,7 @@ use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
 use crate::engine::ui::PATIENCE;
+use crate::lab::report::diff::LineDiff;
 use crate::lab::report::style::counted;
 
 use crate::cli::args::TrustArgs;
@@ -293,7 +292,7 @@ impl SeenSet {
             let _ = writeln!(text, "{}: {what}", plain(path));
             let old = old.and_then(|old| store.trusted_text(&old.content)).unwrap_or_default();
             let new = new.map(text_of).unwrap_or_default();
-            let diff = TextDiff::from_lines(old.as_str(), &new).unified_diff().to_string();
+            let diff = LineDiff::of(&old, &new).unified();
             diff.lines().for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
         }
         text

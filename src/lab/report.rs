@@ -5,6 +5,7 @@
 mod azure;
 pub mod check;
 mod code_quality;
+pub mod diff;
 pub mod github;
 pub mod human;
 pub mod json;

@@ -11,10 +11,10 @@ use crate::config::reader::read_file;
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
+use crate::lab::report::diff::LineDiff;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
-use similar::TextDiff;
 use toml::de::DeTable;
 
 use super::row::{InstallHost, UserFile};
@@ -34,9 +34,10 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
 
 /// What a file loses and gets, as a unified diff; `None` for no file.
 pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
-    let diff = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+    let diff = LineDiff::of(old.unwrap_or_default(), new.unwrap_or_default()).unified();
     let head = |text: Option<&str>| if text.is_some() { name } else { "/dev/null" };
-    diff.unified_diff().header(head(old), head(new)).to_string()
+    let is_same = diff.is_empty();
+    if is_same { diff } else { format!("--- {}\n+++ {}\n{diff}", head(old), head(new)) }
 }
 
 impl InstallHost {

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
 use super::model::{CoverageReport, MutationReport, Whole};
 use super::text::{of, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
+use crate::lab::report::diff::LineDiff;
 use crate::lab::report::human::hook_word;
 use crate::lab::report::json::{HookReport, hook_report, milliseconds};
 use crate::lab::report::style::{
@@ -108,16 +109,13 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
         return side(out, "+", ADDED, &miss.found);
     }
     let (wanted, found) = (plain_lines(&miss.wanted) + "\n", plain_lines(&miss.found) + "\n");
-    let diff = TextDiff::from_lines(&wanted, &found);
-    for group in diff.grouped_ops(AROUND) {
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (sign, style) = match change.tag() {
-                ChangeTag::Delete => ("-", REMOVED),
-                ChangeTag::Insert => ("+", ADDED),
-                ChangeTag::Equal => (" ", DIM),
-            };
-            side(out, sign, style, change.value())?;
-        }
+    for line in LineDiff::of(&wanted, &found).hunks(AROUND).concat() {
+        let (sign, style) = match line.tag {
+            ChangeTag::Delete => ("-", REMOVED),
+            ChangeTag::Insert => ("+", ADDED),
+            ChangeTag::Equal => (" ", DIM),
+        };
+        side(out, sign, style, line.text)?;
     }
     Ok(())
 }
