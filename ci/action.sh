@@ -51,6 +51,30 @@ build() (
     cargo install --profile dist --quiet --locked --path . --root "$1" --target-dir "$1/target"
 )
 
+# Where the release is that has the version of this action's source; nowhere if this action was not
+# fetched from a repository. The runner gives composite actions no other name of it.
+own_release() {
+    local path=${GITHUB_ACTION_PATH-} owner name
+    case $path in
+    */_actions/*/*/*) path=${path#*/_actions/} ;;
+    *) return 1 ;;
+    esac
+    owner=${path%%/*} name=${path#*/}
+    printf '%s/%s/%s/releases/download/v%s\n' \
+        "${GITHUB_SERVER_URL:-https://github.com}" "$owner" "${name%%/*}" "$1"
+}
+
+# Fetches a release into the folder $1 and verifies it; 3 if it is not there.
+fetch() {
+    local source=${GITHUB_ACTION_PATH:?} version=${ACTION_VERSION-} from=${ACTION_RELEASE-}
+    if [[ -z $version ]]; then
+        version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
+    fi
+    if [[ -z $from ]]; then from=$(own_release "$version") || return 3; fi
+    sh "$source/packaging/install.sh" --from "$from" --version "$version" --prefix "$1" \
+        ${ACTION_KEY:+--key "$ACTION_KEY"}
+}
+
 event=${ACTION_EVENT-}
 case $event in
 '') refuse 'the input event is empty; it names the event to decide' ;;
@@ -63,11 +87,20 @@ fi
 hookrun=${ACTION_BINARY-}
 if [[ -n $hookrun ]]; then
     if [[ ! -f $hookrun || ! -x $hookrun ]]; then refuse "the input binary is no program: $hookrun"; fi
-elif ! hookrun=$(type -P hookrun); then
-    type -P cargo >/dev/null || refuse 'there is neither hookrun nor cargo in PATH; name one by the input binary'
-    built=${RUNNER_TEMP:?}/hookrun
-    quietly build "$built" || refuse 'hookrun could not be built; the log has why'
-    hookrun=$built/bin/hookrun
+elif [[ -n ${ACTION_VERSION-}${ACTION_RELEASE-} ]] || ! hookrun=$(type -P hookrun); then
+    place_of_hookrun=${RUNNER_TEMP:?}/hookrun
+    fetched=0
+    quietly fetch "$place_of_hookrun" || fetched=$?
+    # Another program than the one that was named is never taken, nor one that was tampered with.
+    if ((fetched != 0 && fetched != 3)); then refuse 'the release was not installed; the log has why'; fi
+    if ((fetched == 3)); then
+        if [[ -n ${ACTION_VERSION-}${ACTION_RELEASE-}${ACTION_KEY-} ]]; then
+            refuse 'there is no such release; the log has what could not be fetched'
+        fi
+        type -P cargo >/dev/null || refuse 'there is neither hookrun nor cargo in PATH; name one by the input binary'
+        quietly build "$place_of_hookrun" || refuse 'hookrun could not be built; the log has why'
+    fi
+    hookrun=$place_of_hookrun/bin/hookrun
     if [[ ! -x $hookrun ]]; then refuse "cargo has built no hookrun: there is no $hookrun"; fi
 fi
 folder=$(CDPATH='' cd -- "$(dirname -- "$hookrun")" && pwd)

@@ -5,7 +5,8 @@
 #   install.sh --uninstall [--prefix FOLDER]
 #
 # PLACE is the folder or address with the files of a release. With --key the signature of its
-# checksums is verified too (minisign must be installed).
+# checksums is verified too (minisign must be installed). The status is 3 if there is no such
+# release for this machine, and 1 for every other failure.
 set -eu
 
 # The release workflow writes both.
@@ -17,7 +18,7 @@ is_uninstall=
 
 die() {
     printf 'install.sh: %s\n' "$*" >&2
-    exit 1
+    exit "${failure:-1}"
 }
 
 while [ $# -gt 0 ]; do
@@ -66,7 +67,7 @@ Linux/x86_64) target=x86_64-unknown-linux-musl ;;
 Linux/aarch64 | Linux/arm64) target=aarch64-unknown-linux-musl ;;
 Darwin/x86_64) target=x86_64-apple-darwin ;;
 Darwin/arm64) target=aarch64-apple-darwin ;;
-*) die "there is no program for $(uname -s) on $(uname -m); build it from source with cargo" ;;
+*) failure=3 die "there is no program for $(uname -s) on $(uname -m); build it from source with cargo" ;;
 esac
 
 place=$(mktemp -d)
@@ -81,15 +82,15 @@ fetch() {
         if command -v curl >/dev/null; then
             # What begins at https does not go on without it.
             case $from in https:*) protocols='=https' ;; *) protocols='=https,http,file' ;; esac
-            curl -fsSL --proto "$protocols" -o "$place/$1" -- "$from/$1"
+            curl -fsSL --retry 3 --proto "$protocols" -o "$place/$1" -- "$from/$1"
         elif command -v wget >/dev/null; then
             wget -q -O "$place/$1" -- "$from/$1"
         else
-            die 'neither curl nor wget is installed'
+            failure=3 die 'neither curl nor wget is installed'
         fi
         ;;
     *) cp -- "$from/$1" "$place/$1" ;;
-    esac || die "cannot fetch $from/$1"
+    esac || failure=3 die "cannot fetch $from/$1"
 }
 
 name=hookrun-$version-$target

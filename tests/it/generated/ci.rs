@@ -3,6 +3,8 @@
 //! `action.yml` and `.pre-commit-hooks.yaml` are read line by line, in the plain form that they
 //! have; a test fails if they get another.
 
+mod release;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
