@@ -64,6 +64,33 @@ if [[ -n $is_shipped ]]; then check 'no package is larger than 4 MiB' largest; f
 is_small() { (($(stat -c %s "$program") <= 7 * 1024 * 1024)) || { stat -c '%s bytes' "$program"; false; }; }
 if [[ -n $is_shipped ]]; then check 'the program has at most 7 MiB' is_small; fi
 
+# What crates.io gets: the source of the library and the program, and every text that they contain.
+crate() { (cd -- "$root" && cargo package --offline --allow-dirty "$@"); }
+has_what_is_needed() {
+    local needless lacking
+    crate --list >"$place/listed"
+    needless=$(grep -E '^(tests|fixtures|fuzz|packaging|ci|benches|man/.*[.]1$)' "$place/listed" || :)
+    lacking=$(
+        cd -- "$root"
+        {
+            grep -rhoE '"(hooks[.]d|gates)/[^" ]+[.](sh|py|toml|json|tf)"' src/cli/write/add/shipped.rs | tr -d '"'
+            grep -rhoE 'CARGO_MANIFEST_DIR"\), "/(gates|docs|man)/[^"]+"' src/cli/write | sed 's/.*"\/\(.*\)"/\1/'
+            find man -name '*.5'
+        } | sort -u | grep -vxFf "$place/listed" || :
+    )
+    [[ -z $needless$lacking ]] || { printf 'needless: %s\nlacking: %s\n' "$needless" "$lacking"; false; }
+}
+is_packed() {
+    crate --no-verify --target-dir "$place/crates" &&
+        (($(stat -c %s "$place/crates/package/hookrun-$version.crate") <= 2 * 1024 * 1024))
+}
+if command -v cargo >/dev/null; then
+    check 'crates.io: all that is needed, and no tests' has_what_is_needed
+    check 'crates.io: at most 2 MiB' is_packed
+else
+    skip 'crates.io: there is no cargo here'
+fi
+
 # What the program does on its own: hooks that allow, block and wait, and events good and bad.
 work=$place/work
 mkdir -p "$work/hooks.d/tool.pre" "$work/home" "$work/waits/tool.pre"
