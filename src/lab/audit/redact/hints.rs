@@ -1,6 +1,9 @@
 //! Which rules may match a text: one look at every byte, and no regular expression.
 
-use super::rules::{FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, may_have};
+use super::rules::{
+    ADDRESSED, ASSIGNED_RULES, FIRST_TWO, Hint, LAST_TWO, NAMES, OF_FIRST, OPTIONED, RULES,
+    may_have,
+};
 
 /// The rules that may match, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +20,13 @@ impl Maybe {
         self.0 & (1 << rule) != 0
     }
 
-    fn add(&mut self, is_it: impl Fn(Hint) -> bool) {
-        for (at, rule) in RULES.iter().enumerate() {
-            if is_it(rule.hint) {
+    /// Adds those of these rules for which it is so. Most texts have none, so few are looked at.
+    fn add(&mut self, rules: u64, is_it: impl Fn(Hint) -> bool) {
+        let mut rest = rules & !self.0;
+        while rest != 0 {
+            let at = rest.trailing_zeros();
+            rest &= rest - 1;
+            if is_it(RULES[at as usize].hint) {
                 self.0 |= 1 << at;
             }
         }
@@ -61,9 +68,9 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
 
 /// Marks the rules of words, if one of them is at the beginning.
 fn word(here: &[u8], maybe: &mut Maybe) {
-    // Most are told apart by their first letter, without a call.
     let is_here = |word: &&str| word.as_bytes()[0] == here[0] && here.starts_with(word.as_bytes());
-    maybe.add(|hint| match hint {
+    let rules = OF_FIRST.get(usize::from(here[0])).copied().unwrap_or_default();
+    maybe.add(rules, |hint| match hint {
         Hint::Words(words) => words.iter().any(is_here),
         Hint::Option(_) | Hint::Assigned | Hint::Address => false,
     });
@@ -106,7 +113,7 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
         known.as_bytes().iter().rev().all(is_next)
     };
     if NAMES.iter().any(ends_with) {
-        maybe.add(|hint| matches!(hint, Hint::Assigned));
+        maybe.0 |= ASSIGNED_RULES;
     }
 }
 
@@ -115,7 +122,7 @@ fn address(after: &[u8], maybe: &mut Maybe) {
     let host = after.iter().skip_while(|byte| matches!(byte, b'/' | b'\\'));
     let mut host = host.take_while(|byte| !matches!(byte, b'/' | b'"' | b'\'' | b' ' | b'\\'));
     if host.any(|byte| *byte == b'@') {
-        maybe.add(|hint| matches!(hint, Hint::Address));
+        maybe.0 |= ADDRESSED;
     }
 }
 
@@ -130,7 +137,7 @@ fn option(after: &[u8], maybe: &mut Maybe) {
             _ => after.get(..word.len()).is_some_and(is_it),
         }
     };
-    maybe.add(|hint| match hint {
+    maybe.add(OPTIONED, |hint| match hint {
         Hint::Option(words) => words.iter().any(|word| begins(word)),
         Hint::Words(_) | Hint::Assigned | Hint::Address => false,
     });

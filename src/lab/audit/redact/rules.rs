@@ -240,4 +240,40 @@ pub(super) static FIRST_TWO: Pairs = {
     pairs
 };
 
+/// The rules of words that begin with a letter of ASCII, a bit each.
+pub(super) static OF_FIRST: [u64; 128] = {
+    let mut rules = [0; 128];
+    let mut at = 0;
+    while at < RULES.len() {
+        if let Hint::Words(words) = RULES[at].hint {
+            let mut word = 0;
+            while word < words.len() {
+                rules[words[word].as_bytes()[0] as usize] |= 1 << at;
+                word += 1;
+            }
+        }
+        at += 1;
+    }
+    rules
+};
+
+/// The rules with such a hint, a bit each.
+macro_rules! rules_with {
+    ($hint:pat) => {{
+        let mut rules = 0;
+        let mut at = 0;
+        while at < RULES.len() {
+            if matches!(RULES[at].hint, $hint) {
+                rules |= 1 << at;
+            }
+            at += 1;
+        }
+        rules
+    }};
+}
+
+pub(super) const OPTIONED: u64 = rules_with!(Hint::Option(_));
+pub(super) const ASSIGNED_RULES: u64 = rules_with!(Hint::Assigned);
+pub(super) const ADDRESSED: u64 = rules_with!(Hint::Address);
+
 pub(super) static LAST_TWO: Pairs = with([0; 64], NAMES, true);
