@@ -156,6 +156,8 @@ fn words(line: &str) -> String {
 
 /// The arguments of a request, of which some are in quotes.
 fn arguments(text: &str) -> Vec<String> {
+    // A blank that divides nothing.
+    let text = text.replace("\\ ", "\u{a0}");
     let mut found = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
