@@ -39,7 +39,7 @@ impl DecisionWriter for OtlpLogs {
             event_name: "hookrun.decision",
             trace_id: &trace.id,
             span_id: &trace.span,
-            body: OtlpValue::StringValue(&format!("{} {}", line.event, brief.decision)),
+            body: OtlpValue::Text(&format!("{} {}", line.event, brief.decision)),
             attributes: of_decision(decision, &decision.calls()),
         };
         let scope_logs = [ScopeLogs { scope: SCOPE, log_records: [record] }];
@@ -123,7 +123,7 @@ fn of_decision<'d>(decision: &'d LoggedDecision<'_>, calls: &[HookCall<'d>]) -> 
     attributes.text("hookrun.cause", brief.cause.as_deref());
     attributes.text("hookrun.hook", brief.decided_by.as_deref());
     attributes.text("hookrun.reason", brief.reason.as_deref());
-    attributes.add("hookrun.duration_ms", Some(OtlpValue::DoubleValue(brief.took_ms)));
+    attributes.add("hookrun.duration_ms", Some(OtlpValue::Real(brief.took_ms)));
     attributes.number("hookrun.hooks", i64::try_from(calls.len()).ok());
     attributes.text("gen_ai.conversation.id", line.session.as_deref());
     attributes.text("gen_ai.tool.name", subject.tool_name.as_deref());
@@ -139,7 +139,7 @@ fn nanos(us: u64) -> String {
 }
 
 const RESOURCE: OtlpResource = OtlpResource {
-    attributes: [OtlpAttribute { key: "service.name", value: OtlpValue::StringValue("hookrun") }],
+    attributes: [OtlpAttribute { key: "service.name", value: OtlpValue::Text("hookrun") }],
 };
 
 const SCOPE: OtlpScope = OtlpScope { name: "hookrun", version: env!("CARGO_PKG_VERSION") };
@@ -243,21 +243,23 @@ struct OtlpAttribute<'d> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 enum OtlpValue<'d> {
-    StringValue(&'d str),
+    #[serde(rename = "stringValue")]
+    Text(&'d str),
     /// A number of 64 bits, which JSON has as text.
-    IntValue(String),
-    DoubleValue(f64),
+    #[serde(rename = "intValue")]
+    Number(String),
+    #[serde(rename = "doubleValue")]
+    Real(f64),
 }
 
 impl<'d> OtlpAttributes<'d> {
     fn text(&mut self, key: &'static str, value: Option<&'d str>) {
-        self.add(key, value.map(OtlpValue::StringValue));
+        self.add(key, value.map(OtlpValue::Text));
     }
 
     fn number(&mut self, key: &'static str, value: Option<i64>) {
-        self.add(key, value.map(|value| OtlpValue::IntValue(value.to_string())));
+        self.add(key, value.map(|value| OtlpValue::Number(value.to_string())));
     }
 
     fn add(&mut self, key: &'static str, value: Option<OtlpValue<'d>>) {
