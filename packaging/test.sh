@@ -185,7 +185,10 @@ if command -v dpkg >/dev/null && command -v dpkg-deb >/dev/null; then
     debian=$place/debian
     mkdir -p "$debian/var/lib/dpkg/info" "$debian/var/lib/dpkg/updates"
     : >"$debian/var/lib/dpkg/status"
-    dpkg_there() { dpkg --root="$debian" --force-not-root --force-bad-path --log=/dev/null "$@"; }
+    # A slim image of Debian tells dpkg to leave manual pages out; here all of the package counts.
+    dpkg_there() {
+        dpkg --root="$debian" --force-not-root --force-bad-path --log=/dev/null --path-include='/*' "$@"
+    }
     check 'deb: installs' dpkg_there --install "$deb"
     check 'deb: the program is the one that was built' is_program "$debian/usr/bin/hookrun"
     check 'deb: a man page' has_page "$debian/usr/share/man/man5/hookrun-hook.5.gz"
