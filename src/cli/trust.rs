@@ -24,6 +24,7 @@ use crate::lab::report::style::counted;
 
 use crate::cli::args::TrustArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::look::validate;
 use crate::cli::terminal::Terminal;
 
 /// Lines of a diff that are shown with the question.
@@ -118,7 +119,11 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
         writeln!(out, "the hooks of this project are trusted already")?;
         return Ok(ExitStatus::Yes);
     }
-    ask(&seen, &terminal, out)
+    let status = ask(&seen, &terminal, out)?;
+    if status == ExitStatus::Yes {
+        validate::warn(env);
+    }
+    Ok(status)
 }
 
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
@@ -148,8 +153,10 @@ fn ask(seen: &SeenProject, terminal: &Terminal, out: &mut dyn Write) -> Result {
         text.push_str(&shortened(&diff));
     }
     loop {
-        let question = "Run these hooks from now on? [y]es, [d] show the files, [n]ot now, \
-                        or never: ";
+        let question = "Run these hooks from now on?\n  y      yes\n  d      show the files first\n  \
+                        n      not now: what they would decide is blocked\n  \
+                        never  they never run here: what they would decide is allowed\n\
+                        y, d, n or never: ";
         let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
         match answer.as_deref() {
             Some("y" | "Y" | "yes") => break,

@@ -183,7 +183,7 @@ impl<'j> TrustJudge<'j> {
             }
             if report.has_changed() && !report.skips {
                 // What it was changed to must not decide which events it is asked about.
-                let changed = Complaint::new(format!("{why}; {cure}"));
+                let changed = Complaint::with_cure(&*why, &*cure);
                 problems.push(changed.in_file(&report.folder, None));
             }
             for owned in self.owned.iter().filter(|owned| owned.folder == report.folder) {

@@ -227,15 +227,18 @@ pub(super) fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Opti
     let errors: Vec<&Problem> =
         problems.filter(|problem| problem.severity == Severity::Error).collect();
     let first = errors.first()?;
+    // Hooks that have changed since a person trusted them are no mistake that `validate` could show.
+    let (place, cause) = (first.place().to_string(), first.cause.as_str());
+    if cause.contains(&place) {
+        return Some([cause, first.cure.as_deref().unwrap_or_default()].join("; "));
+    }
     let more = match errors.len() - 1 {
         0 => String::new(),
         1 => " (and 1 more error)".to_string(),
         count => format!(" (and {count} more errors)"),
     };
     Some(format!(
-        "the hooks have errors: {}: {}{more}; `hookrun validate` with the same options shows what to fix",
-        first.place(),
-        first.cause
+        "the hooks have errors: {place}: {cause}{more}; `hookrun validate` shows what to fix",
     ))
 }
 

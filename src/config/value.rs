@@ -134,14 +134,14 @@ const FAILURE_WORDS: &[(&[&str], &str)] = &[
 #[rustfmt::skip]
 const SYNONYMS: &[(&str, &str)] = &[
     ("matcher", "tool"), ("toolName", "tool"), ("tool_name", "tool"), ("tools", "tool"),
-    ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "command"),
-    ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"), ("url", "git"),
+    ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "runs"),
+    ("run", "command"), ("block", "deny"), ("reject", "deny"), ("forbid", "deny"), ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"), ("url", "git"),
     ("repo", "git"), ("ref", "rev"), ("tag", "rev"), ("branch", "rev"),
 ];
 
 pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let (_, ours) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
-    known.contains(ours).then_some(*ours)
+    let means = |(other, ours): &&(&str, &str)| *other == name && known.contains(ours);
+    SYNONYMS.iter().find(means).map(|(_, ours)| *ours)
 }
 
 /// The complaint about an unknown key, with the one of `known` that was probably meant. `group` is

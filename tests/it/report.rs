@@ -185,7 +185,7 @@ fn what_cannot_be_a_report_is_refused_and_left() {
     report(&sandbox, &["-", "--flat", "-", "--file", "log.jsonl"]).exits(2).says("appears twice");
     report(&sandbox, &["r.html", "--file", "log.jsonl", "--session", "x"])
         .exits(1)
-        .says("no decision is like that, of 3 decisions\nnothing is written");
+        .says("none of 3 decisions in the log matches\nnothing is written");
     report(&sandbox, &["r.html"]).exits(1).says("no decision is kept yet");
     sandbox.has_no_file("r.html");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));

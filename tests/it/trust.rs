@@ -14,7 +14,7 @@ mod person;
 pub(super) const GUARD: &str = "#!/bin/sh\necho ran >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";
 
 /// The end of the question.
-pub(crate) const QUESTION: &str = "[n]ot now, or never: ";
+pub(crate) const QUESTION: &str = "y, d, n or never: ";
 
 /// A project with a guard, which nobody has trusted.
 pub(super) fn project() -> Sandbox {

@@ -112,7 +112,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--failed"]), ["crash"]);
     assert_eq!(all(&["--host", "native", "--since", "1h"]).len(), 6);
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
-    why(&sandbox, &["--host", "claude"]).exits(1).says("no decision is like that, of 6 decisions");
+    why(&sandbox, &["--host", "claude"]).exits(1).says("none of 6 decisions in the log matches");
     why(&sandbox, &["--host", "cluade"])
         .exits(1)
         .says("there is no host `cluade`: did you mean `claude`?");

@@ -97,7 +97,7 @@ fn install_into(
     if rows.is_empty() {
         return Err(Complaint::with_cure(
             format!("no hook wants an event of {}", host.title),
-            "`hookrun list` shows the hooks; --all-events installs without any",
+            "`hookrun add no-force-push` writes a first one; --all-events installs without any",
         ));
     }
     let program = program::path(env)?;

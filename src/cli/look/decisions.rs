@@ -118,7 +118,7 @@ impl ChosenDecisions {
                 )
             });
             return format!(
-                "no decision is like that, of {}{}\n{}",
+                "none of {} in the log matches{}\n{}",
                 counted(self.read, "decision"),
                 unknown.unwrap_or_default(),
                 help.unwrap_or_default()

@@ -22,6 +22,8 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::errand::Errand;
 use crate::cli::exit::Result;
 use crate::cli::look::findings::Findings;
+use crate::cli::streams;
+use crate::lab::report::Paths;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -68,6 +70,16 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     findings.extend(config.problems.into_iter().chain(unbound));
     findings.tidy();
     findings.report(args.format, env, out)
+}
+
+/// Says on stderr what is wrong with the hooks here, for a person who has just changed or trusted them.
+pub(crate) fn warn(env: &Environment) {
+    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let config = Config::load(&choice, env, ConfigScope::All);
+    let of_hooks = config.hooks.iter().flat_map(|hook| problems_of(hook, env));
+    let found = of_hooks.chain(config.problems.clone());
+    let found = found.filter(|problem| problem.severity != Severity::Note);
+    streams::problems(found.collect::<Vec<_>>(), &Paths::from(&env.cwd));
 }
 
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.

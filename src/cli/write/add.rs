@@ -48,7 +48,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     if !plan.changes.is_empty() {
         let option = hooks_option(named);
-        plan.hints.push(format!("`hookrun test --suite{option}` plays the cases"));
+        plan.hints.push(format!("`hookrun test --suite{option}` runs the cases"));
     }
     plan.write(env, out)?;
     if named.is_none() {
@@ -139,7 +139,7 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
     for (sort, title) in SORTS {
         writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         for one in all.iter().filter(|one| one.sort == *sort) {
-            let here = if is_here(one, hooks) { "here: " } else { "" };
+            let here = if is_here(one, hooks) { "(written) " } else { "" };
             writeln!(out, "  {:<widest$}  {DIM}{here}{DIM:#}{}", one.name, one.about)?;
         }
     }

@@ -229,15 +229,16 @@ impl TrustReport {
             TrustState::Trusted => None,
             TrustState::Unknown => Some((
                 format!("the hooks in {folder} are not trusted"),
-                "`hookrun trust` shows what they are, and asks you".to_string(),
+                "run `hookrun trust` at a terminal: it shows what they are, and asks".to_string(),
             )),
             TrustState::Changed if self.parts.is_empty() => Some((
                 format!("the hooks in {folder} were trusted, and are gone"),
                 "put them back, or tell `hookrun trust` that there are none".to_string(),
             )),
             TrustState::Changed => Some((
-                format!("the hooks in {folder} have changed, and are not trusted as they are"),
-                "`hookrun trust` shows what has changed, and asks you".to_string(),
+                format!("the hooks in {folder} have changed since a person trusted them"),
+                "run `hookrun trust` at a terminal: it shows what has changed, and asks"
+                    .to_string(),
             )),
             TrustState::Never => Some((
                 format!("the hooks of {} never run here", self.repository.display()),

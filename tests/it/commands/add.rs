@@ -79,7 +79,7 @@ fn what_was_added_alone_plays_its_cases() {
         let sandbox = Sandbox::new();
         let suites = files(one).into_iter().filter(|file| file.starts_with("tests/"));
         let suites: Vec<&str> = suites.filter(|file| file.ends_with(".toml")).collect();
-        add(&sandbox, &[name(one)]).exits(0).prints("`hookrun test --suite` plays the cases");
+        add(&sandbox, &[name(one)]).exits(0).prints("`hookrun test --suite` runs the cases");
         for suite in suites {
             // All cases of a file are read; that all pass is shown where they are shipped.
             let suite = format!("hooks.d/{suite}");
@@ -123,7 +123,7 @@ fn what_is_there_is_never_written_over() {
     assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);
     add(&sandbox, &[]).exits(2).says("hookrun add --list");
     add(&sandbox, &["no-sudos"]).exits(2).says("did you mean `no-sudo`?");
-    add(&sandbox, &["--list"]).prints("no-sudo                   here: Other users' rights");
+    add(&sandbox, &["--list"]).prints("no-sudo                   (written) Other users' rights");
 }
 
 #[test]

@@ -12,8 +12,9 @@ fn two_hosts() -> Sandbox {
 fn without_a_host_those_that_are_here_are_listed_and_nothing_is_written() {
     let sandbox = two_hosts();
     let ran = sandbox.hookrun(&["install"], b"");
-    ran.exits(0).prints("Claude Code: writes `.claude/settings.json`: SessionStart, PreToolUse\n");
-    ran.prints("Kimi Code: writes `home/.kimi-code/config.toml`: SessionStart, SessionEnd");
+    ran.exits(0)
+        .prints("Claude Code: would write `.claude/settings.json`: SessionStart, PreToolUse\n");
+    ran.prints("Kimi Code: would write `home/.kimi-code/config.toml`: SessionStart, SessionEnd");
     ran.prints("`hookrun install --all`");
     assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
     sandbox.has_no_file(".claude");

@@ -28,7 +28,10 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         HOSTS.iter().filter(|host| is_here(host, &config, env)).collect();
     if here.is_empty() {
         let cause = "no host is found here: none has a folder of settings, or a program in PATH";
-        return Err(Complaint::with_cure(cause, "name one: `hookrun install claude`"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name one: `hookrun install claude`, `hookrun install git`",
+        ));
     }
     if args.place.all {
         return each(&here, out, |host, out| install_into(host, args, env, out));
@@ -128,10 +131,13 @@ fn plan(
     let shown = Paths::from(&env.cwd).show(&path);
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     Ok(match (asks(host, scope, &path, env), names.as_slice()) {
-        (_, []) => "no hook wants an event of it; --all-events installs without any".to_string(),
-        (true, names) => {
-            format!("has hookrun in `{shown}`; brings it up to date: {}", names.join(", "))
+        (_, []) => {
+            "no hook here wants an event of it; `hookrun add no-force-push` writes a first one"
+                .to_string()
         }
-        (false, names) => format!("writes `{shown}`: {}", names.join(", ")),
+        (true, names) => {
+            format!("has hookrun in `{shown}`; would bring it up to date: {}", names.join(", "))
+        }
+        (false, names) => format!("would write `{shown}`: {}", names.join(", ")),
     })
 }

@@ -53,11 +53,16 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     {
         return Err(Complaint::with_cure(
             "no hook is configured for an event of git",
-            "put one into hooks.d/commit.pre/, or give --all-events to ask for every event",
+            "`hookrun new NAME --event commit.pre` writes one; those of tool.pre are for agents",
         ));
     }
     carry_out(&changes, args.place.dry_run, out)?;
     about_husky(&place, &changes, out)?;
+    if registry.has("tool.pre") && !registry.has("push.pre") {
+        let what = "hooks of tool.pre see what an agent does; git runs those of commit.pre, push.pre \
+                    and its other events";
+        writeln!(out, "  note: {what}")?;
+    }
     if place.is_new {
         let what = format!("core.hooksPath to {} for all repositories", place.hooks.display());
         say(out, args.place.dry_run, "set", &what)?;
