@@ -11,6 +11,7 @@ mod host;
 mod inside;
 mod look;
 mod man;
+mod problems;
 #[cfg(feature = "serve")]
 mod serve;
 mod streams;

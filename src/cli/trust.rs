@@ -24,7 +24,7 @@ use crate::lab::report::style::counted;
 
 use crate::cli::args::TrustArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::look::validate;
+use crate::cli::problems;
 use crate::cli::terminal::Terminal;
 
 /// Lines of a diff that are shown with the question.
@@ -121,7 +121,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     let status = ask(&seen, &terminal, out)?;
     if status == ExitStatus::Yes {
-        validate::warn(env);
+        problems::warn(env);
     }
     Ok(status)
 }

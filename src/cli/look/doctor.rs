@@ -31,7 +31,7 @@ use crate::cli::host::install::hosts::HOSTS;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::findings::{Findings, error, warning};
-use crate::cli::look::validate::problems_of;
+use crate::cli::problems::problems_of;
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};
 #[cfg(feature = "serve")]

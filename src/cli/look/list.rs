@@ -22,7 +22,7 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::doctor::untold;
 use crate::cli::look::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
-use crate::cli::look::validate::tool_problems;
+use crate::cli::problems::tool_problems;
 use crate::cli::streams;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {

@@ -11,7 +11,7 @@ use crate::engine::ui::{Asker, PATIENCE};
 use crate::cli::args::EditArgs;
 use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::validate;
+use crate::cli::problems;
 use crate::cli::terminal::Terminal;
 use crate::cli::trust::keeping;
 use crate::lab::report::Paths;
@@ -33,7 +33,7 @@ pub(crate) fn edit(args: &EditArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let is_same = std::fs::read(&file).ok() == before;
     writeln!(out, "{shown}: {}", if is_same { "nothing was changed" } else { "edited" })?;
-    validate::warn(env);
+    problems::warn(env);
     Ok(ExitStatus::Yes)
 }
 

@@ -286,7 +286,7 @@ fn a_project_that_says_that_it_is_a_set_is_still_asked_about() {
     sandbox.run_shell("ls").allows();
     sandbox.has_file("ran");
     let sandbox = sandbox.file("hookset.toml", &format!("{ABOUT}needs.write = ['.']\n"));
-    sandbox.run_shell("ls").blocks_saying("are not trusted");
+    sandbox.run_shell("ls").blocks_saying("have changed since");
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn a_set_of_a_project_runs_only_when_the_lock_is_trusted() {
         "set base\n  was base v1 ({was}): 2 files, sha256:{old} from git+r\n  is  base v1 ({is}): 2"
     );
     assert!(shown.starts_with(&wanted), "{shown}");
-    sets.sandbox.run_shell("git push").blocks_saying("are not trusted");
+    sets.sandbox.run_shell("git push").blocks_saying("have changed since");
 }
 
 #[test]

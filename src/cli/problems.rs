@@ -1,0 +1,202 @@
+//! What is wrong with hooks beyond their configuration: they cannot start, their syntax, their tools.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::trust::TrustChoice;
+use crate::config::{
+    Choice, Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
+};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::action::TOOLS;
+use crate::engine::exec::command;
+use crate::engine::hook::{Handler, Hook, Lives};
+use crate::engine::spelling;
+
+use crate::cli::errand::Errand;
+use crate::cli::streams;
+use crate::lab::report::Paths;
+
+/// How long a syntax check may take. Python alone starts in 10 to 80 ms.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+
+/// How the scripts of an interpreter are checked without running them: its name begins with
+/// the first word, and the script follows the arguments.
+const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
+    ("sh", &["-n"]),
+    ("bash", &["-n"]),
+    ("dash", &["-n"]),
+    ("zsh", &["-n"]),
+    ("ksh", &["-n"]),
+    (
+        "python",
+        &[
+            "-I",
+            "-S",
+            "-c",
+            "import sys\ntry: compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')\n\
+             except SyntaxError as e: sys.exit(f'line {e.lineno or 1}: syntax error: {e.msg}')",
+        ],
+    ),
+    ("ruby", &["-c"]),
+    // Not Perl: `perl -c` runs BEGIN blocks and what `use` loads.
+    ("node", &["--check"]),
+];
+
+/// Says on stderr what is wrong with the hooks here, for a person who has just changed or trusted them.
+pub(crate) fn warn(env: &Environment) {
+    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let config = Config::load(&choice, env, ConfigScope::All);
+    let of_hooks = config.hooks.iter().flat_map(|hook| problems_of(hook, env));
+    let found = of_hooks.chain(config.problems.clone());
+    let found = found.filter(|problem| problem.severity != Severity::Note);
+    streams::problems(found.collect::<Vec<_>>(), &Paths::from(&env.cwd));
+}
+
+/// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
+pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
+    let line = hook.source.line;
+    let mut found = Vec::new();
+    match command::resolve(&hook.handler, env.search.as_deref()) {
+        Err(_) if hook.is_rule() => {}
+        Err(error) => {
+            let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
+            found.push(problem(hook, Severity::Error, line, cause, error.cure));
+        }
+        Ok(program) if matches!(hook.handler, Handler::File(_)) => {
+            found.extend(script_problem(hook, &program, env));
+        }
+        Ok(_) => {}
+    }
+    found.extend(tool_problems(hook));
+    if hook.lives == Lives::Session {
+        let cause =
+            format!("`{}` does not start for `run`: it lives as long as a session", hook.name);
+        let cure = "a program must hold the session: `hookrun serve`";
+        let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
+        found.push(problem(hook, Severity::Note, line, cause, cure));
+    }
+    if hook.event == COMMIT && reads_working_tree(hook) {
+        let cause = format!(
+            "`{}` reads files as they are in the working tree; a commit takes what is staged",
+            hook.name
+        );
+        let cure = "read them by `git show \":$path\"`";
+        found.push(problem(hook, Severity::Note, line, cause, cure));
+    }
+    found
+}
+
+fn problem(
+    hook: &Hook,
+    severity: Severity,
+    line: Option<usize>,
+    cause: String,
+    cure: impl Into<String>,
+) -> Problem {
+    let at = line.map(|line| Position { line, column: 1 });
+    let complaint = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
+    Problem { severity, events: vec![hook.event.clone()], ..complaint }
+}
+
+const COMMIT: &str = "commit.pre";
+
+/// Words of scripts that open files; others look at names only.
+const OPENS: &str = "cat |grep |sed |awk |head |tail |wc |xargs|lint|fmt|format|check|test |open(|\
+     read_|readFile|subprocess|spawn|exec";
+
+/// Whether a script opens the paths of an event, and gets nothing that is staged from git.
+fn reads_working_tree(hook: &Hook) -> bool {
+    let Handler::File(file) = &hook.handler else { return false };
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
+    let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let opens = OPENS.split('|').any(|word| text.contains(word));
+    has(&loops) && opens && !has(&staged)
+}
+
+/// Names in a hook's tool matcher that are probably misspelt, and then match nothing.
+pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
+    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
+    let near = |tool| Some((tool, spelling::nearest(tool, known())?));
+    let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));
+    let misspelt = |(tool, nearest): (&str, &str)| {
+        let cause = format!("no host has a tool `{tool}`, as far as is known");
+        problem(hook, Severity::Warning, line, cause, format!("did you mean `{nearest}`?"))
+    };
+    hook.matcher.literal_tools().filter_map(near).map(misspelt).collect()
+}
+
+/// What is wrong with a script: its first line, or its syntax.
+fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
+    let wrong = |line, cause: String, cure: &str| {
+        problem(hook, Severity::Error, line, format!("`{}` {cause}", hook.name), cure)
+    };
+    if let Err(error) = command::check_format(program) {
+        return Some(wrong(None, format!("cannot start: {}", error.problem), &error.cure));
+    }
+    let line = command::interpreter_of(&program.path)?;
+    let interpreter = program_of(&line)?;
+    let handler = Handler::Words { words: vec![interpreter.to_string()], base: PathBuf::new() };
+    if !interpreter.contains('/') && command::resolve(&handler, env.search.as_deref()).is_err() {
+        let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
+        return Some(wrong(Some(1), cause, "install it, or correct the first line"));
+    }
+    let (at, said) = syntax_error(&program.path, interpreter)?;
+    Some(wrong(at, format!("does not parse: {said}"), "correct its syntax"))
+}
+
+/// The program that runs a script: the one in its first line, or the one that `env` looks for.
+fn program_of(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
+    let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
+    if is_env { words[1..].iter().find(is_program).copied() } else { words.first().copied() }
+}
+
+/// The line and the message of the first syntax error of a script, by its own interpreter.
+fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)> {
+    let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    let (_, arguments) = SYNTAX_CHECKS.iter().find(|(known, _)| {
+        name.strip_prefix(known)
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    })?;
+    // Nothing that comes with the hooks is run to check them.
+    let folders = ["/bin", "/usr/bin", "/usr/local/bin"];
+    let is_trusted = |folder: &Path| folders.iter().any(|known| folder == Path::new(known));
+    if program.contains('/') && !Path::new(program).parent().is_some_and(is_trusted) {
+        return None;
+    }
+    let script = script.to_str()?;
+    let mut all: Vec<&str> = arguments.to_vec();
+    all.push(script);
+    // If the check cannot run, that is not the hook's fault.
+    let output = Errand::new(program, &all, PROBE_LIMIT).output().ok().flatten()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // bash exits with 0 after some errors, and so does a hook that has them.
+    let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
+    if output.status.success() && !said.lines().any(|line| names_script(&line)) {
+        return None;
+    }
+    // bash quotes the line below its message, node names its version below that.
+    let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let lines = || said.trim().lines();
+    let message = lines().find(names_error).or_else(|| lines().find(names_script));
+    let message = message.or_else(|| lines().next_back()).unwrap_or("no message");
+    let (line, message) = numbered(message, script);
+    Some((line.or_else(|| lines().find_map(|other| numbered(other, script).0)), message.into()))
+}
+
+/// Splits `path: line 3: message` and the like.
+fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
+    let message = message.trim();
+    let rest = message.strip_prefix(script).unwrap_or(message).trim_start_matches([':', ' ']);
+    let rest = rest.strip_prefix("line ").unwrap_or(rest);
+    let (number, text) = rest.split_once(':').unwrap_or((rest, ""));
+    match number.parse() {
+        Ok(line) => (Some(line), text.trim()),
+        Err(_) => (None, rest),
+    }
+}
