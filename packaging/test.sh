@@ -251,5 +251,34 @@ else
     skip 'the Homebrew formula: there is no ruby here'
 fi
 
+# Without a network there is no nixpkgs: a set that gives back what it gets stands for it.
+if command -v nix-instantiate >/dev/null; then
+    flake_names() {
+        cat >"$place/flake.nix" <<NIX
+let
+  package = values: values;
+  nixpkgs = {
+    lib.genAttrs = names: make:
+      builtins.listToAttrs (map (name: { inherit name; value = make name; }) names);
+    lib.licenses = { mit = "MIT"; asl20 = "Apache-2.0"; };
+    legacyPackages = builtins.listToAttrs (map (name: {
+      inherit name;
+      value = { rustPlatform.buildRustPackage = package; installShellFiles = "installShellFiles"; };
+    }) [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ]);
+  };
+  made = ((import $root/flake.nix).outputs { self = $root; inherit nixpkgs; }).packages.x86_64-linux.default;
+in
+assert builtins.pathExists made.cargoLock.lockFile;
+"\${made.pname} \${made.version} \${made.meta.mainProgram} \${builtins.concatStringsSep " " made.meta.license}"
+NIX
+        NIX_STATE_DIR=$place/nix NIX_STORE_DIR=$place/nix/store \
+            nix-instantiate --eval --readonly-mode "$place/flake.nix" | tee /dev/stderr |
+            grep -qxF "\"hookrun $version hookrun MIT Apache-2.0\""
+    }
+    check 'the Nix flake gives this package, its version and its lock file' flake_names
+else
+    skip 'the Nix flake: there is no nix-instantiate here'
+fi
+
 printf '\n%s failed\n' "$failures"
 ((failures == 0))

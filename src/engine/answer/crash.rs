@@ -208,9 +208,14 @@ fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     let is_from = |(at, line): (usize, &&str)| {
         let is_underlined =
             below.get(at + 1).is_some_and(|next| next.trim() == "^" || next.contains("^^"));
-        line.is_empty() || line.starts_with(['\t', ' ', '^']) || is_underlined
+        line.is_empty()
+            || line.starts_with(['\t', ' ', '^'])
+            || line.starts_with("Did you mean?")
+            || is_underlined
     };
-    if !below.iter().enumerate().all(is_from) {
+    // A message on several lines has its class in the first, and any words below it.
+    let ends_in_stack = below.last().is_some_and(|line| line.starts_with("\tfrom "));
+    if !ends_in_stack && !below.iter().enumerate().all(is_from) {
         return None;
     }
     let place = lines[first..].iter().rev().find_map(|line| place_in(hook, line))?;

@@ -85,6 +85,27 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
         (
             "a.rb",
             1,
+            "<internal:/usr/lib/ruby/core_ext/kernel_require.rb>:85:in `require': cannot load such \
+             file -- jsn (LoadError)\nDid you mean?  json\n\tfrom <internal:/usr/lib/ruby/core_ext/\
+             kernel_require.rb>:85:in `require'\n\tfrom /p/a.rb:2:in `<main>'",
+            "LoadError: cannot load such file -- jsn (a.rb:2)",
+        ),
+        (
+            "a.rb",
+            1,
+            "a.rb:4:in `<main>': undefined local variable or method `evnt' for main:Object \
+             (NameError)\nDid you mean?  event",
+            "NameError: undefined local variable or method `evnt' for main:Object (a.rb:4)",
+        ),
+        (
+            "a.rb",
+            1,
+            "a.rb:7:in `check': two (ArgumentError)\nlines\n\tfrom a.rb:9:in `<main>'",
+            "ArgumentError: two (a.rb:9)",
+        ),
+        (
+            "a.rb",
+            1,
             "a.rb:3: syntax error, unexpected end-of-input",
             "syntax error, unexpected end-of-input (a.rb:3)",
         ),
@@ -163,6 +184,7 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         ("a.py", 1, "ValueError: x"),
         ("a.js", 1, "Error: no force push"),
         ("a.rb", 1, "no force push (sorry)"),
+        ("a.rb", 1, "a.rb:2:in `x': ignored (ArgumentError)\nno force push"),
         ("a.pl", 255, "no force push"),
         ("a.pl", 1, "no force push at a.pl line 3."),
         ("a.pl", 255, "no force push at night"),
@@ -276,6 +298,9 @@ fn real_interpreters_crash_in_these_words() {
         ("b.bash", "#!/usr/bin/env bash\nif [ x ; then\n", "syntax error"),
         ("a.pl", "#!/usr/bin/env perl\ndie 'no policy';\n", "no policy (a.pl:2)"),
         ("a.rb", "#!/usr/bin/env ruby\nrequire 'jsn'\n", "LoadError: "),
+        ("b.rb", "#!/usr/bin/env ruby\nrequire 'json'\nJSON.parse('{')\n", "ParserError: "),
+        ("c.rb", "#!/usr/bin/env ruby\nevnt = 1\nputs event\n", "NameError: "),
+        ("d.rb", "#!/usr/bin/env ruby\nx = (\n", "yntax error"),
         ("a.js", "#!/usr/bin/env node\nrequire('./jsn');\n", "Error: Cannot find module './jsn'"),
     ] {
         let path = folder.path().join(name);
