@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -12,9 +11,6 @@ use rustix::net::SendFlags;
 
 /// A pipe or socket that is ready takes so much without blocking.
 const PIECE_BYTES: usize = 4096;
-
-/// The longest pipe that a user may make.
-const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
 
 /// How often a wait checks whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -26,7 +22,10 @@ pub(crate) fn reply(bytes: &[u8], until: Instant, is_over: &dyn Fn() -> bool) ->
 }
 
 /// Makes a full pipe longer, if that is allowed: some hosts read only after our exit.
+#[cfg(target_os = "linux")]
 fn widen(stream: impl AsFd, bytes: usize) {
+    /// The longest pipe that a user may make.
+    const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
     let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else { return };
     let wanted = size.saturating_add(bytes).next_power_of_two().min(WIDEST_PIPE_BYTES);
     if size < wanted {
@@ -34,11 +33,15 @@ fn widen(stream: impl AsFd, bytes: usize) {
     }
 }
 
+/// Other systems make a pipe longer themselves, or never.
+#[cfg(not(target_os = "linux"))]
+fn widen(_: impl AsFd, _: usize) {}
+
 /// Whether stdout is /dev/null, also because it was closed: then Rust opens it as that.
 pub(crate) fn is_thrown_away() -> bool {
-    let Ok(null) = std::fs::metadata("/dev/null") else { return false };
+    let Ok(null) = rustix::fs::stat("/dev/null") else { return false };
     rustix::fs::fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
-        FileType::from_raw_mode(stdout.st_mode).is_char_device() && stdout.st_rdev == null.rdev()
+        FileType::from_raw_mode(stdout.st_mode).is_char_device() && stdout.st_rdev == null.st_rdev
     })
 }
 
@@ -98,8 +101,9 @@ pub(crate) fn write_until(
 }
 
 /// Writes to a stream that does not say that it has room: a socket may have some all the same.
+/// Rust ignores SIGPIPE in our program.
 fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
-    match rustix::net::send(&stream, piece, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+    match rustix::net::send(&stream, piece, SendFlags::DONTWAIT) {
         Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),
         sent => sent,
     }

@@ -67,6 +67,22 @@ pub(crate) struct HelperRequest {
     pub(crate) budget_ms: Option<u64>,
 }
 
+/// Whether hooks can start warm on this system.
+const WARMS: bool = cfg!(target_os = "linux");
+
+/// The process of this user at the other end.
+#[cfg(target_os = "linux")]
+pub(crate) fn peer(stream: &UnixStream) -> Option<Pid> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    (peer.uid == rustix::process::getuid()).then_some(peer.pid)
+}
+
+/// Where nothing starts warm, nobody is taken for the helper or for its client.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn peer(_: &UnixStream) -> Option<Pid> {
+    None
+}
+
 /// What the helper says: first whether it accepts, then the decision.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HelperWord {
@@ -131,7 +147,7 @@ impl<'a> Helper<'a> {
             && !self.args.if_not_decided;
         let is_warm =
             config.hooks.iter().any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
-        is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
+        WARMS && is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
     }
 
     /// What it decides; `None` if it does not, for whatever reason, and then it has run nothing.
@@ -182,8 +198,7 @@ impl<'a> Helper<'a> {
         mut stream: &UnixStream,
         lines: &mut BufReader<&UnixStream>,
     ) -> bool {
-        let is_ours = rustix::net::sockopt::socket_peercred(stream)
-            .is_ok_and(|peer| peer.uid == rustix::process::getuid() && self.runs_here(peer.pid));
+        let is_ours = peer(stream).is_some_and(|pid| self.runs_here(pid));
         let until = Some(Instant::now() + ACCEPTING);
         let is_sent = is_ours && stream.write_all(request).is_ok();
         let accepted = is_sent && is_readable(stream, until, None);

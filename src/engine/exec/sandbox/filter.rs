@@ -52,12 +52,12 @@ const NEVER: &[c_long] = &[
     libc::SYS_swapon,
 ];
 
-/// Calls that change modes, owners, times and attributes of files. The last ones, setxattrat,
-/// removexattrat and file_setattr, came with Linux 6.13 and 6.17 and have one number everywhere.
+/// Calls that change modes, owners, times and attributes of files. The last ones, fchmodat2,
+/// setxattrat, removexattrat and file_setattr, came with Linux 6.6, 6.13 and 6.17 and have one
+/// number everywhere.
 const MODES: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -66,6 +66,7 @@ const MODES: &[c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+    452,
     463,
     466,
     469,

@@ -51,6 +51,12 @@ const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::CLOEXEC, RecvFlags::CMSG
 #[cfg(not(target_os = "linux"))]
 const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::empty(), RecvFlags::empty());
 
+/// A program that embeds us may not ignore SIGPIPE.
+#[cfg(target_os = "linux")]
+const WITHOUT_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const WITHOUT_SIGNAL: SendFlags = SendFlags::empty();
+
 #[derive(Debug)]
 pub(super) struct Zygote {
     pub(super) pid: Pid,
@@ -129,7 +135,7 @@ impl Zygote {
             variables: &variables,
             cwd: Some(Path::new("/")),
         };
-        rustix::net::send(&channel, SOURCE.as_bytes(), SendFlags::NOSIGNAL)?;
+        rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
         let pid = spawn.start([theirs, nothing()?, nothing()?])?;
         let state = ZygoteState::Starting;
         let mut zygote =
@@ -186,7 +192,7 @@ impl Zygote {
     }
 
     fn send(&self, packet: &[u8]) -> Result<usize, Errno> {
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let flags = WITHOUT_SIGNAL | SendFlags::DONTWAIT;
         rustix::net::send(&self.channel, packet, flags)
     }
 
@@ -312,7 +318,7 @@ impl Spare {
             let mut control = SendAncillaryBuffer::new(&mut space);
             control.push(SendAncillaryMessage::ScmRights(&rights))
                 && loop {
-                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+                    let flags = WITHOUT_SIGNAL | SendFlags::DONTWAIT;
                     let parts = [IoSlice::new(packet)];
                     match rustix::net::sendmsg(&self.socket, &parts, &mut control, flags) {
                         Err(Errno::INTR) => {}
