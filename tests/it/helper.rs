@@ -37,7 +37,7 @@ impl WarmUser {
     fn new(python: &Path, directive: &str) -> WarmUser {
         let own = python.display();
         let body = format!(
-            "#!{own}\n{directive}\nimport json, os, sys, time\n\
+            "#!{own}\n# hookrun: timeout=60s\n{directive}\nimport json, os, sys, time\n\
              event = json.load(sys.stdin)\n\
              open(os.environ['HOME'] + '/ran', 'a').write('x')\n\
              command = event['toolInput']['command']\n\
@@ -52,7 +52,7 @@ impl WarmUser {
     fn serving(python: &Path) -> WarmUser {
         let own = python.display();
         WarmUser::with(&format!(
-            "#!{own}\n# hookrun: warm=serve\nimport json, os, sys\n\
+            "#!{own}\n# hookrun: timeout=60s\n# hookrun: warm=serve\nimport json, os, sys\n\
              for line in sys.stdin:\n\
              \x20   request = json.loads(line)\n\
              \x20   open(os.environ['HOME'] + '/ran', 'a').write('x')\n\

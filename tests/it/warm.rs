@@ -180,9 +180,9 @@ fn hook_of(spec: &Value) -> Hook {
         hook.sandbox = Some(hookrun::Sandbox { read, write, network, required: true });
     }
     hook.limits.output_bytes = spec["output_bytes"].as_u64();
-    if let Some(timeout) = spec["timeout_ms"].as_u64() {
-        hook.limits.timeout = Some(std::time::Duration::from_millis(timeout));
-    }
+    // Five seconds can be too few on a busy machine.
+    let timeout = spec["timeout_ms"].as_u64().unwrap_or(60_000);
+    hook.limits.timeout = Some(std::time::Duration::from_millis(timeout));
     if let Some(variables) = spec["variables"].as_object() {
         let variables = variables.iter().map(|(name, value)| (name, value.as_str().unwrap()));
         hook.variables = variables.map(|(name, value)| (name.clone(), value.into())).collect();
