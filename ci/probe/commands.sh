@@ -4,6 +4,10 @@
 #   ci/probe/commands.sh qwen path/to/qwen path/to/hookrun [ROW…]
 #   ci/probe/commands.sh kimi path/to/kimi path/to/hookrun
 #   ci/probe/commands.sh cline path/to/cline path/to/hookrun
+#   ci/probe/commands.sh copilot path/to/copilot path/to/hookrun
+#   ci/probe/commands.sh factory path/to/droid path/to/hookrun
+#   ci/probe/commands.sh goose path/to/goose path/to/hookrun
+#   ci/probe/commands.sh grok path/to/grok path/to/hookrun
 #
 # Prints a line for each row, and exits with 1 if one failed. VERBOSE=1 shows what a failed row left.
 # Rows are called by their names, hooks are text for another shell, and a client may be several words:
@@ -49,6 +53,46 @@ cline)
     # Its own deadline is 120 s, so a hookrun that hangs is not waited for here.
     rows='allow block_ends ask new_input context_said context_result_said payload missing killed'
     ;;
+copilot)
+    shell=bash file=.github/hooks/hookrun.json
+    export COPILOT_PROVIDER_BASE_URL=$url COPILOT_MODEL=fake COPILOT_OFFLINE=true
+    client="$client --allow-all-tools --trust-folder -p"
+    rows='allow block ask new_input context_said context_prompt context_start context_result result prompt_blocked stop missing killed killed_bare missing_bare hanging garbage'
+    ;;
+factory)
+    shell=Execute file=.factory/settings.json
+    mkdir -p "$HOME/.factory"
+    cat > "$HOME/.factory/settings.json" <<END
+{"customModels": [{"model": "fake", "displayName": "fake", "baseUrl": "$url", "apiKey": "none",
+    "provider": "generic-chat-completion-api", "maxOutputTokens": 1000}]}
+END
+    client="$client exec --skip-permissions-unsafe -m custom:fake"
+    # Where no tool needs leave, a question is not asked; and `exec` tells no hook of its prompt.
+    rows='allow block not_asked new_input context_tool context_start context_result prompt_unseen stop payload missing killed killed_bare missing_bare hanging garbage'
+    ;;
+grok)
+    shell=run_terminal_command file=.grok/hooks/hookrun.json
+    mkdir -p "$HOME/.grok"
+    cat > "$HOME/.grok/config.toml" <<END
+[models]
+default = "fake"
+
+[model.fake]
+model = "fake"
+base_url = "$url"
+api_key = "none"
+api_backend = "chat_completions"
+context_window = 100000
+END
+    client="$client --trust --always-approve -p"
+    rows='allow block ask new_input context_said context_result prompt_blocked stop missing killed killed_bare missing_bare hanging garbage'
+    ;;
+goose)
+    shell=shell file=.agents/plugins/hookrun/hooks/hooks.json
+    export GOOSE_PROVIDER=openai GOOSE_MODEL=fake OPENAI_HOST=${url%/v1} OPENAI_API_KEY=none GOOSE_MODE=auto GOOSE_DISABLE_KEYRING=1
+    client="$client run --no-session --with-builtin developer -t"
+    rows='allow block ask rewrite context_tool stop prompt_told payload missing killed killed_bare missing_bare hanging_closed garbage_closed'
+    ;;
 *) echo "no such client: $host" >&2; exit 2 ;;
 esac
 
@@ -60,16 +104,21 @@ hook() {
 }
 # plugged [SED]: installs hookrun by a link here, and changes the settings.
 plugged() {
+    # Grok reads the hooks of a project in a repository alone.
+    git init -q
     ln -sf "$hookrun" hookrun
     [ -z "${base:-}" ] || cp "$base" "$file"
     "$hookrun" install "$host" --all-events > installed 2>&1
     sed -i "s|$hookrun run|$PWD/hookrun run|g; ${1:-}" "$file"
 }
+# fake BODY: a program in the place of hookrun.
+fake() { rm hookrun; printf '#!/bin/sh\n%s\n' "$1" > hookrun; chmod +x hookrun; }
 prompt() { timeout 45 $client "$1" < /dev/null > out 2>&1; }
 input='{"command": "touch ran", "description": "touch", "is_background": false}'
 case $host in
-kimi) input='{"command": "touch ran"}' ;;
+kimi | goose) input='{"command": "touch ran"}' ;;
 cline) input='{"commands": ["touch ran"]}' ;;
+copilot | factory | grok) input='{"command": "touch ran", "description": "touch"}' ;;
 esac
 touch_ran="CALL $shell $input"
 told() { grep -qF -- "$1" "$place/requests"; }
@@ -81,7 +130,9 @@ row_block_ends() { hook tool.pre 'echo not that >&2; exit 1'; plugged; prompt "$
 row_ask() { hook tool.pre "echo '{\"ask\": \"sure?\"}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
 # A new input would be dropped there, so it blocks.
 row_rewrite() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"command\": \"touch other\", \"is_background\": false}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ]; }
-row_new_input() { hook tool.pre "echo '{\"update\": {\"toolInput\": {\"commands\": [\"touch other\"]}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ] && [ -e other ]; }
+row_new_input() { hook tool.pre "echo '{\"update\": {\"toolInput\": ${input//touch ran/touch other}}}'"; plugged; prompt "$touch_ran"; [ ! -e ran ] && [ -e other ]; }
+row_not_asked() { hook tool.pre "echo '{\"ask\": \"sure?\"}'"; plugged; prompt "$touch_ran"; [ -e ran ]; }
+row_prompt_unseen() { hook prompt.submit 'cat > sent; exit 1'; plugged; prompt "$touch_ran"; [ ! -e sent ] && [ -e ran ]; }
 row_context_said() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && told 'before the tool'; }
 row_context_result_said() { hook tool.post "echo '{\"additionalContext\": \"after the tool\"}'"; plugged; prompt "$touch_ran"; told 'after the tool'; }
 row_context_tool() { hook tool.pre "echo '{\"additionalContext\": \"before the tool\"}'"; plugged; prompt "$touch_ran"; [ -e ran ] && ! told 'before the tool'; }
@@ -91,10 +142,22 @@ row_context_result() { hook tool.post "echo '{\"additionalContext\": \"after the
 row_prompt_blocked() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugged; prompt "$touch_ran"; [ ! -e ran ] && ! told 'CALL'; }
 row_stop() { hook agent.stop '[ -e once ] || { touch once; echo one thing more >&2; exit 1; }'; plugged; prompt hello; told 'one thing more'; }
 row_payload() { hook tool.pre 'cat > sent'; plugged; prompt "$touch_ran"; grep -q '"raw"' sent; }
+row_prompt_told() { hook prompt.submit 'cat > sent; echo no such prompts >&2; exit 1'; plugged; prompt "$touch_ran"; [ -s sent ] && [ -e ran ]; }
+row_result() { hook tool.post "echo '{\"update\": {\"result\": {\"resultType\": \"success\", \"textResultForLlm\": \"redacted\"}}}'"; plugged; prompt "$touch_ran"; told redacted; }
 row_missing() { hook tool.pre 'exit 0'; plugged; rm hookrun; prompt "$touch_ran"; [ ! -e ran ]; }
-row_killed() { hook tool.pre 'exit 0'; plugged; rm hookrun; printf '#!/bin/sh\nkill -9 $$\n' > hookrun; chmod +x hookrun; prompt "$touch_ran"; [ ! -e ran ]; }
+row_killed() { hook tool.pre 'exit 0'; plugged; fake 'kill -9 $$'; prompt "$touch_ran"; [ ! -e ran ]; }
+row_garbage() { hook tool.pre 'exit 0'; plugged; fake 'case "$*" in *permissionRequest*) ;; *) echo garbage;; esac'; prompt "$touch_ran"; [ -e ran ]; }
+# Without the guard: the host itself decides.
+guard='s/ || {[^}]*}//'
+row_missing_bare() { hook tool.pre 'exit 0'; plugged "$guard"; rm hookrun; prompt "$touch_ran"; blocked_bare; }
+row_killed_bare() { hook tool.pre 'exit 0'; plugged "$guard"; fake 'kill -9 $$'; prompt "$touch_ran"; blocked_bare; }
+blocked_bare() { if [ "$host" = copilot ] || [ "$host" = goose ]; then [ ! -e ran ]; else [ -e ran ]; fi; }
+short='s/"timeout\(Sec\)*": *[0-9]*/"timeout\1": 2/; s/^timeout = .*/timeout = 2/'
+[ "$host" != qwen ] || short='s/"timeout": *[0-9]*/"timeout": 1500/'
+row_hanging_closed() { hook tool.pre 'exit 0'; plugged "$short"; fake 'case "$*" in *--host*) exec sleep 60;; esac'; prompt "$touch_ran"; [ ! -e ran ]; }
+row_garbage_closed() { hook tool.pre 'exit 0'; plugged; fake 'echo garbage'; prompt "$touch_ran"; [ ! -e ran ]; }
 # The host is known to let the tool run.
-row_hanging() { hook tool.pre 'exit 0'; plugged 's/"timeout": *[0-9]*/"timeout": 1500/; s/^timeout = .*/timeout = 2/'; rm hookrun; printf '#!/bin/sh\ncase "$*" in *--host*) exec sleep 60;; esac\n' > hookrun; chmod +x hookrun; prompt "$touch_ran"; [ -e ran ]; }
+row_hanging() { hook tool.pre 'exit 0'; plugged "$short"; fake 'case "$*" in *--host*) exec sleep 60;; esac'; prompt "$touch_ran"; [ -e ran ]; }
 
 for row in ${*:-$rows}; do
     mkdir -p "$place/$row"
