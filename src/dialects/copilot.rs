@@ -3,7 +3,8 @@
 //! Source: `hooks-reference.md` of its documentation. Before a tool any status but 0 blocks, and
 //! JSON that allows cannot undo it. A timeout always lets the tool run, so hookrun's own budget is
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
-//! keys; hookrun reads both. It was not measured.
+//! keys; hookrun reads both. Measured with 1.0.102, which takes more than its documents say: a prompt
+//! can be blocked and get text for the model, and so can a tool before it runs.
 
 use super::parts::{BLOCK, PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
 use super::results::ReplySlot::{Context, New, Objection, Question, Refusal};
@@ -16,6 +17,9 @@ use crate::engine::event::{Merge, Schedule};
 
 const CONTEXT: ReplyRule = say(Context, &[("additionalContext", Text)]);
 const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
+
+const BLOCK_OR_ALLOW: KeyMeaning =
+    KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)]);
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static TEACHES: ReplyForm = form(&[CONTEXT], &[ADDED], &[]);
@@ -30,15 +34,21 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
                 &[("permissionDecision", Word("ask")), ("permissionDecisionReason", Text)],
             ),
             say(New("toolInput"), &[("modifiedArgs", Value)]),
+            CONTEXT,
         ],
         &[
             key("permissionDecision", PERMISSION),
             key("permissionDecisionReason", KeyMeaning::Reason),
             key("modifiedArgs", TOOL_INPUT),
+            ADDED,
         ],
         &[],
     )
 };
+
+/// A status is a warning there; the word blocks.
+static PROMPT: ReplyForm =
+    form(&[say(Refusal, BLOCK), CONTEXT], &[key("decision", BLOCK_OR_ALLOW), REASON, ADDED], &[]);
 
 static PERMISSION_REQUEST: ReplyForm = form(
     &[refuse(&[("behavior", Word("deny")), ("message", Text)])],
@@ -58,20 +68,14 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 /// The exit status is a warning there; the word blocks.
-static STOP: ReplyForm = form(
-    &[say(Refusal, BLOCK)],
-    &[
-        key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
-        REASON,
-    ],
-    &[],
-);
+static STOP: ReplyForm =
+    form(&[say(Refusal, BLOCK)], &[key("decision", BLOCK_OR_ALLOW), REASON], &[]);
 
 /// The same, and a hook may give a new response; a block wins.
 static SUBAGENT_STOP: ReplyForm = form(
     &[say(Refusal, BLOCK), say(New("lastAssistantMessage"), &[("modifiedResponse", Plain)])],
     &[
-        key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
+        key("decision", BLOCK_OR_ALLOW),
         REASON,
         key("modifiedResponse", KeyMeaning::Field("lastAssistantMessage", Merge::Chain)),
     ],
@@ -143,8 +147,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),
-        // The host drops what it says.
-        ROW.told("userPromptSubmitted", "prompt.submit", &TOLD).aliases(&["UserPromptSubmit"]),
+        ROW.gate("userPromptSubmitted", "prompt.submit", &PROMPT).aliases(&["UserPromptSubmit"]),
         ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
             .schedule(Schedule::Sequential),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),

@@ -1,11 +1,16 @@
 //! Factory Droid: Claude Code's events and words; its shell is `Execute`, its writer `Create`.
 //!
-//! Source: its hooks reference. `.factory/hooks.json` was not read by version 0.186.0
-//! (Factory-AI/factory#3), so hookrun is installed into `settings.json`.
+//! Source: its hooks reference; measured with 0.225.2, which drops text for the model before a tool.
+//! `.factory/hooks.json` is not read by versions 0.186.0 (Factory-AI/factory#3) and 0.225.2, so hookrun
+//! is installed into `settings.json`.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, RESPONSE, TEACHES, TOLD,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, RESPONSE, TEACHES, TOLD, TOOL_READS,
 };
+use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW};
+use super::results::ReplySlot::New;
+use super::results::ReplyValue::Value;
+use super::results::{ReplyForm, form, say};
 use super::row::{
     Dialect, DialectEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
@@ -30,6 +35,12 @@ const TOOLS: HostTools = HostTools {
     ],
     mcp: Mcp::Double,
 };
+
+static PRE_TOOL_USE: ReplyForm = form(
+    &[REFUSE, ASK, say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]), SHOW],
+    TOOL_READS,
+    READS_ADDED,
+);
 
 const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 

@@ -15,6 +15,8 @@ pub struct HostFacts {
     pub documented: &'static str,
     /// The version that hookrun was measured with, and when; `None` for documents alone.
     pub measured: Option<MeasuredVersion>,
+    /// Where it was not measured: what was tried, when, and what kept it from running.
+    pub tried: Option<&'static str>,
     /// The failures of hookrun with which it blocks a tool by itself, with the switches that `install`
     /// sets. With the others it lets the tool run, unless the command says status 2.
     pub closed_on: &'static [HostFailure],
@@ -117,7 +119,8 @@ impl HostFacts {
             Some(it) => format!("Measured with version {} on {}", it.version, it.date),
             None => "Not measured: no client was run".to_string(),
         };
-        format!("{measured}; its documents were read on {}.", self.documented)
+        let tried = self.tried.map_or(String::new(), |it| format!(" Tried on {it}."));
+        format!("{measured}; its documents were read on {}.{tried}", self.documented)
     }
 
     /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
@@ -193,6 +196,7 @@ const OPEN: HostFacts = HostFacts {
     host: "",
     documented: "2026-11-22",
     measured: None,
+    tried: None,
     closed_on: &[],
     unseen: &[],
     trust: None,
@@ -280,6 +284,7 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "copilot",
+        measured: measured("1.0.102", "2026-11-23"),
         closed_on: &[Start, Crash],
         trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
         shell: Some(Named("bash")),
@@ -303,7 +308,12 @@ pub const FACTS: &[HostFacts] = &[
         ],
         ..OPEN
     },
-    HostFacts { host: "factory", ..OPEN },
+    HostFacts {
+        host: "factory",
+        measured: measured("0.225.2", "2026-11-23"),
+        unseen: &[calls("prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)")],
+        ..OPEN
+    },
     HostFacts {
         host: "windsurf",
         unseen: &[calls("tools that are no command, file or MCP tool: search, web, browser")],
@@ -312,15 +322,46 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "devin",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: PyPI's `devin-cli` 1.5.1 is \
+             another program",
+        ),
         reads: &[by("claude", ".config/devin/config.json", &["read_config_from", "claude"], true)],
         ..OPEN
     },
-    HostFacts { host: "crush", unseen: SUBAGENTS, shell: Some(BuiltIn), ..OPEN },
-    HostFacts { host: "goose", closed_on: ALL, shell: Some(Named("sh")), ..OPEN },
-    HostFacts { host: "agy", closed_on: ALL, ..OPEN },
+    HostFacts {
+        host: "crush",
+        tried: Some(
+            "2026-11-23: npm's `@charmland/crush` 0.96.1 fetches the program from GitHub, which the \
+             probe cannot reach",
+        ),
+        unseen: SUBAGENTS,
+        shell: Some(BuiltIn),
+        ..OPEN
+    },
+    HostFacts {
+        host: "goose",
+        measured: measured("1.52.0", "2026-11-23"),
+        closed_on: ALL,
+        shell: Some(Named("sh")),
+        ..OPEN
+    },
+    HostFacts {
+        host: "agy",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: npm's `antigravity-cli` 0.0.1 \
+             is empty, PyPI's `google-antigravity` 0.1.22 is a library",
+        ),
+        closed_on: ALL,
+        ..OPEN
+    },
     HostFacts {
         host: "grok",
-        trust: Some("trust the hooks of a project: `/hooks-trust`, or start it with `--trust`"),
+        measured: measured("1.0.41", "2026-11-23"),
+        trust: Some(
+            "have a git repository: it reads the hooks of a project nowhere else; and trust them: \
+             `/hooks-trust`, or start it with `--trust`",
+        ),
         reads: &[
             by("claude", ".grok/config.toml", &["compat", "claude", "hooks"], true),
             by("cursor", ".grok/config.toml", &["compat", "cursor", "hooks"], true),
@@ -329,6 +370,10 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "kiro",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: PyPI's `kiro-cli` 1.0.2 is \
+             another program",
+        ),
         unseen: &[calls("the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)")],
         ..OPEN
     },
@@ -353,7 +398,14 @@ pub const FACTS: &[HostFacts] = &[
         unseen: SUBAGENTS,
         ..PLUGIN
     },
-    HostFacts { host: "amp", ..PLUGIN },
+    HostFacts {
+        host: "amp",
+        tried: Some(
+            "2026-11-23: npm's `@ampcode/cli-linux-x64` 0.0.1790142911-g7618fb asks Amp's server before \
+             anything else, and ends without it",
+        ),
+        ..PLUGIN
+    },
     HostFacts { host: "pi", measured: measured("0.73.1", "2026-11-23"), ..PLUGIN },
     HostFacts { host: "omp", measured: measured("18.2.3", "2026-11-23"), ..PLUGIN },
     HostFacts {

@@ -1,6 +1,7 @@
 //! goose: hooks of Open Plugins, of which two can block.
 //!
-//! Source: `hooks.md` of its documentation. On a gate exit status 0 with anything on stdout but a
+//! Source: `hooks.md` of its documentation; measured with 1.52.0. Version 1.34.0 ignores a block. Tools
+//! of its own have plain names (`shell`), which were `developer__shell` in 1.34.0. On a gate exit status 0 with anything on stdout but a
 //! decision is a failure of the hook, so hookrun says nothing there: what hooks say goes to stderr.
 //! `on_failure` blocks where a hook fails before a tool; everywhere else a failure passes.
 
@@ -17,6 +18,11 @@ const EDIT: &[(&str, &str)] =
 
 const TOOLS: HostTools = HostTools {
     rows: &[
+        tool("shell", ToolSort::Shell),
+        Tool { keys: &[("file_path", "source")], ..tool("read_image", ToolSort::Read) },
+        Tool { keys: &[("file_path", "path")], ..tool("write", ToolSort::Write) },
+        Tool { keys: EDIT, ..tool("edit", ToolSort::Edit) },
+        tool("tree", ToolSort::List),
         tool("developer__shell", ToolSort::Shell),
         Tool { keys: &[("file_path", "source")], ..tool("developer__read_image", ToolSort::Read) },
         Tool { keys: &[("file_path", "path")], ..tool("developer__write", ToolSort::Write) },

@@ -1,18 +1,32 @@
 //! Grok Build: Claude Code's events with camelCase keys; a tool and a stop can be blocked.
 //!
-//! Sources: its page about hooks, and payloads that users of versions 0.2.32 to 1.0.25 have shown. It
-//! names its events `pre_tool_use` in what it sends and `PreToolUse` in its files. Its page says that
-//! a tool alone can be blocked; users saw that exit status 2 sends an agent on that wants to stop,
-//! and hookrun follows them. It also runs the hooks of Claude Code's and Cursor's settings.
+//! Measured with 1.0.41; before that its page about hooks, and payloads that users of versions 0.2.32
+//! to 1.0.25 have shown. It names its events `pre_tool_use` in what it sends and `PreToolUse` in its
+//! files. A stop takes `block`: `deny` undoes the status there. A question is not asked where tools
+//! need no leave (`--always-approve`), so hookrun blocks instead. It also runs the hooks of Claude
+//! Code's and Cursor's settings.
 
-use super::parts::{DECISION, REASON};
-use super::results::ReplyValue::{Text, Word};
-use super::results::{ReplyForm, form, refuse};
+use super::claude::{NEW_INPUT, TOOL_READS};
+use super::parts::{BLOCK, DECISION, NAMED, READS_ADDED, REASON, TEACH};
+use super::results::ReplySlot::{New, Objection};
+use super::results::ReplyValue::{Text, Value, Word};
+use super::results::{ReplyForm, form, refuse, say};
 use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
-static GATES: ReplyForm =
-    form(&[refuse(&[("decision", Word("deny")), ("reason", Text)])], &[DECISION, REASON], &[]);
+static GATES: ReplyForm = form(&[refuse(BLOCK)], &[DECISION, REASON], &[]);
+
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
+        refuse(&[("decision", Word("deny")), ("reason", Text)]),
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        TEACH,
+    ],
+    TOOL_READS,
+    READS_ADDED,
+);
+
+static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], READS_ADDED);
 
 const TOOLS: HostTools = HostTools {
     rows: &[
@@ -22,6 +36,7 @@ const TOOLS: HostTools = HostTools {
             keys: &[("file_path", "target_file")],
             ..tool("read_file", ToolSort::Read)
         },
+        Tool { also: &["Write"], ..tool("write", ToolSort::Write) },
         Tool { also: &["Write"], ..tool("write_file", ToolSort::Write) },
         Tool { also: &["Edit", "Write"], ..tool("search_replace", ToolSort::Edit) },
         Tool { also: &["Grep"], ..tool("grep", ToolSort::Grep) },
@@ -46,9 +61,9 @@ pub(super) static GROK: Dialect = Dialect {
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD).aliases(&["session_start"]),
         ROW.told("SessionEnd", "session.end", &TOLD).aliases(&["session_end"]),
-        ROW.told("UserPromptSubmit", "prompt.submit", &TOLD).aliases(&["user_prompt_submit"]),
-        ROW.gate("PreToolUse", "tool.pre", &GATES).aliases(&["pre_tool_use"]),
-        ROW.told("PostToolUse", "tool.post", &TOLD)
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES).aliases(&["user_prompt_submit"]),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE).aliases(&["pre_tool_use"]),
+        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
             .aliases(&["post_tool_use"])
             .keys(&[("toolResult", "result")]),
         ROW.told("PostToolUseFailure", "tool.error", &TOLD).aliases(&["post_tool_use_failure"]),

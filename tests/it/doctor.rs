@@ -369,8 +369,8 @@ fn hooks_that_are_switched_off_as_a_whole_are_named() {
 fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() {
     let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
     let sandbox = sandbox.script("hooks.d/tool.pre/typo", "#!/bin/sh\n# hookrun: tool=bahs\n");
-    sandbox.hookrun(&["install", "copilot"], b"").exits(0);
-    let (status, found) = problems(&sandbox, "copilot");
+    sandbox.hookrun(&["install", "goose"], b"").exits(0);
+    let (status, found) = problems(&sandbox, "goose");
     assert_eq!(status, 0, "{found:?}");
     let all = found.join("\n");
     assert!(all.contains("only reports prompt.submit: `censor` cannot block there"), "{all}");

@@ -612,8 +612,8 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
 #[test]
 fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
     let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
-    let ran = sandbox.hookrun(&["install", "copilot"], b"");
-    ran.prints("Copilot CLI only reports prompt.submit: `censor` cannot block there");
+    let ran = sandbox.hookrun(&["install", "goose"], b"");
+    ran.prints("goose only reports prompt.submit: `censor` cannot block there");
     let sandbox = project().hook_for("tool.batch", "all", "exit 0");
     let ran = install(&sandbox, &HOSTS[1], "project");
     ran.prints("Codex has no tool.batch: `all` will not run");

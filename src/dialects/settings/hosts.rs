@@ -2,7 +2,7 @@
 //! which hooks are matched, started and timed.
 //!
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
-//! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor and Copilot were not measured.
+//! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor was not measured.
 
 mod others;
 mod row;

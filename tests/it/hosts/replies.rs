@@ -161,10 +161,11 @@ fn a_context_reaches_the_model_where_the_host_takes_one() {
     }
     for event in ["sessionStart", "postToolUse"] {
         holds(("cursor", event, context(), 0, json!({"additional_context": "mind the gap"})));
+    }
+    for event in ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse"] {
         holds(("copilot", event, context(), 0, text()));
     }
     holds(("cursor", "preToolUse", context(), 0, Value::Null));
-    holds(("copilot", "preToolUse", context(), 0, Value::Null));
     holds(("gemini", "BeforeTool", context(), 0, Value::Null));
 }
 
@@ -189,13 +190,14 @@ fn a_refused_stop_goes_on_with_the_reason() {
 }
 
 #[test]
-fn a_refused_prompt_reaches_no_model_but_in_copilot() {
+fn a_refused_prompt_reaches_no_model() {
     holds(("claude", "UserPromptSubmit", no(), 2, Value::Null));
     holds(("codex", "UserPromptSubmit", no(), 2, Value::Null));
     holds(("gemini", "BeforeAgent", no(), 2, Value::Null));
     let cursor = json!({"continue": false, "user_message": "no"});
     holds(("cursor", "beforeSubmitPrompt", no(), 2, cursor));
-    holds(("copilot", "userPromptSubmitted", no(), 0, Value::Null));
+    let copilot = json!({"decision": "block", "reason": "no"});
+    holds(("copilot", "userPromptSubmitted", no(), 0, copilot));
 }
 
 #[test]
@@ -221,9 +223,7 @@ fn other_texts_are_rewritten_where_the_host_shows_them() {
 #[test]
 fn what_a_host_has_no_place_for_is_on_stderr() {
     let sandbox = Sandbox::new().hook("hook", &format!("echo '{}'", context()));
-    for host in ["cursor", "copilot"] {
-        let mut payload = tool();
-        payload["hook_event_name"] = "preToolUse".into();
-        sandbox.host(host, &payload).allows().says("mind the gap");
-    }
+    let mut payload = tool();
+    payload["hook_event_name"] = "preToolUse".into();
+    sandbox.host("cursor", &payload).allows().says("mind the gap");
 }

@@ -46,7 +46,7 @@ pub const TOOLS: &[ToolClass] = tools! {
         "run_command" "run_in_terminal" "run_terminal_command" "execute" "developer__shell"
         "run_commands" "execute_bash";
     Read "read" "read_file" "read_many_files" "view" "notebookread" "view_image" "view_file" "read_code"
-        "developer__read_image" "fs_read" "read_files";
+        "developer__read_image" "read_image" "fs_read" "read_files";
     Write "write" "write_file" "create" "create_file" "write_to_file" "developer__write" "fs_write";
     Edit "edit"
         "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
@@ -56,7 +56,7 @@ pub const TOOLS: &[ToolClass] = tools! {
         "developer__edit" "editor" "replace_in_file";
     Search "search"
         "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
-        "codebase_search" "file_search" "list_dir" "rg" "find_by_name" "developer__tree"
+        "codebase_search" "file_search" "list_dir" "rg" "find_by_name" "developer__tree" "tree"
         "search_codebase" "search_files" "list_files";
     Fetch "fetch"
         "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url" "fetchurl" "fetch_webpage"

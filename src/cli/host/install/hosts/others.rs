@@ -43,8 +43,9 @@ pub(super) const FACTORY: InstallHost = InstallHost {
     project: ".factory/settings.json",
     user: UserFile::Home(".factory/settings.json"),
     form: HostForm::Settings(SettingsShape::of(&files::FACTORY)),
+    cannot: &["where no tool needs leave, it does not ask: a tool that a hook asks about runs"],
     must: &["have no `hooks.json` next to the file: its documents say that it wins, and version \
-             0.186.0 reads `settings.json` alone"],
+             0.225.2 reads `settings.json` alone"],
     beside: &[Beside { file: "hooks.json", is_of_user: true }],
     ..PLAIN
 };
@@ -108,7 +109,7 @@ pub(super) const GROK: InstallHost = InstallHost {
     project: ".grok/hooks/hookrun.json",
     user: UserFile::Home(".grok/hooks/hookrun.json"),
     form: HostForm::Settings(SettingsShape::of(&files::GROK)),
-    cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
+    cannot: &["what a hook says when a session starts or a prompt comes does not reach the model"],
     no_server: UNTRIED,
     ..PLAIN
 };
