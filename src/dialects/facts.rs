@@ -276,6 +276,10 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "cursor",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: npm's `cursor-agent` 1.0.3 is \
+             another program",
+        ),
         closed_on: ALL,
         unseen: &[calls("tools of cloud agents, which run no hooks of a user")],
         trust: Some("trust the workspace"),
@@ -301,6 +305,10 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "vscode",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: npm's `code-server` 4.139.1, the \
+             editor for a browser, was not run",
+        ),
         trust: Some("trust the workspace"),
         reads: &[
             by("claude", ".config/Code/User/settings.json", &["chat.useClaudeHooks"], false),
@@ -316,6 +324,9 @@ pub const FACTS: &[HostFacts] = &[
     },
     HostFacts {
         host: "windsurf",
+        tried: Some(
+            "2026-11-23: npm, PyPI, crates.io and Debian do not have it: npm's `windsurf` 0.0.1 is empty",
+        ),
         unseen: &[calls("tools that are no command, file or MCP tool: search, web, browser")],
         shell: Some(Named("bash")),
         ..OPEN
