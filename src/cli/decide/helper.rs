@@ -36,7 +36,7 @@ use crate::cli::decide::printed::RunDecision;
 use crate::cli::errand;
 use crate::cli::exit::Result;
 
-/// How long the helper may take to accept an event. Then `run` decides itself.
+/// How long it may take to connect to the helper, ask it and be accepted. Then `run` decides itself.
 const ACCEPTING: Duration = Duration::from_millis(5);
 
 /// How much longer than its hooks the helper may take to decide.
@@ -166,6 +166,7 @@ impl<'a> Helper<'a> {
             return None;
         }
         let address = address(self.env)?;
+        let until = Instant::now() + ACCEPTING;
         let stream = match connected(&address) {
             Ok(stream) => stream,
             Err(error) => {
@@ -175,7 +176,7 @@ impl<'a> Helper<'a> {
         };
         let request = self.request(&context, budget)?;
         let mut lines = BufReader::new(&stream);
-        if !self.is_accepted(&request, &stream, &mut lines) {
+        if !self.is_accepted(&request, &stream, &mut lines, until) {
             return None;
         }
         let longest = hooks_take.saturating_add(DECIDING);
@@ -197,11 +198,11 @@ impl<'a> Helper<'a> {
         request: &[u8],
         mut stream: &UnixStream,
         lines: &mut BufReader<&UnixStream>,
+        until: Instant,
     ) -> bool {
         let is_ours = peer(stream).is_some_and(|pid| self.runs_here(pid));
-        let until = Some(Instant::now() + ACCEPTING);
         let is_sent = is_ours && stream.write_all(request).is_ok();
-        let accepted = is_sent && is_readable(stream, until, None);
+        let accepted = is_sent && is_readable(stream, Some(until), None);
         let _ = stream.set_nonblocking(false);
         let mut line = String::new();
         if !accepted || lines.read_line(&mut line).is_err() {
