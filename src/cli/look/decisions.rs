@@ -1,7 +1,8 @@
 //! The decisions that a command looks at: in which files they are, which of them it wants, and
 //! which lines could not be read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::cli::args::FilterArgs;
 use crate::cli::exit::Result;
@@ -16,6 +17,7 @@ use crate::lab::export::LoggedDecision;
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 
+use super::clean_lines::{CleanText, read_clean};
 use super::filter::{self, Filter};
 
 /// How many lines that are not records are named.
@@ -67,41 +69,43 @@ impl ChosenDecisions {
         // All are opened before one is read: meanwhile they may get other names.
         let opened: std::result::Result<Vec<FileLines>, ReadError> =
             self.files.iter().rev().map(|file| FileLines::open(file)).collect();
-        let (mut raw, mut clean) = (Vec::new(), String::new());
-        for (mut lines, file) in
-            opened.map_err(cannot_read)?.into_iter().zip(self.files.iter().rev())
-        {
-            loop {
-                let number = match lines.next_line(&mut raw) {
-                    Ok(Some(number)) => number,
-                    Ok(None) => break,
-                    // After a line that is too long, go on; after a read error, stop.
-                    Err(error) if error.line.is_none() => return Err(cannot_read(error)),
-                    Err(error) => {
-                        self.skipped.add(|| error);
-                        continue;
-                    }
-                };
-                clean.clear();
-                redactor.json(&String::from_utf8_lossy(&raw), &mut clean);
-                let seen = DecisionLine::parse(clean.as_bytes()).and_then(|line| {
-                    self.read += 1;
-                    Ok(self.filter.takes(&line)?.map(|brief| (line, brief)))
-                });
-                let taken = seen.and_then(|taken| {
-                    let Some((line, brief)) = &taken else { return Ok(None) };
-                    LoggedDecision::of(line, brief).map(|decision| Some(show(&decision)))
-                });
-                match taken {
-                    Ok(None) => {}
-                    Ok(Some(shown)) => {
-                        shown?;
-                        self.found += 1;
-                    }
-                    Err(problem) => {
-                        self.skipped.add(|| ReadError::of_line(file, number, &problem));
-                    }
+        let opened = opened.map_err(cannot_read)?;
+        let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
+        thread::scope(|scope| {
+            let lines = read_clean(scope, opened, redactor);
+            lines.iter().flatten().try_for_each(|line| match line {
+                Ok(line) => self.show_line(&files[line.file], &line, show),
+                Err(error) if error.line.is_none() => Err(cannot_read(error)),
+                Err(error) => {
+                    self.skipped.add(|| error);
+                    Ok(())
                 }
+            })
+        })
+    }
+
+    fn show_line(
+        &mut self,
+        file: &Path,
+        line: &CleanText,
+        show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let seen = DecisionLine::parse(line.text.as_bytes()).and_then(|line| {
+            self.read += 1;
+            Ok(self.filter.takes(&line)?.map(|brief| (line, brief)))
+        });
+        let taken = seen.and_then(|taken| {
+            let Some((line, brief)) = &taken else { return Ok(None) };
+            LoggedDecision::of(line, brief).map(|decision| Some(show(&decision)))
+        });
+        match taken {
+            Ok(None) => {}
+            Ok(Some(shown)) => {
+                shown?;
+                self.found += 1;
+            }
+            Err(problem) => {
+                self.skipped.add(|| ReadError::of_line(file, line.number, &problem));
             }
         }
         Ok(())
