@@ -1,5 +1,5 @@
 //! Lines of decisions without their secrets, read and searched by a thread while the ones before
-//! them are used: half of what a report of many decisions takes is that search.
+//! them are used: that search is much of what a report of many decisions takes.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
