@@ -311,16 +311,17 @@ impl HookProfile {
 }
 
 /// How wide the bar of the longest p99 is.
-const BAR_COLUMNS: f64 = 24.0;
+const BAR_COLUMNS: u128 = 24;
 
 /// A bar for a part of the longest: the median in full blocks, what is more up to the p99 in light
-/// ones.
-fn bar(one: &HookProfile, longest: Duration) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the bar")]
+/// ones. In whole numbers: as floating-point numbers, `24 × p99 / p99` is more than 24 for one time
+/// in fourteen.
+fn bar(median: Duration, p99: Duration, longest: Duration) -> String {
     let columns = |time: Duration| {
-        (BAR_COLUMNS * time.as_secs_f64() / longest.as_secs_f64().max(1e-9)).ceil() as usize
+        let columns = (BAR_COLUMNS * time.as_nanos()).div_ceil(longest.as_nanos().max(1));
+        usize::try_from(columns).unwrap_or_default()
     };
-    let (median, p99) = (columns(one.cold), columns(one.p99));
+    let (median, p99) = (columns(median), columns(p99));
     "█".repeat(median) + &"░".repeat(p99.saturating_sub(median))
 }
 
@@ -332,7 +333,7 @@ impl CheckReport for ProfileReport {
             let is_late = one.share().is_some_and(|share| share > 0.5);
             let style = if is_late { DOUBT } else { GOOD };
             writeln!(out, "{:<widest$}  {}", one.name(), one.times())?;
-            let bar = bar(one, longest);
+            let bar = bar(one.cold, one.p99, longest);
             let start = one.start().map(|start| format!("  {start}")).unwrap_or_default();
             writeln!(out, "  {style}{bar}{style:#}{start}")?;
         }
@@ -377,5 +378,21 @@ impl CheckReport for ProfileReport {
         let checks = self.hooks.iter().map(of_hook).collect();
         let took = Some(self.took);
         CheckList { name: PROFILE.to_string(), checks, took, ..CheckList::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_of_the_longest_is_as_wide_as_any() {
+        // 24 × 14,956 ns / 14,956 ns is 24.000000000000004 in floating-point seconds.
+        for nanoseconds in [1, 14_956, 26_920, 52_700_000] {
+            let longest = Duration::from_nanos(nanoseconds);
+            assert_eq!(bar(longest / 2, longest, longest).chars().count(), 24, "{nanoseconds}");
+            assert_eq!(bar(longest, longest, longest), "█".repeat(24), "{nanoseconds}");
+        }
+        assert_eq!(bar(Duration::ZERO, Duration::ZERO, Duration::ZERO), "");
     }
 }
