@@ -1,5 +1,6 @@
 //! Who else may write a file of hooks, and so decide what runs.
 
+use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -10,10 +11,13 @@ const STICKY: u32 = 0o1000;
 /// Whether every user may write a file, or put other files into a folder, and can reach it. A
 /// folder above it that only its owner may enter keeps the others out.
 pub fn is_open_to_everyone(path: &Path) -> bool {
-    let is_open = path.metadata().is_ok_and(|meta| {
-        let mode = meta.permissions().mode();
-        mode & WRITE_BY_OTHERS != 0 && !(meta.is_dir() && mode & STICKY != 0)
-    });
+    path.metadata().is_ok_and(|meta| everyone_may_write(path, &meta))
+}
+
+/// The same, for a path that was just looked at.
+pub fn everyone_may_write(path: &Path, meta: &Metadata) -> bool {
+    let mode = meta.permissions().mode();
+    let is_open = mode & WRITE_BY_OTHERS != 0 && !(meta.is_dir() && mode & STICKY != 0);
     is_open && can_be_reached(path)
 }
 

@@ -122,7 +122,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
     }
-    if access::is_open_to_everyone(&path) {
+    if access::everyone_may_write(&path, &meta) {
         return Err(open_to_everyone(&path));
     }
     // Anyone who can write the folder of a link can replace the link.

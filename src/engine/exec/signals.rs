@@ -199,12 +199,17 @@ pub fn hold_out() {
 }
 
 /// Whether this process explicitly ignores a signal, rather than taking a default without effect.
-pub(super) fn is_ignored(signal: libc::c_int) -> bool {
+fn is_ignored(signal: c_int) -> bool {
+    handler_of(signal) == Some(libc::SIG_IGN)
+}
+
+/// What handles a signal: `SIG_DFL`, `SIG_IGN` or a function. `None` if there is no such signal.
+pub(super) fn handler_of(signal: c_int) -> Option<usize> {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: without a new action this call only writes the current one, and there is room for it.
     let is_known = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) } == 0;
     // SAFETY: on success the system has written it.
-    is_known && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
+    is_known.then(|| unsafe { now.assume_init() }.sa_sigaction)
 }
 
 impl Abort {
