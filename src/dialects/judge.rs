@@ -196,7 +196,7 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
             return answered(Verdict::new(Decision::Allow, ContractRule::Silence), vec![note]);
         }
     };
-    let object = read_object(text).map_err(|error| syntax(&error));
+    let object = read_object(text).map_err(|error| syntax(text, &error));
     let (mut verdict, mut notes) = match object.and_then(|object| binding.verdict(&object)) {
         Ok(read) => read,
         Err(problem) => return (malformed(problem), Vec::new()),

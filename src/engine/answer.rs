@@ -156,7 +156,7 @@ pub(crate) fn failed(
 
 /// Reads text that is one JSON object, or begins like one.
 fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    let document = read_object(text).map_err(|error| syntax(&error));
+    let document = read_object(text).map_err(|error| syntax(text, &error));
     let read = document.and_then(|entries| structured(entries, text, permit));
     // A block may be next to an unknown key or below it.
     let found = match &read {
@@ -184,8 +184,13 @@ pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) ->
 }
 
 /// What is wrong with text that begins like a JSON object. Names the usual mistakes.
-pub(crate) fn syntax(error: &serde_json::Error) -> String {
+pub(crate) fn syntax(text: &str, error: &serde_json::Error) -> String {
     let words = error.to_string();
+    if text.trim_start_matches(['{', ' ']).starts_with('\'') {
+        return "not valid JSON: its keys are in single quotes; in Python print `json.dumps(…)`, \
+                not the dict"
+            .to_string();
+    }
     if words.starts_with("trailing characters") {
         return format!("something follows the JSON object ({words}); print one object alone");
     }

@@ -161,8 +161,8 @@ rules! {
         "allow; `on_failure = \"block\"` makes it a failure that blocks";
     Translated "translated" "prints a result of the dialect that it was written for":
         "what the table of that dialect says (`hookrun events --dialect NAME`)";
-    Ruled "rule" "is a rule, and its matcher takes the event":
-        "what it says: `deny` blocks, `ask` asks";
+    Ruled "rule" "is a rule, and it matches the event":
+        "`deny` blocks, `ask` asks";
     Returned "returned" "is a function of the program around it, and returns":
         "what it returned: allow, ask or block";
 }

@@ -85,7 +85,12 @@ fn what_was_just_installed_is_in_order() {
 #[test]
 fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     let sandbox = project();
-    sandbox.hookrun(&["doctor"], b"").exits(0).prints("Codex: does not ask hookrun\n");
+    let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
+    assert!(said.contains("no host is found here, and none asks hookrun\n"), "{said}");
+    let sandbox = sandbox.file(".codex/hooks.json", "{}");
+    let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
+    let wanted = "here, but do not ask hookrun: Codex (`hookrun install HOST`)\n";
+    assert!(said.contains(wanted), "{said}");
     let (status, found) = problems(&sandbox, "codex");
     let wanted = "error .codex/hooks.json: Codex does not ask hookrun [`hookrun install codex`]";
     assert_eq!((status, found), (1, vec![wanted.to_string()]));

@@ -54,20 +54,20 @@ paths
 
 hooks that run at tool.pre
   30-sudo.sh  hooks.d/tool.pre/30-sudo.sh
-    it wants command /sudo/
+    matches command /sudo/
   hookrun.toml:1
-    it wants runs rm -r
+    matches runs rm -r
     deny: no `rm -rf \"$OUT\" *.o`
   env  hookrun.toml:5
-    it wants path .env
+    matches path .env
     ask: touch .env?
   hookrun.toml:10
-    it wants runs git push
+    matches runs git push
     deny: cannot tell what `$P` runs; write it out. The rule: no
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh
-    it wants tool `write`; this event is `bash`
+    it matches tool `write`; the event's tool is `bash`
   20-off.sh  hooks.d/tool.pre/20-off.sh
     disabled: enabled = false
 "
@@ -104,7 +104,7 @@ fn json_has_the_action_and_every_hook() {
     let running: Vec<_> = hooks.iter().filter(|hook| hook["runs"] == true).collect();
     let rule = json!({
         "name": "hookrun.toml:1", "file": "hookrun.toml", "line": 1, "runs": true,
-        "why": "it wants runs rm -r", "says": { "deny": "no `rm -rf a`" },
+        "why": "matches runs rm -r", "says": { "deny": "no `rm -rf a`" },
     });
     assert_eq!((running, hooks.len()), (vec![&rule], 6));
 }

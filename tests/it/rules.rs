@@ -192,7 +192,7 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
     ran.exits(1).prints("skip    4 hooks").prints("names    a, b, c, d\n").prints("BLOCK   e");
     let one = ["test", "tool.pre", "--hook", "a"];
-    sandbox.hookrun(&one, context.as_bytes()).exits(0).prints("it wants a run of `a`");
+    sandbox.hookrun(&one, context.as_bytes()).exits(0).prints("it matches runs of `a`");
 }
 
 #[test]

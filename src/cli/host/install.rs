@@ -4,7 +4,7 @@
 pub(crate) mod document;
 mod edit;
 pub(crate) mod files;
-mod found;
+pub(crate) mod found;
 pub(crate) mod git;
 pub(crate) mod hosts;
 mod list;

@@ -27,6 +27,7 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{InstallRecord, Target};
+use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::hosts::HOSTS;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
@@ -53,11 +54,18 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let wanted = HooksByEvent::of(&config.hooks);
     let evidence = Evidence::of(&config.project, env);
     let mut lines = Vec::new();
+    // Hosts that are here and do not ask hookrun.
+    let mut without = Vec::new();
     for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
     {
         let look = HostLook { host, config: &config, env };
         let installed = look_into(look, &mut findings);
-        lines.push(summary(host, &installed));
+        match (installed.as_slice(), &args.host) {
+            ([], None) if is_here(host, &config, env) => without.push(host.title),
+            ([], None) => {}
+            ([], Some(_)) => lines.push(format!("{}: does not ask hookrun", host.title)),
+            (installed, _) => lines.push(summary(host, installed)),
+        }
         about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
@@ -74,6 +82,12 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
         overlap::look(look, &installed, &mut findings);
         unmatched::look(look, &installed, &mut findings);
+    }
+    if !without.is_empty() {
+        let titles = without.join(", ");
+        lines.push(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
+    } else if lines.is_empty() {
+        lines.push("no host is found here, and none asks hookrun".to_string());
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
@@ -159,9 +173,6 @@ fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
 }
 
 fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
-    if installed.is_empty() {
-        return format!("{}: does not ask hookrun", host.title);
-    }
     let each = installed.iter().map(|one| {
         let (events, place) = (one.events.len(), &one.file.place);
         match events {

@@ -172,7 +172,7 @@ impl ExplainedHook {
         let PlannedHook { hook, selection } = planned;
         let runs = *selection == Selection::Wanted;
         let why = match selection {
-            Selection::Wanted => format!("it wants {}", hook.matcher),
+            Selection::Wanted => format!("matches {}", hook.matcher),
             Selection::Unwanted(mismatch) => mismatch.to_string(),
             Selection::Disabled => "disabled: enabled = false".to_string(),
             Selection::Idle(why) => format!("idle: {why}"),

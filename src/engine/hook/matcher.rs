@@ -451,14 +451,21 @@ impl fmt::Display for Matcher {
         if let Some(tool) = &self.tool {
             parts.push(format!("tool {}", tool.written));
         }
-        for path in &self.paths {
-            parts.push(format!("path {}", path.written));
+        let or = |texts: Vec<&str>| texts.join(" or ");
+        if !self.paths.is_empty() {
+            parts.push(format!(
+                "path {}",
+                or(self.paths.iter().map(|path| &*path.written).collect())
+            ));
         }
         if let Some(command) = &self.command {
             parts.push(format!("command /{command}/"));
         }
-        for form in &self.runs {
-            parts.push(format!("runs {}", form.written));
+        if !self.runs.is_empty() {
+            parts.push(format!(
+                "runs {}",
+                or(self.runs.iter().map(|form| &*form.written).collect())
+            ));
         }
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));

@@ -251,7 +251,7 @@ fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
     }
     match RULES.iter().find(|row| row.name == given.rule) {
         Some(row) => {
-            label(out, "rule", &format!("a hook that {}", row.answer))?;
+            label(out, "rule", &format!("the hook {}", row.answer))?;
             prose(out, "", &format!("means: {}", row.verdict))
         }
         None => label(out, "rule", &plain(&given.rule)),

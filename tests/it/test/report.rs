@@ -77,7 +77,7 @@ fn the_report_of_a_refusal_has_everything() {
                     "notes": [],
                 })),
                 with(hook("20-write.sh", "tool write", "block"), json!({
-                    "fate": "unwanted", "why": "it wants tool `write`; this event is `bash`",
+                    "fate": "unwanted", "why": "it matches tool `write`; the event's tool is `bash`",
                 })),
                 with(hook("30-off.sh", "every event", "block"), json!({ "fate": "disabled" })),
                 with(hook("40-block.sh", "every event", "allow"), json!({

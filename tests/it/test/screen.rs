@@ -48,13 +48,13 @@ allow   10-look.sh
         stdout   looked
         verdict  allow
         output   looked
-        rule     a hook that exits 0 and prints text
+        rule     the hook exits 0 and prints text
                  means: allow; the text is `output`, or `additionalContext`
                  where the event says so
 
 skip    20-write.sh
         file     hooks.d/tool.pre/20-write.sh (project layer)
-        why      it wants tool `write`; this event is `Bash`
+        why      it matches tool `write`; the event's tool is `Bash`
 
 BLOCK   30-guard.sh
         file     hooks.d/tool.pre/30-guard.sh (project layer)
@@ -62,7 +62,7 @@ BLOCK   30-guard.sh
         exit     status 1 after N ms
         stderr   rm -rf needs a person
         verdict  block: rm -rf needs a person
-        rule     a hook that exits with another status than 0
+        rule     the hook exits with another status than 0
                  means: block; the reason is stderr, else the JSON's `reason`,
                  else stdout
 

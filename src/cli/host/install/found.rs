@@ -88,7 +88,7 @@ fn scope_of(host: &InstallHost, args: &PlaceArgs) -> SettingsScope {
 }
 
 /// Whether the user has the host, or the project has its file.
-fn is_here(host: &InstallHost, config: &Config, env: &Environment) -> bool {
+pub(crate) fn is_here(host: &InstallHost, config: &Config, env: &Environment) -> bool {
     let path = host.path(SettingsScope::Project, config.nearest_folder(), env);
     host.is_installed(env) || path.is_some_and(|path| path.exists())
 }

@@ -83,36 +83,36 @@ pub(super) fn of_field(field: &str) -> String {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_none = |found: &Option<String>| match found {
-            Some(text) => format!("is `{text}`"),
-            None => "has none".to_string(),
+        let or_none = |what: &str, found: &Option<String>| match found {
+            Some(text) => format!("the event's {what} is `{text}`"),
+            None => format!("the event has no {what}"),
         };
         match self {
             Mismatch::Tool { wanted, found } => {
-                write!(f, "it wants tool `{wanted}`; this event {}", or_none(found))
+                write!(f, "it matches tool `{wanted}`; {}", or_none("tool", found))
             }
             Mismatch::Path { wanted, found } if found.is_empty() => {
-                write!(f, "it wants path `{wanted}`; this event names none")
+                write!(f, "it matches path `{wanted}`; the event names no path")
             }
             Mismatch::Path { wanted, found } => {
-                write!(f, "it wants path `{wanted}`; this event names `{}`", found.join("`, `"))
+                write!(f, "it matches path `{wanted}`; the event names `{}`", found.join("`, `"))
             }
             Mismatch::Command { wanted, found } => {
-                write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
+                write!(f, "it matches command /{wanted}/; {}", or_none("command", found))
             }
-            Mismatch::Excepted { by } => write!(f, "its exception takes this event: {by}"),
-            Mismatch::Runs { wanted, found: None } => {
-                write!(f, "it wants a run of `{wanted}`; this event has no command")
-            }
+            Mismatch::Excepted { by } => write!(f, "its exception matches the event: {by}"),
             Mismatch::Runs { wanted, found } => {
-                write!(f, "it wants a run of `{wanted}`; this event's command {}", or_none(found))
+                write!(f, "it matches runs of `{wanted}`; {}", or_none("command", found))
             }
             Mismatch::Field { field, wanted, found } => {
-                write!(f, "it wants `{field}` /{wanted}/; this event's {}", or_none(found))
+                write!(f, "it matches `{field}` /{wanted}/; {}", or_none("value there", found))
             }
             Mismatch::Matcher { what, wanted, found } => {
-                let found = if found.is_empty() { None } else { Some(found.join("`, `")) };
-                write!(f, "it wants {what} {wanted}; this event's {}", or_none(&found))
+                let found = match found.is_empty() {
+                    true => "none".to_string(),
+                    false => format!("`{}`", found.join("`, `")),
+                };
+                write!(f, "it matches {what} {wanted}; this event has {found}")
             }
         }
     }
