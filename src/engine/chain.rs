@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
+use crate::engine::exec::command::KnownFolders;
 use crate::engine::exec::{Budget, Engine, Job};
 use crate::engine::hook::{EventPart, Handler, Hook, rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
@@ -20,6 +21,7 @@ use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
 pub use links::follow;
 pub(crate) use preparation::Preparation;
+pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 pub(crate) use turn::HookTurn;
 use turn::{PreparedTurn, add_notes, refuses};
@@ -48,7 +50,8 @@ pub fn run(
         trace: &trace,
         started,
         budget,
-        payload: None,
+        made: MadeForHooks::default(),
+        folders: KnownFolders::default(),
         rewrites: 0,
         rewriter: None,
         runs: Vec::new(),
@@ -97,8 +100,8 @@ struct Chain<'c> {
     trace: &'c TraceContext,
     started: Instant,
     budget: Option<Budget>,
-    /// The context for the next native hook; made again after a rewrite.
-    payload: Option<Arc<Payload>>,
+    made: MadeForHooks,
+    folders: KnownFolders,
     /// The number of rewrites so far, and the hook that made the last one.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
@@ -106,6 +109,14 @@ struct Chain<'c> {
     /// The hooks that have had their turn.
     turned: Vec<FinishedTurn>,
     is_settled: bool,
+}
+
+/// What hooks get of the event as it is now; made again after a rewrite.
+#[derive(Default)]
+struct MadeForHooks {
+    /// The context for native hooks.
+    payload: Option<Arc<Payload>>,
+    facts: Option<Arc<EventVariables>>,
 }
 
 /// A hook that has had its turn, whether or not it wanted the event at that time.
@@ -164,7 +175,7 @@ impl Chain<'_> {
             return;
         };
         self.came = None;
-        self.payload = None;
+        self.made = MadeForHooks::default();
         let place = self.surroundings.place(&self.event);
         let is_meant = |one: &FinishedTurn| {
             let has_turn = one.rewrites < self.rewrites;
@@ -272,7 +283,14 @@ impl Chain<'_> {
             return Arc::new(Payload::of(&theirs));
         }
         let seen = self.came.as_ref().unwrap_or(&self.event);
-        Arc::clone(self.payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
+        let payload = &mut self.made.payload;
+        Arc::clone(payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
+    }
+
+    fn facts(&mut self) -> Arc<EventVariables> {
+        let seen = self.came.as_ref().unwrap_or(&self.event);
+        let make = || EventVariables::of(seen, self.surroundings, self.trace);
+        Arc::clone(self.made.facts.get_or_insert_with(make))
     }
 
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
@@ -301,7 +319,9 @@ impl Chain<'_> {
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
-        let preparation = Preparation::new(self.seen(), self.engine, self.surroundings, self.trace);
+        let facts = self.facts();
+        let (engine, surroundings) = (self.engine, self.surroundings);
+        let preparation = Preparation::new(self.seen(), engine, surroundings, facts, &self.folders);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()
@@ -397,7 +417,7 @@ impl Chain<'_> {
                 Err(why) => (value.clone(), Some(why)),
             };
             if rejected.is_none() {
-                self.payload = None;
+                self.made = MadeForHooks::default();
                 self.rewrites += 1;
                 let own = self.turned.iter_mut().find(|one| one.hook.name == hook.name);
                 if let Some(own) = own {

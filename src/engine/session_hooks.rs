@@ -12,9 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::chain::{HookTurn, Preparation};
+use crate::engine::chain::{EventVariables, HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
+use crate::engine::exec::command::KnownFolders;
 use crate::engine::exec::{Engine, LineLife, LineStream};
 use crate::engine::hook::{EventPart, Hook, Lives};
 use crate::engine::lock::locked;
@@ -323,7 +324,9 @@ impl SharedState {
         let turn = HookTurn { hook: Arc::clone(&one.hook), part: EventPart::WHOLE };
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
-        let preparation = Preparation::new(event, &engine, surroundings, &trace);
+        let facts = EventVariables::of(event, surroundings, &trace);
+        let folders = KnownFolders::default();
+        let preparation = Preparation::new(event, &engine, surroundings, facts, &folders);
         let mut prepared = preparation.prepared(&turn, Arc::default());
         let mut job = preparation.job(&mut prepared);
         job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::surroundings::{
-    Surroundings, absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask,
+    EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
     whole, working_directory,
 };
 use super::turn::{HookTurn, PreparedTurn};
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
-use crate::engine::exec::{Engine, FunctionCall, Job, Runs, command};
+use crate::engine::exec::command::{self, KnownFolders};
+use crate::engine::exec::{Engine, FunctionCall, Job, Runs};
 use crate::engine::hook::{Background, Handler, Hook, Lives, Permit};
-use crate::engine::run::TraceContext;
 use crate::engine::ui::{Connection, Tenure};
 
 /// What the jobs of all hooks that see one event have in common.
@@ -20,7 +20,8 @@ pub(crate) struct Preparation<'c> {
     seen: &'c Event,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
-    facts: Vec<(&'static str, String)>,
+    facts: Arc<EventVariables>,
+    folders: &'c KnownFolders,
     cwd: Option<PathBuf>,
     /// Why they do not run in the folder that the event names.
     pub(super) cwd_note: Option<String>,
@@ -31,12 +32,11 @@ impl<'c> Preparation<'c> {
         seen: &'c Event,
         engine: &'c Engine,
         surroundings: &'c Surroundings,
-        trace: &TraceContext,
+        facts: Arc<EventVariables>,
+        folders: &'c KnownFolders,
     ) -> Preparation<'c> {
-        let mut facts = facts(seen, surroundings);
-        facts.push(("TRACEPARENT", trace.traceparent()));
         let (cwd, cwd_note) = working_directory(seen, surroundings);
-        Preparation { seen, engine, surroundings, facts, cwd, cwd_note }
+        Preparation { seen, engine, surroundings, facts, folders, cwd, cwd_note }
     }
 
     pub(crate) fn prepared<'t>(
@@ -62,7 +62,7 @@ impl<'c> Preparation<'c> {
         let search = self.surroundings.search.as_deref();
         let variables = std::mem::take(variables);
         let program = whole(hook, spec.blocks, &variables)
-            .and_then(|()| command::resolve(&hook.handler, search));
+            .and_then(|()| command::resolve_among(&hook.handler, search, self.folders));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         Job {
             hook,
@@ -92,11 +92,11 @@ impl<'c> Preparation<'c> {
             (Lives::Event, Background::Kill) => Tenure::Event,
         };
         let server = self.engine.server.as_ref()?;
-        server.connection(&hook.name, session_of(&self.facts), tenure)
+        server.connection(&hook.name, self.facts.session(), tenure)
     }
 
     /// The variables of a hook. A function has none.
-    fn variables(&self, hook: &Hook) -> Vec<(String, String)> {
+    fn variables<'h>(&self, hook: &'h Hook) -> Vec<(&'h str, String)> {
         if hook.handler.is_function() {
             return Vec::new();
         }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::engine::event::{Action, Event, EventSpec};
@@ -169,7 +170,28 @@ pub(super) fn working_directory(
     }
 }
 
-pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, String)> {
+/// Variables about an event, which all its hooks get.
+#[derive(Debug)]
+pub(crate) struct EventVariables(Vec<(&'static str, String)>);
+
+impl EventVariables {
+    pub(crate) fn of(
+        event: &Event,
+        surroundings: &Surroundings,
+        trace: &TraceContext,
+    ) -> Arc<EventVariables> {
+        let mut facts = facts(event, surroundings);
+        facts.push(("TRACEPARENT", trace.traceparent()));
+        Arc::new(EventVariables(facts))
+    }
+
+    pub(super) fn session(&self) -> Option<&str> {
+        let fact = self.0.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+        fact.map(|(_, id)| id.as_str())
+    }
+}
+
+fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, String)> {
     let context = event.context();
     let mut facts = vec![
         ("HOOKRUN_EVENT", event.spec().name.to_string()),
@@ -214,43 +236,36 @@ fn programs(action: &Action) -> Vec<String> {
     names.chain(doubt).map(|name| name.unwrap_or("?").to_string()).collect()
 }
 
-pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f str> {
-    let fact = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
-    fact.map(|(_, id)| id.as_str())
-}
-
-pub(super) fn variables(
-    hook: &Hook,
+pub(super) fn variables<'h>(
+    hook: &'h Hook,
     spec: &EventSpec,
     mark: &str,
-    facts: &[(&'static str, String)],
+    facts: &EventVariables,
     surroundings: &Surroundings,
-) -> Vec<(String, String)> {
+) -> Vec<(&'h str, String)> {
     let timeout = hook.timeout(spec);
     let depth = surroundings.depth.saturating_add(1);
-    let mut variables = vec![
-        ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
-        ("HOOKRUN_DEPTH".to_string(), depth.to_string()),
-    ];
+    let mut variables =
+        vec![("HOOKRUN_HOOK", hook.name.clone()), ("HOOKRUN_DEPTH", depth.to_string())];
     if timeout < Duration::MAX && hook.lives == Lives::Event {
-        variables.push(("HOOKRUN_TIMEOUT_MS".to_string(), timeout.as_millis().to_string()));
+        variables.push(("HOOKRUN_TIMEOUT_MS", timeout.as_millis().to_string()));
     }
     if hook.background == Background::Kill && hook.containment != Containment::Group {
-        variables.push(("HOOKRUN_RUN_ID".to_string(), mark.to_string()));
+        variables.push(("HOOKRUN_RUN_ID", mark.to_string()));
     }
     if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
         let folder = folder.to_string_lossy().into_owned();
-        variables.push(("HOOKRUN_HOOK_DIR".to_string(), folder));
+        variables.push(("HOOKRUN_HOOK_DIR", folder));
     }
     // What Python would keep beside a module is part of what is trusted.
     if hook.source.layer == LayerKind::Project {
-        variables.push(("PYTHONDONTWRITEBYTECODE".to_string(), "1".to_string()));
+        variables.push(("PYTHONDONTWRITEBYTECODE", "1".to_string()));
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
     // What differs from event to event is in the lines that a hook reads that stays up.
     let is_lasting = |name: &str| !hook.stays_up() || OF_ALL_EVENTS.contains(&name);
-    for (name, value) in facts.iter().filter(|(name, _)| is_lasting(name)) {
+    for (name, value) in facts.0.iter().filter(|(name, _)| is_lasting(name)) {
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
@@ -258,18 +273,17 @@ pub(super) fn variables(
         if value.len() > LONGEST_VARIABLE_BYTES || value.contains('\0') {
             left_out.push(*name);
         } else {
-            variables.push(((*name).to_string(), value.to_string()));
+            variables.push((*name, value.to_string()));
         }
     }
     if !left_out.is_empty() {
-        variables.push(("HOOKRUN_TRUNCATED".to_string(), left_out.join(" ")));
+        variables.push(("HOOKRUN_TRUNCATED", left_out.join(" ")));
     }
     if hook.stays_up() {
         return variables;
     }
-    let id = session_of(facts);
-    if let Some(folder) = state_folder(&surroundings.state, id, &hook.name) {
-        variables.push(("HOOKRUN_STATE_DIR".to_string(), folder));
+    if let Some(folder) = state_folder(&surroundings.state, facts.session(), &hook.name) {
+        variables.push(("HOOKRUN_STATE_DIR", folder));
     }
     variables
 }
@@ -282,9 +296,9 @@ pub(super) fn variables(
 pub(super) fn whole(
     hook: &Hook,
     is_gate: bool,
-    variables: &[(String, String)],
+    variables: &[(&str, String)],
 ) -> Result<(), StartError> {
-    let left_out = variables.iter().find(|(name, _)| name == "HOOKRUN_TRUNCATED");
+    let left_out = variables.iter().find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
     match left_out {
         Some((_, names)) if is_gate && !hook.reads_stdin && hook.convention.is_none() => {
             let problem = format!(
@@ -299,11 +313,11 @@ pub(super) fn whole(
 
 /// The variables that a hook has through its spec, and those that its own host would set. If that
 /// host sends the event, its own values stay.
-pub(super) fn variables_of_host(
-    hook: &Hook,
+pub(super) fn variables_of_host<'h>(
+    hook: &'h Hook,
     event: &Event,
     surroundings: &Surroundings,
-) -> Vec<(String, String)> {
+) -> Vec<(&'h str, String)> {
     let project = surroundings.project.to_string_lossy();
     let of_host = hook.convention.as_ref().map(|convention| {
         let is_asking = event.host() == convention.system();
@@ -311,12 +325,12 @@ pub(super) fn variables_of_host(
         let all = convention.variables(event, &project).into_iter();
         all.filter(move |(name, _)| !(is_asking && is_set(name)))
     });
-    let of_host = of_host.into_iter().flatten().map(|(name, value)| (name.to_string(), value));
+    let of_host = of_host.into_iter().flatten();
     let fits = |value: &str| value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0');
-    let mut all: Vec<(String, String)> = of_host.filter(|(_, value)| fits(value)).collect();
+    let mut all: Vec<(&'h str, String)> = of_host.filter(|(_, value)| fits(value)).collect();
     for (name, value) in &hook.variables {
         all.retain(|(known, _)| known != name);
-        all.push((name.clone(), value.clone()));
+        all.push((name, value.clone()));
     }
     all
 }
@@ -325,17 +339,17 @@ pub(super) fn variables_of_host(
 pub(super) fn ways_to_ask(
     connection: Option<&Connection>,
     server: Option<&Server>,
-) -> Vec<(String, String)> {
+) -> Vec<(&'static str, String)> {
     let has_ui = connection.is_some() && server.is_some_and(Server::has_ui);
     let can_ask = if has_ui { "1" } else { "0" };
-    let mut ways = vec![("HOOKRUN_HAS_UI".to_string(), can_ask.to_string())];
-    ways.extend(connection.map(|connection| ("HOOKRUN_SOCKET".to_string(), connection.address())));
+    let mut ways = vec![("HOOKRUN_HAS_UI", can_ask.to_string())];
+    ways.extend(connection.map(|connection| ("HOOKRUN_SOCKET", connection.address())));
     ways
 }
 
 /// Our variables in hookrun's environment that this hook does not get. When a hook runs hookrun,
 /// they describe another event.
-pub(super) fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]) -> Vec<&'a str> {
+pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
     let is_ours = |name: &&str| VARIABLES.iter().any(|row| row.name == *name);
     inherited.iter().map(String::as_str).filter(|name| is_ours(name) && !is_set(name)).collect()
@@ -357,7 +371,7 @@ fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
 pub(super) fn sandbox(
     hook: &Hook,
     program: &Result<Program, StartError>,
-    variables: &[(String, String)],
+    variables: &[(&str, String)],
     surroundings: &Surroundings,
 ) -> (Option<SandboxRules>, Vec<String>) {
     let (Some(sandbox), Ok(program)) = (&hook.sandbox, program) else {
@@ -371,8 +385,8 @@ pub(super) fn sandbox(
     for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {
         rules = rules.with_readable(file);
     }
-    rules.sockets |= variables.iter().any(|(name, _)| name == "HOOKRUN_SOCKET");
-    let state = variables.iter().find(|(name, _)| name == "HOOKRUN_STATE_DIR");
+    rules.sockets |= variables.iter().any(|(name, _)| *name == "HOOKRUN_SOCKET");
+    let state = variables.iter().find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
         let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();

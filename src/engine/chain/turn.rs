@@ -18,7 +18,7 @@ pub(crate) struct PreparedTurn<'t> {
     pub(super) turn: &'t HookTurn,
     pub(super) payload: Arc<Payload>,
     pub(super) connection: Option<Connection>,
-    pub(super) variables: Vec<(String, String)>,
+    pub(super) variables: Vec<(&'t str, String)>,
     /// Our variables in hookrun's environment that the hook does not get.
     pub(super) absent: Vec<&'t str>,
 }

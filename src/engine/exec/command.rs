@@ -1,8 +1,10 @@
 //! Turns a hook's handler into a program that can start, or into the reason why it cannot.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,6 +33,48 @@ pub struct Program {
     pub arguments: Vec<OsString>,
 }
 
+/// Where folders really are, so that each is looked up once for an event, not once for each of its
+/// hooks.
+#[derive(Debug, Default)]
+pub struct KnownFolders(RefCell<Vec<(PathBuf, PathBuf)>>);
+
+/// How many links of a file in a row are followed here. Longer rows, and circles, are left to the
+/// system, which has a limit.
+const FOLLOWED_LINKS: usize = 8;
+
+impl KnownFolders {
+    /// The canonical path of a file.
+    fn canonical(&self, file: &Path) -> io::Result<PathBuf> {
+        let mut path = file.to_path_buf();
+        for _ in 0..FOLLOWED_LINKS {
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
+            if folder.as_os_str().is_empty() || path.as_os_str().as_bytes().ends_with(b"/") {
+                break;
+            }
+            let folder = self.folder(folder)?;
+            let here = folder.join(name);
+            match here.read_link() {
+                Ok(target) => path = folder.join(target),
+                Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                    return Ok(here);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        file.canonicalize()
+    }
+
+    fn folder(&self, folder: &Path) -> io::Result<PathBuf> {
+        let known = self.0.borrow().iter().find(|(known, _)| known == folder).cloned();
+        if let Some((_, canonical)) = known {
+            return Ok(canonical);
+        }
+        let canonical = folder.canonicalize()?;
+        self.0.borrow_mut().push((folder.to_path_buf(), canonical.clone()));
+        Ok(canonical)
+    }
+}
+
 /// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.
 ///
 /// Refuses files without a run bit, files and folders that everyone can write, and drop-ins that
@@ -39,9 +83,21 @@ pub struct Program {
 /// # Errors
 /// What is wrong and how to fix it.
 pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
+    resolve_among(handler, search, &KnownFolders::default())
+}
+
+/// The same for one of several hooks of an event.
+///
+/// # Errors
+/// What is wrong and how to fix it.
+pub fn resolve_among(
+    handler: &Handler,
+    search: Option<&OsStr>,
+    folders: &KnownFolders,
+) -> Result<Program, StartError> {
     match handler {
         Handler::File(file) => {
-            let path = check(file, true)?;
+            let path = check(file, true, folders)?;
             Ok(Program { path, name: file.into(), arguments: Vec::new() })
         }
         Handler::Words { words, base } => {
@@ -50,7 +106,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
             })?;
             let file = find(program, base, search)?;
             Ok(Program {
-                path: check(&file, false)?,
+                path: check(&file, false, folders)?,
                 name: program.into(),
                 arguments: arguments.iter().map(OsString::from).collect(),
             })
@@ -95,13 +151,13 @@ fn is_runnable(file: &Path) -> bool {
 }
 
 /// The canonical path of a file that may be started.
-fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
+fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBuf, StartError> {
     // This path means this process's own image, which is running already.
     if file == Path::new(OWN_IMAGE) {
         return Ok(file.to_path_buf());
     }
     let shown = file.display();
-    let path = file.canonicalize().map_err(|error| missing(file, &error))?;
+    let path = folders.canonical(file).map_err(|error| missing(file, &error))?;
     let meta = path.metadata().map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
         return Err(StartError::new(

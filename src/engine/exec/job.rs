@@ -29,7 +29,7 @@ pub struct Job<'a> {
     /// its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
     /// Variables to set in addition to that environment.
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<(&'a str, String)>,
     /// Inherited variables to leave out.
     pub without: &'a [&'a str],
     /// `None` for hookrun's own working directory.

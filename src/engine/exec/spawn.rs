@@ -71,7 +71,7 @@ const LAST_SIGNAL: libc::c_int = 64;
 
 /// Variables in the system's format.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Variables(Arc<[EnvironmentEntry]>);
+pub(super) struct Variables(Arc<VariableLines>);
 
 impl PartialEq for Variables {
     fn eq(&self, other: &Variables) -> bool {
@@ -79,21 +79,55 @@ impl PartialEq for Variables {
     }
 }
 
-/// `NAME=VALUE`.
+/// All lines in one piece of memory, because every hook gets some of its own.
+#[derive(Debug, Default, PartialEq)]
+struct VariableLines {
+    bytes: Vec<u8>,
+    places: Vec<EntryPlace>,
+}
+
 #[derive(Debug, PartialEq)]
-struct EnvironmentEntry {
-    line: CString,
+struct EntryPlace {
+    start: usize,
     name_bytes: usize,
+    /// With the final NUL.
+    line_bytes: usize,
+}
+
+/// `NAME=VALUE`, with a final NUL.
+#[derive(Clone, Copy)]
+struct EnvironmentEntry<'v> {
+    name: &'v [u8],
+    line: &'v [u8],
+}
+
+impl VariableLines {
+    /// # Errors
+    /// When it contains a NUL.
+    fn push(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
+        let (name, value) = (name.as_bytes(), value.as_bytes());
+        if name.contains(&0) || value.contains(&0) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a variable contains a NUL"));
+        }
+        let start = self.bytes.len();
+        for part in [name, b"=", value, b"\0"] {
+            self.bytes.extend_from_slice(part);
+        }
+        let (name_bytes, line_bytes) = (name.len(), self.bytes.len() - start);
+        self.places.push(EntryPlace { start, name_bytes, line_bytes });
+        Ok(())
+    }
 }
 
 impl Variables {
     #[expect(clippy::disallowed_methods, reason = "it is passed on, and not read")]
     fn own() -> Variables {
-        // The system's own strings contain no NUL.
-        let all = std::env::vars_os();
-        Variables(
-            all.filter_map(|(name, value)| EnvironmentEntry::new(&name, &value).ok()).collect(),
-        )
+        let mut lines = VariableLines::default();
+        for (name, value) in std::env::vars_os() {
+            // The system's own strings contain no NUL.
+            let _ = lines.push(&name, &value);
+        }
+        Variables(Arc::new(lines))
     }
 
     /// Exactly these variables. If a name occurs twice, the last one counts.
@@ -103,34 +137,32 @@ impl Variables {
     pub(super) fn of<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         variables: &[(N, V)],
     ) -> io::Result<Variables> {
-        let is_last = |place: usize, name: &OsStr| {
-            variables[place + 1..].iter().all(|(later, _)| later.as_ref() != name)
+        let bytes = |(name, value): &(N, V)| name.as_ref().len() + value.as_ref().len() + 2;
+        let mut lines = VariableLines {
+            bytes: Vec::with_capacity(variables.iter().map(bytes).sum()),
+            places: Vec::with_capacity(variables.len()),
         };
-        let all = variables.iter().enumerate();
-        let last = all.filter(|(place, (name, _))| is_last(*place, name.as_ref()));
-        let all =
-            last.map(|(_, (name, value))| EnvironmentEntry::new(name.as_ref(), value.as_ref()));
-        Ok(Variables(all.collect::<io::Result<_>>()?))
+        for (place, (name, value)) in variables.iter().enumerate() {
+            let name = name.as_ref();
+            if variables[place + 1..].iter().all(|(later, _)| later.as_ref() != name) {
+                lines.push(name, value.as_ref())?;
+            }
+        }
+        Ok(Variables(Arc::new(lines)))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = EnvironmentEntry<'_>> + Clone {
+        self.0.places.iter().map(|place| {
+            let line = &self.0.bytes[place.start..place.start + place.line_bytes];
+            EnvironmentEntry { name: &line[..place.name_bytes], line }
+        })
     }
 }
 
-impl EnvironmentEntry {
-    /// # Errors
-    /// When it contains a NUL.
-    fn new(name: &OsStr, value: &OsStr) -> io::Result<EnvironmentEntry> {
-        let (name, value) = (name.as_bytes(), value.as_bytes());
-        let name_bytes = name.len();
-        // Exactly, with the final NUL: nothing is copied again.
-        let mut line = Vec::with_capacity(name_bytes + value.len() + 2);
-        line.extend_from_slice(name);
-        line.push(b'=');
-        line.extend_from_slice(value);
-        Ok(EnvironmentEntry { line: CString::new(line)?, name_bytes })
-    }
-
-    fn name(&self) -> &[u8] {
-        &self.line.as_bytes()[..self.name_bytes]
-    }
+/// A bit that is the same for equal names.
+fn mark_of(name: &[u8]) -> u64 {
+    let last = name.last().copied().unwrap_or_default();
+    1 << ((name.len() + usize::from(last)) % 64)
 }
 
 /// A program to start in a new session: it leads a process group and has no controlling terminal.
@@ -142,7 +174,7 @@ pub(super) struct Spawn<'a> {
     /// Names of inherited variables to leave out.
     pub(super) without: &'a [&'a str],
     /// Additional variables, which replace inherited ones of the same name.
-    pub(super) variables: &'a [(String, String)],
+    pub(super) variables: &'a [(&'a str, String)],
     /// `None` for the working directory of this process.
     pub(super) cwd: Option<&'a Path>,
 }
@@ -165,8 +197,10 @@ impl Spawn<'_> {
             actions.change_folder(&CString::new(cwd.as_os_str().as_bytes())?)?;
         }
         let attributes = Attributes::new(&self.inherited.signals)?;
-        let words = pointers(words.iter());
-        let environment = pointers(self.environment(&own).map(|variable| &variable.line));
+        let words = pointers(words.iter().map(|word| word.as_ptr()), words.len());
+        let most = self.inherited.variables.0.places.len() + own.0.places.len();
+        let lines = self.environment(&own).map(|variable| variable.line.as_ptr().cast());
+        let environment = pointers(lines, most);
         let mut pid = 0;
         // SAFETY: all pointers are to values that live until the end of this function: strings that
         // end in NUL, lists of them that end in null, and initialised actions and attributes. The
@@ -188,9 +222,8 @@ impl Spawn<'_> {
     /// The names and lengths of the variables that the program gets.
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = Variables::of(self.variables).unwrap_or_default();
-        let size = |variable: &EnvironmentEntry| {
-            let name = String::from_utf8_lossy(variable.name()).into_owned();
-            (name, variable.line.as_bytes_with_nul().len())
+        let size = |variable: EnvironmentEntry<'_>| {
+            (String::from_utf8_lossy(variable.name).into_owned(), variable.line.len())
         };
         self.environment(&own).map(size).collect()
     }
@@ -201,16 +234,21 @@ impl Spawn<'_> {
     /// When one contains a NUL.
     pub(super) fn lines(&self) -> io::Result<Vec<CString>> {
         let own = Variables::of(self.variables)?;
-        Ok(self.environment(&own).map(|variable| variable.line.clone()).collect())
+        let line = |variable: EnvironmentEntry<'_>| {
+            CString::from_vec_with_nul(variable.line.to_vec()).map_err(io::Error::other)
+        };
+        self.environment(&own).map(line).collect()
     }
 
-    fn environment<'v>(&'v self, own: &'v Variables) -> impl Iterator<Item = &'v EnvironmentEntry> {
-        let is_inherited = |variable: &&EnvironmentEntry| {
-            let name = variable.name();
-            let is_left_out = self.without.iter().any(|without| without.as_bytes() == name);
-            !is_left_out && own.0.iter().all(|own| own.name() != name)
+    fn environment<'v>(&'v self, own: &'v Variables) -> impl Iterator<Item = EnvironmentEntry<'v>> {
+        let without = self.without.iter().map(|name| name.as_bytes());
+        let names = own.entries().map(|variable| variable.name).chain(without);
+        // Most names differ from all of these by their mark.
+        let marks = names.clone().fold(0, |marks, name| marks | mark_of(name));
+        let is_inherited = move |variable: &EnvironmentEntry<'_>| {
+            marks & mark_of(variable.name) == 0 || names.clone().all(|name| name != variable.name)
         };
-        self.inherited.variables.0.iter().filter(is_inherited).chain(own.0.iter())
+        self.inherited.variables.entries().filter(is_inherited).chain(own.entries())
     }
 }
 
@@ -295,9 +333,13 @@ impl Drop for Attributes {
     }
 }
 
-/// A null-terminated list of strings, as the system takes it.
-fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*mut libc::c_char> {
-    let mut all: Vec<_> = strings.map(|string| string.as_ptr().cast_mut()).collect();
+/// A null-terminated list of up to `most` strings, as the system takes it.
+fn pointers(
+    strings: impl Iterator<Item = *const libc::c_char>,
+    most: usize,
+) -> Vec<*mut libc::c_char> {
+    let mut all = Vec::with_capacity(most + 1);
+    strings.for_each(|string| all.push(string.cast_mut()));
     all.push(ptr::null_mut());
     all
 }

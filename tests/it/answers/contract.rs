@@ -115,6 +115,7 @@ fn what_breaks_the_contract_is_named() {
         (r#"[1,{"reason":"\ud800"}]"#, "not a list"),
         ("hi\n{\"ask\":\"\"}\n", "`ask` is empty"),
         ("{} {}", "trailing"),
+        ("{'continue': True}", "print `json.dumps(…)`"),
         ("{not json", ""),
         ("{\"x\":1e999}", ""),
         (&format!("{{\"x\":{}", "[".repeat(100_000)), ""),

@@ -89,7 +89,7 @@ impl Engine {
             return Ok(child);
         }
         let mut variables = job.variables.clone();
-        let own = variables.iter_mut().find(|(name, _)| name == MARK);
+        let own = variables.iter_mut().find(|(name, _)| *name == MARK);
         let base = self.program.as_ref().map(|own| own.mark.clone());
         let base = base.or_else(|| own.as_ref().map(|(_, mark)| mark.clone())).unwrap_or_default();
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);

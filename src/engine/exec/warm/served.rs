@@ -113,15 +113,19 @@ impl ServedKey {
             program: spawn.program.clone(),
             cwd: job.cwd.clone(),
             inherited: spawn.inherited.variables.clone(),
-            variables: job.variables.clone(),
+            variables: job
+                .variables
+                .iter()
+                .map(|(name, value)| ((*name).to_string(), value.clone()))
+                .collect(),
             without: job.without.iter().map(ToString::to_string).collect(),
         }
     }
 
     /// Whether it is that of an event.
     fn is_of(&self, job: &Job<'_>, program: &Program, inherited: &Variables) -> bool {
-        let is_same = |(own, other): (&(String, String), &(String, String))| {
-            own.0 == other.0 && (own.1 == other.1 || own.0 == MARK)
+        let is_same = |(own, other): (&(String, String), &(&str, String))| {
+            own.0 == *other.0 && (own.1 == other.1 || own.0 == MARK)
         };
         self.hook == job.hook.name
             && self.file == job.hook.source.file

@@ -119,12 +119,10 @@ impl Zygote {
             None => program,
         };
         let hook = hook.spawn;
-        let mut variables = vec![
-            ("HOOKRUN_PADDING".to_string(), "0".repeat(PADDING_BYTES)),
-            ("HOOKRUN_RUN_ID".to_string(), mark.clone()),
-        ];
+        let mut variables =
+            vec![("HOOKRUN_PADDING", "0".repeat(PADDING_BYTES)), ("HOOKRUN_RUN_ID", mark.clone())];
         // What counts at the start; whatever else a hook has, its process gets later.
-        let of_start = |(name, _): &&(String, String)| !name.starts_with("HOOKRUN_");
+        let of_start = |(name, _): &&(&str, String)| !name.starts_with("HOOKRUN_");
         variables.extend(hook.variables.iter().filter(of_start).cloned());
         let mut without = hook.without.to_vec();
         without.push("HOOKRUN_HOOK");

@@ -43,15 +43,28 @@ pub(super) fn of_json(text: &str) -> Maybe {
 
 fn look(bytes: &[u8], is_json: bool) -> Maybe {
     let mut maybe = Maybe(0);
+    let mut is_in_word = false;
     for (at, &byte) in bytes.iter().enumerate() {
-        let next = bytes.get(at + 1).copied().unwrap_or_default();
-        // Of most bytes this is all.
-        if may_have(&FIRST_TWO, byte, next) && is_word_start(bytes, at, is_json) {
-            word(&bytes[at..], &mut maybe);
+        let was_in_word = is_in_word;
+        is_in_word = IS_IN_WORD[usize::from(byte)];
+        if is_in_word {
+            // Of most bytes this is all.
+            if !was_in_word {
+                word(&bytes[at..], &mut maybe);
+            }
+            continue;
         }
         match byte {
-            // A character that is written as its number, which is rare.
-            b'\\' if is_json && is_hidden(&bytes[at + 1..]) => return Maybe(u64::MAX),
+            b'\\' if is_json => {
+                // A character that is written as its number, which is rare.
+                if is_hidden(&bytes[at + 1..]) {
+                    return Maybe(u64::MAX);
+                }
+                // The letters of an escape, as in `\nword` and `\u000aword`, are in no word.
+                for after in [2, 6] {
+                    word(bytes.get(at + after..).unwrap_or_default(), &mut maybe);
+                }
+            }
             b'=' => assigned(bytes, at, &mut maybe),
             b':' => {
                 assigned(bytes, at, &mut maybe);
@@ -59,15 +72,34 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
                     address(&bytes[at + 1..], &mut maybe);
                 }
             }
-            b'-' => option(&bytes[at + 1..], &mut maybe),
+            b'-' => {
+                word(&bytes[at..], &mut maybe);
+                option(&bytes[at + 1..], &mut maybe);
+            }
             _ => {}
         }
     }
     maybe
 }
 
+/// Whether a byte is part of a word.
+static IS_IN_WORD: [bool; 256] = {
+    let mut is_in_word = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let ascii = byte as u8;
+        is_in_word[byte] = ascii.is_ascii_alphanumeric() || ascii == b'_';
+        byte += 1;
+    }
+    is_in_word
+};
+
 /// Marks the rules of words, if one of them is at the beginning.
 fn word(here: &[u8], maybe: &mut Maybe) {
+    let [one, two, ..] = here else { return };
+    if !may_have(&FIRST_TWO, *one, *two) {
+        return;
+    }
     let is_here = |word: &&str| word.as_bytes()[0] == here[0] && here.starts_with(word.as_bytes());
     let rules = OF_FIRST.get(usize::from(here[0])).copied().unwrap_or_default();
     maybe.add(rules, |hint| match hint {
@@ -79,20 +111,6 @@ fn word(here: &[u8], maybe: &mut Maybe) {
 /// Whether what follows a backslash is the number of a printable character of ASCII.
 fn is_hidden(after: &[u8]) -> bool {
     matches!(after, [b'u', b'0', b'0', b'2'..=b'7', ..])
-}
-
-/// Whether a word begins at `at`. In JSON the letter before may be that of an escape.
-fn is_word_start(bytes: &[u8], at: usize, is_json: bool) -> bool {
-    let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match at.checked_sub(1).map(|before| bytes[before]) {
-        None => true,
-        Some(before) if !is_in_word(before) || !bytes[at].is_ascii_alphanumeric() => true,
-        Some(_) if !is_json => false,
-        Some(_) => {
-            let is_escape = |back: usize| at >= back && bytes[at - back] == b'\\';
-            is_escape(2) || is_escape(6)
-        }
-    }
 }
 
 /// Marks the rules of assignments, if the name before `at` is one whose value is secret.

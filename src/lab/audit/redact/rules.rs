@@ -248,7 +248,9 @@ pub(super) static OF_FIRST: [u64; 128] = {
         if let Hint::Words(words) = RULES[at].hint {
             let mut word = 0;
             while word < words.len() {
-                rules[words[word].as_bytes()[0] as usize] |= 1 << at;
+                let first = words[word].as_bytes()[0];
+                assert!(first.is_ascii_alphanumeric() || first == b'-', "`look` sees no others");
+                rules[first as usize] |= 1 << at;
                 word += 1;
             }
         }
