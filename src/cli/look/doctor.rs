@@ -83,12 +83,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         overlap::look(look, &installed, &mut findings);
         unmatched::look(look, &installed, &mut findings);
     }
-    if !without.is_empty() {
-        let titles = without.join(", ");
-        lines.push(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
-    } else if lines.is_empty() {
-        lines.push("no host is found here, and none asks hookrun".to_string());
-    }
+    lines.extend(about_others(&without, lines.is_empty()));
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
@@ -103,6 +98,15 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         }
     }
     findings.report(args.format, env, out)
+}
+
+/// The hosts that are here and do not ask hookrun, by their titles.
+fn about_others(without: &[&str], none_asks: bool) -> Option<String> {
+    if !without.is_empty() {
+        let titles = without.join(", ");
+        return Some(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
+    }
+    none_asks.then(|| "no host is found here, and none asks hookrun".to_string())
 }
 
 /// Hooks that cannot be read or started, that never run, and that match nothing.

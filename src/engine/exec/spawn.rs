@@ -102,31 +102,25 @@ struct EnvironmentEntry<'v> {
 }
 
 impl VariableLines {
-    /// # Errors
-    /// When it contains a NUL.
-    fn push(&mut self, name: &OsStr, value: &OsStr) -> io::Result<()> {
+    fn push(&mut self, name: &OsStr, value: &OsStr) {
         let (name, value) = (name.as_bytes(), value.as_bytes());
-        if name.contains(&0) || value.contains(&0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a variable contains a NUL"));
-        }
-        let start = self.bytes.len();
-        for part in [name, b"=", value, b"\0"] {
-            self.bytes.extend_from_slice(part);
-        }
-        let (name_bytes, line_bytes) = (name.len(), self.bytes.len() - start);
+        let (start, name_bytes) = (self.bytes.len(), name.len());
+        let line_bytes = name_bytes + value.len() + 2;
+        self.bytes.reserve(line_bytes);
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(b'=');
+        self.bytes.extend_from_slice(value);
+        self.bytes.push(0);
         self.places.push(EntryPlace { start, name_bytes, line_bytes });
-        Ok(())
     }
 }
 
 impl Variables {
     #[expect(clippy::disallowed_methods, reason = "it is passed on, and not read")]
     fn own() -> Variables {
+        // The system's own strings contain no NUL.
         let mut lines = VariableLines::default();
-        for (name, value) in std::env::vars_os() {
-            // The system's own strings contain no NUL.
-            let _ = lines.push(&name, &value);
-        }
+        std::env::vars_os().for_each(|(name, value)| lines.push(&name, &value));
         Variables(Arc::new(lines))
     }
 
@@ -142,11 +136,22 @@ impl Variables {
             bytes: Vec::with_capacity(variables.iter().map(bytes).sum()),
             places: Vec::with_capacity(variables.len()),
         };
+        // Most names have a mark that no other has.
+        let (mut marks, mut marks_of_several) = (0, 0);
+        for (name, _) in variables {
+            let mark = mark_of(name.as_ref().as_bytes());
+            marks_of_several |= marks & mark;
+            marks |= mark;
+        }
         for (place, (name, value)) in variables.iter().enumerate() {
             let name = name.as_ref();
-            if variables[place + 1..].iter().all(|(later, _)| later.as_ref() != name) {
-                lines.push(name, value.as_ref())?;
+            let is_single = marks_of_several & mark_of(name.as_bytes()) == 0;
+            if is_single || variables[place + 1..].iter().all(|(later, _)| later.as_ref() != name) {
+                lines.push(name, value.as_ref());
             }
+        }
+        if lines.bytes.iter().filter(|byte| **byte == 0).count() > lines.places.len() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a variable contains a NUL"));
         }
         Ok(Variables(Arc::new(lines)))
     }
@@ -160,9 +165,9 @@ impl Variables {
 }
 
 /// A bit that is the same for equal names.
-fn mark_of(name: &[u8]) -> u64 {
+fn mark_of(name: &[u8]) -> u128 {
     let last = name.last().copied().unwrap_or_default();
-    1 << ((name.len() + usize::from(last)) % 64)
+    1 << ((name.len() + 5 * usize::from(last)) % 128)
 }
 
 /// A program to start in a new session: it leads a process group and has no controlling terminal.

@@ -100,8 +100,9 @@ fn word(here: &[u8], maybe: &mut Maybe) {
     if !may_have(&FIRST_TWO, *one, *two) {
         return;
     }
-    let is_here = |word: &&str| word.as_bytes()[0] == here[0] && here.starts_with(word.as_bytes());
-    let rules = OF_FIRST.get(usize::from(here[0])).copied().unwrap_or_default();
+    let is_here =
+        |word: &&str| word.as_bytes()[..2] == here[..2] && here.starts_with(word.as_bytes());
+    let rules = OF_FIRST.get(usize::from(*one)).copied().unwrap_or_default();
     maybe.add(rules, |hint| match hint {
         Hint::Words(words) => words.iter().any(is_here),
         Hint::Option(_) | Hint::Assigned | Hint::Address => false,
