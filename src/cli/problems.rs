@@ -54,6 +54,18 @@ pub(crate) fn warn(env: &Environment) {
     streams::problems(found.collect::<Vec<_>>(), &Paths::from(&env.cwd));
 }
 
+/// The complaint about a hook that is looked for by its name and was not loaded, because its file
+/// has an error, which is shown before.
+pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
+    let is_its_error = |problem: &&Problem| {
+        problem.severity == Severity::Error
+            && problem.file.file_name().is_some_and(|file| file == name)
+    };
+    config.problems.iter().find(is_its_error)?;
+    let cause = format!("the hook `{name}` has an error, so it is not loaded");
+    Some(Complaint::with_cure(cause, "correct the error above"))
+}
+
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
 pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     let line = hook.source.line;
@@ -139,10 +151,14 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     }
     let line = command::interpreter_of(&program.path)?;
     let interpreter = program_of(&line)?;
-    let handler = Handler::Words { words: vec![interpreter.to_string()], base: PathBuf::new() };
-    if !interpreter.contains('/') && command::resolve(&handler, env.search.as_deref()).is_err() {
+    let is_there = |name: &str| {
+        let handler = Handler::Words { words: vec![name.to_string()], base: PathBuf::new() };
+        command::resolve(&handler, env.search.as_deref()).is_ok()
+    };
+    if !interpreter.contains('/') && !is_there(interpreter) {
         let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
-        return Some(wrong(Some(1), cause, "install it, or correct the first line"));
+        let near = command::near_program(interpreter, is_there);
+        return Some(wrong(Some(1), cause, &command::interpreter_cure(near.as_deref())));
     }
     let (at, said) = syntax_error(&program.path, interpreter)?;
     Some(wrong(at, format!("does not parse: {said}"), "correct its syntax"))

@@ -88,7 +88,7 @@ impl DirectiveReader<'_, '_> {
                     let cause = "this comment looks like a directive and has no colon";
                     self.reader.fault(start, cause, format!("write `# hookrun:{rest}`"));
                 }
-                None => {}
+                None => self.complain_of(offset, misspelt(comment)),
             }
         }
     }
@@ -183,19 +183,37 @@ fn comment_of(line: &str) -> Option<&str> {
     Some(comment.trim_start_matches(['#', '/']).trim_start())
 }
 
-/// The rest of a comment that is a directive but for capitals.
+/// The settings of a comment that is a directive, or would be one but for the spelling of its name:
+/// `Hookrun:`, `hook-run:`, `hookrunner :`, `hook-run timeout=10s`.
 fn directive_in(comment: &str) -> Option<&str> {
-    let (name, rest) = (comment.get(..NAME.len())?, comment.get(NAME.len()..)?);
-    let settings = rest.strip_prefix(':')?.trim_start();
-    let is_one = name.eq_ignore_ascii_case(NAME) && names_setting(settings);
-    is_one.then_some(settings)
+    if !comment.starts_with(['h', 'H']) {
+        return None;
+    }
+    let (before, after) = comment.split_at(comment.find([':', '='])?);
+    let (name, settings) = match after.strip_prefix(':') {
+        Some(settings) => (before, settings.trim_start()),
+        None => comment.split_once(char::is_whitespace)?,
+    };
+    let is_exact = name == NAME && after.starts_with(':');
+    let is_name = is_exact || is_nearly_name(name.trim_end());
+    // A misspelt name may begin a sentence as well.
+    let is_setting = is_exact || settings.contains('=') || !settings.contains(char::is_whitespace);
+    (is_name && is_setting && names_setting(settings)).then_some(settings)
 }
 
-/// A directive in capitals, which has no effect.
+fn is_nearly_name(name: &str) -> bool {
+    const LONGEST: usize = "hook-runner".len();
+    let plain = spelling::plain(&name.replace(' ', ""));
+    let is_near = plain.starts_with(NAME) || spelling::nearest(&plain, [NAME]).is_some();
+    is_near && name.len() <= LONGEST && !name.contains('.')
+}
+
+/// A directive whose name is misspelt, which has no effect.
 fn misspelt(comment: &str) -> Option<Complaint> {
     let settings = directive_in(comment)?;
-    let cause = format!("`{}:` begins no directive", &comment[..NAME.len()]);
-    Some(Complaint::with_cure(cause, format!("write it small: `# {NAME}: {settings}`")))
+    let name = comment[..comment.len() - settings.len()].trim_end();
+    let cause = format!("`{name}` begins no directive");
+    Some(Complaint::with_cure(cause, format!("write `# {NAME}: {settings}`")))
 }
 
 /// A directive below the leading comments, which has no effect.

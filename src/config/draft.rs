@@ -220,6 +220,14 @@ impl Pattern {
     fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
+            Pattern::Path if written.contains('|') => {
+                let list = written.replace('|', ",");
+                let braced = if written.contains('{') { list } else { format!("{{{list}}}") };
+                return Complaint::with_cure(
+                    format!("`{written}` cannot be used to match: {error}"),
+                    format!("write `{braced}`"),
+                );
+            }
             Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Command | Pattern::Field(_) => {

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
-use super::value::{KeySpec, KeyValue, unknown};
+use super::value::{KeySpec, KeyValue, meant, unknown};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
@@ -114,11 +114,13 @@ pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
     pub(crate) file: &'r Path,
     pub(crate) problems: Vec<Problem>,
+    /// The keys that unknown ones were probably meant to be: these are not missing as well.
+    pub(crate) meant: Vec<&'static str>,
 }
 
 impl<'r> DocumentReader<'r> {
     pub(crate) fn new(text: &'r str, file: &'r Path) -> DocumentReader<'r> {
-        DocumentReader { lines: LineIndex::of(text), file, problems: Vec::new() }
+        DocumentReader { lines: LineIndex::of(text), file, problems: Vec::new(), meant: Vec::new() }
     }
 
     pub(crate) fn at(&self, offset: usize) -> Position {
@@ -133,13 +135,18 @@ impl<'r> DocumentReader<'r> {
         self.problems.push(complaint.in_file(self.file, Some(self.at(offset))));
     }
 
-    /// The document that a text of TOML is; after a syntax error, what could be read of it.
+    /// The document that a text of TOML is; after a syntax error, what could be read of it. Of a
+    /// statement only the first error is reported: the others may follow from it.
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
-        for error in errors {
-            let cause = format!("not valid TOML: {}", error.message());
-            let complaint = Complaint { cause, cure: cure(error.message()) };
-            self.complain(error.span().map_or(0, |span| span.start), complaint);
+        let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+        let mut errors: Vec<(usize, &str)> =
+            errors.iter().map(|error| (place(error), error.message())).collect();
+        errors.sort_by_key(|(at, _)| *at);
+        errors.dedup_by(|(at, _), (first, _)| !has_statement_between(text, *first, *at));
+        for (at, message) in errors {
+            let cure = syntax_cure(text, at, message).or_else(|| cure(message));
+            self.complain(at, Complaint { cause: format!("not valid TOML: {message}"), cure });
         }
         Tree::of_toml(&document)
     }
@@ -158,6 +165,7 @@ impl<'r> DocumentReader<'r> {
             let Some(row) = rows.iter().find(|row| row.name == *key) else {
                 let group = rows.iter().find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+                self.meant.extend(meant(&known, key));
                 self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
                 continue;
             };
@@ -169,6 +177,45 @@ impl<'r> DocumentReader<'r> {
             }
         }
     }
+}
+
+/// Whether a line after that of `first`, up to that of `next`, begins a table or sets a key.
+fn has_statement_between(text: &str, first: usize, next: usize) -> bool {
+    let end = text.get(next..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| next + at);
+    text.get(first..end).unwrap_or_default().lines().skip(1).any(is_statement)
+}
+
+fn is_statement(line: &str) -> bool {
+    let is_key = |key: &str| {
+        let is_part = |c: char| c.is_alphanumeric() || "_-.\"'".contains(c);
+        !key.trim_end().is_empty() && key.trim_end().chars().all(is_part)
+    };
+    line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| is_key(key))
+}
+
+/// What to do about a syntax error where the parser's words do not tell: a text of several lines
+/// that is not closed, or JSON without quotes around it.
+fn syntax_cure(text: &str, at: usize, message: &str) -> Option<String> {
+    let before = text.get(..at)?;
+    for quotes in ["'''", "\"\"\""] {
+        let places: Vec<usize> = before.match_indices(quotes).map(|(at, _)| at).collect();
+        let is_open = places.len() % 2 == 1 && message.contains("multi-line");
+        let is_crossed = places.len().is_multiple_of(2) && before.trim_end().ends_with(quotes);
+        let opening = places.len().checked_sub(if is_open { 1 } else { 2 });
+        if let Some(opening) = opening.filter(|_| is_open || is_crossed) {
+            let line = LineIndex::of(text).position(places[opening]).line;
+            return Some(format!("close the text that begins in line {line}: add `{quotes}`"));
+        }
+    }
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let mut lines = text[start..].lines();
+    let mut statement =
+        lines.next().into_iter().chain(lines.take_while(|line| !is_statement(line)));
+    statement.any(|line| line.contains("\":")).then(|| {
+        "this looks like JSON: write a table of TOML, `{ key = \"value\" }`; where JSON is taken, it \
+         is a string between `'''`"
+            .to_string()
+    })
 }
 
 /// A key as it is read, with its value.

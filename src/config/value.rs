@@ -1,6 +1,7 @@
 //! What keys take: the words for it in messages and docs, and what to write instead of a mistake.
 
 use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog;
 use crate::engine::spelling;
 
 /// What a key takes, in words: its row without the way that it is read.
@@ -137,6 +138,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "runs"),
     ("run", "command"), ("block", "deny"), ("reject", "deny"), ("forbid", "deny"), ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"), ("url", "git"),
     ("repo", "git"), ("ref", "rev"), ("tag", "rev"), ("branch", "rev"),
+    ("expected", "expect"), ("expectation", "expect"), ("input", "context"),
 ];
 
 pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
@@ -144,17 +146,25 @@ pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str
     SYNONYMS.iter().find(means).map(|(_, ours)| *ours)
 }
 
+/// The one of `known` that an unknown key was probably meant to be.
+pub(super) fn meant(known: &[&'static str], name: &str) -> Option<&'static str> {
+    synonym(name, known).or_else(|| spelling::nearest(name, known.iter().copied()))
+}
+
 /// The complaint about an unknown key, with the one of `known` that was probably meant. `group` is
 /// the table in which there is a key of this name.
 pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
-    let meant = synonym(name, known);
     let in_match = synonym(name, &["tool", "path"]).filter(|_| known.contains(&"match"));
-    let meant = meant.or_else(|| spelling::nearest(name, known.iter().copied()));
-    let cure = match (in_match, meant, group) {
+    let plain = spelling::plain(name);
+    let mut of_events = catalog::EVENTS.iter().flat_map(|spec| spec.context.iter());
+    let is_case = known.contains(&"context") && known.contains(&"expect");
+    let in_context = of_events.find(|key| is_case && spelling::plain(&key.name) == plain);
+    let cure = match (in_match, meant(known, name), group, in_context) {
         (Some(key), ..) => format!("write `match = {{ {key} = … }}`"),
-        (None, Some(nearest), _) => format!("did you mean `{nearest}`?"),
-        (None, None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
-        (None, None, None) => format!("known here: {}", known.join(", ")),
+        (None, Some(nearest), ..) => format!("did you mean `{nearest}`?"),
+        (None, None, Some(group), _) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None, None, Some(key)) => format!("write `context = {{ {} = … }}`", key.name),
+        (None, None, None, None) => format!("known here: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }

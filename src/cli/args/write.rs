@@ -11,6 +11,9 @@ use regex::Regex;
 
 use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
 
+/// The heading of what checks hookrun itself.
+const CHECKS: &str = "To check hookrun and other runners";
+
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// Decide this event, by its name or a host's name for it, and show everything. Without it
@@ -35,8 +38,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// Run this command instead of the configured hooks; with --conformance: the runner to try, with
-    /// {host}, {event}, {hooks} and {arguments} in it
+    /// Run this command instead of the configured hooks
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
     pub(crate) command: Option<String>,
 
@@ -71,10 +73,7 @@ impl TestArgs {
     pub(crate) fn is_suite(&self) -> bool {
         let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
-            || is_alone
-                && (self.format.is_of_lists()
-                    || self.vectors.filter.is_some()
-                    || self.vectors.jobs.is_some())
+            || is_alone && (self.vectors.filter.is_some() || self.vectors.jobs.is_some())
     }
 
     /// Whether an option is only for one event.
@@ -133,11 +132,13 @@ pub(crate) struct SuiteArgs {
     #[arg(long, conflicts_with = "watch")]
     pub(crate) mutate: bool,
 
-    /// Play each case of the suites in this folder cold and warm, show what differs, and compare what
-    /// scripts see of their process and how they end; exit with 1 if something differs that
-    /// docs/warm.md does not list
+    /// Check that hooks do the same with warm starts (`warm = "fork"`) as without
+    ///
+    /// It plays each case of the suites in this folder in both ways, shows what differs, and compares
+    /// what scripts see of their process and how they end. The exit status is 1 if something differs
+    /// that docs/warm.md does not list
     #[arg(
-        long, value_name = "DIR",
+        long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS,
         conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "jobs"]
     )]
     pub(crate) warm_differs: Option<PathBuf>,
@@ -175,18 +176,20 @@ fn percent(text: &str) -> Result<u8, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct VectorArgs {
-    /// Test hookrun, or the runner of --command, with the vectors in this folder: what a host sends,
-    /// what hooks do, and what the host must get
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
+    /// Check that hookrun, or another runner, answers hosts as they expect
+    ///
+    /// Each file in this folder (a vector) says what a host sends, what hooks do, and what the host must
+    /// get. --command names the other runner, with {host}, {event}, {hooks} and {arguments} in it;
+    /// --filter chooses vectors by their paths, and --jobs says how many are tried at once [default:
+    /// twice the processors, at most 16]
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS, conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
     pub(crate) conformance: Option<PathBuf>,
 
-    /// Of the suite: only the cases whose names this regular expression matches; with
-    /// --conformance: only the vectors whose paths it matches
+    /// Of the suite: only the cases whose names this regular expression matches
     #[arg(long, value_name = "REGEX", conflicts_with = "event")]
     pub(crate) filter: Option<Regex>,
 
-    /// How many cases of the suite run at once [default: the processors]; with --conformance: how
-    /// many vectors [default: twice the processors, at most 16]
+    /// How many cases of the suite run at once [default: the processors]
     #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 }

@@ -31,7 +31,8 @@ pub(super) fn note(file: &Path, cause: impl Into<String>) -> Problem {
 
 impl Findings {
     pub(super) fn check(&mut self, file: &Path) -> &mut CheckedFile {
-        let empty = || CheckedFile::new(file.to_path_buf());
+        let is_counted = !file.is_dir();
+        let empty = || CheckedFile { is_counted, ..CheckedFile::new(file.to_path_buf()) };
         self.checks.entry(file.to_path_buf()).or_insert_with(empty)
     }
 

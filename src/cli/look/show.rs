@@ -20,6 +20,7 @@ use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::list::hook_json;
 use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
+use crate::cli::problems::not_loaded;
 use crate::cli::streams;
 
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -30,14 +31,17 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     let paths = Paths::from(&env.cwd);
     let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();
     let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
+    streams::problems(&config.problems, &paths);
     if found.is_empty() {
+        if let Some(complaint) = not_loaded(&args.name, &config) {
+            return Err(complaint);
+        }
         let names = hooks.iter().map(|hook| hook.name.as_str());
         let help = did_you_mean(meant(&args.name, names), || {
             "`hookrun list` shows what is configured".to_string()
         });
         return Err(Complaint::with_cure(format!("no hook `{}`", args.name), help));
     }
-    streams::problems(&config.problems, &paths);
     match args.format {
         TextFormat::Human => {
             for hook in found {
@@ -106,7 +110,7 @@ fn human(
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),
         ("rewrite", hook.rewrite.to_string()),
-        ("reads", if hook.reads_stdin { "stdin" } else { "environment" }.to_string()),
+        ("reads", if hook.reads_stdin { "stdin only" } else { "stdin or environment" }.to_string()),
         ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];

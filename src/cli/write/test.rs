@@ -26,6 +26,7 @@ use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::problems::not_loaded;
 use crate::cli::streams;
 use suite::selection::unknown_hook;
 
@@ -38,8 +39,20 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         return suite::test(args, env, out);
     }
     if args.format.is_of_lists() {
-        let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
-        return Err(Complaint::with_cure("one event is no list of cases", help));
+        let format = args.format.name();
+        return Err(match &args.event {
+            Some(_) => Complaint::with_cure(
+                "one event is no list of cases",
+                "take --format json, or leave the event out: `hookrun test` plays the suite",
+            ),
+            None => Complaint::with_cure(
+                format!("there is an event on stdin, and `--format {format}` is for a suite"),
+                format!(
+                    "play the suite: `hookrun test --suite --format {format}`; or decide the event: \
+                     `hookrun test EVENT`"
+                ),
+            ),
+        });
     }
     test_one(args, env, out)
 }
@@ -181,7 +194,8 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
     let is_known = |name: &String| config.hooks.iter().any(|hook| hook.is_called(name));
     if let Some(name) = names.iter().find(|name| !is_known(name)) {
-        return Err(unknown_hook(name, &known, event));
+        let unknown = || unknown_hook(name, &known, event);
+        return Err(not_loaded(name, config).unwrap_or_else(unknown));
     }
     if !names.is_empty() {
         config.hooks.retain(|hook| names.iter().any(|name| hook.is_called(name)));

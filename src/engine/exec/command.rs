@@ -252,6 +252,46 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     )
 }
 
+/// The programs that run scripts, by the endings of their names.
+const INTERPRETERS: &[(&[&str], &str)] = &[
+    (&["py"], "python3"),
+    (&["rb"], "ruby"),
+    (&["js", "mjs", "cjs", "ts", "mts"], "node"),
+    (&["pl"], "perl"),
+    (&["php"], "php"),
+    (&["lua"], "lua"),
+    (&["bash"], "bash"),
+    (&["zsh"], "zsh"),
+    (&["fish"], "fish"),
+    (&["ps1"], "pwsh"),
+    (&["R", "r"], "Rscript"),
+];
+
+fn first_line_for(script: &Path) -> String {
+    let ending = script.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let known = INTERPRETERS.iter().find(|(endings, _)| endings.contains(&ending));
+    known.map_or_else(|| "#!/bin/sh".to_string(), |(_, name)| format!("#!/usr/bin/env {name}"))
+}
+
+/// A program that is there, and is called almost like one that is not: `python3` for `python`.
+pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let other = match bare.strip_suffix("nodejs") {
+        Some(folder) => format!("{folder}node"),
+        None => format!("{bare}js"),
+    };
+    let near = [format!("{bare}3"), bare.to_string(), other];
+    near.into_iter().find(|name| !bare.is_empty() && name != program && is_there(name))
+}
+
+/// What to do about an interpreter that is not there, if `near` is.
+pub fn interpreter_cure(near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("`{near}` is there: write that in the first line"),
+        None => "install it, or correct the first line".to_string(),
+    }
+}
+
 /// Explains why the system refused to start a program that passed every check.
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
@@ -268,10 +308,14 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             format!("the first line of `{shown}` ends in CR LF, so its interpreter is not found"),
             format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
         ),
-        (Some(Errno::NOENT), Some(line)) => StartError::new(
-            format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
-            "install it, or correct the first line",
-        ),
+        (Some(Errno::NOENT), Some(line)) => {
+            let program = line.split_whitespace().next().unwrap_or_default();
+            let near = near_program(program, |other| is_runnable(Path::new(other)));
+            StartError::new(
+                format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
+                interpreter_cure(near.as_deref()),
+            )
+        }
         (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError::new(
             format!(
                 "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
@@ -280,7 +324,8 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         ),
         (Some(Errno::NOEXEC), _) => StartError::new(
             format!(
-                "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
+                "`{shown}` is neither a program nor a script with a first line like `{}`",
+                first_line_for(&program.path)
             ),
             "add that line",
         ),

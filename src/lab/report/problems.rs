@@ -15,6 +15,8 @@ const NAME: &str = "hookrun validate";
 #[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     pub file: PathBuf,
+    /// Whether it is a file of hooks or configuration that was checked: no folder, no file of cases.
+    pub is_counted: bool,
     pub hooks: usize,
     pub problems: Vec<Problem>,
 }
@@ -57,17 +59,20 @@ impl CheckReport for [CheckedFile] {
             writeln!(out, "{style}{}{style:#}{rest}", problem.severity.name())?;
         }
         let count = |severity| problems().filter(|one| one.severity == severity).count();
-        let (style, verdict) = match count(Severity::Error) {
-            0 => (GOOD, "ok".to_string()),
-            errors => (BAD, counted(errors, "error")),
-        };
+        let errors = count(Severity::Error);
+        let (style, verdict) =
+            if errors == 0 { (GOOD, "ok".to_string()) } else { (BAD, counted(errors, "error")) };
         let doubts = match count(Severity::Warning) {
             0 => String::new(),
             warnings => format!(", {}", counted(warnings, "warning")),
         };
-        let hooks = counted(self.iter().map(|file| file.hooks).sum::<usize>(), "hook");
-        let files = counted(self.len(), "file");
-        writeln!(out, "{style}{verdict}{style:#}{doubts}: {files}, {hooks}")
+        let hooks = self.iter().map(|file| file.hooks).sum::<usize>();
+        let files = self.iter().filter(|file| file.is_counted).count();
+        let checked = match files == 0 && errors > 0 {
+            true => String::new(),
+            false => format!(": {}, {}", counted(files, "file"), counted(hooks, "hook")),
+        };
+        writeln!(out, "{style}{verdict}{style:#}{doubts}{checked}")
     }
 
     fn json(&self, paths: &Paths) -> Value {

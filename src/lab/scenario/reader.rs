@@ -51,11 +51,12 @@ impl CaseReader<'_> {
     fn suite(&mut self, document: &Tree) -> Suite {
         let mut draft = SuiteDraft::default();
         self.0.take(document.entries().unwrap_or_default(), TOP_KEYS, "", &mut draft);
-        let SuiteDraft { mut suite, defaults } = draft;
+        let SuiteDraft { mut suite, mut defaults } = draft;
+        defaults.meant = std::mem::take(&mut self.0.meant);
         for table in self.tables(document, "never") {
             suite.never.extend(self.never(table));
         }
-        if document.at(&["case"]).is_none() {
+        if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
             let cure = "write a table `[[case]]` for each of its cases";
             self.fault(0, "there is no case in it", cure);
         }
@@ -217,8 +218,10 @@ impl CaseReader<'_> {
         let before = self.0.problems.len();
         let mut draft = defaults.clone();
         self.0.take(tree.entries()?, CASE_KEYS, "", &mut draft);
+        draft.meant.append(&mut self.0.meant);
         let name = draft.name.take();
-        if name.as_ref().is_none_or(|name| name.trim().is_empty()) {
+        let has_name = name.as_ref().is_some_and(|name| !name.trim().is_empty());
+        if !has_name && !draft.meant.contains(&"name") {
             let cure = "add `name = \"…\"`, the sentence that it proves";
             self.fault(tree.offset, "the case has no `name`", cure);
         }
@@ -248,6 +251,7 @@ impl CaseReader<'_> {
         for (number, table) in (1..).zip(tables) {
             let mut draft = StepDraft { inputs: Vec::new(), expect: None, ..case.clone() };
             self.0.take(table.entries().unwrap_or_default(), STEP_KEYS, "", &mut draft);
+            draft.meant.append(&mut self.0.meant);
             steps.extend(self.step(draft, Some(number), table.offset));
         }
         steps
@@ -255,11 +259,11 @@ impl CaseReader<'_> {
 
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
-        if draft.event.is_none() {
+        if draft.event.is_none() && !draft.meant.contains(&"event") {
             let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
             self.fault(offset, format!("the {what} has no `event`"), cure);
         }
-        if draft.expect.is_none() {
+        if draft.expect.is_none() && !draft.meant.contains(&"expect") {
             let cure = "add `expect = { decision = \"block\" }`";
             self.fault(offset, format!("the {what} expects nothing"), cure);
         }

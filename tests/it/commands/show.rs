@@ -37,7 +37,7 @@ policy
   sandbox     none
   containment auto
   rewrite     false
-  reads       environment
+  reads       stdin or environment
   dialect     native
   enabled     true
 
@@ -86,6 +86,14 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
         said("zzz"),
         "error: no hook `zzz`\n  help: `hookrun list` shows what is configured\n"
     );
+    let sandbox = sandbox.hook("20-env.sh", "# hookrun: path=.env|.env.*");
+    for command in [&["show", "20-env.sh"][..], &["test", "tool.pre", "--hook", "20-env.sh"]] {
+        let ran = sandbox.hookrun(command, b"{}");
+        ran.exits(2).says("20-env.sh:2:12: `.env|.env.*` cannot be used to match");
+        ran.says("help: write `{.env,.env.*}`");
+        ran.says("error: the hook `20-env.sh` has an error, so it is not loaded");
+        assert!(!ran.stderr.contains("no hook"), "{ran:?}");
+    }
 }
 
 #[test]

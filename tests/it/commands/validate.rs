@@ -34,7 +34,14 @@ fn what_is_in_order_is_said_to_be() {
     assert_eq!(ran.stdout, "ok: 2 files, 2 hooks\n");
     validate(&Sandbox::new().without_trust(), "human")
         .exits(0)
-        .prints("ok, 1 warning: 1 file, 0 hooks");
+        .prints("ok, 1 warning: 0 files, 0 hooks");
+    // A folder is no file: that it is not trusted yet changes no count.
+    let mut sandbox = Sandbox::new().without_trust().hook("a.sh", "");
+    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 1 file, 1 hook");
+    sandbox = sandbox.trusted();
+    validate(&sandbox, "human").exits(0).prints("ok: 1 file, 1 hook");
+    let misnamed = sandbox.hook_for("tool.pree", "b.sh", "");
+    validate(&misnamed, "human").exits(1).prints("1 error, 1 warning: 1 file, 1 hook");
 }
 
 #[test]
@@ -233,6 +240,25 @@ fn what_could_not_start_is_found_before_it_has_to() {
         assert!(problems[0].contains(cause), "{text:?}: {problems:?}");
         validate(&sandbox, "human").exits(1);
     }
+}
+
+#[test]
+fn a_first_line_is_offered_by_the_ending_and_by_what_is_there() {
+    for (name, line) in [("x.py", "python3"), ("x.rb", "ruby"), ("x.mjs", "node"), ("x.php", "php")]
+    {
+        let problems =
+            Sandbox::new().script(&format!("hooks.d/tool.pre/{name}"), "x\n").problems(&[]);
+        assert!(problems[0].contains(&format!("`#!/usr/bin/env {line}`")), "{problems:?}");
+    }
+    let sandbox = Sandbox::new().script("bin/zork3", "#!/bin/sh\n");
+    let sandbox = sandbox.script("hooks.d/tool.pre/env", "#!/usr/bin/env zork\n");
+    let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
+    let ran = sandbox.variable("PATH", &path).hookrun(&["validate"], b"");
+    ran.exits(1).prints("wants `zork`, not in PATH\n  help: `zork3` is there: write that in");
+    let sandbox = Sandbox::new().script("bin/zork", "#!/bin/sh\n");
+    let line = format!("#!{}\n", sandbox.at("bin/zork2").display());
+    let ran = sandbox.script("hooks.d/tool.pre/whole", &line).hookrun(&["validate"], b"");
+    ran.exits(1).prints("bin/zork` is there: write that in the first line");
 }
 
 #[test]

@@ -116,6 +116,41 @@ fn prose_about_hookrun_is_not_a_directive() {
 }
 
 #[test]
+fn a_directive_whose_name_is_misspelt_is_a_mistake() {
+    let prose = [
+        "# hook-run: path to the binary",
+        "# hookrunner: tool that runs hooks",
+        "# Hookrun: timeout is 5s",
+        "# hook: tool=bash",
+        "# hookrun.toml: timeout=10s",
+        "# how to run: path=x",
+        "# hooks: see hookrun-hook(5)",
+        "# hookup: call=1",
+    ];
+    settings(&prose.join("\n"));
+    for written in [
+        "hook-run: timeout=10s",
+        "hookrunner: timeout=10s",
+        "Hookrun : timeout=10s",
+        "hookrun : timeout=10s",
+        "HOOKRUN: timeout=10s",
+        "hook run: timeout = 10s",
+        "hook_run:timeout=10s tool=bash",
+        "hookrn: timeout=10s",
+        "hook-run timeout=10s",
+        "hook-run: parallel",
+    ] {
+        let sandbox = Sandbox::new().hook("x.sh", &format!("# {written}"));
+        let settings = &written[written.find("timeout").or(written.find("parallel")).unwrap()..];
+        let problems = sandbox.problems(&[]);
+        let name = written.strip_suffix(settings).unwrap().trim_end();
+        let wanted = format!("`{name}` begins no directive [write `# hookrun: {settings}`]");
+        assert!(problems.len() == 1 && problems[0].contains(&wanted), "{written}: {problems:?}");
+        assert!(problems[0].contains("x.sh:2:"), "{problems:?}");
+    }
+}
+
+#[test]
 fn every_mistake_is_named_with_its_line_and_a_cure() {
     let dialects: Vec<&str> =
         ["native"].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.name)).collect();

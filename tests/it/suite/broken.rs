@@ -36,9 +36,7 @@ event = "tool.pre"
     let wanted = [
         "F:2:1: unknown key `hoks` [did you mean `hooks`?",
         "F:4:1: unknown key `hots` [did you mean `host`?",
-        "F:5:1: the case has no `event` [add `event = \"tool.pre\"`; `hookrun events` lists them",
         "F:7:1: unknown key `evnt` [did you mean `event`?",
-        "F:8:10: `expect` has no `decision` [say what comes out: `decision = \"allow\"`",
         "F:8:12: unknown key `decison` [did you mean `decision`?",
         "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
@@ -204,7 +202,7 @@ expect = { decision = "allow" }
 [[case]]
 name = "a slip is refused"
 event = "tool.pre"
-context = { toolNam = "bash" }
+context = { toolNam = "bash", toolInpt = 1 }
 expect = { decision = "block" }
 [[case]]
 name = "whatever it is"
@@ -217,8 +215,70 @@ expect = { decision = "allow" }
         format!("F:5:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
         format!("F:5:11: `tool.pre` has no key `tooInput` [did you mean `toolInput`? {cure}"),
         format!("F:11:11: `PreToolUse` has no key `tool_nme` [did you mean `tool_name`? {cure}"),
+        // What is a slip in one case is one in the others.
+        format!("F:16:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
     ];
     assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn a_wrong_key_is_told_once_and_what_it_was_meant_to_be_is_not_missing() {
+    let cases = r#"
+[[case]]
+name = "one"
+event = "tool.pre"
+tool_name = "bash"
+[case.expected]
+decision = "allow"
+[[case]]
+name = "two"
+event = "tool.pre"
+tool_name = "bash"
+expected = { decison = "allow" }
+[[case]]
+nam = "three"
+event = "tool.pre"
+[[case.step]]
+evnt = "tool.pre"
+expect = { decison = "allow" }
+"#;
+    let wanted = [
+        "F:5:1: unknown key `tool_name` [write `context = { toolName = … }`",
+        "F:6:7: unknown key `expected` [did you mean `expect`?",
+        "F:11:1: unknown key `tool_name` [write `context = { toolName = … }`",
+        "F:12:1: unknown key `expected` [did you mean `expect`?",
+        "F:14:1: unknown key `nam` [did you mean `name`?",
+        "F:17:1: unknown key `evnt` [did you mean `event`?",
+        "F:18:12: unknown key `decison` [did you mean `decision`?",
+    ];
+    assert_eq!(told(cases), wanted);
+    assert_eq!(
+        told("[[cases]]\nname = 'x'\n"),
+        ["F:1:3: unknown key `cases` [did you mean `case`?"]
+    );
+}
+
+#[test]
+fn a_syntax_error_is_told_once_for_each_statement() {
+    let case = |context: &str| {
+        format!("[[case]]\nname = 'x'\ncontext = {context}\nexpect = {{ decision = 'allow' }}\n")
+    };
+    let json = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
+    let lines = json.replace(',', ",\n");
+    let is_said = |cases: String, wanted: &[(&str, &str)]| {
+        let found = told(&cases);
+        assert_eq!(found.len(), wanted.len(), "{cases}: {found:#?}");
+        for (found, (place, cure)) in found.iter().zip(wanted) {
+            assert!(found.starts_with(place) && found.contains(cure), "{cases}: {found}");
+        }
+    };
+    let as_table = "[this looks like JSON: write a table of TOML";
+    is_said(case(json) + &case(json), &[("F:3:", as_table), ("F:7:", as_table)]);
+    is_said(case(&lines), &[("F:3:", as_table)]);
+    let open = case(&format!("'''{json}"));
+    let crossed = "[close the text that begins in line 3: add `'''`";
+    is_said(open.clone() + &open, &[("F:7:14: not valid TOML: ", crossed)]);
+    is_said(open, &[("F:", crossed)]);
 }
 
 #[test]
@@ -248,7 +308,9 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
 fn mistakes_in_the_hooks_keep_the_cases_from_running() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
         .hook("20-slip.sh", "# hookrun: timout=1s\ntouch ran");
-    suite(&sandbox, &[]).exits(2).prints("20-slip.sh:2:12: unknown setting `timout`");
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2).prints("20-slip.sh:2:12: unknown setting `timout`");
+    ran.prints("\n1 error\n").says("no case was run; correct these errors first");
     sandbox.has_no_file("ran");
 }
 
@@ -280,6 +342,14 @@ fn options_for_one_event_are_refused_beside_a_suite() {
     }
     let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
     one.exits(2).says("one event is no list of cases");
+    for format in ["tap", "junit", "github"] {
+        let sent = some.hookrun(&["test", "--format", format], b"{}");
+        sent.exits(2).says(&format!("there is an event on stdin, and `--format {format}` is for"));
+        sent.says(&format!("`hookrun test --suite --format {format}`"));
+        assert_eq!(sent.stdout, "");
+        let played = some.hookrun(&["test", "--suite", "--format", format], b"{}");
+        assert!(!played.stdout.is_empty(), "{played:?}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> LoadedSuite {
-    let mut loader = SuiteLoader { source, env, loaded: LoadedSuite::default() };
+    let mut loader = SuiteLoader { source, env, loaded: LoadedSuite::default(), slips: Vec::new() };
     for file in files {
         if let Some(why) = file.misplaced {
             loader.loaded.passed_over.push((file.path.clone(), why));
@@ -66,6 +66,17 @@ struct SuiteLoader<'l> {
     source: &'l SourceArgs,
     env: &'l Environment,
     loaded: LoadedSuite,
+    /// Of the file that is being read.
+    slips: Vec<ContextSlip>,
+}
+
+/// A key of a case's context that nearly matches one of the event's.
+struct ContextSlip {
+    key: String,
+    at: Position,
+    complaint: Complaint,
+    /// Whether the case expects that the event is allowed.
+    is_allowed: bool,
 }
 
 impl SuiteLoader<'_> {
@@ -99,6 +110,17 @@ impl SuiteLoader<'_> {
                 let (file, folder) = (file.to_path_buf(), folder.clone());
                 self.loaded.trials.push(CaseTrial { file, folder, case, asks });
             }
+        }
+        self.report_slips(file);
+    }
+
+    /// A case that a slip blocks is worth something; that it is allowed proves nothing. But a key
+    /// that is a slip in one case is one in the others as well.
+    fn report_slips(&mut self, file: &Path) {
+        let slips = std::mem::take(&mut self.slips);
+        let counts = |key: &str| slips.iter().any(|slip| slip.is_allowed && slip.key == key);
+        for slip in slips.iter().filter(|slip| counts(&slip.key)) {
+            self.fault(file, slip.at, slip.complaint.clone());
         }
     }
 
@@ -210,8 +232,7 @@ impl SuiteLoader<'_> {
         }
     }
 
-    /// A context must be one. If it should be allowed, its keys must be those of the event, or clearly
-    /// others: a case that a slip blocks is worth something, that it is allowed proves nothing.
+    /// A context must be one, and its keys those of the event, or clearly others.
     fn check_context(&mut self, file: &Path, step: &CaseStep, events: &[String], config: &Config) {
         let (context, at) = match &step.input {
             StepInput::Nothing | StepInput::Text(_) => return,
@@ -224,8 +245,8 @@ impl SuiteLoader<'_> {
                 (self.context_in(&source, &bytes), path.at)
             }
         };
-        let is_open = step.expect.decision.value == "allow";
-        let Some(context) = context.filter(|_| is_open) else { return };
+        let is_allowed = step.expect.decision.value == "allow";
+        let Some(context) = context else { return };
         let bindings = dialects::find(&step.host.value);
         let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
         let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
@@ -233,7 +254,8 @@ impl SuiteLoader<'_> {
         for (key, meant) in keys.slips(&context) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
-            self.fault(file, at, Complaint::with_cure(cause, help));
+            let complaint = Complaint::with_cure(cause, help);
+            self.slips.push(ContextSlip { key, at, complaint, is_allowed });
         }
     }
 

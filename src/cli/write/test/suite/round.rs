@@ -50,7 +50,7 @@ pub(super) fn check(
     if !loaded.checks.is_empty() {
         // Nothing is run: what cannot be read might be what fails.
         args.format.write(loaded.checks.as_slice(), &paths, out)?;
-        return Err(Complaint::new("no case was run, because not all of them can be read"));
+        return Err(Complaint::new("no case was run; correct these errors first"));
     }
     if let Some(failure) = unknown_event(loaded, args) {
         return Err(failure);
