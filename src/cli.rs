@@ -78,7 +78,7 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     let read = |matches| Cli::from_arg_matches(&matches);
     let parsed = matches.and_then(read).map_err(|error| error.format(&mut command));
     parsed.map_err(|mut error| {
-        help::mend(&mut error);
+        help::mend(&mut error, arguments);
         let is_typed = |option: &str| {
             let texts = arguments.iter().filter_map(|argument| argument.to_str());
             let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));

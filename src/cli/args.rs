@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// Play the project's suite, or decide one event and show everything
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases."
+        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation and for a suite: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases."
     )]
     Test(TestArgs),
     /// Stay, and decide what programs ask: on stdin, over HTTP, as an MCP server
@@ -175,7 +175,7 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     State(StateArgs),
     /// Make a host run hookrun, in its own settings
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so all users of the file need it there. `uninstall` puts back what was there."
+        after_help = "Without a host and without --all it lists the hosts that are found here. Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so all users of the file need it there. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Remove hookrun from a host's settings

@@ -1,9 +1,11 @@
 //! The help: commands by what a person wants to do, and examples at the end; and suggestions for a
 //! word that the command line does not know. One that looks only a little like it would mislead.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
 use crate::dialects::git;
+use crate::engine::event::catalog;
 use crate::engine::spelling;
 use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -235,8 +237,44 @@ const PAIRS: &[(ContextKind, ContextKind)] = &[
     (ContextKind::InvalidValue, ContextKind::SuggestedValue),
 ];
 
+/// What to do about an argument too many of a command: a command line without quotes around it, or
+/// as an argument where an event is sent.
+fn too_many(arguments: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let (name, words) = words.split_first()?;
+    let is_word = |word: &&str| !word.starts_with('-');
+    let first = words.first().filter(|word| is_word(word))?;
+    match *name {
+        "explain" if !first.contains(char::is_whitespace) => {
+            let quoted = shell_words::quote(&words.join(" ")).into_owned();
+            Some(format!("quote the command: `hookrun explain {quoted}`"))
+        }
+        "test" => {
+            let rest = words.get(1..).filter(|rest| rest.iter().all(is_word))?;
+            if first.ends_with(".toml") {
+                let files = shell_words::join(words);
+                return Some(format!("play files of cases: `hookrun test --suite {files}`"));
+            }
+            let rest = shell_words::quote(&rest.join(" ")).into_owned();
+            let json = format!("pipe the event as JSON: `hookrun test {first} < event.json`");
+            let is_tool = catalog::find(first).is_some_and(|spec| spec.carries("toolInput"));
+            let command =
+                is_tool.then(|| format!("; for a command line: `hookrun explain {rest}`"));
+            Some(json + &command.unwrap_or_default())
+        }
+        _ => None,
+    }
+}
+
 /// Keeps suggestions that correct a slip, and translates words of other tools.
-pub(crate) fn mend(error: &mut clap::Error) {
+pub(crate) fn mend(error: &mut clap::Error, arguments: &[OsString]) {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    if let Some(tip) = too_many(arguments).filter(|_| is_unknown) {
+        let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, tip);
+        return;
+    }
     for (typed, suggested) in PAIRS {
         let Some(ContextValue::String(word)) = error.get(*typed).cloned() else { continue };
         let known = match error.get(*suggested) {

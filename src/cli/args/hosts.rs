@@ -74,7 +74,7 @@ pub(crate) struct PlaceArgs {
     /// The host
     pub(crate) host: Option<String>,
 
-    /// Every host that is found here; without it and without a host, `install` lists them
+    /// Every host that is found here
     #[arg(long, conflicts_with = "host")]
     pub(crate) all: bool,
 

@@ -41,6 +41,18 @@ fn the_paragraph_below_a_help_is_broken_only_where_a_line_is_full() {
 }
 
 #[test]
+fn short_help_has_what_users_need_and_each_command_speaks_of_itself() {
+    let (short, long) = (hookrun(&["test", "-h"]).stdout, hookrun(&["test", "--help"]).stdout);
+    for option in ["--conformance", "--warm-differs"] {
+        assert!(!short.contains(option), "{short}");
+        let heading = long.find("To check hookrun and other runners:").unwrap();
+        assert!(long.find(&format!("{option} ")).unwrap() > heading, "{long}");
+    }
+    assert!(!hookrun(&["uninstall", "--help"]).stdout.contains("`install`"));
+    hookrun(&["install", "--help"]).prints("it lists the hosts that are found here");
+}
+
+#[test]
 fn every_option_says_what_it_does() {
     for name in COMMANDS {
         let help = hookrun(&[name, "-h"]).stdout;
@@ -201,6 +213,24 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
         ("vlidate", "'validate'"),
     ] {
         hookrun(&[word]).exits(2).says(tip);
+    }
+    for (arguments, tip) in [
+        (&["explain", "npm", "publish"][..], "quote the command: `hookrun explain 'npm publish'`"),
+        (&["explain", "rm", "-rf", "x"], "quote the command: `hookrun explain 'rm -rf x'`"),
+        (
+            &["test", "tool.pre", "npm publish"],
+            "`hookrun test tool.pre < event.json`; for a command",
+        ),
+        (
+            &["test", "PreToolUse", "npm", "publish"],
+            "command line: `hookrun explain 'npm publish'`",
+        ),
+        (&["test", "a.toml", "b.toml"], "`hookrun test --suite a.toml b.toml`"),
+        (&["test", "commit.pre", "x"], "as JSON: `hookrun test commit.pre < event.json`\n"),
+        (&["explain", "npm publish", "--hook", "x"], "'--hooks'"),
+        (&["test", "tool.pre", "--hock", "x"], "'--hook'"),
+    ] {
+        hookrun(arguments).exits(2).says(tip);
     }
     for arguments in [
         &["trust"][..],
