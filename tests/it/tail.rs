@@ -47,7 +47,7 @@ fn decisions_appear_as_they_are_made() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "echo 'not here' >&2; exit 1");
     sandbox.run_shell("first");
     let mut tail = Tail::start(&sandbox, &[]);
-    assert!(tail.line().contains("BLOCK  tool.pre  10-guard.sh: not here"));
+    assert!(tail.line().contains("BLOCK  tool.pre  bash: first  10-guard.sh: not here"));
     sandbox.run_shell("second");
     assert!(tail.line().contains("BLOCK"));
 }

@@ -154,7 +154,16 @@ fn several_decisions_stand_on_a_line_each() {
     let lines: Vec<&str> = ran.stdout.lines().map(|line| &line[21..]).collect();
     assert!(lines[0].starts_with("BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i"));
     assert!(lines[0].chars().count() > 70 && !lines[0].contains('…'), "{lines:?}");
-    assert_eq!(lines[1..], ["BLOCK  tool.pre  10-guard.sh: no force push", "allow  tool.pre"]);
+    let long = format!("bash: git push {}…", "x".repeat(200 - "bash: git push ".len()));
+    let blocked = format!("BLOCK  tool.pre  {long}  10-guard.sh: no force push");
+    assert_eq!(lines[1..], [blocked.as_str(), "allow  tool.pre  bash: ls  10-guard.sh"]);
+    let ask = json!({ "tool_name": "Bash", "tool_input": { "command": "ask me" } });
+    sandbox.ask("claude", "PreToolUse", &ask);
+    why(&sandbox, &["--brief"]).prints("ASK    tool.pre  Bash: ask me  10-guard.sh: really?\n");
+    let read = br#"{"toolName":"read","toolInput":{"path":"a.txt"}}"#;
+    let sandbox = Sandbox::new().hook("10-guard.sh", "# hookrun: tool=bash");
+    sandbox.hookrun(&["run", "tool.pre"], read).exits(0);
+    why(&sandbox, &["--brief"]).prints("allow  tool.pre  read: a.txt  no hook ran\n");
 }
 
 #[test]
@@ -335,10 +344,13 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     };
     assert_eq!((stats(&[]), stats(&["--everywhere"])), (Some(1), Some(3)));
     let brief = in_folder("two", &["why", "--brief"]).stdout;
-    assert!(brief.ends_with("BLOCK  tool.pre  a.sh: no\n"), "{brief}");
+    assert!(brief.ends_with("BLOCK  tool.pre  bash: {}  a.sh: no\n"), "{brief}");
     let brief = in_folder("two", &["why", "--brief", "--everywhere", "--all"]);
     let lines: Vec<&str> = brief.stdout.lines().collect();
-    assert!(lines[0].contains("/two  tool.pre  a.sh: no") && lines[1].contains("/one/below  "));
+    assert!(
+        lines[0].contains("/two  tool.pre  bash: {}  a.sh: no")
+            && lines[1].contains("/one/below  ")
+    );
 
     // Where nobody has asked, it says so, and looks nowhere else unasked.
     let elsewhere = in_folder("home", &["why"]);

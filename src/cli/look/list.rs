@@ -7,7 +7,7 @@ use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Dialect};
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
-use crate::engine::hook::{Hook, Limits, Sandbox, Warm};
+use crate::engine::hook::{DEFAULT_PRIORITY, Hook, Limits, Sandbox, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::lab::report::json::present;
@@ -131,11 +131,13 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             let width = widest.min(40);
             write!(
                 out,
-                "  {number:>2}  {:<width$}  {DIM}{:>4}{DIM:#}  {}",
+                "  {number:>2}  {:<width$}  {}",
                 plain(&hook.name),
-                hook.priority,
                 plain(&hook.matcher.to_string())
             )?;
+            if hook.priority != DEFAULT_PRIORITY {
+                write!(out, "  (priority {})", hook.priority)?;
+            }
             let failure = FailureRule::of(hook, spec).on_failure;
             if spec.blocks && failure != spec.on_failure {
                 write!(out, "  (its failure {}s)", failure.name())?;

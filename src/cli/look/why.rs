@@ -170,19 +170,36 @@ pub(super) fn one_line(
 ) -> Result<()> {
     let (style, word) = decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
-    let itself = brief.cause.as_ref().map(|_| "hookrun itself");
-    let who = brief.decided_by.as_deref().or(itself).unwrap_or_default();
-    let reason = brief.reason.as_deref().and_then(|reason| reason.lines().next());
-    let said = match (who, reason) {
-        ("", None) => String::new(),
-        (who, reason) => format!("  {who}: {}", reason.unwrap_or_default()),
-    };
+    let said = said(brief);
+    let most = if columns.is_some() { MOST_OF_SUBJECT } else { MOST_OF_WHOLE };
+    let subject = record.subject().words(most);
     let folder = record.cwd.as_deref().filter(|_| is_everywhere);
-    let folder = folder.map(|folder| format!("{folder}  ")).unwrap_or_default();
-    let rest = plain(&format!("{folder}{}{said}", event_name(&record.event)));
+    let event = event_name(&record.event);
+    let parts = [folder, Some(event), subject.as_deref(), Some(&said)];
+    let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    let rest = plain(&parts.collect::<Vec<_>>().join("  "));
     let shown = in_columns(&rest, columns);
     writeln!(out, "{}  {style}{word:<5}{style:#}  {shown}", plain(&seconds))?;
     Ok(())
+}
+
+/// How many characters of a command or a path a line of a terminal has, and any other line.
+const MOST_OF_SUBJECT: usize = 30;
+const MOST_OF_WHOLE: usize = 200;
+
+/// The hook that decided, with what it said; else the hooks that ran.
+fn said(brief: &Brief<'_>) -> String {
+    let itself = brief.cause.as_ref().map(|_| "hookrun itself");
+    let asked = brief.questions.first();
+    let who = brief.decided_by.as_deref().or(asked.map(|one| one.hook.as_str())).or(itself);
+    let reason = brief.reason.as_deref().or(asked.map(|one| one.question.as_str()));
+    let reason = reason.and_then(|reason| reason.lines().next()).unwrap_or_default();
+    let Some(who) = who else {
+        let ran = brief.hooks.iter().filter(|hook| hook.fate == "ran");
+        let ran: Vec<&str> = ran.map(|hook| hook.name.as_ref()).collect();
+        return if ran.is_empty() { "no hook ran".to_string() } else { ran.join(", ") };
+    };
+    format!("{who}: {reason}")
 }
 
 /// What fits on a line of a terminal after time and decision; another program gets the whole line.

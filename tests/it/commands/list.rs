@@ -24,15 +24,15 @@ fn hooks_are_listed_in_the_order_in_which_they_run() {
         ran.stdout,
         "\
 turn.start  a turn begins (cannot be blocked, parallel)
-   1  mark.sh   100  every event
+   1  mark.sh  every event
       hooks.d/turn.start/mark.sh (project layer)
 
 tool.pre  a tool is about to run (can be blocked, a failing hook blocks, sequential)
-   1  early          -5  every event
+   1  early        every event  (priority -5)
       hookrun.toml:2 (project layer)
-   2  10-guard.sh   100  tool bash, command /rm .*-rf/
+   2  10-guard.sh  tool bash, command /rm .*-rf/
       hooks.d/tool.pre/10-guard.sh (project layer)
-   3  20-off.sh     100  every event  (disabled: enabled = false)
+   3  20-off.sh    every event  (disabled: enabled = false)
       hooks.d/tool.pre/20-off.sh (project layer)
 
 "

@@ -34,7 +34,7 @@ fn people_see_what_differs_and_what_each_hook_said() {
 
 FAILED 100% #1 wrong
         case     hooks.d/tests/a,b.toml:7
-        differs  decision, line 11
+        differs  decision, line 11 (- expected, + got)
                  - allow
                  + block
         hooks    BLOCK  10-guard.sh: no bad commands

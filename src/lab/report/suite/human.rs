@@ -102,7 +102,12 @@ fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()
 
 fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
     let step = miss.step.map(|step| format!(" of step {step}")).unwrap_or_default();
-    label(out, "differs", &format!("{}{step}, line {}", plain(&miss.key), miss.at.line))?;
+    let what = format!("{}{step}, line {}", plain(&miss.key), miss.at.line);
+    label(
+        out,
+        "differs",
+        &format!("{what} ({REMOVED}- expected{REMOVED:#}, {ADDED}+ got{ADDED:#})"),
+    )?;
     let is_long = |text: &str| text.trim_end().contains('\n');
     if miss.wanted.starts_with("a match of /") || !(is_long(&miss.wanted) || is_long(&miss.found)) {
         side(out, "-", REMOVED, &miss.wanted)?;
