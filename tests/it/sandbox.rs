@@ -215,6 +215,10 @@ impl Sandbox {
         stdin: &[u8],
     ) -> Ran {
         let mut command = self.command(arguments);
+        // An empty pipe is an event that is missing; `test` is given none at all.
+        if stdin.is_empty() && matches!(arguments.first(), Some(&"test" | &"try")) {
+            command.stdin(Stdio::null());
+        }
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let pipe = child.stdin.take();

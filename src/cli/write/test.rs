@@ -57,10 +57,11 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     test_one(args, env, out)
 }
 
-/// Whether one event is meant though none is named: it is on stdin, or an option is given that only
-/// one event has.
+/// Whether one event is meant though none is named: it is on stdin or should be, or an option is
+/// given that only one event has.
 fn is_one_event(args: &TestArgs) -> bool {
     args.is_about_one_event()
+        || input::is_empty_file()
         || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
 }
 
@@ -93,6 +94,8 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         Some(StdinEvent { context, bytes }) => {
             (asked.event(&config, context)?, EventOrigin::Stdin { bytes })
         }
+        // A step that should have written the event and failed must not look like an allowed one.
+        None if input::promises_event() => return Err(empty_event(&name)),
         None => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
     let name = &event.spec().name;
@@ -125,6 +128,13 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     judge(args, wanted.as_ref(), &run)
 }
 
+fn empty_event(event: &str) -> Complaint {
+    let help = format!(
+        "check what writes it; the event's sample is decided by `hookrun test {event} < /dev/null`"
+    );
+    Complaint::with_cure("stdin is an empty file or pipe, so there is no event to decide", help)
+}
+
 /// Keeps the hooks that should run, and shows what is wrong with the others.
 fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) -> Result<()> {
     if let Some(command) = &args.command {
@@ -146,7 +156,7 @@ fn named_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<(String
         Some(event) => named_in(&event.context, args.dialect.as_deref(), "test"),
         None => Err(Complaint::with_cure(
             "no event is named, and none is on stdin",
-            "name it, and a sample of it is decided: `hookrun test EVENT`",
+            "name it, and a sample of it is decided: `hookrun test EVENT < /dev/null`",
         )),
     }
 }

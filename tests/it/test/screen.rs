@@ -108,9 +108,6 @@ The host gets
 fn with_nothing_on_stdin_the_sample_is_used_and_said_to_be() {
     let sandbox = Sandbox::new().hook("x", "");
     let said = "nothing on stdin, so this is the event's sample";
-    for stdin in [&b""[..], b" \n\t"] {
-        sandbox.hookrun(&["test", "tool.pre"], stdin).exits(0).prints(said);
-    }
     let null = sandbox.hookrun_as(
         |command| {
             command.stdin(std::fs::File::open("/dev/null").unwrap());
@@ -119,6 +116,28 @@ fn with_nothing_on_stdin_the_sample_is_used_and_said_to_be() {
         b"",
     );
     null.exits(0).prints(said);
+}
+
+#[test]
+fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
+    let sandbox = Sandbox::new().hook("x", "").file("empty.json", "").file("blank.json", " \n\t");
+    for line in [
+        "\"$0\" test tool.pre < empty.json",
+        "\"$0\" test tool.pre < blank.json",
+        ": | \"$0\" test tool.pre",
+        "\"$0\" test PreToolUse --host claude < empty.json",
+        "\"$0\" test tool.pre --command true < empty.json",
+        "\"$0\" test tool.pre --format json < empty.json",
+    ] {
+        let ran = sandbox.hookrun_by_shell(line, b"");
+        ran.exits(2).says("stdin is an empty file or pipe, so there is no event to decide");
+        assert!(ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"), "{line}: {ran:?}");
+    }
+    // Without a name too: an empty file is no wish for the cases.
+    let unnamed = sandbox.hookrun_by_shell("\"$0\" test < empty.json", b"");
+    unnamed.exits(2).says("no event is named, and none is on stdin");
+    let said = "nothing on stdin, so this is the event's sample";
+    sandbox.hookrun_by_shell("\"$0\" test tool.pre <&-", b"").exits(0).prints(said);
 }
 
 #[test]
