@@ -143,6 +143,54 @@ fn a_push_is_refused_for_what_only_an_earlier_commit_holds() {
 }
 
 #[test]
+fn a_new_guard_lets_a_committed_secret_be_taken_out() {
+    for language in ["sh", "bash", "python"] {
+        let git = Git::new(Sandbox::new());
+        for event in ["commit.pre", "push.pre"] {
+            let name = format!("no-env-{}", &event[..4]);
+            let new = ["new", &name, "--event", event, "--lang", language];
+            git.hookrun(".", &new).exits(0);
+        }
+        git.write("w/.env");
+        git.commit(&[]).exits(0);
+        let by_force = ["-c", "core.hooksPath=/dev/null", "push", "-q", "origin", "main"];
+        git.run("w", &by_force).exits(0);
+        git.hookrun("w", &["install", "git"]).exits(0);
+        git.run("w", &["rm", "-q", "--cached", ".env"]).exits(0);
+        git.run("w", &["commit", "-q", "-m", "the cure"]).exits(0);
+        git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+
+        let why = ".env stays out of the repository";
+        git.commit(&[]).exits(1).says(why);
+        git.commit(&["--no-verify"]).exits(0);
+        git.run("w", &["rm", "-q", ".env"]).exits(0);
+        git.run("w", &["commit", "-q", "-m", "too late: it is in the history"]).exits(0);
+        git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(why);
+    }
+}
+
+#[test]
+fn a_path_that_new_commits_bring_and_delete_has_both_changes() {
+    let git = Git::new(keeper(Sandbox::new(), "pre-push"));
+    git.hookrun("w", &["install", "git"]).exits(0);
+    for path in ["w/kept.txt", "w/gone.txt"] {
+        git.write(path);
+    }
+    git.commit(&[]).exits(0);
+    fs::remove_file(git.sandbox.at("w/gone.txt")).unwrap();
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+    let context = seen(&git);
+    let changes = json!([
+        {"path": "gone.txt", "status": "D"},
+        {"path": "gone.txt", "status": "A"},
+        {"path": "kept.txt", "status": "A"},
+    ]);
+    assert_eq!(context["changes"], changes);
+    assert_eq!(context["action"]["paths"], json!(["gone.txt", "kept.txt"]));
+}
+
+#[test]
 fn neither_a_configuration_nor_a_replaced_commit_hides_a_path() {
     let git = Git::with_policy();
     git.write("w/a.txt");

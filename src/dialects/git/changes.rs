@@ -4,7 +4,7 @@
 //! commit adds and the next one removes is sent all the same. Of a merge counts what is in none
 //! of its parents. Nothing that a repository can be configured with hides a path.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::OsString;
 
 use serde_json::{Map, Value};
@@ -94,13 +94,15 @@ fn is_nothing(commit: &str) -> bool {
     commit.bytes().all(|byte| byte == b'0')
 }
 
-/// The changes in the output of listings: each path once, with what the newest commit does to it.
+/// The changes in the output of listings: each path once, with what the newest commit does to it,
+/// and once more if that deletes what another new commit brings, for it is sent as well.
 /// A path that is not UTF-8 also has its bytes in hexadecimal digits.
 ///
 /// # Errors
 /// When the output is not of that form; the error names what cannot be read.
 pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
-    let mut seen: HashSet<&[u8]> = HashSet::new();
+    // Whether all commits so far delete a path.
+    let mut seen: HashMap<&[u8], bool> = HashMap::new();
     let mut changes = Vec::new();
     for output in outputs {
         // Commits are divided by one more NUL.
@@ -110,7 +112,16 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
                 format!("git's list of changes breaks off at `{}`", String::from_utf8_lossy(status))
             })?;
-            if seen.insert(path) {
+            // A merge has a letter for each of its parents.
+            let is_deleted = status.iter().all(|letter| *letter == b'D');
+            let status = if is_deleted { b"D" } else { status };
+            let is_new = match seen.get_mut(path) {
+                Some(was_deleted) => {
+                    std::mem::replace(was_deleted, *was_deleted && is_deleted) && !is_deleted
+                }
+                None => seen.insert(path, is_deleted).is_none(),
+            };
+            if is_new {
                 changes.push(change(path, &String::from_utf8_lossy(status)));
             }
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::engine::event::action::PathChange;
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
@@ -64,6 +65,10 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow {
         name: "HOOKRUN_ACTION_RESOLVED",
         about: "`action.resolved`: the same paths, absolute and with links followed, one a line",
+    },
+    VariableRow {
+        name: "HOOKRUN_CHANGES",
+        about: "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted), a tab and the path",
     },
     VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
     VariableRow {
@@ -206,6 +211,17 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     fact("HOOKRUN_SESSION_ID", context.string("sessionId"));
     fact("HOOKRUN_TOOL_NAME", context.string("toolName"));
     fact("HOOKRUN_PROMPT", context.string("prompt"));
+    // A line break in a path or name would make two of it; a NUL makes the caller leave the list out.
+    let left_out = || Some("\0".to_string());
+    let list = |texts: &[String]| match texts.iter().any(|text| text.contains('\n')) {
+        true => left_out(),
+        false => (!texts.is_empty()).then(|| texts.join("\n")),
+    };
+    if event.spec().carries("changes") {
+        let changes = PathChange::read_all(context).ok().flatten().unwrap_or_default();
+        let line = |PathChange { status, path }: PathChange| format!("{status}\t{path}");
+        fact("HOOKRUN_CHANGES", list(&changes.into_iter().map(line).collect::<Vec<_>>()));
+    }
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
         // Values that will be left out are not copied.
@@ -213,13 +229,6 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
         let command = action.command.as_ref();
         let command = command.map(|text| if fits(text) { text.clone() } else { "\0".to_string() });
         fact("HOOKRUN_ACTION_COMMAND", command);
-        // A line break in a path or name would make two of it; a NUL makes the caller leave the list
-        // out.
-        let left_out = || Some("\0".to_string());
-        let list = |texts: &[String]| match texts.iter().any(|text| text.contains('\n')) {
-            true => left_out(),
-            false => (!texts.is_empty()).then(|| texts.join("\n")),
-        };
         fact("HOOKRUN_ACTION_PROGRAMS", list(&programs(action)));
         fact("HOOKRUN_ACTION_PATHS", list(&action.paths));
         let is_whole = event.links().is_none_or(|links| links.is_whole);

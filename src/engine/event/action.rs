@@ -265,6 +265,31 @@ impl Action {
     /// # Errors
     /// When `changes` is not a list of paths, or of objects with a `path`.
     pub fn of_changes(context: &Context) -> Result<Option<Action>, ContextError> {
+        let changes = PathChange::read_all(context)?;
+        let paths = |all: Vec<PathChange>| all.into_iter().map(|change| change.path).collect();
+        Ok(changes.map(|all| Action::new(ActionKind::Write, distinct(paths(all)))))
+    }
+
+    /// The action as contexts have it.
+    pub fn to_json(&self) -> String {
+        json_text(self)
+    }
+}
+
+/// What becomes of a path in a commit or a push.
+#[derive(Debug, Clone)]
+pub(crate) struct PathChange {
+    /// Git's letter for it; `?` if the host did not say.
+    pub(crate) status: String,
+    pub(crate) path: String,
+}
+
+impl PathChange {
+    /// The `changes` of a context, if it has any.
+    ///
+    /// # Errors
+    /// When they are not a list of paths, or of objects with a `path`.
+    pub(crate) fn read_all(context: &Context) -> Result<Option<Vec<PathChange>>, ContextError> {
         let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
             return Ok(None);
         };
@@ -273,15 +298,15 @@ impl Action {
             problem: problem.to_string(),
         };
         let list = elements(changes).ok_or_else(|| wrong("it is not a list"))?;
-        let path = |raw: &str| string_text(raw).or_else(|| string_text(child(raw, "path")?));
-        let paths: Option<Vec<String>> = list.iter().map(|one| path(one.get())).collect();
-        let paths = paths.ok_or_else(|| wrong("one of them has no `path`"))?;
-        Ok(Some(Action::new(ActionKind::Write, paths)))
+        let all: Option<Vec<PathChange>> = list.iter().map(|one| Self::read(one.get())).collect();
+        all.map(Some).ok_or_else(|| wrong("one of them has no `path`"))
     }
 
-    /// The action as contexts have it.
-    pub fn to_json(&self) -> String {
-        json_text(self)
+    fn read(raw: &str) -> Option<PathChange> {
+        let path = string_text(raw).or_else(|| string_text(child(raw, "path")?))?;
+        let is_known = |text: &String| text.starts_with(|c: char| c.is_ascii_uppercase());
+        let status = child(raw, "status").and_then(string_text).filter(is_known);
+        Some(PathChange { status: status.unwrap_or_else(|| "?".to_string()), path })
     }
 }
 

@@ -101,6 +101,16 @@ fn paths_come_one_a_line_and_a_prompt_as_it_is() {
 }
 
 #[test]
+fn changes_come_one_a_line_with_their_letters() {
+    let sandbox =
+        Sandbox::new().hook_for("commit.pre", "hook", "printf %s \"$HOOKRUN_CHANGES\" > changes");
+    let changes = json!([{"path": "a b", "status": "M"}, {"path": "c", "status": "D"}, "d"]);
+    let context = json!({ "changes": changes }).to_string();
+    sandbox.hookrun(&["run", "commit.pre"], context.as_bytes()).allows();
+    assert_eq!(sandbox.read("changes"), "M\ta b\nD\tc\n?\td");
+}
+
+#[test]
 fn programs_come_one_a_line_and_what_only_a_run_can_tell_as_a_question_mark() {
     let sandbox = Sandbox::new().hook("hook", "printf %s \"$HOOKRUN_ACTION_PROGRAMS\" > programs");
     for (command, programs) in [
@@ -155,6 +165,11 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
         ("tool.pre", shell(&"x".repeat(120 * 1024 + 1)), "HOOKRUN_ACTION_COMMAND"),
         ("tool.pre", shell("rm\0-rf"), "HOOKRUN_ACTION_COMMAND"),
         ("tool.pre", write, "HOOKRUN_ACTION_PATHS"),
+        (
+            "commit.pre",
+            json!({ "changes": [{ "path": "a\nb", "status": "A" }] }),
+            "HOOKRUN_CHANGES",
+        ),
         ("prompt.submit", json!({ "prompt": "x".repeat(130_000) }), "HOOKRUN_PROMPT"),
         ("tool.post", shell(&"x".repeat(130_000)), ""),
     ] {
@@ -187,6 +202,7 @@ fn a_hookrun_inside_a_hook_does_not_see_the_outer_event() {
         "HOOKRUN_ACTION_KIND",
         "HOOKRUN_ACTION_PATHS",
         "HOOKRUN_ACTION_PROGRAMS",
+        "HOOKRUN_CHANGES",
         "HOOKRUN_PROMPT",
         "HOOKRUN_SESSION_ID",
         "HOOKRUN_TOOL_NAME",

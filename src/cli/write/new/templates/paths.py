@@ -2,7 +2,8 @@ import json
 import sys
 
 event = json.load(sys.stdin)
-for path in (event.get("action") or {}).get("paths") or []:
-    name = path.rpartition("/")[2]
-    if name == ".env" or name.endswith(".pem"):
+for change in event.get("changes") or []:
+    path, name = change["path"], change["path"].rpartition("/")[2]
+    # What is deleted (D) may go.
+    if change.get("status") != "D" and (name == ".env" or name.endswith(".pem")):
         sys.exit(f"{path} stays out of the repository")

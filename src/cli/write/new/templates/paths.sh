@@ -1,15 +1,15 @@
 # A value that is too long for a variable is named here; what was not seen is not allowed.
 [ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
-# There is one path a line: split only there, and take a star as a star.
-IFS='
-'
-set -f
-for path in ${HOOKRUN_ACTION_PATHS-}; do
+# There is one change a line: git's letter for it and the path. What is deleted (D) may go.
+while read -r status path; do
+    [ "$status" != D ] || continue
     case ${path##*/} in
     .env | *.pem)
         echo "$path stays out of the repository" >&2
         exit 1
         ;;
     esac
-done
+done <<END
+${HOOKRUN_CHANGES-}
+END
