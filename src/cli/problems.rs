@@ -115,18 +115,36 @@ fn problem(
 const COMMIT: &str = "commit.pre";
 
 /// Words of scripts that open files; others look at names only.
-const OPENS: &str = "cat |grep |sed |awk |head |tail |wc |xargs|lint|fmt|format|check|test |open(|\
+const OPENS: &str = "cat |grep |sed |awk |head |tail |wc |xargs|lint|fmt|format|check| test |pytest|open(|\
      read_|readFile|subprocess|spawn|exec";
+
+/// Lines of scripts that only say something.
+const SAYS: &[&str] = &["#", "echo ", "printf ", "print(", "sys.exit("];
 
 /// Whether a script opens the paths of an event, and gets nothing that is staged from git.
 fn reads_working_tree(hook: &Hook) -> bool {
     let Handler::File(file) = &hook.handler else { return false };
     let text = fs::read_to_string(file).unwrap_or_default();
     let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
-    let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
+    let loops = ["HOOKRUN_ACTION_PATHS", "HOOKRUN_CHANGES", "\"changes\"", "'changes'"];
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let opens = OPENS.split('|').any(|word| text.contains(word));
-    has(&loops) && opens && !has(&staged)
+    has(&loops) && text.lines().any(opens_file) && !has(&staged)
+}
+
+/// Whether a line of a script has a word of [`OPENS`] that is neither a comment nor a message. The
+/// shell's own `test` compares words.
+fn opens_file(line: &str) -> bool {
+    let commands = line.split([';', '|', '&', ')']).map(|command| {
+        let command = command.trim_start();
+        ["do ", "then ", "if ", "elif ", "while ", "! "]
+            .iter()
+            .fold(command, |rest, word| rest.strip_prefix(word).unwrap_or(rest))
+    });
+    let opens_inside = |command: &str| command.contains("$(") || command.contains("open(");
+    let is_said =
+        |command: &str| SAYS.iter().any(|word| command.starts_with(word)) && !opens_inside(command);
+    let mut commands = commands.take_while(|command| !command.starts_with('#'));
+    commands.any(|command| !is_said(command) && OPENS.split('|').any(|word| command.contains(word)))
 }
 
 /// Names in a hook's tool matcher that are probably misspelt, and then match nothing.

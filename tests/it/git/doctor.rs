@@ -285,12 +285,28 @@ fn a_hook_that_reads_the_working_tree_of_a_commit_is_noted() {
         ("for path in $HOOKRUN_ACTION_PATHS; do grep -q secret \"$path\"; done", true),
         ("for path in $HOOKRUN_ACTION_PATHS; do git show \":$path\"; done", false),
         ("for path in $HOOKRUN_ACTION_PATHS; do case $path in *.pem) exit 1;; esac; done", false),
+        ("while read -r status path; do wc -l \"$path\"; done <<END\n$HOOKRUN_CHANGES\nEND", true),
+        ("# test -f says no\ncase $HOOKRUN_ACTION_PATHS in *.pem) exit 1;; esac", false),
+        ("case $HOOKRUN_CHANGES in *.pem) echo 'format it' >&2; exit 1;; esac", false),
+        ("[ -z \"$HOOKRUN_CHANGES\" ] || if test \"$X\" = 1; then exit 1; fi", false),
+        ("for path in $HOOKRUN_ACTION_PATHS; do echo \"$(head -1 \"$path\")\"; done", true),
+        ("for path in $HOOKRUN_ACTION_PATHS; do npm test \"$path\"; done", true),
         ("exit 0", false),
     ] {
         let sandbox = Sandbox::new().hook_for("pre-commit", "10-look", body);
         let ran = sandbox.hookrun(&["validate"], b"");
         let said = "reads files as they are in the working tree; a commit takes what is staged";
         assert_eq!(ran.exits(0).stdout.contains(said), is_noted, "{body}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_new_hook_of_a_commit_reads_no_working_tree() {
+    for language in ["sh", "bash", "python"] {
+        let sandbox = Sandbox::new();
+        let new = ["new", "no-env", "--event", "commit.pre", "--lang", language];
+        sandbox.hookrun(&new, b"").exits(0);
+        assert!(sandbox.problems(&[]).is_empty(), "{language}: {:?}", sandbox.problems(&[]));
     }
 }
 
