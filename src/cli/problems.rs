@@ -44,14 +44,18 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     ("node", &["--check"]),
 ];
 
-/// Says on stderr what is wrong with the hooks here, for a person who has just changed or trusted them.
+/// Says on stderr what is wrong with the hooks here, for a person who has just changed them.
 pub(crate) fn warn(env: &Environment) {
     let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
     let config = Config::load(&choice, env, ConfigScope::All);
+    streams::problems(all_problems(&config, env), &Paths::from(&env.cwd));
+}
+
+/// All errors and warnings about these hooks.
+pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {
     let of_hooks = config.hooks.iter().flat_map(|hook| problems_of(hook, env));
     let found = of_hooks.chain(config.problems.clone());
-    let found = found.filter(|problem| problem.severity != Severity::Note);
-    streams::problems(found.collect::<Vec<_>>(), &Paths::from(&env.cwd));
+    found.filter(|problem| problem.severity != Severity::Note).collect()
 }
 
 /// The complaint about a hook that is looked for by its name and was not loaded, because its file

@@ -19,7 +19,9 @@ use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
 use crate::engine::ui::PATIENCE;
+use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
+use crate::lab::report::problems::problem_text;
 use crate::lab::report::style::counted;
 
 use crate::cli::args::TrustArgs;
@@ -119,11 +121,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
         writeln!(out, "the hooks of this project are trusted already")?;
         return Ok(ExitStatus::Yes);
     }
-    let status = ask(&seen, &terminal, out)?;
-    if status == ExitStatus::Yes {
-        problems::warn(env);
-    }
-    Ok(status)
+    ask(&seen, &terminal, env, out)
 }
 
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
@@ -134,7 +132,7 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
         return Ok(());
     }
     match Terminal::open(env) {
-        Some(terminal) => ask(&seen, &terminal, out).map(drop),
+        Some(terminal) => ask(&seen, &terminal, env, out).map(drop),
         None => Ok(writeln!(
             out,
             "  to do: `hookrun trust`: the hooks of this project do not run before you trust them"
@@ -142,8 +140,8 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// Shows what would run, and asks until there is an answer.
-fn ask(seen: &SeenProject, terminal: &Terminal, out: &mut dyn Write) -> Result {
+/// Shows what would run and what is wrong with it, and asks until there is an answer.
+fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn Write) -> Result {
     let SeenProject { store, config, sets } = seen;
     let wanted: Vec<&SeenSet> = sets.iter().filter(|set| !set.report.is_trusted()).collect();
     let mut text = String::new();
@@ -151,6 +149,11 @@ fn ask(seen: &SeenProject, terminal: &Terminal, out: &mut dyn Write) -> Result {
         let diff = set.diff(store);
         text.push_str(&set.screen(config));
         text.push_str(&shortened(&diff));
+    }
+    // Before the question: to mend it changes what would be trusted.
+    let paths = Paths::from(&env.cwd);
+    for problem in problems::all_problems(config, env) {
+        text.push_str(&format!("{}\n", problem_text(&problem, &paths)));
     }
     loop {
         let question = "Run these hooks from now on?\n  y      yes\n  d      show the files first\n  \
@@ -287,11 +290,9 @@ impl SeenSet {
         let mut text = self.changed_sets(before, store);
         let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
         let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
-        let all = self.files.files.iter().map(|file| &file.mark).chain(&before.files);
-        for path in all.map(|mark| mark.path.as_str()).collect::<BTreeSet<_>>() {
+        for path in before.changed(&self.files) {
             let (old, new) = (then(path), now(path));
             let what = match (old, new.map(|file| &file.mark)) {
-                (old, new) if old == new => continue,
                 (None, _) => "new".to_string(),
                 (_, None) => "removed".to_string(),
                 (Some(old), Some(new)) => changed(old, new),
@@ -403,6 +404,10 @@ fn shortened(diff: &str) -> String {
 fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
+
+/// What commands say that run or write hooks which are not trusted.
+pub(crate) const UNTRUSTED: &str =
+    "an agent or git does not run the hooks of this project until `hookrun trust`";
 
 /// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {

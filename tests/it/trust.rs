@@ -292,6 +292,47 @@ fn what_is_trusted_is_listed_compared_and_forgotten() {
 }
 
 #[test]
+fn what_is_blocked_after_a_change_names_the_files() {
+    let sandbox = project().trusted().file("hooks.d/tests/env.toml", "");
+    let said = sandbox.holds().stdout;
+    let named = "have changed since a person trusted them (hooks.d/tests/env.toml); run";
+    assert!(said.contains(named), "{said}");
+    let sandbox = sandbox.file("hooks.d/tool.pre/10-guard.sh", "").file("hooks.d/lib/x", "");
+    let said = sandbox.holds().stdout;
+    assert!(said.contains("(hooks.d/lib/x and 2 more)"), "{said}");
+    let validate = sandbox.hookrun(&["validate"], b"");
+    assert!(validate.stdout.contains("(hooks.d/lib/x and 2 more)"), "{validate:?}");
+}
+
+/// What `test`, `new` and `add` say where the hooks do not run.
+const UNTRUSTED: &str =
+    "an agent or git does not run the hooks of this project until `hookrun trust`\n";
+
+#[test]
+fn who_tries_or_writes_hooks_that_do_not_run_is_told_so() {
+    let event = ["test", "tool.pre"];
+    let commands: [&[&str]; 4] =
+        [&event, &["test"], &["new", "x", "--event", "tool.pre"], &["add", "no-force-push"]];
+    let case = "[[case]]\nname = 'c'\nevent = 'tool.pre'\nexpect = { decision = 'allow' }\n";
+    let with_case = || project().file("hooks.d/tests/c.toml", case);
+    for command in commands {
+        for sandbox in [with_case(), with_case().trusted().file("hooks.d/lib/evil.sh", "")] {
+            let ran = sandbox.hookrun(command, b"");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(ran.status == 0 && said.ends_with(UNTRUSTED), "{command:?}: {ran:?}");
+        }
+        let ran = with_case().trusted().hookrun(command, b"");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(ran.status == 0 && !said.contains(UNTRUSTED), "{command:?}: {ran:?}");
+    }
+    // Programs read the others, and hooks that are named need no trust.
+    for more in [&["--format", "json"][..], &["--hooks", "hooks.d"]] {
+        let ran = with_case().hookrun(&[&event, more].concat(), b"");
+        assert!(ran.status == 0 && !ran.stderr.contains("until `hookrun trust`"), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_new_writes_into_trusted_hooks_stays_trusted_and_nothing_else() {
     let new = ["new", "more", "--event", "tool.pre"];
     let fresh = Sandbox::new().without_trust();

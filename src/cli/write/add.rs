@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::files::{
     Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
+    tell_untrusted,
 };
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
@@ -53,6 +54,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     plan.write(env, out)?;
     if named.is_none() {
         tell_untold(env, out)?;
+        tell_untrusted(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

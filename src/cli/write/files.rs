@@ -18,7 +18,7 @@ use toml::de::DeTable;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
-use crate::cli::trust::{keeping, offer};
+use crate::cli::trust::{UNTRUSTED, is_trusted, keeping, offer};
 
 /// The mode of a file that can be run, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
@@ -231,6 +231,14 @@ pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
 pub(super) fn tell_untold(env: &Environment, out: &mut dyn Write) -> Result<()> {
     for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
         writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
+/// Prints that the hooks here do not run yet, where something else has changed or is not trusted.
+pub(super) fn tell_untrusted(env: &Environment, out: &mut dyn Write) -> Result<()> {
+    if !is_trusted(env) {
+        writeln!(out, "  {UNTRUSTED}")?;
     }
     Ok(())
 }

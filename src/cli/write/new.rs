@@ -14,7 +14,7 @@ use crate::engine::event::catalog::command;
 use crate::lab::report::{Paths, plain};
 
 use super::files::{
-    FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
+    FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold, tell_untrusted,
 };
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
@@ -46,6 +46,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     plan.write(env, out)?;
     if args.hooks.is_none() {
         tell_untold(env, out)?;
+        tell_untrusted(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -28,6 +28,7 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::problems::not_loaded;
 use crate::cli::streams;
+use crate::cli::trust::{UNTRUSTED, is_trusted};
 use suite::selection::unknown_hook;
 
 /// Decides one event and shows how, or tries a runner.
@@ -118,6 +119,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         let sought = SearchedPlaces { choice: &choice, env };
         let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
         streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
+        tell_untrusted(args, env);
     } else {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -126,6 +128,15 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         return Ok(ExitStatus::Signal(signal));
     }
     judge(args, wanted.as_ref(), &run)
+}
+
+/// Says whether somebody else than the person who tries them runs the hooks of the project.
+fn tell_untrusted(args: &TestArgs, env: &Environment) {
+    let is_named = !args.source.hooks.is_empty() || !args.source.settings.is_empty();
+    let is_of_project = args.command.is_none() && !is_named;
+    if args.format == CheckFormat::Human && is_of_project && !is_trusted(env) {
+        streams::remark(&format!("note: {UNTRUSTED}\n"));
+    }
 }
 
 fn empty_event(event: &str) -> Complaint {

@@ -52,6 +52,8 @@ pub struct TrustReport {
     pub digest: String,
     /// What is part of the set, below the folder.
     pub parts: Vec<PathBuf>,
+    /// The files that are not as they were when a person last trusted them.
+    pub changed: Vec<String>,
     /// Events pass that its hooks would decide.
     pub skips: bool,
 }
@@ -131,7 +133,9 @@ pub(crate) fn judge(
 ) -> (TrustReport, Option<TrustSeal>) {
     let (folder, repository) = (folder.to_path_buf(), repository::find(folder).identity);
     let (state, digest) = (TrustState::Unknown, String::new());
-    let mut report = TrustReport { folder, repository, state, digest, parts, skips: false };
+    let changed = Vec::new();
+    let mut report =
+        TrustReport { folder, repository, state, digest, parts, changed, skips: false };
     if store.is_some_and(|store| store.is_never(&report.repository)) {
         report.state = TrustState::Never;
         return (report, None);
@@ -158,6 +162,8 @@ pub(crate) fn judge(
                 };
                 if store.is_some_and(had_others) {
                     report.state = TrustState::Changed;
+                    report.changed =
+                        store.and_then(|store| changed_files(&report, store)).unwrap_or_default();
                 }
                 return (report, None);
             }
@@ -165,6 +171,13 @@ pub(crate) fn judge(
             (report, Some(seal))
         }
     }
+}
+
+/// The files of a set that differ from what was trusted last.
+fn changed_files(report: &TrustReport, store: &TrustStore) -> Option<Vec<String>> {
+    let files = report.read().ok()?;
+    let before = store.latest(&report.repository, &report.folder, &files)?;
+    Some(before.changed(&files).into_iter().map(str::to_string).collect())
 }
 
 /// The digest of the files in a list, which are read only if their stamps have changed since it was
@@ -222,6 +235,15 @@ impl TrustReport {
         matches!(self.state, TrustState::Never)
     }
 
+    /// The first file that has changed, and how many more.
+    fn named_changes(&self) -> String {
+        match self.changed.as_slice() {
+            [] => String::new(),
+            [file] => format!(" ({file})"),
+            [file, more @ ..] => format!(" ({file} and {} more)", more.len()),
+        }
+    }
+
     /// Why the hooks do not run, and what to do; `None` if they do.
     pub(crate) fn complaint(&self) -> Option<(String, String)> {
         let folder = self.folder.display();
@@ -236,7 +258,10 @@ impl TrustReport {
                 "put them back, or tell `hookrun trust` that there are none".to_string(),
             )),
             TrustState::Changed => Some((
-                format!("the hooks in {folder} have changed since a person trusted them"),
+                format!(
+                    "the hooks in {folder} have changed since a person trusted them{}",
+                    self.named_changes()
+                ),
                 "run `hookrun trust` at a terminal: it shows what has changed, and asks"
                     .to_string(),
             )),

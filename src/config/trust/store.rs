@@ -1,6 +1,7 @@
 //! What was trusted, kept outside of every repository: a folder for each repository, in it a
 //! record for each content. Only its owner may write there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -51,6 +52,15 @@ pub struct TrustRecord {
     /// Seconds since 1970.
     pub when: u64,
     pub by: TrustedBy,
+}
+
+impl TrustRecord {
+    /// The paths of the files that are new, changed or gone now, in their order.
+    pub fn changed<'m>(&'m self, now: &'m HookFiles) -> BTreeSet<&'m str> {
+        let now: BTreeSet<&FileMark> = now.files.iter().map(|file| &file.mark).collect();
+        let then: BTreeSet<&FileMark> = self.files.iter().collect();
+        now.symmetric_difference(&then).map(|mark| mark.path.as_str()).collect()
+    }
 }
 
 /// All records of a user.

@@ -128,6 +128,18 @@ fn a_person_who_trusts_or_edits_a_hook_is_told_what_is_wrong_with_it() {
 }
 
 #[test]
+fn a_person_sees_what_is_wrong_before_the_question() {
+    let sandbox = with_event(project()).file("hooks.d/tool.pre/20-env.sh", "#!/bin/sh\n");
+    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "n\r")]);
+    let place = |text: &str| asked.stderr.find(text).unwrap_or_else(|| panic!("{text}: {asked:?}"));
+    assert!(place("is not executable") < place("Run these hooks from now on?"), "{asked:?}");
+    assert!(place("chmod +x") < place("Run these hooks from now on?"), "{asked:?}");
+    // What is asked about is no problem.
+    assert!(!asked.stderr.contains("warning"), "{asked:?}");
+    asked.exits(1);
+}
+
+#[test]
 fn what_is_edited_stays_trusted_and_what_others_change_does_not() {
     let editor = "#!/bin/sh\necho '# edited' >>\"$1\"\n";
     let both = "#!/bin/sh\necho '# edited' >>\"$1\"\necho >>hooks.d/lib/common.sh\n";
