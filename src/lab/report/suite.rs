@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState};
+use super::problems::problem_text;
 use super::style::Paths;
 use crate::config::Position;
 use crate::engine::harmless::plain;
@@ -19,6 +20,7 @@ use text::{miss_text, of, plain_lines, totals, written};
 pub use model::{CoverageReport, Gap, MutationReport, Whole};
 
 /// The suites of what is checked besides the cases.
+const HOOKS: &str = "hooks";
 const COVERAGE: &str = "policy coverage";
 const MUTATION: &str = "mutation";
 
@@ -33,6 +35,12 @@ impl CheckReport for Whole<'_> {
 
     fn checks(&self, paths: &Paths) -> CheckList {
         let mut checks: Vec<Check> = self.played.iter().map(|one| case(one, paths)).collect();
+        for problem in self.broken {
+            let file = plain(&paths.show(&problem.file));
+            let place = CheckPlace { file, line: problem.at.map_or(1, |at| at.line) };
+            let text = problem_text(problem, paths);
+            checks.push(further(HOOKS, "every hook can run".to_string(), place, Some(text)));
+        }
         if let Some(covered) = self.coverage {
             coverage(covered, paths, &mut checks);
         }

@@ -25,6 +25,50 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
+fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
+    let good = "hook = 'guard.sh'\n";
+    let cases =
+        case("refused", "bad", "decision = 'block'").replace(HEAD, &format!("{HEAD}{good}"));
+    let sandbox = Sandbox::new().hook("guard.sh", GUARD).file("hooks.d/tests/guard.toml", &cases);
+    let whole = suite(&sandbox, &[]);
+    whole.exits(0);
+    assert_eq!(whole.stderr, "");
+    // No case: nothing fails, and it is said.
+    let sandbox = sandbox.hook_for("tool.post", "b.sh", "").hook("c.sh", "");
+    let lonely = suite(&sandbox, &[]);
+    lonely.exits(0);
+    assert_eq!(lonely.stderr, "note: 2 hooks have no case: b.sh, c.sh\n");
+    // A name that no tool has: the hook is never asked.
+    let typo = "# hookrun: tool=wriet\nexit 1";
+    let sandbox = sandbox.hook("d.sh", typo);
+    let doubtful = suite(&sandbox, &[]);
+    doubtful.exits(0).says("warning: hooks.d/tool.pre/d.sh:2").says("did you mean `write`?");
+    doubtful.says("note: 3 hooks have no case: b.sh, c.sh, d.sh\n");
+
+    let sandbox = sandbox.file("hooks.d/tool.pre/e.sh", "#!/bin/sh\nexit 1\n");
+    let broken = suite(&sandbox, &[]);
+    broken.exits(1).says("error: hooks.d/tool.pre/e.sh: `e.sh` cannot start: `");
+    assert!(timeless(&broken.stdout).ends_with("FAILED (a hook cannot run): 1 case in TIME\n"));
+    assert_eq!(report(&sandbox, &[])["ok"], false);
+    for (format, said) in [
+        ("tap", "\nnot ok 2 - "),
+        ("junit", "failures=\"1\""),
+        ("github", "::error file=hooks.d/tool.pre/e.sh"),
+    ] {
+        let ran = suite(&sandbox, &["--format", format]);
+        ran.exits(1);
+        assert!(ran.stdout.contains(said), "{format}: {ran:?}");
+    }
+    // Who plays some cases only, or those of one hook, hears nothing of the others.
+    for part in [&["--filter", "refused"][..], &["--hook", "guard.sh"]] {
+        let ran = suite(&sandbox, part);
+        ran.exits(0);
+        assert_eq!(ran.stderr, "", "{part:?}");
+    }
+    sandbox.hookrun(&["test", "--suite", "hooks.d/tests/guard.toml"], b"").exits(0);
+}
+
+#[test]
 fn people_see_what_differs_and_what_each_hook_said() {
     let ran = suite(&of_each(), &[]);
     ran.exits(2);

@@ -9,6 +9,7 @@ mod round;
 pub(super) mod selection;
 mod stillness;
 mod trial;
+mod untested;
 mod warm;
 mod watch;
 mod workspace;
@@ -25,6 +26,7 @@ use crate::lab::report::CheckFormat;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::write::test::tell_untrusted;
 use round::{SuiteCommand, check, round};
 use selection::chosen;
 
@@ -55,6 +57,9 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     } else {
         round(&command, &loaded, &trials, out)?.0
     };
+    if paths.is_empty() {
+        tell_untrusted(args, env);
+    }
     Ok(command.abort.signal().map_or(exit, ExitStatus::Signal))
 }
 

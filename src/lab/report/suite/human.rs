@@ -70,6 +70,7 @@ fn word(played: &[CaseResult]) -> (Style, &'static str) {
 /// What is wrong besides the cases, in a few words.
 fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
     match whole.mutation {
+        _ if !whole.broken.is_empty() => Some("FAILED (a hook cannot run)"),
         Some(mutated) if mutated.trouble.is_some() => Some("FAILED (mutants could not run)"),
         Some(mutated) if !mutated.is_good() => Some("FAILED (mutants survived)"),
         Some(_) | None => match whole.coverage? {

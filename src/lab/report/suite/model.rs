@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::config::Problem;
 use crate::lab::report::style::counted;
 use crate::lab::scenario::coverage::{Coverage, Point, Who};
 use crate::lab::scenario::mutation::MutantTrial;
@@ -13,6 +14,8 @@ pub struct Whole<'w> {
     /// Each, in the order of the files and of the cases in them.
     pub played: &'w [CaseResult],
     pub took: Duration,
+    /// Why hooks that no case asks cannot run.
+    pub broken: &'w [Problem],
     /// If it was requested.
     pub coverage: Option<&'w CoverageReport>,
     /// If it was requested.
@@ -55,9 +58,10 @@ impl Whole<'_> {
         self.played.iter().all(is_good) && self.is_enough()
     }
 
-    /// Whether enough is covered, and no mutant has survived.
+    /// Whether no hook is broken, enough is covered, and no mutant has survived.
     pub fn is_enough(&self) -> bool {
-        self.coverage.is_none_or(CoverageReport::is_enough)
+        self.broken.is_empty()
+            && self.coverage.is_none_or(CoverageReport::is_enough)
             && self.mutation.is_none_or(MutationReport::is_good)
     }
 }

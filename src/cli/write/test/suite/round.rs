@@ -17,6 +17,7 @@ use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
 use super::selection::{is_chosen, no_cases, unknown_event};
 use super::trial::{Asks, CaseTrial, LoadedSuite};
+use super::untested::UntestedHooks;
 use super::workspace::SuiteFolder;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
@@ -89,20 +90,26 @@ pub(super) fn round(
         coverage = measure(loaded, trials, &played, args);
         mutation = mutate::mutate(&suite, trials, &played, args);
     }
+    let untested = UntestedHooks::find(loaded, &played, args, env);
     let whole = report::Whole {
         played: &played,
+        broken: &untested.errors,
         took,
         coverage: coverage.as_ref(),
         mutation: mutation.as_ref(),
         is_stopped: abort.times_raised() > 0,
     };
-    if !whole.is_enough() {
+    if matches!(exit, ExitStatus::Yes) && !whole.is_enough() {
         exit = ExitStatus::No;
     }
     if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
         exit = ExitStatus::CouldNot;
     }
     args.format.write(&whole, &paths, out)?;
+    streams::problems(untested.errors.iter().chain(&untested.warnings), &paths);
+    if let Some(line) = untested.line() {
+        streams::remark(&format!("note: {}\n", plain(&line)));
+    }
     if let Some(left) = folder.close() {
         streams::remark(&format!("warning: {left}\n"));
     }

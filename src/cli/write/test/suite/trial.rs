@@ -63,6 +63,13 @@ impl CaseTrial {
     pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
         self.asks.iter().flat_map(|asks| asks.registry.hooks()).collect()
     }
+
+    /// The hooks that its steps are about, by their names.
+    pub(super) fn named_hooks(&self) -> Vec<Arc<Hook>> {
+        let steps = self.case.steps.iter().zip(&self.asks);
+        let naming = steps.filter(|(step, _)| !step.hooks.is_empty());
+        naming.flat_map(|(_, asks)| asks.registry.hooks()).collect()
+    }
 }
 
 /// The files that a case copies or sends, each with the place that names it.
