@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use crate::engine::event::action::PathChange;
@@ -177,7 +177,11 @@ pub(super) fn working_directory(
 
 /// Variables about an event, which all its hooks get.
 #[derive(Debug)]
-pub(crate) struct EventVariables(Vec<(&'static str, String)>);
+pub(crate) struct EventVariables {
+    facts: Vec<(&'static str, String)>,
+    /// Whether state folders may be below their root, once that is known.
+    state_is_own: OnceLock<bool>,
+}
 
 impl EventVariables {
     pub(crate) fn of(
@@ -187,11 +191,11 @@ impl EventVariables {
     ) -> Arc<EventVariables> {
         let mut facts = facts(event, surroundings);
         facts.push(("TRACEPARENT", trace.traceparent()));
-        Arc::new(EventVariables(facts))
+        Arc::new(EventVariables { facts, state_is_own: OnceLock::new() })
     }
 
     pub(super) fn session(&self) -> Option<&str> {
-        let fact = self.0.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+        let fact = self.facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
         fact.map(|(_, id)| id.as_str())
     }
 }
@@ -249,7 +253,7 @@ pub(super) fn variables<'h>(
     hook: &'h Hook,
     spec: &EventSpec,
     mark: &str,
-    facts: &EventVariables,
+    event: &EventVariables,
     surroundings: &Surroundings,
 ) -> Vec<(&'h str, String)> {
     let timeout = hook.timeout(spec);
@@ -274,7 +278,7 @@ pub(super) fn variables<'h>(
     let mut left_out = Vec::new();
     // What differs from event to event is in the lines that a hook reads that stays up.
     let is_lasting = |name: &str| !hook.stays_up() || OF_ALL_EVENTS.contains(&name);
-    for (name, value) in facts.0.iter().filter(|(name, _)| is_lasting(name)) {
+    for (name, value) in event.facts.iter().filter(|(name, _)| is_lasting(name)) {
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
@@ -291,7 +295,7 @@ pub(super) fn variables<'h>(
     if hook.stays_up() {
         return variables;
     }
-    if let Some(folder) = state_folder(&surroundings.state, facts.session(), &hook.name) {
+    if let Some(folder) = state_folder(&surroundings.state, event, &hook.name) {
         variables.push(("HOOKRUN_STATE_DIR", folder));
     }
     variables
@@ -366,9 +370,10 @@ pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) 
 
 /// Creates the state folder of a session and hook, for its owner only. `None` if that fails: a hook
 /// that needs no state still runs.
-fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
-    let folder = session::hook_folder(&session::folder(root, id), hook);
-    if let Err(error) = session::make_private(root, &folder) {
+fn state_folder(root: &Path, event: &EventVariables, hook: &str) -> Option<String> {
+    let folder = session::hook_folder(&session::folder(root, event.session()), hook);
+    let root_is_own = || *event.state_is_own.get_or_init(|| session::is_own(root));
+    if let Err(error) = session::make_private_below(&folder, root_is_own) {
         tracing::warn!(folder = %folder.display(), %error, "no state folder");
         return None;
     }
