@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
 use crate::config::trust::TrustChoice;
-use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
@@ -69,10 +69,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
-                let path = |scope| host.path(scope, config.nearest_folder(), env);
-                let file = SettingsScope::ALL.into_iter().find_map(path).unwrap_or_default();
-                let cause = format!("{} does not ask hookrun", host.title);
-                findings.add(error(&file, cause, format!("`hookrun install {}`", host.name)));
+                findings.add(not_installed(host, &config, env));
             }
             continue;
         };
@@ -107,6 +104,13 @@ fn about_others(without: &[&str], none_asks: bool) -> Option<String> {
         return Some(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
     }
     none_asks.then(|| "no host is found here, and none asks hookrun".to_string())
+}
+
+fn not_installed(host: &InstallHost, config: &Config, env: &Environment) -> Problem {
+    let path = |scope| host.path(scope, config.nearest_folder(), env);
+    let file = SettingsScope::ALL.into_iter().find_map(path).unwrap_or_default();
+    let cause = format!("{} does not ask hookrun", host.title);
+    error(&file, cause, format!("`hookrun install {}`", host.name))
 }
 
 /// Hooks that cannot be read or started, that never run, and that match nothing.

@@ -302,7 +302,11 @@ fn check_word(hook: &Hook, word: &str) {
         "on_failure" => hook.on_failure.is_some_and(|choice| choice.name() == value),
         "background" => hook.background.name() == value,
         "dialect" => hook.dialect_name() == dialect(value),
-        "tool" | "path" | "runs" => wants.contains(&format!("{name} {value}")),
+        "tool" => wants.contains(&format!("tool {value}")),
+        // Several of one kind are one part.
+        "path" | "runs" => {
+            [name, " or"].iter().any(|before| wants.contains(&format!("{before} {value}")))
+        }
         "command" => wants.contains(&format!("command /{value}/")),
         name => {
             let field = name.strip_prefix("where.").expect("an unknown setting is a problem");
@@ -358,9 +362,9 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
         assert!(MATCH_KEYS.iter().any(|row| row.name == key), "{key}");
         let wanted = match key {
             "tool" => vec![format!("tool {}", texts(matcher, key).join("|"))],
-            "path" => texts(matcher, key).iter().map(|glob| format!("path {glob}")).collect(),
+            "path" => vec![format!("path {}", texts(matcher, key).join(" or "))],
             "command" => vec![format!("command /{}/", text(matcher, key).expect("a string"))],
-            "runs" => texts(matcher, key).iter().map(|form| format!("runs {form}")).collect(),
+            "runs" => vec![format!("runs {}", texts(matcher, key).join(" or "))],
             _ => fields("", value),
         };
         assert!(!wanted.is_empty(), "`{key}` says nothing");
