@@ -170,6 +170,7 @@ fn set_tables(
         };
         let before = key.reader.problems.len();
         let mut draft = HookDraft::default();
+        key.reader.meant.clear();
         key.reader.take(entries, rows, "", &mut draft);
         finish(&mut draft, key.reader, table);
         if let Some((name, offset)) = &draft.name {
@@ -193,15 +194,18 @@ fn set_tables(
 /// says nothing else.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
+    let lacks = |key: &&str| table.at(&[key]).is_none() && !reader.meant.contains(key);
+    let (says_nothing, is_for_all) =
+        (["deny", "ask"].iter().all(lacks), MATCH_KEYS.iter().all(|row| lacks(&row.name)));
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
-        None if table.at(&["deny"]).or(table.at(&["ask"])).is_none() => {
+        None if says_nothing => {
             let cure = "add `deny = \"why, and what to do instead\"`, or `ask`";
             reader.fault(table.offset, "the rule says neither `deny` nor `ask`", cure);
         }
         None => {}
     }
-    if MATCH_KEYS.iter().all(|row| table.at(&[row.name]).is_none()) {
+    if is_for_all {
         let cure = "add `runs`, `command`, `path`, `tool` or `where`";
         reader.fault(table.offset, "the rule would decide every event", cure);
     }
@@ -217,7 +221,8 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
 /// Finds what a hook lacks, and makes its handler of its command. A key with a wrong value is
 /// already a problem.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
-    let lacks = |key: &str| table.at(&[key]).is_none();
+    let meant = std::mem::take(&mut reader.meant);
+    let lacks = |key: &str| table.at(&[key]).is_none() && !meant.contains(&key);
     for key in ["name", "command"] {
         if lacks(key) {
             let cause = format!("the hook has no `{key}`");

@@ -171,8 +171,7 @@ pub(super) fn one_line(
     let (style, word) = decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let said = said(brief);
-    let most = if columns.is_some() { MOST_OF_SUBJECT } else { MOST_OF_WHOLE };
-    let subject = record.subject().words(most);
+    let subject = record.subject().words(most_of_subject(columns));
     let folder = record.cwd.as_deref().filter(|_| is_everywhere);
     let event = event_name(&record.event);
     let parts = [folder, Some(event), subject.as_deref(), Some(&said)];
@@ -183,9 +182,10 @@ pub(super) fn one_line(
     Ok(())
 }
 
-/// How many characters of a command or a path a line of a terminal has, and any other line.
-const MOST_OF_SUBJECT: usize = 30;
-const MOST_OF_WHOLE: usize = 200;
+/// How many characters of a command or a path are shown: on a terminal there is room for the hook.
+fn most_of_subject(columns: Option<usize>) -> usize {
+    columns.map_or(200, |columns| columns / 4)
+}
 
 /// The hook that decided, with what it said; else the hooks that ran.
 fn said(brief: &Brief<'_>) -> String {
@@ -218,5 +218,10 @@ mod tests {
         for (columns, shown) in [(None, 200), (Some(80), 52), (Some(5), 10)] {
             assert_eq!(in_columns(&text, columns).chars().count(), shown);
         }
+        let subject = format!("Bash: {}", "x".repeat(200));
+        let subject =
+            crate::lab::audit::subject::words(None, Some(&subject), most_of_subject(Some(80)));
+        let line = format!("tool.pre  {}  10-guard.sh: no", subject.unwrap());
+        assert_eq!(in_columns(&line, Some(80)), line, "the hook is seen");
     }
 }

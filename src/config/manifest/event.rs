@@ -42,6 +42,7 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     let before = reader.problems.len();
     let (name, at) = (entry.key.as_str(), entry.at);
     let mut draft = EventDraft::default();
+    reader.meant.clear();
     match entry.tree.entries() {
         Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
         None => {
@@ -53,7 +54,7 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
-    if entry.tree.at(&["summary"]).is_none() {
+    if entry.tree.at(&["summary"]).is_none() && !reader.meant.contains(&"summary") {
         reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
     }
     let is_declared = |key: &&String| draft.context.iter().any(|known| known.name == **key);

@@ -68,7 +68,7 @@ pub(crate) fn read(text: &str, file: &Path) -> (HookSet, Vec<Problem>) {
     let mut set = HookSet::default();
     reader.take(document.entries().unwrap_or_default(), HOOKSET_KEYS, "", &mut set);
     for key in ["name", "version"] {
-        if document.at(&[key]).is_none() {
+        if document.at(&[key]).is_none() && !reader.meant.contains(&key) {
             reader.fault(0, format!("the set has no `{key}`"), format!("add `{key} = \"…\"`"));
         }
     }

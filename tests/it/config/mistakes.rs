@@ -424,3 +424,27 @@ fn an_empty_folder_of_a_subfolder_hides_no_guards() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{}").unwrap();
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
 }
+
+#[test]
+fn what_a_wrong_key_was_meant_to_be_is_not_missing_as_well() {
+    for (text, keys) in [
+        ("[[hook]]\nname = 'x'\nevnt = 'tool.pre'\ncomand = 'true'\n", &["evnt", "comand"][..]),
+        ("[[hook]]\nnam = 'x'\nevent = 'tool.pre'\ncommand = 'true'\n", &["nam"]),
+        ("[[rule]]\nrns = 'git push'\ndeni = 'no'\n", &["rns", "deni"]),
+        ("[event.'deploy.pre']\nsumary = 'x'\n", &["sumary"]),
+    ] {
+        let problems = manifest(text).problems(&[]);
+        assert_eq!(problems.len(), keys.len(), "{text}: {problems:#?}");
+        for (problem, key) in problems.iter().zip(keys) {
+            assert!(problem.contains(&format!("unknown key `{key}` [did you mean")), "{problem}");
+        }
+    }
+    let second = "[[hook]]\nname = 'y'\nevent = 'tool.pre'\n";
+    let problems =
+        manifest(&format!("[[hook]]\nname = 'x'\nevent = 'tool.pre'\ncomand = 'a'\n{second}"));
+    let problems = problems.problems(&[]);
+    assert!(
+        problems.iter().any(|one| one.contains(":5:1: the hook has no `command`")),
+        "{problems:?}"
+    );
+}
