@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -48,8 +49,8 @@ pub struct KnownFolders {
 const FOLLOWED_LINKS: usize = 8;
 
 impl KnownFolders {
-    /// The canonical path of a file.
-    fn canonical(&self, file: &Path) -> io::Result<PathBuf> {
+    /// The canonical path of a file, and what is known of it.
+    fn find(&self, file: &Path) -> io::Result<(PathBuf, Metadata)> {
         let mut path = file.to_path_buf();
         for _ in 0..FOLLOWED_LINKS {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
@@ -58,15 +59,15 @@ impl KnownFolders {
             }
             let folder = self.folder(folder)?;
             let here = folder.join(name);
-            match here.read_link() {
-                Ok(target) => path = folder.join(target),
-                Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
-                    return Ok(here);
-                }
-                Err(error) => return Err(error),
+            let meta = here.symlink_metadata()?;
+            if !meta.is_symlink() {
+                return Ok((here, meta));
             }
+            path = folder.join(here.read_link()?);
         }
-        file.canonicalize()
+        let path = file.canonicalize()?;
+        let meta = path.metadata()?;
+        Ok((path, meta))
     }
 
     fn folder(&self, folder: &Path) -> io::Result<PathBuf> {
@@ -174,8 +175,7 @@ fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBu
         return Ok(file.to_path_buf());
     }
     let shown = file.display();
-    let path = folders.canonical(file).map_err(|error| missing(file, &error))?;
-    let meta = path.metadata().map_err(|error| missing(file, &error))?;
+    let (path, meta) = folders.find(file).map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
         return Err(StartError::new(
             format!("`{shown}` is not a file"),
