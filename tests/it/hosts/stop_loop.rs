@@ -186,7 +186,10 @@ fn a_question_that_nobody_answers_counts_as_a_refusal() {
 #[test]
 fn a_broken_configuration_does_not_keep_an_agent_at_work() {
     let sandbox = Sandbox::new().file("hookrun.toml", "[[hook]]\nnam = 1\n");
-    sandbox.stop(&json!({"sessionId": "s"})).allows().says("nam");
+    sandbox
+        .stop(&json!({"sessionId": "s"}))
+        .allows()
+        .says("hookrun.toml:1:1: the hook has no `command` (and 2 more errors)");
 }
 
 #[test]
