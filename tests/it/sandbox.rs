@@ -96,16 +96,34 @@ fn write_from_outside(file: &Path, text: &[u8]) {
     assert_eq!(answer, *b"+", "{} cannot be written", file.display());
 }
 
-/// Hooks that nobody waits for may write a last line into the folder while it is removed.
+/// Hooks that nobody waits for may write a last line into the folder while it is removed, and
+/// their supervisor makes the folder of the log anew.
 impl Drop for Sandbox {
     fn drop(&mut self) {
         for _ in 0..100 {
-            let _ = fs::remove_dir_all(self.folder.path());
-            if !self.folder.path().exists() {
-                return;
+            if !self.is_supervised() {
+                let _ = fs::remove_dir_all(self.folder.path());
+                if !self.folder.path().exists() {
+                    return;
+                }
             }
             thread::sleep(Duration::from_millis(10));
         }
+        let _ = fs::remove_dir_all(self.folder.path());
+    }
+}
+
+impl Sandbox {
+    /// Whether a `hookrun supervise` that was started here still runs.
+    fn is_supervised(&self) -> bool {
+        let here = self.folder.path().as_os_str().as_bytes();
+        let has = |file: PathBuf, text: &[u8]| {
+            fs::read(file).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text))
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes.map(|process| process.path()).any(|process| {
+            has(process.join("cmdline"), b"\0supervise\0") && has(process.join("environ"), here)
+        })
     }
 }
 
