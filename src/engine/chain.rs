@@ -50,7 +50,7 @@ pub fn run(
         trace: &trace,
         started,
         budget,
-        made: MadeForHooks::default(),
+        inputs: HookInputs::default(),
         folders: KnownFolders::default(),
         rewrites: 0,
         rewriter: None,
@@ -100,7 +100,7 @@ struct Chain<'c> {
     trace: &'c TraceContext,
     started: Instant,
     budget: Option<Budget>,
-    made: MadeForHooks,
+    inputs: HookInputs,
     folders: KnownFolders,
     /// The number of rewrites so far, and the hook that made the last one.
     rewrites: usize,
@@ -113,10 +113,10 @@ struct Chain<'c> {
 
 /// What hooks get of the event as it is now; made again after a rewrite.
 #[derive(Default)]
-struct MadeForHooks {
+struct HookInputs {
     /// The context for native hooks.
     payload: Option<Arc<Payload>>,
-    facts: Option<Arc<EventVariables>>,
+    variables: Option<Arc<EventVariables>>,
 }
 
 /// A hook that has had its turn, whether or not it wanted the event at that time.
@@ -175,7 +175,7 @@ impl Chain<'_> {
             return;
         };
         self.came = None;
-        self.made = MadeForHooks::default();
+        self.inputs = HookInputs::default();
         let place = self.surroundings.place(&self.event);
         let is_meant = |one: &FinishedTurn| {
             let has_turn = one.rewrites < self.rewrites;
@@ -283,14 +283,14 @@ impl Chain<'_> {
             return Arc::new(Payload::of(&theirs));
         }
         let seen = self.came.as_ref().unwrap_or(&self.event);
-        let payload = &mut self.made.payload;
+        let payload = &mut self.inputs.payload;
         Arc::clone(payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
     }
 
-    fn facts(&mut self) -> Arc<EventVariables> {
+    fn variables(&mut self) -> Arc<EventVariables> {
         let seen = self.came.as_ref().unwrap_or(&self.event);
         let make = || EventVariables::of(seen, self.surroundings, self.trace);
-        Arc::clone(self.made.facts.get_or_insert_with(make))
+        Arc::clone(self.inputs.variables.get_or_insert_with(make))
     }
 
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
@@ -319,9 +319,10 @@ impl Chain<'_> {
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
-        let facts = self.facts();
+        let variables = self.variables();
         let (engine, surroundings) = (self.engine, self.surroundings);
-        let preparation = Preparation::new(self.seen(), engine, surroundings, facts, &self.folders);
+        let preparation =
+            Preparation::new(self.seen(), engine, surroundings, variables, &self.folders);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()
@@ -417,7 +418,7 @@ impl Chain<'_> {
                 Err(why) => (value.clone(), Some(why)),
             };
             if rejected.is_none() {
-                self.made = MadeForHooks::default();
+                self.inputs = HookInputs::default();
                 self.rewrites += 1;
                 let own = self.turned.iter_mut().find(|one| one.hook.name == hook.name);
                 if let Some(own) = own {

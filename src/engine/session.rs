@@ -96,24 +96,6 @@ pub fn own_folder(session: &Path) -> PathBuf {
 /// # Errors
 /// When it cannot be created, is open to others, or another user could replace it.
 pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
-    make_private_below(folder, || is_own(root))
-}
-
-/// Whether only this user can put other folders into `root`.
-pub(crate) fn is_own(root: &Path) -> bool {
-    let own = rustix::process::getuid().as_raw();
-    root.symlink_metadata()
-        .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0))
-}
-
-/// The same below a root of which `root_is_own` tells whether it [`is_own`].
-///
-/// # Errors
-/// When it cannot be created, is open to others, or another user could replace it.
-pub(crate) fn make_private_below(
-    folder: &Path,
-    root_is_own: impl FnOnce() -> bool,
-) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
     let is_private = || {
         let meta = folder.symlink_metadata();
@@ -125,7 +107,10 @@ pub(crate) fn make_private_below(
         DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
     }
     // Another process may have created it first, or may do so now, so check both folders.
-    if !root_is_own() || !(was_private || is_private()) {
+    let root_is_own = root
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
+    if !root_is_own || !(was_private || is_private()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is open to others"));
     }
     Ok(())

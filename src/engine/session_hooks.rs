@@ -324,9 +324,9 @@ impl SharedState {
         let turn = HookTurn { hook: Arc::clone(&one.hook), part: EventPart::WHOLE };
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
-        let facts = EventVariables::of(event, surroundings, &trace);
+        let shared = EventVariables::of(event, surroundings, &trace);
         let folders = KnownFolders::default();
-        let preparation = Preparation::new(event, &engine, surroundings, facts, &folders);
+        let preparation = Preparation::new(event, &engine, surroundings, shared, &folders);
         let mut prepared = preparation.prepared(&turn, Arc::default());
         let mut job = preparation.job(&mut prepared);
         job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);

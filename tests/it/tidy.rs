@@ -84,11 +84,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
         "no library has these calls as safe code, and no allocator has a safe interface",
     ),
     ("static mut", &[], "no global mutable state"),
-    (
-        "OnceLock",
-        &["engine/event/occurrence.rs", "engine/chain/surroundings.rs"],
-        "no global mutable state; an event has its own",
-    ),
+    ("OnceLock", &["engine/event/occurrence.rs"], "no global mutable state; an event has its own"),
     ("LazyLock", &[], "no global mutable state"),
     ("thread_local!", &[], "no global mutable state"),
     ("process::exit", &["cli/decide/watchdog.rs"], "main returns an exit code"),

@@ -20,7 +20,7 @@ pub(crate) struct Preparation<'c> {
     seen: &'c Event,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
-    facts: Arc<EventVariables>,
+    shared: Arc<EventVariables>,
     folders: &'c KnownFolders,
     cwd: Option<PathBuf>,
     /// Why they do not run in the folder that the event names.
@@ -32,11 +32,11 @@ impl<'c> Preparation<'c> {
         seen: &'c Event,
         engine: &'c Engine,
         surroundings: &'c Surroundings,
-        facts: Arc<EventVariables>,
+        shared: Arc<EventVariables>,
         folders: &'c KnownFolders,
     ) -> Preparation<'c> {
         let (cwd, cwd_note) = working_directory(seen, surroundings);
-        Preparation { seen, engine, surroundings, facts, folders, cwd, cwd_note }
+        Preparation { seen, engine, surroundings, shared, folders, cwd, cwd_note }
     }
 
     pub(crate) fn prepared<'t>(
@@ -92,7 +92,7 @@ impl<'c> Preparation<'c> {
             (Lives::Event, Background::Kill) => Tenure::Event,
         };
         let server = self.engine.server.as_ref()?;
-        server.connection(&hook.name, self.facts.session(), tenure)
+        server.connection(&hook.name, self.shared.session(), tenure)
     }
 
     /// The variables of a hook. A function has none.
@@ -102,7 +102,7 @@ impl<'c> Preparation<'c> {
         }
         let mark = self.engine.mark.as_deref().unwrap_or(&self.surroundings.run_id);
         let spec = self.seen.spec();
-        let mut own = variables(hook, spec, mark, &self.facts, self.surroundings);
+        let mut own = variables(hook, spec, mark, &self.shared, self.surroundings);
         own.extend(variables_of_host(hook, self.seen, self.surroundings));
         own
     }

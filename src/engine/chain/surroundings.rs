@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::engine::event::action::PathChange;
@@ -177,11 +177,7 @@ pub(super) fn working_directory(
 
 /// Variables about an event, which all its hooks get.
 #[derive(Debug)]
-pub(crate) struct EventVariables {
-    facts: Vec<(&'static str, String)>,
-    /// Whether state folders may be below their root, once that is known.
-    state_is_own: OnceLock<bool>,
-}
+pub(crate) struct EventVariables(Vec<(&'static str, String)>);
 
 impl EventVariables {
     pub(crate) fn of(
@@ -191,11 +187,11 @@ impl EventVariables {
     ) -> Arc<EventVariables> {
         let mut facts = facts(event, surroundings);
         facts.push(("TRACEPARENT", trace.traceparent()));
-        Arc::new(EventVariables { facts, state_is_own: OnceLock::new() })
+        Arc::new(EventVariables(facts))
     }
 
     pub(super) fn session(&self) -> Option<&str> {
-        let fact = self.facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+        let fact = self.0.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
         fact.map(|(_, id)| id.as_str())
     }
 }
@@ -278,7 +274,7 @@ pub(super) fn variables<'h>(
     let mut left_out = Vec::new();
     // What differs from event to event is in the lines that a hook reads that stays up.
     let is_lasting = |name: &str| !hook.stays_up() || OF_ALL_EVENTS.contains(&name);
-    for (name, value) in event.facts.iter().filter(|(name, _)| is_lasting(name)) {
+    for (name, value) in event.0.iter().filter(|(name, _)| is_lasting(name)) {
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
@@ -372,8 +368,7 @@ pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) 
 /// that needs no state still runs.
 fn state_folder(root: &Path, event: &EventVariables, hook: &str) -> Option<String> {
     let folder = session::hook_folder(&session::folder(root, event.session()), hook);
-    let root_is_own = || *event.state_is_own.get_or_init(|| session::is_own(root));
-    if let Err(error) = session::make_private_below(&folder, root_is_own) {
+    if let Err(error) = session::make_private(root, &folder) {
         tracing::warn!(folder = %folder.display(), %error, "no state folder");
         return None;
     }

@@ -34,15 +34,10 @@ pub struct Program {
     pub arguments: Vec<OsString>,
 }
 
-/// What is known of folders, so that each is looked up once for an event, not once for each of its
-/// hooks.
+/// Where folders really are, so that each is looked up once for an event, not once for each of its
+/// hooks. Who may write them is not kept: an earlier hook of the event may have changed it.
 #[derive(Debug, Default)]
-pub struct KnownFolders {
-    /// Where they really are.
-    canonical: RefCell<Vec<(PathBuf, PathBuf)>>,
-    /// Those that not everyone may write.
-    closed: RefCell<Vec<PathBuf>>,
-}
+pub struct KnownFolders(RefCell<Vec<(PathBuf, PathBuf)>>);
 
 /// How many links of a file in a row are followed here. Longer rows, and circles, are left to the
 /// system, which has a limit.
@@ -71,25 +66,13 @@ impl KnownFolders {
     }
 
     fn folder(&self, folder: &Path) -> io::Result<PathBuf> {
-        let mut all = self.canonical.borrow_mut();
+        let mut all = self.0.borrow_mut();
         if let Some((_, canonical)) = all.iter().find(|(known, _)| known == folder) {
             return Ok(canonical.clone());
         }
         let canonical = folder.canonicalize()?;
         all.push((folder.to_path_buf(), canonical.clone()));
         Ok(canonical)
-    }
-
-    fn is_open_to_everyone(&self, folder: &Path) -> bool {
-        let mut closed = self.closed.borrow_mut();
-        if closed.iter().any(|known| known == folder) {
-            return false;
-        }
-        let is_open = access::is_open_to_everyone(folder);
-        if !is_open {
-            closed.push(folder.to_path_buf());
-        }
-        is_open
     }
 }
 
@@ -202,7 +185,7 @@ fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBu
     let own = path.parent();
     let written = file.parent().filter(|folder| Some(*folder) != own);
     for folder in [own, written].into_iter().flatten() {
-        if folders.is_open_to_everyone(folder) {
+        if access::is_open_to_everyone(folder) {
             return Err(open_to_everyone(folder));
         }
     }

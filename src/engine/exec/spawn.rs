@@ -70,23 +70,17 @@ const SETSID: libc::c_int = 0x0400;
 const LAST_SIGNAL: libc::c_int = 64;
 
 /// Variables in the system's format.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Variables(Arc<VariableLines>);
 
-impl PartialEq for Variables {
-    fn eq(&self, other: &Variables) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
-    }
-}
-
 /// All lines in one piece of memory, because every hook gets some of its own.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct VariableLines {
     bytes: Vec<u8>,
     places: Vec<EntryPlace>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq)]
 struct EntryPlace {
     start: usize,
     name_bytes: usize,

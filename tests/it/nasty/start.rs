@@ -173,6 +173,17 @@ fn a_hook_in_a_folder_that_everyone_may_write_never_runs() {
 }
 
 #[test]
+fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
+    let open = "mv hooks.d/tool.pre old; mkdir hooks.d/tool.pre; cp old/* hooks.d/tool.pre\n\
+                printf '#!/bin/sh\\ntouch ran\\n' > hooks.d/tool.pre/20; chmod 777 hooks.d/tool.pre";
+    for open in ["chmod 777 hooks.d/tool.pre", open] {
+        let sandbox = Sandbox::new().hook("10", open).hook("20", "touch ran; exit 1");
+        decide(&sandbox).blocks_saying("`20` failed: never ran: everyone may write");
+        sandbox.has_no_file("ran");
+    }
+}
+
+#[test]
 fn a_link_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = link("../../lib/real").script("lib/real", "#!/bin/sh\ntouch ran\n");
     change_mode(&sandbox, "hooks.d/tool.pre", 0o777);
