@@ -22,7 +22,7 @@ mod allocator {
     struct LockedAllocator(Mutex<Dlmalloc>);
 
     impl LockedAllocator {
-        /// Neither this lock nor a panic under it allocates.
+        /// The lock does not allocate, and nothing under it panics.
         fn lock(&self) -> MutexGuard<'_, Dlmalloc> {
             self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }

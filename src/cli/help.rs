@@ -246,7 +246,7 @@ fn too_many(arguments: &[OsString]) -> Option<String> {
     let first = words.first().filter(|word| is_word(word))?;
     match *name {
         "explain" if !first.contains(char::is_whitespace) => {
-            let quoted = shell_words::quote(&words.join(" ")).into_owned();
+            let quoted = shell_words::quote(&shell_words::join(words)).into_owned();
             Some(format!("quote the command: `hookrun explain {quoted}`"))
         }
         "test" => {
@@ -255,7 +255,7 @@ fn too_many(arguments: &[OsString]) -> Option<String> {
                 let files = shell_words::join(words);
                 return Some(format!("play files of cases: `hookrun test --suite {files}`"));
             }
-            let rest = shell_words::quote(&rest.join(" ")).into_owned();
+            let rest = shell_words::quote(&shell_words::join(rest)).into_owned();
             let json = format!("pipe the event as JSON: `hookrun test {first} < event.json`");
             let is_tool = catalog::find(first).is_some_and(|spec| spec.carries("toolInput"));
             let command =

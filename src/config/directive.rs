@@ -194,7 +194,7 @@ fn directive_in(comment: &str) -> Option<&str> {
         Some(settings) => (before, settings.trim_start()),
         None => comment.split_once(char::is_whitespace)?,
     };
-    let is_exact = name == NAME && after.starts_with(':');
+    let is_exact = name.eq_ignore_ascii_case(NAME) && after.starts_with(':');
     let is_name = is_exact || is_nearly_name(name.trim_end());
     // A misspelt name may begin a sentence as well.
     let is_setting = is_exact || settings.contains('=') || !settings.contains(char::is_whitespace);

@@ -21,7 +21,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
     KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "how long it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
-    KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "which events of that name it wants; all that is given must match",
+    KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "which events of that name it runs for; all that is given must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),

@@ -86,7 +86,7 @@ fn what_was_just_installed_is_in_order() {
 fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     let sandbox = project();
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
-    assert!(said.contains("no host is found here, and none asks hookrun\n"), "{said}");
+    assert!(said.contains("no agent is found here, and none asks hookrun\n"), "{said}");
     let sandbox = sandbox.file(".codex/hooks.json", "{}");
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
     let wanted = "here, but do not ask hookrun: Codex (`hookrun install HOST`)\n";

@@ -80,7 +80,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         overlap::look(look, &installed, &mut findings);
         unmatched::look(look, &installed, &mut findings);
     }
-    lines.extend(about_others(&without, lines.is_empty()));
+    let no_agent_asks = args.host.is_none() && lines.is_empty();
+    lines.extend(about_others(&without, no_agent_asks));
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
@@ -97,13 +98,13 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     findings.report(args.format, env, out)
 }
 
-/// The hosts that are here and do not ask hookrun, by their titles.
-fn about_others(without: &[&str], none_asks: bool) -> Option<String> {
+/// The agents that are here and do not ask hookrun, by their titles.
+fn about_others(without: &[&str], no_agent_asks: bool) -> Option<String> {
     if !without.is_empty() {
         let titles = without.join(", ");
         return Some(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
     }
-    none_asks.then(|| "no host is found here, and none asks hookrun".to_string())
+    no_agent_asks.then(|| "no agent is found here, and none asks hookrun".to_string())
 }
 
 fn not_installed(host: &InstallHost, config: &Config, env: &Environment) -> Problem {

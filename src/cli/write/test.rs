@@ -143,7 +143,7 @@ fn empty_event(event: &str) -> Complaint {
     let help = format!(
         "check what writes it; the event's sample is decided by `hookrun test {event} < /dev/null`"
     );
-    Complaint::with_cure("stdin is an empty file or pipe, so there is no event to decide", help)
+    Complaint::with_cure("there is no event on stdin, only an empty file or pipe", help)
 }
 
 /// Keeps the hooks that should run, and shows what is wrong with the others.

@@ -138,6 +138,7 @@ fn a_directive_that_nobody_reads_closes_gates() {
             "timeout=10s",
         ),
         ("#!/bin/sh\n# HOOKRUN: tool=read\n", 2, "`HOOKRUN:` begins no", "# hookrun: tool=read"),
+        ("#!/bin/sh\n# HOOKRUN: path .env\n", 2, "`HOOKRUN:` begins no", "# hookrun: path .env"),
         ("#!/bin/sh\n# Hookrun: rewrite\n", 2, "`Hookrun:` begins no", "# hookrun: rewrite"),
         ("#!/bin/sh\nset -e\n# HookRun: rewrite\n", 3, "below the first code", "rewrite"),
         (

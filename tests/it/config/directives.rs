@@ -120,7 +120,6 @@ fn a_directive_whose_name_is_misspelt_is_a_mistake() {
     let prose = [
         "# hook-run: path to the binary",
         "# hookrunner: tool that runs hooks",
-        "# Hookrun: timeout is 5s",
         "# hook: tool=bash",
         "# hookrun.toml: timeout=10s",
         "# how to run: path=x",
@@ -134,6 +133,7 @@ fn a_directive_whose_name_is_misspelt_is_a_mistake() {
         "Hookrun : timeout=10s",
         "hookrun : timeout=10s",
         "HOOKRUN: timeout=10s",
+        "Hookrun: timeout is 5s",
         "hook run: timeout = 10s",
         "hook_run:timeout=10s tool=bash",
         "hookrn: timeout=10s",

@@ -130,7 +130,7 @@ fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
         "\"$0\" test tool.pre --format json < empty.json",
     ] {
         let ran = sandbox.hookrun_by_shell(line, b"");
-        ran.exits(2).says("stdin is an empty file or pipe, so there is no event to decide");
+        ran.exits(2).says("there is no event on stdin, only an empty file or pipe");
         assert!(ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"), "{line}: {ran:?}");
     }
     // Without a name too: an empty file is no wish for the cases.
