@@ -8,9 +8,24 @@ use crate::dialects::folders;
 use crate::dialects::settings::{FOLDERS, OperatorSwitch, SHAPES};
 use crate::dialects::twice::SESSIONS;
 use crate::engine::hook::OWN_IMAGE;
+use crate::engine::names::words;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
+
+/// What a caller says by variables of our own to hookrun, to the hooks that it ships, and to a
+/// hookrun that a hook starts. A hook gets no others of the caller's: it would take them for ours.
+#[rustfmt::skip]
+const SETTINGS: &[&str] = words!(
+    "HOOKRUN_LOG" "HOOKRUN_DECISIONS" "HOOKRUN_RECORD" "HOOKRUN_REPLAY" "HOOKRUN_TOKEN"
+    "HOOKRUN_ARCHIVE_DIR" "HOOKRUN_AUDIT_FILE" "HOOKRUN_AUDIT_REQUIRED" "HOOKRUN_CHECKPOINT_KEEP"
+    "HOOKRUN_CHECKPOINT_RESTORE" "HOOKRUN_COMMITS_ALLOW" "HOOKRUN_COMMITS_LARGE"
+    "HOOKRUN_COMMITS_SUBJECT" "HOOKRUN_COMPACT_CHARS" "HOOKRUN_CONTEXT_COMMITS"
+    "HOOKRUN_CONTEXT_FILES" "HOOKRUN_FREEZE" "HOOKRUN_HANDOFF_MESSAGE" "HOOKRUN_HIDDEN_TYPES"
+    "HOOKRUN_LOCK_ALLOW" "HOOKRUN_LOCK_HOSTS" "HOOKRUN_LOCK_NEW" "HOOKRUN_MANIFEST_ALLOW"
+    "HOOKRUN_PLAN_ALLOW" "HOOKRUN_PLAN_PORTS" "HOOKRUN_PLAN_PROTECT" "HOOKRUN_REDACT_EXTRA"
+    "HOOKRUN_REDACT_WITH" "HOOKRUN_SEEN_LOG" "HOOKRUN_TRIGGER_FILE"
+);
 
 /// The variable by which a script for completion says which shell it is for.
 pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
@@ -68,8 +83,8 @@ pub struct Environment {
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
     pub editor: Option<String>,
-    /// Names of our own variables that it holds, which a hook that runs hookrun passes on, and of
-    /// those of hosts.
+    /// Names of our own variables that it holds and that are no settings, which a hook that runs
+    /// hookrun passes on, and of those of hosts.
     pub inherited: Vec<String>,
     /// `$TRACEPARENT`: the span of a distributed trace that this run is part of.
     pub traceparent: Option<String>,
@@ -357,7 +372,8 @@ impl Lookup<'_> {
 }
 
 fn inherited(names: Vec<String>) -> Vec<String> {
-    names.into_iter().filter(|name| name.starts_with(OURS) || is_of_host(name)).collect()
+    let is_ours = |name: &str| name.starts_with(OURS) && !SETTINGS.contains(&name);
+    names.into_iter().filter(|name| is_ours(name) || is_of_host(name)).collect()
 }
 
 /// Whether a host tells its hooks something by the variable `name`.

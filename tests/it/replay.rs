@@ -235,11 +235,11 @@ fn nothing_of_the_user_is_touched_and_hooks_know_that_it_is_a_replay() {
         case "$HOOKRUN_REPLAY" in
             1) pwd -P >> replayed; echo "$HOOKRUN_STATE_DIR" >> states ;;
         esac
-        "$HOOKRUN_UNDER_TEST" run session.start < nothing > /dev/null; :"#;
+        "$UNDER_TEST" run session.start < nothing > /dev/null; :"#;
     let sandbox = Sandbox::new()
         .hook("10-count.sh", hook)
         .file("nothing", "{}")
-        .variable("HOOKRUN_UNDER_TEST", env!("CARGO_BIN_EXE_hookrun"))
+        .variable("UNDER_TEST", env!("CARGO_BIN_EXE_hookrun"))
         .variable("HOOKRUN_RECORD", "events.jsonl");
     sandbox.run_shell("ls").allows();
     let log = "home/.local/state/hookrun/log/decisions.jsonl";

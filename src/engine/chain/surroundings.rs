@@ -101,7 +101,8 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// Where state folders are created when a hook runs.
     pub state: PathBuf,
-    /// Our own variables in hookrun's environment. They describe another event.
+    /// Our own variables in hookrun's environment that hooks do not get: they describe another
+    /// event, or seem to. Settings are not among them.
     pub inherited: Vec<String>,
     /// How many runs of hookrun contain this one.
     pub depth: u32,
@@ -360,8 +361,8 @@ pub(super) fn ways_to_ask(
 /// they describe another event.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
-    let is_ours = |name: &&str| VARIABLES.iter().any(|row| row.name == *name);
-    inherited.iter().map(String::as_str).filter(|name| is_ours(name) && !is_set(name)).collect()
+    let ours = inherited.iter().map(String::as_str).filter(|name| name.starts_with("HOOKRUN_"));
+    ours.filter(|name| !is_set(name)).collect()
 }
 
 /// Creates the state folder of a session and hook, for its owner only. `None` if that fails: a hook

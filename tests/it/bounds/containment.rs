@@ -14,7 +14,7 @@ use crate::sandbox::Sandbox;
 
 /// A daemon that keeps nothing of the hook but a word by which the test finds it.
 const DAEMON: &str = "env -i PATH=\"$PATH\" setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 1; done' \
-                      $HOOKRUN_IT_COOKIE </dev/null >/dev/null 2>&1 &";
+                      $IT_COOKIE </dev/null >/dev/null 2>&1 &";
 
 /// What can be had here beside the process group.
 fn strong() -> Vec<&'static str> {
@@ -295,7 +295,7 @@ fn a_hook_finds_the_same_around_it_every_way() {
             .file("hookrun.toml", &manifest)
             .file("tools/x", "")
             .script("program", &format!("#!/bin/sh\n{body}\n"))
-            .variable("HOOKRUN_IT", "variable")
+            .variable("IT_VARIABLE", "variable")
             .file("else/where", "");
         let context = json!({ "cwd": "else", "toolName": "bash" }).to_string();
         let report = sandbox.report("tool.pre", &context);
@@ -304,7 +304,7 @@ fn a_hook_finds_the_same_around_it_every_way() {
     };
     let plain = seen("");
     assert!(
-        plain.contains("\n3\na b\n\n--x\n") && plain.contains("HOOKRUN_IT=variable"),
+        plain.contains("\n3\na b\n\n--x\n") && plain.contains("IT_VARIABLE=variable"),
         "{plain}"
     );
     let mut tables = vec!["limits = { files = 64 }".to_string(), "sandbox = true".to_string()];

@@ -207,7 +207,7 @@ fn what_cannot_be_refused_waits_for_nobody() {
 #[test]
 fn a_daemon_that_keeps_nothing_of_the_hook_is_found_all_the_same() {
     decide(&with(
-        "env -i PATH=\"$PATH\" setsid sh -c 'while :; do sleep 1; done' $HOOKRUN_IT_COOKIE \
+        "env -i PATH=\"$PATH\" setsid sh -c 'while :; do sleep 1; done' $IT_COOKIE \
          </dev/null >/dev/null 2>&1 &\nexit 0",
     ))
     .allows();

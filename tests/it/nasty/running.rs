@@ -18,7 +18,7 @@ use crate::sandbox::{Ran, Sandbox, with_tool};
 pub(crate) const NOT_HUNG: Duration = Duration::from_secs(60);
 
 /// The variable by which everything that a run has started is found again.
-const COOKIE: &str = "HOOKRUN_IT_COOKIE";
+const COOKIE: &str = "IT_COOKIE";
 
 /// A text that no other process has.
 #[derive(Debug, Clone)]

@@ -1,8 +1,12 @@
 //! What a hook gets: its stdin, its working directory and its variables.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
+use hookrun::internals::chain::VARIABLES;
+use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -220,6 +224,38 @@ fn a_hookrun_inside_a_hook_does_not_see_the_outer_event() {
     assert!(noted.contains(&("HOOKRUN_EVENT".to_string(), "session.start".to_string())));
     let leaked: Vec<_> = noted.iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
     assert!(leaked.is_empty(), "{leaked:?}");
+}
+
+#[test]
+fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
+    let is_script = |path: &Path| path.extension().is_none_or(|it| it != "toml" && it != "rs");
+    let names = Regex::new("HOOKRUN_[A-Z_]+").unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut settings: BTreeSet<String> = BTreeSet::new();
+    let mut paths = ["hooks.d", "gates/hooks.d", "src/cli/write/new/templates"]
+        .map(|it| here.join(it))
+        .to_vec();
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if is_script(&path) {
+            let text = fs::read_to_string(&path).unwrap();
+            settings.extend(names.find_iter(&text).map(|it| it.as_str().to_string()));
+        }
+    }
+    assert!(settings.len() > 30, "{settings:?}");
+    settings.retain(|name| VARIABLES.iter().all(|row| row.name != name));
+    settings.extend(["HOOKRUN_LOG", "HOOKRUN_DECISIONS", "HOOKRUN_RECORD"].map(str::to_string));
+    let others = ["HOOKRUN_ACTION_PATH", "HOOKRUN_REASON", "HOOKRUN_", "HOOKRUN_LOGS"];
+    let mut sandbox = Sandbox::new().hook("hook", "env | grep '=error' > variables");
+    for name in settings.iter().map(String::as_str).chain(others) {
+        sandbox = sandbox.variable(name, "error");
+    }
+    sandbox.run_shell("ls").allows();
+    let wanted: BTreeSet<String> = settings.iter().map(|name| format!("{name}=error")).collect();
+    let noted = sandbox.read("variables");
+    let noted: BTreeSet<String> = noted.lines().map(str::to_string).collect();
+    assert_eq!(noted, wanted);
 }
 
 #[test]

@@ -66,7 +66,7 @@ for name in filter(str.isdigit, os.listdir('/proc') if gc.get_freeze_count() els
     try:
         line = open('/proc/%s/cmdline' % name).read()
         own = open('/proc/%s/environ' % name, 'rb').read() if \"'hookrun'\" in line else b''
-        if os.environb[b'HOOKRUN_IT_COOKIE'] in own and int(name) != os.getpid():
+        if os.environb[b'IT_COOKIE'] in own and int(name) != os.getpid():
             os.kill(int(name), signal.SIGKILL)
     except OSError: pass
 ",
