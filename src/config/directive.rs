@@ -10,7 +10,7 @@ use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
 use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
-use super::value::{KeyValue, synonym};
+use super::value::{KeyValue, meant};
 use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
@@ -32,6 +32,10 @@ const HEAD_BYTES: usize = 16 * 1024;
 
 /// How lines of comment begin, in the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
+
+/// How other text begins that is no code, in which there are no directives, and what begins one there.
+const OTHER_COMMENTS: &[(&str, &str)] =
+    &[("/*", "//"), ("*", "//"), ("\"\"\"", "#"), ("'''", "#"), (NAME, "#")];
 
 pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
@@ -73,22 +77,17 @@ impl DirectiveReader<'_, '_> {
                 }
                 return;
             };
-            let Some(rest) = comment.strip_prefix(NAME) else {
-                self.complain_of(offset, misspelt(comment));
+            let exact = comment.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+            let Some(directive) = exact else {
+                self.complain_of(offset, misspelt(text));
                 continue;
             };
-            let start = offset + place_of(line, rest);
-            match rest.strip_prefix(':') {
-                Some(_) if is_cut && lines.peek().is_none() => {
-                    let cause = "this directive does not end in the first 16 KiB of the file";
-                    self.reader.fault(start, cause, "move it to the beginning");
-                }
-                Some(directive) => self.directive(directive, line, offset, start),
-                None if looks_like_directive(rest) => {
-                    let cause = "this comment looks like a directive and has no colon";
-                    self.reader.fault(start, cause, format!("write `# hookrun:{rest}`"));
-                }
-                None => self.complain_of(offset, misspelt(comment)),
+            let start = offset + place_of(line, &comment[NAME.len()..]);
+            if is_cut && lines.peek().is_none() {
+                let cause = "this directive does not end in the first 16 KiB of the file";
+                self.reader.fault(start, cause, "move it to the beginning");
+            } else {
+                self.directive(directive, line, offset, start);
             }
         }
     }
@@ -180,47 +179,127 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
 
 fn comment_of(line: &str) -> Option<&str> {
     let comment = COMMENTS.iter().find_map(|start| line.strip_prefix(start))?;
-    Some(comment.trim_start_matches(['#', '/']).trim_start())
+    Some(comment.trim_start_matches(['#', '/', '-', ';']).trim_start())
 }
 
-/// The settings of a comment that is a directive, or would be one but for the spelling of its name:
-/// `Hookrun:`, `hook-run:`, `hookrunner :`, `hook-run timeout=10s`.
-fn directive_in(comment: &str) -> Option<&str> {
-    if !comment.starts_with(['h', 'H']) {
+/// What begins with `hookrun`, in whatever spelling, and goes on with settings.
+struct NearDirective<'l> {
+    /// Everything before the settings, such as `@hook-run:`.
+    beginning: &'l str,
+    settings: &'l str,
+    has_exact_name: bool,
+    has_only_settings: bool,
+}
+
+impl NearDirective<'_> {
+    fn written(&self, mark: &str) -> String {
+        let settings = self.settings.trim_end_matches("*/").trim_end_matches("\"\"\"").trim_end();
+        format!("`{mark} {NAME}: {settings}`")
+    }
+}
+
+/// `text` is a directive, or would be one but for the spelling of its beginning, if after any signs
+/// it begins with
+/// - `hookrun` and a colon, in any letters, and the name of a setting, or
+/// - a word like `hookrun`, and nothing but settings follows.
+fn near_directive(text: &str) -> Option<NearDirective<'_>> {
+    let is_sign = |c: char| !c.is_alphanumeric();
+    let inner = text.trim_start_matches(is_sign);
+    // Nearly every line ends here.
+    if !inner.starts_with(['h', 'H']) || !inner.contains(['=', ':', '：']) {
         return None;
     }
-    let (before, after) = comment.split_at(comment.find([':', '='])?);
-    let (name, settings) = match after.strip_prefix(':') {
-        Some(settings) => (before, settings.trim_start()),
-        None => comment.split_once(char::is_whitespace)?,
-    };
-    let is_exact = name.eq_ignore_ascii_case(NAME) && after.starts_with(':');
-    let is_name = is_exact || is_nearly_name(name.trim_end());
-    // A misspelt name may begin a sentence as well.
-    let is_setting = is_exact || settings.contains('=') || !settings.contains(char::is_whitespace);
-    (is_name && is_setting && names_setting(settings)).then_some(settings)
+    let name_end = name_end(inner)?;
+    let settings = inner[name_end..].trim_start_matches(is_sign);
+    let (name, signs) = inner[..inner.len() - settings.len()].split_at(name_end);
+    // A path, or the name of a file.
+    if matches!(signs, "." | "/") {
+        return None;
+    }
+    let has_exact_name = name.eq_ignore_ascii_case(NAME) && signs.contains([':', '：']);
+    let has_only_settings = is_only_settings(settings);
+    let is_near = has_only_settings || has_exact_name && names_setting(settings);
+    let beginning = text[..text.len() - settings.len()].trim_end();
+    is_near.then_some(NearDirective { beginning, settings, has_exact_name, has_only_settings })
 }
 
-fn is_nearly_name(name: &str) -> bool {
+/// Where the word like `hookrun` ends with which `text` begins: `Hook-runner`, `hookrn`, `hook run`.
+fn name_end(text: &str) -> Option<usize> {
     const LONGEST: usize = "hook-runner".len();
-    let plain = spelling::plain(&name.replace(' ', ""));
-    let is_near = plain.starts_with(NAME) || spelling::nearest(&plain, [NAME]).is_some();
-    is_near && name.len() <= LONGEST && !name.contains('.')
+    let end = |text: &str| text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
+    let first = end(text)?;
+    if first <= LONGEST && spelling::nearest(&text[..first], [NAME, "hookrunner"]).is_some() {
+        return Some(first);
+    }
+    let second = first + 1 + end(text[first..].strip_prefix(' ')?)?;
+    let is_name = || spelling::plain(&text[..second]).replace(' ', "").starts_with(NAME);
+    (second <= LONGEST && is_name()).then_some(second)
 }
 
-/// A directive whose name is misspelt, which has no effect.
-fn misspelt(comment: &str) -> Option<Complaint> {
-    let settings = directive_in(comment)?;
-    let name = comment[..comment.len() - settings.len()].trim_end();
-    let cause = format!("`{name}` begins no directive");
-    Some(Complaint::with_cure(cause, format!("write `# {NAME}: {settings}`")))
+/// Whether `text` has settings and flags and no other word. A value may go on after a comma, a `|`
+/// or, in what takes an expression, a blank.
+fn is_only_settings(text: &str) -> bool {
+    const JOINTS: [char; 4] = ['=', ':', '|', ','];
+    let mut glued = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !glued.is_empty() && !glued.ends_with(JOINTS) && !word.starts_with(JOINTS) {
+            glued.push(' ');
+        }
+        glued.push_str(word);
+    }
+    let words = shell_words::split(&glued)
+        .unwrap_or_else(|_| glued.split_whitespace().map(str::to_string).collect());
+    let mut takes_blanks = false;
+    words.iter().all(|word| {
+        let (name, is_setting) = match word.split_once(['=', ':']) {
+            Some((name, _)) => (name, is_nearly_setting(name)),
+            None => (word.as_str(), is_flag(word)),
+        };
+        takes_blanks = if is_setting { takes_expression(name) } else { takes_blanks };
+        is_setting || takes_blanks || !word.contains(char::is_alphanumeric)
+    })
 }
 
-/// A directive below the leading comments, which has no effect.
+fn is_flag(name: &str) -> bool {
+    let takes_none = |row: &KeyRow<HookDraft>| matches!(row.takes, KeyValue::Flag);
+    let is_of_sandbox =
+        |key: &str| SANDBOX_KEYS.iter().any(|row| row.name == key && takes_none(row));
+    name == "sandbox"
+        || find(name).is_some_and(takes_none)
+        || name.strip_prefix("sandbox.").is_some_and(is_of_sandbox)
+}
+
+/// The directive that a comment is or might have been, and the mark of the comment. One that is
+/// commented out (`# # hookrun: …`) is meant to have no effect.
+fn near_in_comment(line: &str) -> Option<(NearDirective<'_>, &'static str)> {
+    let comment = comment_of(line)?;
+    let near = near_directive(comment)?;
+    let mark = COMMENTS.iter().find(|mark| line.starts_with(**mark))?;
+    (!comment.starts_with(mark)).then_some((near, mark))
+}
+
+/// A directive whose beginning is misspelt, which has no effect.
+fn misspelt(line: &str) -> Option<Complaint> {
+    let (near, mark) = near_in_comment(line)?;
+    let cause = format!("`{}` begins no directive", near.beginning);
+    Some(Complaint::with_cure(cause, format!("write {}", near.written(mark))))
+}
+
+/// A directive below the leading comments or in another sort of comment, which has no effect.
 fn late(line: &str) -> Option<Complaint> {
-    let settings = directive_in(comment_of(line.trim())?)?;
-    let cause = "this directive is below the first code, so hookrun does not read it";
-    let cure = format!("move `# {NAME}: {settings}` above the first line that is no comment");
+    let line = line.trim();
+    if let Some((near, mark)) = near_in_comment(line) {
+        let cause = "this directive is below the first code, so hookrun does not read it";
+        let cure = format!("move {} above the first line that is no comment", near.written(mark));
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    let (_, mark) = OTHER_COMMENTS.iter().find(|(start, _)| line.starts_with(start))?;
+    let near = near_directive(line)?;
+    if !near.has_exact_name || !near.has_only_settings {
+        return None;
+    }
+    let cause = "hookrun reads no directive in text of this sort";
+    let cure = format!("write {} above the first line of code", near.written(mark));
     Some(Complaint::with_cure(cause, cure))
 }
 
@@ -248,14 +327,9 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// ` timeout=10s` and not ` calls this with two arguments`.
-fn looks_like_directive(rest: &str) -> bool {
-    rest.starts_with([' ', '\t']) && rest.trim_start().contains('=') && names_setting(rest)
-}
-
 fn names_setting(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let name = first.split('=').next().unwrap_or_default();
+    let name = first.split(['=', ':']).next().unwrap_or_default();
     let group = name.split('.').next().unwrap_or_default();
     find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event")
 }
@@ -317,8 +391,7 @@ fn eaten(directive: &str) -> Option<Complaint> {
 /// That a word is the rest of an expression with a space in it, which wants quotes.
 fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
     let name = word.split('=').next().unwrap_or_default();
-    let is_expression =
-        matches!(before, "command" | "runs" | "description") || before.starts_with("where.");
+    let is_expression = takes_expression(before);
     let is_setting = name.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
     if !is_expression || is_setting && word.contains('=') {
         return None;
@@ -328,6 +401,15 @@ fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
     let whole: Vec<&str> = value.split_whitespace().take_while(|word| !is_setting(word)).collect();
     let cause = format!("`{word}` is separate from `{before}=…`: a space ends its value");
     Some(Complaint::with_cure(cause, format!("quote it: {before}='{}'", whole.join(" "))))
+}
+
+fn takes_expression(name: &str) -> bool {
+    matches!(name, "command" | "runs" | "description") || name.starts_with("where.")
+}
+
+/// Whether `name` is a setting, or a word that was probably meant as one.
+fn is_nearly_setting(name: &str) -> bool {
+    names_setting(name) || probably_meant(name).is_some()
 }
 
 fn find(name: &str) -> Option<&'static KeyRow<HookDraft>> {
@@ -351,20 +433,27 @@ fn row_of(
 }
 
 fn unknown(name: &str) -> Complaint {
-    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS).filter(|row| row.in_directive);
-    let known: Vec<&str> = rows.map(|row| row.name).collect();
-    let meant = synonym(name, &known);
-    let cure = match meant.or_else(|| spelling::nearest(name, known.iter().copied())) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if names(LIMIT_KEYS).contains(&name) => format!("write `limits.{name}=…`"),
-        None if names(SANDBOX_KEYS).contains(&name) => format!("write `sandbox.{name}=…`"),
-        None if name == "event" => "the folder names the event: hooks.d/<event>/".to_string(),
-        None => format!(
-            "a directive knows {}, where.FIELD, limits.KEY, sandbox and sandbox.KEY",
-            known.join(", ").replace(", where", "")
-        ),
-    };
+    let cure = probably_meant(name).unwrap_or_else(|| {
+        let known = known_settings().join(", ").replace(", where", "");
+        format!("a directive knows {known}, where.FIELD, limits.KEY, sandbox and sandbox.KEY")
+    });
     Complaint::with_cure(format!("unknown setting `{name}`"), cure)
+}
+
+fn known_settings() -> Vec<&'static str> {
+    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
+    rows.filter(|row| row.in_directive).map(|row| row.name).collect()
+}
+
+/// The cure for a word that is no setting, if it is clear what was meant.
+fn probably_meant(name: &str) -> Option<String> {
+    match meant(&known_settings(), name) {
+        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+        None if names(LIMIT_KEYS).contains(&name) => Some(format!("write `limits.{name}=…`")),
+        None if names(SANDBOX_KEYS).contains(&name) => Some(format!("write `sandbox.{name}=…`")),
+        None if name == "event" => Some("the folder names the event: hooks.d/<event>/".to_string()),
+        None => None,
+    }
 }
 
 fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> {

@@ -115,39 +115,203 @@ fn prose_about_hookrun_is_not_a_directive() {
     settings("# hookrun passes the event on stdin\n# hookrun-field reads one value\n# hookruns");
 }
 
+/// Comments that only speak of hookrun or of hooks.
+const PROSE: &[&str] = &[
+    "# hook run: path=/usr/bin is set by cron",
+    "# Hook run: timeout=5s was too short",
+    "# hookrun, priority=5 in the toml",
+    "# hookrun timeout=5s is the default",
+    "# hookrun (tool=bash) is what this was written for",
+    "# hookrun -- see tool=bash in hookrun.toml",
+    "# hookrunner, path=.env: what it reads",
+    "# hook-run: timeout=5s was too short",
+    "# hook-run: path to the binary",
+    "# hook run: path=x, and then it stops",
+    "# hookrunner: tool that runs hooks",
+    "# hookrunner: rewrite it in Rust",
+    "# hook: tool=bash",
+    "# hook tool=bash",
+    "# Hooks: tool=bash",
+    "# hook on tool=bash",
+    "# hook in: path=x",
+    "# hooks: see hookrun-hook(5)",
+    "# hookup: call=1",
+    "# hookrun.toml: timeout=10s",
+    "# hookrun.toml tool=bash",
+    "# hookrun/tool=bash",
+    "# hookrun-field tool=bash",
+    "# hookrun passes the event on stdin: path=x",
+    "# hookrun's timeout=5s",
+    "# hookrun https://example.org/?tool=bash",
+    "# hookrun test tool.pre --hook=x",
+    "# hookrun run tool.pre timeout=5s",
+    "# hookrun list --event=tool.pre",
+    "# hookrun HOME=/tmp",
+    "# hookrun sandbox",
+    "# Hookrun: the runner of hooks",
+    "# Hookrun: see docs/hooks.md, path=x",
+    "# HOOKRUN_TOOL=bash",
+    "# HOOKRUN_TOOL_NAME=bash is in the environment",
+    "# how to run: path=x",
+    "# run hookrun: tool=bash",
+    "# e.g. `# hookrun: tool=bash`",
+    "# (see hookrun: tool=bash in the manual)",
+    "# # hookrun: tool=bash",
+    "# #hookrun: tool=bash",
+    "#    # hook-run tool=bash",
+    "# huckrin: tool=bash",
+    "# h=1",
+    "# h:",
+    "# hookrun",
+    "// hookrun is this: tool=bash",
+    "-- hookrun; and path=x too",
+    "; hookrun reads event=tool.pre",
+];
+
+/// Directives whose beginning is misspelt, and what should be written.
+const MISSPELT: &[(&str, &str)] = &[
+    // Other letters, another word.
+    ("# hook-run: timeout=10s", "# hookrun: timeout=10s"),
+    ("# hookrunner: timeout=10s", "# hookrun: timeout=10s"),
+    ("# hookrunner tool=bash", "# hookrun: tool=bash"),
+    ("# Hookrun : timeout=10s", "# hookrun: timeout=10s"),
+    ("# hookrun : timeout=10s", "# hookrun: timeout=10s"),
+    ("# HOOKRUN: timeout=10s", "# hookrun: timeout=10s"),
+    ("# HookRun: tool=bash", "# hookrun: tool=bash"),
+    ("# Hookrun: timeout is 5s", "# hookrun: timeout is 5s"),
+    ("# HOOKRUN: path .env", "# hookrun: path .env"),
+    ("# hook run: timeout = 10s", "# hookrun: timeout = 10s"),
+    ("# Hook Run: tool=bash", "# hookrun: tool=bash"),
+    ("# hook runner: tool=bash", "# hookrun: tool=bash"),
+    ("# hook run tool=bash", "# hookrun: tool=bash"),
+    ("# hook_run:timeout=10s tool=bash", "# hookrun: timeout=10s tool=bash"),
+    ("# hookrn: timeout=10s", "# hookrun: timeout=10s"),
+    ("# hokrun: tool=bash", "# hookrun: tool=bash"),
+    ("# hookurn: tool=bash", "# hookrun: tool=bash"),
+    ("# hoookrun tool=bash", "# hookrun: tool=bash"),
+    ("# hookruns: tool=bash", "# hookrun: tool=bash"),
+    ("# h\u{43e}\u{43e}krun: tool=bash", "# hookrun: tool=bash"),
+    ("# hook-run timeout=10s", "# hookrun: timeout=10s"),
+    ("# hook-run: parallel", "# hookrun: parallel"),
+    // Another colon, or none.
+    ("# hookrun timeout=3s", "# hookrun: timeout=3s"),
+    ("# hookrun：tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun： tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun꞉ tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun; tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun, tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun. tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun - tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun -- tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun --tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun => tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun = tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun | tool=bash", "# hookrun: tool=bash"),
+    ("# hookrun\ttool=bash", "# hookrun: tool=bash"),
+    ("# hookrun(tool=bash)", "# hookrun: tool=bash)"),
+    ("# hookrun [tool=bash]", "# hookrun: tool=bash]"),
+    ("# hookrun\u{200b}: tool=bash", "# hookrun: tool=bash"),
+    // Signs before it.
+    ("# @hookrun tool=bash", "# hookrun: tool=bash"),
+    ("# @hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# \\hookrun tool=bash", "# hookrun: tool=bash"),
+    ("# $hookrun tool=bash", "# hookrun: tool=bash"),
+    ("# !hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("#! hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("#: hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("#% hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("#= hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("#| hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# - hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# * hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# • hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# > hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# -- hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# // hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# [hookrun] tool=bash", "# hookrun: tool=bash"),
+    ("# <hookrun> tool=bash", "# hookrun: tool=bash"),
+    ("# **hookrun**: tool=bash", "# hookrun: tool=bash"),
+    ("# `hookrun`: tool=bash", "# hookrun: tool=bash"),
+    ("# \u{feff}hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("# \u{200b}hookrun: tool=bash", "# hookrun: tool=bash"),
+    ("// @hookrun tool=bash", "// hookrun: tool=bash"),
+    ("-- @hookrun tool=bash", "-- hookrun: tool=bash"),
+    ("--[[ hookrun: tool=bash ]]", "-- hookrun: tool=bash ]]"),
+    ("; @hookrun tool=bash", "; hookrun: tool=bash"),
+    // Settings that want a cure themselves.
+    ("# hookrun tol=bash", "# hookrun: tol=bash"),
+    ("# Hookrun: timout=5s", "# hookrun: timout=5s"),
+    ("# Hookrun: tool: bash", "# hookrun: tool: bash"),
+    ("# hook-run: tool: bash", "# hookrun: tool: bash"),
+    ("# hook-run: matcher=Bash", "# hookrun: matcher=Bash"),
+    ("# hook-run: memory=64M", "# hookrun: memory=64M"),
+    ("# hook-run: tool = bash path = .env", "# hookrun: tool = bash path = .env"),
+    ("# hook-run: tool=bash, write", "# hookrun: tool=bash, write"),
+    ("# hook-run: tool=bash | write", "# hookrun: tool=bash | write"),
+    ("# hook-run: command=git push -f", "# hookrun: command=git push -f"),
+    ("# hook-run: command='git push", "# hookrun: command='git push"),
+    ("# hook-run: where.x.y=z limits.cpu=1s", "# hookrun: where.x.y=z limits.cpu=1s"),
+    ("# hook-run: tool=bash & sandbox", "# hookrun: tool=bash & sandbox"),
+    ("# hook-run: event=tool.pre", "# hookrun: event=tool.pre"),
+];
+
+/// The problems of a script in a language with every sort of comment.
+fn problems_of(text: &str) -> Vec<String> {
+    let text = format!("#!/bin/cat\n{text}\n");
+    Sandbox::new().script("hooks.d/tool.pre/x.sh", &text).problems(&[])
+}
+
 #[test]
-fn a_directive_whose_name_is_misspelt_is_a_mistake() {
-    let prose = [
-        "# hook-run: path to the binary",
-        "# hookrunner: tool that runs hooks",
-        "# hook: tool=bash",
-        "# hookrun.toml: timeout=10s",
-        "# how to run: path=x",
-        "# hooks: see hookrun-hook(5)",
-        "# hookup: call=1",
-    ];
-    settings(&prose.join("\n"));
-    for written in [
-        "hook-run: timeout=10s",
-        "hookrunner: timeout=10s",
-        "Hookrun : timeout=10s",
-        "hookrun : timeout=10s",
-        "HOOKRUN: timeout=10s",
-        "Hookrun: timeout is 5s",
-        "hook run: timeout = 10s",
-        "hook_run:timeout=10s tool=bash",
-        "hookrn: timeout=10s",
-        "hook-run timeout=10s",
-        "hook-run: parallel",
-    ] {
-        let sandbox = Sandbox::new().hook("x.sh", &format!("# {written}"));
-        let settings = &written[written.find("timeout").or(written.find("parallel")).unwrap()..];
-        let problems = sandbox.problems(&[]);
-        let name = written.strip_suffix(settings).unwrap().trim_end();
-        let wanted = format!("`{name}` begins no directive [write `# hookrun: {settings}`]");
-        assert!(problems.len() == 1 && problems[0].contains(&wanted), "{written}: {problems:?}");
-        assert!(problems[0].contains("x.sh:2:"), "{problems:?}");
+fn what_is_nearly_a_directive_is_a_mistake() {
+    let lines: Vec<&str> = MISSPELT.iter().map(|(line, _)| *line).collect();
+    let problems = problems_of(&lines.join("\n"));
+    for (number, (line, cure)) in (2..).zip(MISSPELT) {
+        let place = format!("error hooks.d/tool.pre/x.sh:{number}:1: ");
+        let cure = format!(" begins no directive [write `{cure}`]");
+        let is_named = |problem: &String| problem.starts_with(&place) && problem.ends_with(&cure);
+        assert!(problems.iter().any(is_named), "{line}: {problems:#?}");
     }
+    assert_eq!(problems.len(), MISSPELT.len());
+}
+
+#[test]
+fn what_only_speaks_of_hookrun_is_no_mistake() {
+    for place in ["", "true\n"] {
+        let lines = format!("{place}{}", PROSE.join("\n"));
+        assert_eq!(problems_of(&lines), [""; 0], "{place}");
+    }
+}
+
+#[test]
+fn a_directive_in_another_sort_of_comment_is_a_mistake() {
+    for (head, line, cure) in [
+        ("/* hookrun: tool=bash */", 2, "// hookrun: tool=bash"),
+        ("/**\n * A guard.\n * hookrun: tool=bash\n */", 4, "// hookrun: tool=bash"),
+        ("\"\"\"hookrun: tool=bash\"\"\"", 2, "# hookrun: tool=bash"),
+        ("\"\"\"\nA guard.\nhookrun: tool=bash\n\"\"\"", 4, "# hookrun: tool=bash"),
+        ("'''\nhookrun: tool=bash\n'''", 3, "# hookrun: tool=bash"),
+    ] {
+        let problems = Sandbox::new().hook("x", head).problems(&[]);
+        let cause = "hookrun reads no directive in text of this sort";
+        let cure = format!("write `{cure}` above the first line of code");
+        let wanted = format!("error hooks.d/tool.pre/x:{line}:1: {cause} [{cure}]");
+        assert_eq!(problems, [wanted], "{head}");
+    }
+    let prose = [
+        "/* hookrun: tool that runs hooks */",
+        "\"\"\"hookrun tool=bash\"\"\"",
+        "hookrun: command not found",
+        "\"hookrun: tool=bash\",",
+        "* Hook run: tool=bash",
+    ];
+    assert_eq!(Sandbox::new().hook("x", &prose.join("\n")).problems(&[]), [""; 0]);
+}
+
+#[test]
+fn a_misspelt_directive_keeps_the_gate_closed() {
+    let sandbox = Sandbox::new().hook("x.sh", "# @hookrun tool=bash");
+
+    sandbox.run("tool.pre").blocks_saying("x.sh:2:1: `@hookrun` begins no directive");
 }
 
 #[test]
@@ -211,11 +375,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(8, 12, "unknown setting `event` [the folder names the event: hooks.d/<event>/]"),
         at(9, 10, "a quote is not closed [close it]"),
         at(10, 10, "the directive is empty [write settings, for example `timeout=10s`]"),
-        at(
-            11,
-            10,
-            "this comment looks like a directive and has no colon [write `# hookrun: timeout=3s`]",
-        ),
+        at(11, 1, "`hookrun` begins no directive [write `# hookrun: timeout=3s`]"),
         at(12, 12, "unknown setting `memory` [write `limits.memory=…`]"),
         at(
             12,
