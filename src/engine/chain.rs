@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
-use crate::engine::exec::command::KnownFolders;
 use crate::engine::exec::{Budget, Engine, Job};
 use crate::engine::hook::{EventPart, Handler, Hook, rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
@@ -20,7 +19,7 @@ use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
 pub use links::follow;
-pub(crate) use preparation::Preparation;
+pub(crate) use preparation::{EventStores, Preparation};
 pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 pub(crate) use turn::HookTurn;
@@ -51,14 +50,16 @@ pub fn run(
         started,
         budget,
         inputs: HookInputs::default(),
-        folders: KnownFolders::default(),
+        stores: EventStores::default(),
         rewrites: 0,
         rewriter: None,
         runs: Vec::new(),
         turned: Vec::new(),
         is_settled: false,
     };
+    let last = plan.steps.iter().rposition(PlanStep::starts_programs);
     for (number, step) in plan.steps.into_iter().enumerate() {
+        chain.stores.pipes.expect_more(last.is_some_and(|last| number < last));
         chain.step(number, step);
     }
     chain.ask_again();
@@ -101,7 +102,7 @@ struct Chain<'c> {
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
-    folders: KnownFolders,
+    stores: EventStores,
     /// The number of rewrites so far, and the hook that made the last one.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
@@ -322,7 +323,7 @@ impl Chain<'_> {
         let variables = self.variables();
         let (engine, surroundings) = (self.engine, self.surroundings);
         let preparation =
-            Preparation::new(self.seen(), engine, surroundings, variables, &self.folders);
+            Preparation::new(self.seen(), engine, surroundings, variables, &self.stores);
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()

@@ -37,6 +37,16 @@ pub enum Selection {
     Idle(String),
 }
 
+impl PlanStep {
+    /// Whether it starts a program, as far as that is known before the first hook runs.
+    pub(crate) fn starts_programs(&self) -> bool {
+        let starts = |planned: &PlannedHook| {
+            planned.selection == Selection::Wanted && planned.hook.handler.is_program()
+        };
+        self.hooks.iter().any(starts)
+    }
+}
+
 impl Plan {
     /// The plan for `event`, from the hooks bound to it in their order.
     ///

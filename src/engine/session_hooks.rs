@@ -12,10 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::chain::{EventVariables, HookTurn, Preparation};
+use crate::engine::chain::{EventStores, EventVariables, HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
-use crate::engine::exec::command::KnownFolders;
 use crate::engine::exec::{Engine, LineLife, LineStream};
 use crate::engine::hook::{EventPart, Hook, Lives};
 use crate::engine::lock::locked;
@@ -325,8 +324,8 @@ impl SharedState {
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
         let shared = EventVariables::of(event, surroundings, &trace);
-        let folders = KnownFolders::default();
-        let preparation = Preparation::new(event, &engine, surroundings, shared, &folders);
+        let stores = EventStores::default();
+        let preparation = Preparation::new(event, &engine, surroundings, shared, &stores);
         let mut prepared = preparation.prepared(&turn, Arc::default());
         let mut job = preparation.job(&mut prepared);
         job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);

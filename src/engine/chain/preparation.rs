@@ -11,9 +11,16 @@ use super::turn::{HookTurn, PreparedTurn};
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
 use crate::engine::exec::command::{self, KnownFolders};
-use crate::engine::exec::{Engine, FunctionCall, Job, Runs};
+use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{Background, Handler, Hook, Lives, Permit};
 use crate::engine::ui::{Connection, Tenure};
+
+/// What serves all hooks of an event, one after another.
+#[derive(Debug, Default)]
+pub(crate) struct EventStores {
+    pub(super) folders: KnownFolders,
+    pub(super) pipes: PipeStore,
+}
 
 /// What the jobs of all hooks that see one event have in common.
 pub(crate) struct Preparation<'c> {
@@ -21,7 +28,7 @@ pub(crate) struct Preparation<'c> {
     engine: &'c Engine,
     surroundings: &'c Surroundings,
     shared: Arc<EventVariables>,
-    folders: &'c KnownFolders,
+    stores: &'c EventStores,
     cwd: Option<PathBuf>,
     /// Why they do not run in the folder that the event names.
     pub(super) cwd_note: Option<String>,
@@ -33,10 +40,10 @@ impl<'c> Preparation<'c> {
         engine: &'c Engine,
         surroundings: &'c Surroundings,
         shared: Arc<EventVariables>,
-        folders: &'c KnownFolders,
+        stores: &'c EventStores,
     ) -> Preparation<'c> {
         let (cwd, cwd_note) = working_directory(seen, surroundings);
-        Preparation { seen, engine, surroundings, shared, folders, cwd, cwd_note }
+        Preparation { seen, engine, surroundings, shared, stores, cwd, cwd_note }
     }
 
     pub(crate) fn prepared<'t>(
@@ -62,12 +69,13 @@ impl<'c> Preparation<'c> {
         let search = self.surroundings.search.as_deref();
         let variables = std::mem::take(variables);
         let program = whole(hook, spec.blocks, &variables)
-            .and_then(|()| command::resolve_among(&hook.handler, search, self.folders));
+            .and_then(|()| command::resolve_among(&hook.handler, search, &self.stores.folders));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         Job {
             hook,
             runs: program.map(Runs::Program),
             payload: Arc::clone(payload),
+            pipes: Some(&self.stores.pipes),
             lines: None,
             environment: self.surroundings.variables.as_deref(),
             variables,

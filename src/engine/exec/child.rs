@@ -19,6 +19,7 @@ use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_
 use super::command::Program;
 use super::job::Job;
 use super::lines::LineStream;
+use super::pipes::{HookPipes, PipeStore};
 use super::signals::Abort;
 use super::spawn::words_of;
 use crate::engine::event::payload::{Payload, Pieces};
@@ -28,6 +29,10 @@ use crate::engine::run::ProcessStart;
 
 /// How long a killed process may take to die. One in an uninterruptible sleep never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
+
+/// How long after its start we wait for the exit of a hook that keeps its streams open: a program
+/// that it has started may hold them.
+const WATCHED_AFTER: Duration = Duration::from_millis(2);
 
 /// How much to add to the niceness of a hook whose processes are counted.
 const LOWER: i32 = 10;
@@ -39,8 +44,7 @@ const LOWEST: i32 = 19;
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) pid: Pid,
-    /// Readable once the leader has exited; `None` where the system has no pidfd.
-    pidfd: Option<OwnedFd>,
+    watch: ExitWatch,
     pub(super) stdin: Option<Feed>,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
@@ -50,6 +54,18 @@ pub(super) struct Child {
     /// If its process was there before the hook: where that says that it begins.
     #[cfg(feature = "warm")]
     pub(super) beginning: Option<OwnedFd>,
+}
+
+/// How we learn that the leader has exited.
+#[derive(Debug)]
+enum ExitWatch {
+    /// We ask when it closes its streams, and at this time. That is how most hooks exit, and then
+    /// no pidfd is needed.
+    Later(Instant),
+    /// Readable once it has exited.
+    Pidfd(OwnedFd),
+    /// The system has no pidfd, so we ask every few milliseconds.
+    Polled,
 }
 
 /// The state of the leader, read without reaping it.
@@ -86,21 +102,16 @@ impl Child {
         stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
-        let (stdin_reader, stdin_writer) = io::pipe()?;
-        let (stdout_reader, stdout_writer) = io::pipe()?;
-        let (stderr_reader, stderr_writer) = io::pipe()?;
-        let feed = Feed::begin(stdin_writer.into(), job, stays_open)?;
-        rustix::io::ioctl_fionbio(&stdout_reader, true)?;
-        rustix::io::ioctl_fionbio(&stderr_reader, true)?;
-
-        let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-        let pid = start(streams)?;
+        let HookPipes { stdin, stdout, stderr, theirs } =
+            job.pipes.map_or_else(HookPipes::new, PipeStore::take)?;
+        let feed = Feed::begin(stdin, job, stays_open);
+        let pid = start(theirs)?;
         let mut child = Child {
             pid,
-            pidfd: open_pidfd(pid),
+            watch: ExitWatch::Later(Instant::now() + WATCHED_AFTER),
             stdin: feed,
-            stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
-            stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
+            stdout: Capture::new(stdout, STDOUT_KEPT_BYTES, 0),
+            stderr: Capture::new(stderr, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
             #[cfg(feature = "warm")]
             how: None,
             #[cfg(feature = "warm")]
@@ -109,12 +120,33 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
+        job.pipes.iter().for_each(|pipes| pipes.make_next());
         Ok(child)
     }
 
-    /// Readable once the leader has exited.
+    /// Readable once the leader has exited; `None` as long as we have no pidfd of it.
     pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.pidfd.as_ref().map(AsFd::as_fd)
+        match &self.watch {
+            ExitWatch::Pidfd(pidfd) => Some(pidfd.as_fd()),
+            ExitWatch::Later(_) | ExitWatch::Polled => None,
+        }
+    }
+
+    /// When to ask whether the leader has exited; `tick` is the next time for systems without
+    /// pidfds. `None` if [`exit_fd`](Child::exit_fd) tells it.
+    pub(super) fn asked_at(&self, tick: Instant) -> Option<Instant> {
+        match self.watch {
+            ExitWatch::Later(at) => Some(at),
+            ExitWatch::Pidfd(_) => None,
+            ExitWatch::Polled => Some(tick),
+        }
+    }
+
+    /// Waits for the exit of a leader that still runs.
+    pub(super) fn watch_exit(&mut self) {
+        if let ExitWatch::Later(_) = self.watch {
+            self.watch = open_pidfd(self.pid).map_or(ExitWatch::Polled, ExitWatch::Pidfd);
+        }
     }
 
     /// Writable when the hook can take more of the input that waits for it.
@@ -181,8 +213,7 @@ impl Child {
 
 impl Feed {
     /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
-    fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> io::Result<Option<Feed>> {
-        rustix::io::ioctl_fionbio(&fd, true)?;
+    fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> Option<Feed> {
         let (payload, piece) = (Arc::default(), Vec::new());
         let (pieces, lines, written, is_done) = (None, job.lines.clone(), 0, false);
         let mut feed = Feed { fd, payload, pieces, piece, written, lines, stays_open, is_done };
@@ -190,10 +221,10 @@ impl Feed {
         if let Some(lines) = &feed.lines {
             // A line belongs to the process that reads it, so none is taken before there is one.
             lines.renew();
-            return Ok(Some(feed));
+            return Some(feed);
         }
         feed.is_done = feed.write_some();
-        Ok(Some(feed).filter(|feed| !feed.is_done || stays_open))
+        Some(feed).filter(|feed| !feed.is_done || stays_open)
     }
 
     /// Begins with the payload of a job.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::command::Program;
 use super::lines::LineStream;
+use super::pipes::PipeStore;
 use super::sandbox::SandboxRules;
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
@@ -22,6 +23,8 @@ pub struct Job<'a> {
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Payload>,
+    /// Where the pipes of an event's hooks come from; `None` for new ones.
+    pub pipes: Option<&'a PipeStore>,
     /// If it lives as long as its session: what it reads instead of a payload, and what it writes.
     /// Its timeout begins at the end of its input.
     pub lines: Option<Arc<dyn LineStream>>,
@@ -69,6 +72,7 @@ impl<'a> Job<'a> {
             hook,
             runs: Ok(Runs::Call(call)),
             payload: Arc::default(),
+            pipes: None,
             lines: None,
             environment: None,
             variables: Vec::new(),

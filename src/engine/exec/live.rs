@@ -47,7 +47,7 @@ pub(super) struct Live {
     pub(super) phase: Phase,
     /// When its timeout ends if its clock never pauses.
     pub(super) own_deadline: Instant,
-    /// Its pidfd reported an exit that we have not handled yet.
+    /// Its pidfd reported an exit, or it closed its streams, and we have not asked about it yet.
     pub(super) has_news: bool,
     /// It ends when hookrun ends. A hook that may leave processes behind does not.
     pub(super) is_kept: bool,
@@ -117,6 +117,23 @@ impl Live {
             Phase::Stopping { kill_at, .. } => *kill_at,
             Phase::Killed { give_up_at, .. } => *give_up_at,
         }
+    }
+
+    /// Asks for the state of its leader. `None`: nothing is due and nothing was reported, so the
+    /// system call is unnecessary.
+    pub(super) fn ask(&mut self, now: Instant) -> Option<Status> {
+        if let Phase::Draining { exit, .. } = self.phase {
+            return Some(exit.map_or(Status::Lost, Status::Exited));
+        }
+        let is_due = self.child.asked_at(now).is_some_and(|at| at <= now);
+        if !std::mem::take(&mut self.has_news) && !is_due && now < self.ends_at() {
+            return None;
+        }
+        let status = self.child.status();
+        if status == Status::Running {
+            self.child.watch_exit();
+        }
+        Some(status)
     }
 
     /// Handles its exit. Returns true if its output is complete; otherwise the wait for it begins.

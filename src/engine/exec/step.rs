@@ -274,8 +274,12 @@ impl<'e> RunningStep<'e> {
                         due(instant);
                     }
                     let has_exited = matches!(live.phase, Phase::Draining { .. });
-                    if self.times_aborted > 0 || (live.child.exit_fd().is_none() && !has_exited) {
-                        due(now + TICK);
+                    let tick = now + TICK;
+                    if let Some(instant) = live.child.asked_at(tick).filter(|_| !has_exited) {
+                        due(instant);
+                    }
+                    if self.times_aborted > 0 {
+                        due(tick);
                     }
                 }
                 SlotState::Called(begun) => due(begun.deadline),
@@ -304,6 +308,7 @@ impl<'e> RunningStep<'e> {
             WatchedSource::Stdin(_) => live.child.feed(),
             WatchedSource::Stdout(_) => {
                 live.child.stdout.read(buffer, in_time);
+                live.has_news |= live.is_drained();
                 live.check_output(&slot.job.hook.limits);
                 if let Some(lines) = &slot.job.lines {
                     lines.hear(&mut live.child.stdout.kept.head);
@@ -315,6 +320,7 @@ impl<'e> RunningStep<'e> {
             }
             WatchedSource::Stderr(_) => {
                 live.child.stderr.read(buffer, in_time);
+                live.has_news |= live.is_drained();
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
                     let head = &live.child.stderr.kept.head;
@@ -391,17 +397,7 @@ impl<'e> RunningStep<'e> {
         let SlotState::Live(live) = &mut self.slots[place].state else {
             return;
         };
-        let status = match &live.phase {
-            Phase::Draining { exit, .. } => exit.map_or(Status::Lost, Status::Exited),
-            // Nothing is due and no exit was reported, so the system call is unnecessary.
-            _ if !live.has_news && live.child.exit_fd().is_some() && now < live.ends_at() => {
-                return;
-            }
-            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Killed { .. } => {
-                live.child.status()
-            }
-        };
-        live.has_news = false;
+        let Some(status) = live.ask(now) else { return };
         #[cfg(feature = "warm")]
         if live.never_began(status) {
             return self.begin_anew(place);

@@ -355,6 +355,7 @@ mod tests {
             hook: &hook,
             runs: Ok(Runs::Program(program.clone())),
             payload: Arc::default(),
+            pipes: None,
             lines: None,
             environment: None,
             variables: Vec::new(),
