@@ -17,8 +17,9 @@ const CHECKS: &str = "To check hookrun and other runners";
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// Decide this event, by its name or a host's name for it, and show everything. Without it
-    /// hookrun plays the project's suite, or decides the event on stdin if its context names it. At a
-    /// terminal, or with `< /dev/null`, the event's sample is decided
+    /// hookrun decides the event on stdin if its context names it, and plays the project's suite if
+    /// nothing is on stdin. With EVENT, at a terminal or with `< /dev/null`, the event's sample is
+    /// decided
     pub(crate) event: Option<String>,
 
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
 use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fs::{FileType, Stat};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::cli::exit::{Result, failed};
@@ -85,18 +85,11 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<S
     }
 }
 
-/// Whether an event should have been on stdin: it is a file, a pipe or a socket, and not a terminal,
-/// `/dev/null` or closed, by which a caller says that there is none.
+/// Whether an event should have been on stdin: it is a file, a pipe or a socket, and not a terminal
+/// or `/dev/null`, by which a caller says that there is none.
 pub(crate) fn promises_event() -> bool {
     let stat = rustix::fs::fstat(std::io::stdin());
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice)
-}
-
-/// Whether stdin is a file without a byte in it: whoever should have written an event has not.
-pub(crate) fn is_empty_file() -> bool {
-    let is_empty =
-        |stat: &Stat| FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_size == 0;
-    rustix::fs::fstat(std::io::stdin()).is_ok_and(|stat| is_empty(&stat))
 }
 
 /// Whether there is anything on stdin before `deadline`. A terminal and an empty file have nothing,

@@ -36,7 +36,14 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if let Some(place) = &args.vectors.conformance {
         return conformance::conformance(place, args, env, out);
     }
-    if args.is_suite() || args.event.is_none() && !is_one_event(args) {
+    if args.is_suite() {
+        return suite::test(args, env, out);
+    }
+    if args.event.is_none() && !is_one_event(args) {
+        // Many CI systems give an empty pipe.
+        if input::promises_event() {
+            streams::remark("note: nothing is on stdin, so this plays the suite\n");
+        }
         return suite::test(args, env, out);
     }
     if args.format.is_of_lists() {
@@ -58,11 +65,10 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     test_one(args, env, out)
 }
 
-/// Whether one event is meant though none is named: it is on stdin or should be, or an option is
-/// given that only one event has.
+/// Whether one event is meant though none is named: it is on stdin, or an option is given that only
+/// one event has.
 fn is_one_event(args: &TestArgs) -> bool {
     args.is_about_one_event()
-        || input::is_empty_file()
         || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
 }
 

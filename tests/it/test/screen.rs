@@ -133,11 +133,30 @@ fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
         ran.exits(2).says("there is no event on stdin, only an empty file or pipe");
         assert!(ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"), "{line}: {ran:?}");
     }
-    // Without a name too: an empty file is no wish for the cases.
-    let unnamed = sandbox.hookrun_by_shell("\"$0\" test < empty.json", b"");
+    let closed = sandbox.hookrun_by_shell("\"$0\" test tool.pre <&-", b"");
+    closed.exits(2).says("error: stdin is closed");
+    assert_eq!(closed.stdout, "");
+}
+
+#[test]
+fn without_a_name_an_empty_stdin_of_any_sort_plays_the_suite() {
+    let case = "[[case]]\nname = 'a'\nevent = 'tool.pre'\nexpect = { decision = 'allow' }\n";
+    let sandbox = Sandbox::new().hook("x", "").file("empty.json", "");
+    let sandbox = sandbox.file("hooks.d/tests/x.toml", case);
+    for (line, is_noted) in [
+        ("\"$0\" test < empty.json", true),
+        (": | \"$0\" test", true),
+        ("\"$0\" test < /dev/null", false),
+        ("\"$0\" test <&-", false),
+        ("\"$0\" test --suite < empty.json", false),
+    ] {
+        let ran = sandbox.hookrun_by_shell(line, b"");
+        ran.exits(0).prints("ok: 1 case");
+        let note = "note: nothing is on stdin, so this plays the suite\n";
+        assert_eq!(ran.stderr, if is_noted { note } else { "" }, "{line}");
+    }
+    let unnamed = sandbox.hookrun_by_shell("\"$0\" test --expect allow < empty.json", b"");
     unnamed.exits(2).says("no event is named, and none is on stdin");
-    let said = "nothing on stdin, so this is the event's sample";
-    sandbox.hookrun_by_shell("\"$0\" test tool.pre <&-", b"").exits(0).prints(said);
 }
 
 #[test]

@@ -28,7 +28,8 @@ pub(super) struct UntestedHooks {
 }
 
 impl UntestedHooks {
-    /// Nothing where only some of the cases are played.
+    /// Nothing where only some files of cases are played; where `--filter` leaves out some cases,
+    /// only errors.
     pub(super) fn find(
         loaded: &LoadedSuite,
         played: &[CaseResult],
@@ -39,7 +40,7 @@ impl UntestedHooks {
         let paths = args.suite.suite.as_deref().unwrap_or_default();
         let is_folder = |path: &PathBuf| env.cwd.join(path).is_dir();
         let is_cut_short = played.iter().any(|one| one.end == End::NotRun);
-        if args.vectors.filter.is_some() || !paths.iter().all(is_folder) || is_cut_short {
+        if !paths.iter().all(is_folder) || is_cut_short {
             return found;
         }
         let runs = played.iter().flat_map(|one| &one.steps).flat_map(|step| step.hooks());
@@ -50,6 +51,9 @@ impl UntestedHooks {
         let named: Vec<_> = loaded.trials.iter().flat_map(CaseTrial::named_hooks).collect();
         let named: HashSet<_> =
             named.iter().map(|hook| (&hook.source.file, hook.source.line, &hook.name)).collect();
+        // What a case that is left out wants to fail is no mistake.
+        let steps = loaded.trials.iter().flat_map(|trial| &trial.case.steps);
+        let failing: HashSet<_> = steps.flat_map(|step| &step.expect.failed.value).collect();
         let mut seen = HashSet::new();
         for hook in loaded.benches.iter().flat_map(|bench| &bench.config.hooks) {
             let key = (&hook.source.file, hook.source.line, &hook.name);
@@ -60,6 +64,9 @@ impl UntestedHooks {
                 continue;
             }
             let is_asked = asked.contains(&key);
+            if !is_asked && failing.contains(&hook.name) {
+                continue;
+            }
             found.add(if is_asked { tool_problems(hook) } else { problems_of(hook, env) });
             if !is_asked && !named.contains(&key) {
                 found.without_case.push(hook.name.clone());
@@ -67,6 +74,9 @@ impl UntestedHooks {
         }
         for bench in &loaded.benches {
             found.add(bench.config.problems.clone());
+        }
+        if args.vectors.filter.is_some() {
+            found = UntestedHooks { errors: found.errors, ..UntestedHooks::default() };
         }
         found
     }
