@@ -20,6 +20,8 @@ const BUFFERS_A_TURN: usize = 16;
 #[derive(Debug)]
 pub(super) struct Capture {
     fd: Option<OwnedFd>,
+    /// The same after the end of the stream.
+    pub(super) spent: Option<OwnedFd>,
     pub(super) kept: CapturedStream,
     head_limit: usize,
     tail_limit: usize,
@@ -28,7 +30,13 @@ pub(super) struct Capture {
 impl Capture {
     /// Keeps the first `head_limit` and the last `tail_limit` bytes.
     pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
-        Capture { fd: Some(fd), kept: CapturedStream::default(), head_limit, tail_limit }
+        Capture {
+            fd: Some(fd),
+            spent: None,
+            kept: CapturedStream::default(),
+            head_limit,
+            tail_limit,
+        }
     }
 
     pub(super) fn fd(&self) -> Option<&OwnedFd> {
@@ -54,7 +62,7 @@ impl Capture {
             let Some(fd) = &self.fd else { return };
             buffer.clear();
             match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
-                Ok(0) => self.close(),
+                Ok(0) => self.spent = self.fd.take(),
                 Ok(count) => {
                     self.kept.total_bytes += count as u64;
                     if keep {

@@ -19,7 +19,7 @@ use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_
 use super::command::Program;
 use super::job::Job;
 use super::lines::LineStream;
-use super::pipes::{HookPipes, PipeStore};
+use super::pipes::HookPipes;
 use super::signals::Abort;
 use super::spawn::words_of;
 use crate::engine::event::payload::{Payload, Pieces};
@@ -102,14 +102,12 @@ impl Child {
         stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
-        let HookPipes { stdin, stdout, stderr, theirs } =
-            job.pipes.map_or_else(HookPipes::new, PipeStore::take)?;
-        let feed = Feed::begin(stdin, job, stays_open);
+        let HookPipes { stdin, stdout, stderr, theirs, .. } = HookPipes::take(job, stays_open)?;
         let pid = start(theirs)?;
         let mut child = Child {
             pid,
             watch: ExitWatch::Later(Instant::now() + WATCHED_AFTER),
-            stdin: feed,
+            stdin,
             stdout: Capture::new(stdout, STDOUT_KEPT_BYTES, 0),
             stderr: Capture::new(stderr, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
             #[cfg(feature = "warm")]
@@ -120,7 +118,7 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        job.pipes.iter().for_each(|pipes| pipes.make_next());
+        job.pipes.iter().for_each(|pipes| pipes.make_next(job));
         Ok(child)
     }
 
@@ -147,6 +145,11 @@ impl Child {
         if let ExitWatch::Later(_) = self.watch {
             self.watch = open_pidfd(self.pid).map_or(ExitWatch::Polled, ExitWatch::Pidfd);
         }
+    }
+
+    /// Our ends of streams that the hook and all its children have closed.
+    pub(super) fn spent(&mut self) -> impl Iterator<Item = OwnedFd> + use<> {
+        [self.stdout.spent.take(), self.stderr.spent.take()].into_iter().flatten()
     }
 
     /// Writable when the hook can take more of the input that waits for it.
@@ -213,7 +216,7 @@ impl Child {
 
 impl Feed {
     /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
-    fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> Option<Feed> {
+    pub(super) fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> Option<Feed> {
         let (payload, piece) = (Arc::default(), Vec::new());
         let (pieces, lines, written, is_done) = (None, job.lines.clone(), 0, false);
         let mut feed = Feed { fd, payload, pieces, piece, written, lines, stays_open, is_done };

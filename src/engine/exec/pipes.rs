@@ -3,39 +3,70 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-/// Both ends of them. Ours do not block.
+use super::child::Feed;
+use super::job::Job;
+use crate::engine::event::payload::Payload;
+
+/// Both ends of them. Ours do not block, and what fits of the input is written.
 #[derive(Debug)]
 pub(super) struct HookPipes {
-    pub(super) stdin: OwnedFd,
+    /// The rest of the input, if there is one.
+    pub(super) stdin: Option<Feed>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
     pub(super) theirs: [OwnedFd; 3],
+    /// The input.
+    payload: Arc<Payload>,
 }
 
 impl HookPipes {
-    pub(super) fn new() -> io::Result<HookPipes> {
-        let (stdin_reader, stdin_writer) = io::pipe()?;
-        let (stdout_reader, stdout_writer) = io::pipe()?;
-        let (stderr_reader, stderr_writer) = io::pipe()?;
-        rustix::io::ioctl_fionbio(&stdin_writer, true)?;
-        rustix::io::ioctl_fionbio(&stdout_reader, true)?;
-        rustix::io::ioctl_fionbio(&stderr_reader, true)?;
+    pub(super) fn new(job: &Job<'_>, stays_open: bool) -> io::Result<HookPipes> {
+        let (stdin, stdin_reader) = fed(job, stays_open)?;
+        let (stdout, stdout_writer) = io::pipe()?;
+        let (stderr, stderr_writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&stdout, true)?;
+        rustix::io::ioctl_fionbio(&stderr, true)?;
         Ok(HookPipes {
-            stdin: stdin_writer.into(),
-            stdout: stdout_reader.into(),
-            stderr: stderr_reader.into(),
-            theirs: [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()],
+            stdin,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            theirs: [stdin_reader, stdout_writer.into(), stderr_writer.into()],
+            payload: Arc::clone(&job.payload),
         })
+    }
+
+    /// Takes the pipes that were made for it, or new ones.
+    pub(super) fn take(job: &Job<'_>, stays_open: bool) -> io::Result<HookPipes> {
+        let Some(mut pipes) = job.pipes.and_then(|store| store.next.take()) else {
+            return HookPipes::new(job, stays_open);
+        };
+        // The event may have been rewritten, and a hook of another convention has its own words.
+        let is_ready = Arc::ptr_eq(&pipes.payload, &job.payload);
+        if !is_ready || stays_open || job.lines.is_some() {
+            (pipes.stdin, pipes.theirs[0]) = fed(job, stays_open)?;
+        }
+        Ok(pipes)
     }
 }
 
-/// The pipes of the next hook of an event. They are made while the hook before it runs: between two
-/// hooks nobody else works, and there they would take a fiftieth of a small hook's time.
+/// A pipe for stdin with the beginning of the input.
+fn fed(job: &Job<'_>, stays_open: bool) -> io::Result<(Option<Feed>, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    Ok((Feed::begin(writer.into(), job, stays_open), reader.into()))
+}
+
+/// What is done for the pipes of an event's hooks while a hook runs. Between two hooks nobody else
+/// works, so there it would take longer: a twentieth of the time of a small hook.
 #[derive(Debug, Default)]
 pub struct PipeStore {
-    next: RefCell<Option<HookPipes>>,
     more_follow: Cell<bool>,
+    /// For the next hook.
+    next: RefCell<Option<HookPipes>>,
+    /// Of the last hook. Nobody else has their other ends.
+    spent: RefCell<Vec<OwnedFd>>,
 }
 
 impl PipeStore {
@@ -44,14 +75,19 @@ impl PipeStore {
         self.more_follow.set(more_follow);
     }
 
-    pub(super) fn take(&self) -> io::Result<HookPipes> {
-        self.next.take().map_or_else(HookPipes::new, Ok)
+    /// Closes `spent` descriptors when another hook runs, if one will.
+    pub(super) fn close_later(&self, spent: impl Iterator<Item = OwnedFd>) {
+        if self.more_follow.get() {
+            self.spent.borrow_mut().extend(spent);
+        }
     }
 
-    /// Without descriptors for it there is none, and the next hook says so.
-    pub(super) fn make_next(&self) {
-        if self.more_follow.get() {
-            self.next.replace(HookPipes::new().ok());
+    /// A hook like that of `job` runs now. Without descriptors for the next one there are none, and
+    /// that hook says so.
+    pub(super) fn make_next(&self, job: &Job<'_>) {
+        self.spent.borrow_mut().clear();
+        if self.more_follow.get() && job.lines.is_none() {
+            self.next.replace(HookPipes::new(job, false).ok());
         }
     }
 }

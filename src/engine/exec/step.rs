@@ -436,6 +436,7 @@ impl<'e> RunningStep<'e> {
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path.clone());
             let trace = live.finish(job, status, now);
+            job.pipes.iter().for_each(|pipes| pipes.close_later(live.child.spent()));
             let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
             if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
                 keeper.forget(group.display());
