@@ -170,6 +170,69 @@ fn a_new_guard_lets_a_committed_secret_be_taken_out() {
 }
 
 #[test]
+fn a_new_guard_sees_a_secret_that_moves() {
+    let lines: String = (0..20).map(|number| format!("KEY_{number}={}\n", number * 7919)).collect();
+    for language in ["sh", "bash", "python"] {
+        let git = Git::new(Sandbox::new());
+        for event in ["commit.pre", "push.pre"] {
+            let name = format!("no-env-{}", &event[..4]);
+            git.hookrun(".", &["new", &name, "--event", event, "--lang", language]).exits(0);
+        }
+        fs::write(git.sandbox.at("w/.env"), &lines).unwrap();
+        git.commit(&[]).exits(0);
+        let by_force = ["-c", "core.hooksPath=/dev/null", "push", "-q", "origin", "main"];
+        git.run("w", &by_force).exits(0);
+        git.hookrun("w", &["install", "git"]).exits(0);
+        // Nothing that the repository is configured with hides it.
+        for (key, value) in [("diff.renames", "false"), ("diff.renameLimit", "1")] {
+            git.run("w", &["config", key, value]).exits(0);
+        }
+        let why = "the content of .env stays out of the repository";
+        git.run("w", &["mv", ".env", "ok.txt"]).exits(0);
+        git.commit(&[]).exits(1).says(why);
+        fs::write(git.sandbox.at("w/ok.txt"), format!("# changed\n{lines}")).unwrap();
+        git.commit(&[]).exits(1).says(why);
+        git.commit(&["--no-verify"]).exits(0);
+        git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(why);
+        // What goes while something else comes is deleted.
+        git.run("w", &["reset", "-q", "--hard", "HEAD^"]).exits(0);
+        git.run("w", &["rm", "-q", ".env"]).exits(0);
+        git.write("w/a.txt");
+        git.commit(&[]).exits(0);
+        git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+    }
+}
+
+#[test]
+fn a_rename_is_in_the_changes_with_both_paths_also_of_a_merge() {
+    let git = Git::new(keeper(Sandbox::new(), "pre-push"));
+    let write = |path: &str, text: &str| {
+        fs::write(git.sandbox.at(path), text.repeat(20)).unwrap();
+    };
+    write("w/old.txt", "old\n");
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.run("w", &["switch", "-q", "-c", "topic"]).exits(0);
+    write("w/topic.txt", "topic\n");
+    git.commit(&[]).exits(0);
+    git.run("w", &["switch", "-q", "main"]).exits(0);
+    git.run("w", &["mv", "old.txt", "new.txt"]).exits(0);
+    git.commit(&[]).exits(0);
+    git.run("w", &["merge", "-q", "--no-commit", "topic"]).exits(0);
+    git.run("w", &["mv", "new.txt", "merged.txt"]).exits(0);
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+    let changes = json!([
+        {"path": "new.txt", "status": "R", "to": "merged.txt"},
+        {"path": "old.txt", "status": "R", "to": "merged.txt"},
+        {"path": "merged.txt", "status": "AA"},
+        {"path": "topic.txt", "status": "A"},
+    ]);
+    assert_eq!(seen(&git)["changes"], changes);
+}
+
+#[test]
 fn a_path_that_new_commits_bring_and_delete_has_both_changes() {
     let git = Git::new(keeper(Sandbox::new(), "pre-push"));
     git.hookrun("w", &["install", "git"]).exits(0);

@@ -14,11 +14,13 @@ use crate::engine::names::words;
 
 /// Options of every listing, so that neither the configuration nor replaced objects matter.
 const EVERY: &[&str] = words!(
-    "-z" "--name-status" "--no-renames" "--no-relative" "--no-ext-diff" "--no-textconv"
-    "--ignore-submodules=none"
+    "-z" "--name-status" "--find-renames=50%" "-l1000" "--no-relative" "--no-ext-diff"
+    "--no-textconv" "--ignore-submodules=none"
 );
 
-const LOG: &[&str] = &["--format=", "-c", "--root", "--no-show-signature", "--no-notes"];
+const LOG: &[&str] = words!(
+    "--format=" "-c" "--combined-all-paths" "--root" "--no-show-signature" "--no-notes"
+);
 
 /// How many commits one listing names, so that a push of many references fits.
 const NAMED_AT_ONCE: usize = 1000;
@@ -95,44 +97,69 @@ fn is_nothing(commit: &str) -> bool {
 }
 
 /// The changes in the output of listings: each path once, with what the newest commit does to it,
-/// and once more if that deletes what another new commit brings, for it is sent as well.
-/// A path that is not UTF-8 also has its bytes in hexadecimal digits.
+/// and once more if that deletes what another new commit brings, for it is sent as well. Of a
+/// rename the old path has `R` and what it becomes, for its content is not deleted, and the new one
+/// `A`. A path that is not UTF-8 also has its bytes in hexadecimal digits.
 ///
 /// # Errors
 /// When the output is not of that form; the error names what cannot be read.
 pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
-    // Whether all commits so far delete a path.
-    let mut seen: HashMap<&[u8], bool> = HashMap::new();
-    let mut changes = Vec::new();
+    let mut list = ChangeList { seen: HashMap::new(), changes: Vec::new() };
     for output in outputs {
         // Commits are divided by one more NUL.
         let mut parts = output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         while let Some(status) = parts.next() {
-            let is_status = status.iter().all(u8::is_ascii_uppercase);
+            // A merge has a letter for each of its parents, a rename a degree of likeness.
+            let length = status.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+            let (letters, likeness) = status.split_at(length);
+            let is_status = length > 0 && likeness.iter().all(u8::is_ascii_digit);
+            let others = if matches!(letters, b"R" | b"C") || length > 1 { length } else { 0 };
+            let others: Vec<&[u8]> =
+                parts.by_ref().take(if is_status { others } else { 0 }).collect();
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
                 format!("git's list of changes breaks off at `{}`", String::from_utf8_lossy(status))
             })?;
-            // A merge has a letter for each of its parents.
-            let is_deleted = status.iter().all(|letter| *letter == b'D');
-            let status = if is_deleted { b"D" } else { status };
-            let is_new = match seen.get_mut(path) {
-                Some(was_deleted) => {
-                    std::mem::replace(was_deleted, *was_deleted && is_deleted) && !is_deleted
+            for (letter, old) in letters.iter().zip(others) {
+                if *letter == b'R' && old != path {
+                    list.add(old, "R", Some(path));
                 }
-                None => seen.insert(path, is_deleted).is_none(),
-            };
-            if is_new {
-                changes.push(change(path, &String::from_utf8_lossy(status)));
             }
+            let is_deleted = letters.iter().all(|letter| *letter == b'D');
+            let letters = String::from_utf8_lossy(letters).replace(['R', 'C'], "A");
+            list.add(path, if is_deleted { "D" } else { &letters }, None);
         }
     }
-    Ok(changes)
+    Ok(list.changes)
 }
 
-fn change(path: &[u8], status: &str) -> Value {
+struct ChangeList<'o> {
+    /// Whether all commits so far delete a path.
+    seen: HashMap<&'o [u8], bool>,
+    changes: Vec<Value>,
+}
+
+impl<'o> ChangeList<'o> {
+    fn add(&mut self, path: &'o [u8], status: &str, to: Option<&[u8]>) {
+        let is_deleted = status == "D";
+        let is_new = match self.seen.get_mut(path) {
+            Some(was_deleted) => {
+                std::mem::replace(was_deleted, *was_deleted && is_deleted) && !is_deleted
+            }
+            None => self.seen.insert(path, is_deleted).is_none(),
+        };
+        if is_new {
+            self.changes.push(change(path, status, to));
+        }
+    }
+}
+
+fn change(path: &[u8], status: &str, to: Option<&[u8]>) -> Value {
     let mut change = Map::new();
     change.insert("path".to_string(), String::from_utf8_lossy(path).into());
     change.insert("status".to_string(), status.into());
+    if let Some(to) = to {
+        change.insert("to".to_string(), String::from_utf8_lossy(to).into());
+    }
     if std::str::from_utf8(path).is_err() {
         let hex: String = path.iter().map(|byte| format!("{byte:02x}")).collect();
         change.insert("pathHex".to_string(), hex.into());

@@ -68,7 +68,7 @@ pub const VARIABLES: &[VariableRow] = &[
     },
     VariableRow {
         name: "HOOKRUN_CHANGES",
-        about: "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted), a tab and the path",
+        about: "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted, `R` the old path of a rename), a tab and the path",
     },
     VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
     VariableRow {

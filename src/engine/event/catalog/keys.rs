@@ -166,7 +166,7 @@ keys! {
     PUSHED_REFS "refs" Array r#"[{"localRef":"refs/heads/main","newSha":"2222222","ref":"refs/heads/main","oldSha":"1111111"}]"#
         "the references that move at the remote, and what they are called here"
     CHANGES "changes" Array r#"[{"path":"src/a.txt","status":"M"}]"#
-        "the paths that it changes, and how: A, M, D, T"
+        "the paths that it changes, and how: A, M, D, T; R is renamed, `to` another path"
     PUSH_OPTIONS "pushOptions" Array r#"["ci.skip"]"# "what was given with --push-option"
     COMMIT "commit" String r#""2222222""# "the commit whose message is taken; mostly empty"
     HEADER_FILE "headerFile" String r#""/tmp/headers""# "the file with the headers of the mail"
