@@ -405,9 +405,11 @@ fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// What commands say that run or write hooks which are not trusted.
-pub(crate) const UNTRUSTED: &str =
-    "an agent or git does not run the hooks of this project until `hookrun trust`";
+/// What commands say that run or write hooks of the project, if they are not trusted.
+pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
+    let note = "an agent or git does not run the hooks of this project until `hookrun trust`";
+    (!is_trusted(env)).then_some(note)
+}
 
 /// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {

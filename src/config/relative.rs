@@ -4,13 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
+use crate::engine::exec::command::{INTERPRETERS, without_version};
 use crate::engine::shell::{self, ShellWord};
-
-/// Programs that run a script, which they are given as an argument.
-const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "ruby", "perl", "node", "deno", "bun",
-    "php", "lua", "tsx", "ts-node", "pwsh", "Rscript",
-];
 
 /// Programs that run the program in their arguments after a word of their own, beside those that
 /// the reader of command lines takes off.
@@ -22,9 +17,6 @@ const INLINE: &[&str] =
 
 /// Options of interpreters that take the next word.
 const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
-
-const SCRIPTS: &[&str] =
-    &["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua"];
 
 /// The words of a command, with those that name something next to the configuring file, which is
 /// in `base`, made absolute. The program itself is looked up when it is started.
@@ -99,9 +91,10 @@ fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
         .and_then(name)
         .is_some_and(|name| RUNNERS.contains(&name.as_str()) || shell::is_wrapper(&name));
     let is_interpreter = |word: &W| {
+        let is_called = |known: &&str, name: &str| without_version(known) == without_version(name);
         name(word).is_some_and(|name| {
-            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            INTERPRETERS.contains(&plain)
+            let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
+            known.any(|known| is_called(known, &name))
         })
     };
     let among = if is_wrapped { words.len() } else { words.len().min(1) };
@@ -146,7 +139,8 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
         let scripts = scripts(&words[interpreter(&words)? + 1..]);
         let is_script = |word: &&&str| {
             let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
-            is_dotted(word) || is_adrift(word) && ending.is_some_and(|e| SCRIPTS.contains(&e))
+            let is_known = |ending| INTERPRETERS.iter().any(|(all, _)| all.contains(&ending));
+            is_dotted(word) || is_adrift(word) && ending.is_some_and(is_known)
         };
         let first = scripts.first().filter(|word| is_adrift(word));
         first.or_else(|| scripts.iter().find(is_script)).map(|word| (*word).to_string())

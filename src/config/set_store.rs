@@ -34,7 +34,7 @@ pub(crate) fn digest_of(files: &HookFiles) -> String {
 pub(crate) fn digest_in(folder: &Path, known: Option<&TrustStore>) -> Result<String, String> {
     let list = FileList::of(folder, &[PathBuf::new()]).map_err(|error| error.to_string())?;
     let digest = trust::digest_of(&list, &list.stamps(), known);
-    let digest = digest.map_err(|error| error.to_string())?;
+    let (digest, _) = digest.map_err(|error| error.to_string())?;
     Ok(digest.trim_start_matches(SHA256).to_string())
 }
 

@@ -15,8 +15,7 @@ use crate::lab::report::style::{BOLD, DIM, counted};
 use serde_json::{Value, json};
 
 use super::files::{
-    Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold,
-    tell_untrusted,
+    Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle,
 };
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
@@ -53,8 +52,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     plan.write(env, out)?;
     if named.is_none() {
-        tell_untold(env, out)?;
-        tell_untrusted(env, out)?;
+        tell_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

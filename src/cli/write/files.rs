@@ -18,7 +18,7 @@ use toml::de::DeTable;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{Target, unified};
 use crate::cli::look::doctor::untold;
-use crate::cli::trust::{UNTRUSTED, is_trusted, keeping, offer};
+use crate::cli::trust::{keeping, offer, untrusted_note};
 
 /// The mode of a file that can be run, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
@@ -227,18 +227,14 @@ pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
     named.map(|folder| format!(" --hooks {}", folder.display())).unwrap_or_default()
 }
 
-/// Prints which hosts do not send events that a hook now wants.
-pub(super) fn tell_untold(env: &Environment, out: &mut dyn Write) -> Result<()> {
+/// Prints which hosts do not send events that a hook now wants, and that the hooks here do not run
+/// yet, where something else has changed or is not trusted.
+pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
     for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
         writeln!(out, "  {line}")?;
     }
-    Ok(())
-}
-
-/// Prints that the hooks here do not run yet, where something else has changed or is not trusted.
-pub(super) fn tell_untrusted(env: &Environment, out: &mut dyn Write) -> Result<()> {
-    if !is_trusted(env) {
-        writeln!(out, "  {UNTRUSTED}")?;
+    if let Some(note) = untrusted_note(env) {
+        writeln!(out, "  {note}")?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::engine::event::catalog;
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 
-use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_untold};
+use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use source::{FoundHook, ImportSource, SourceHooks};
@@ -92,7 +92,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         writeln!(out, "  {}: {}", plain(what), plain(why))?;
     }
     if named.is_none() && !args.dry_run {
-        tell_untold(env, out)?;
+        tell_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

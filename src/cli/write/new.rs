@@ -13,9 +13,7 @@ use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
 use crate::lab::report::{Paths, plain};
 
-use super::files::{
-    FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_untold, tell_untrusted,
-};
+use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
 use crate::cli::exit::{ExitStatus, Result};
@@ -45,8 +43,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     plan.write(env, out)?;
     if args.hooks.is_none() {
-        tell_untold(env, out)?;
-        tell_untrusted(env, out)?;
+        tell_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -28,7 +28,7 @@ use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::problems::not_loaded;
 use crate::cli::streams;
-use crate::cli::trust::{UNTRUSTED, is_trusted};
+use crate::cli::trust::untrusted_note;
 use suite::selection::unknown_hook;
 
 /// Decides one event and shows how, or tries a runner.
@@ -140,8 +140,9 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
 fn tell_untrusted(args: &TestArgs, env: &Environment) {
     let is_named = !args.source.hooks.is_empty() || !args.source.settings.is_empty();
     let is_of_project = args.command.is_none() && !is_named;
-    if args.format == CheckFormat::Human && is_of_project && !is_trusted(env) {
-        streams::remark(&format!("note: {UNTRUSTED}\n"));
+    if args.format == CheckFormat::Human && is_of_project {
+        let note = untrusted_note(env).map(|note| format!("note: {note}\n"));
+        streams::remark(&note.unwrap_or_default());
     }
 }
 

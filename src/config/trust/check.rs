@@ -149,7 +149,7 @@ pub(crate) fn judge(
             report.state = TrustState::Unreadable(Arc::new(error));
             (report, None)
         }
-        Ok((digest, seal)) => {
+        Ok((digest, files, seal)) => {
             report.digest = digest;
             let is_kept = |store: &TrustStore| store.is_trusted(&report.repository, &report.digest);
             let is_pinned = match choice {
@@ -162,8 +162,11 @@ pub(crate) fn judge(
                 };
                 if store.is_some_and(had_others) {
                     report.state = TrustState::Changed;
-                    report.changed =
-                        store.and_then(|store| changed_files(&report, store)).unwrap_or_default();
+                    let files = files.or_else(|| report.read().ok());
+                    let changed = store
+                        .zip(files)
+                        .and_then(|(store, files)| changed_files(&report, &files, store));
+                    report.changed = changed.unwrap_or_default();
                 }
                 return (report, None);
             }
@@ -174,42 +177,46 @@ pub(crate) fn judge(
 }
 
 /// The files of a set that differ from what was trusted last.
-fn changed_files(report: &TrustReport, store: &TrustStore) -> Option<Vec<String>> {
-    let files = report.read().ok()?;
-    let before = store.latest(&report.repository, &report.folder, &files)?;
-    Some(before.changed(&files).into_iter().map(str::to_string).collect())
+fn changed_files(
+    report: &TrustReport,
+    files: &HookFiles,
+    store: &TrustStore,
+) -> Option<Vec<String>> {
+    let before = store.latest(&report.repository, &report.folder, files)?;
+    Some(before.changed(files).into_iter().map(str::to_string).collect())
 }
 
 /// The digest of the files in a list, which are read only if their stamps have changed since it was
-/// last found.
+/// last found; then they come with it.
 pub(crate) fn digest_of(
     list: &FileList,
     stamps: &[u8],
     store: Option<&TrustStore>,
-) -> Result<String, SetError> {
+) -> Result<(String, Option<HookFiles>), SetError> {
     if let Some(known) = store.and_then(|store| store.known_digest(&list.key(), stamps)) {
-        return Ok(known);
+        return Ok((known, None));
     }
     let now = SystemTime::now();
-    let digest = list.read()?.digest();
+    let files = list.read()?;
+    let digest = files.digest();
     if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
         store.keep_digest(&list.key(), stamps, &digest);
     }
-    Ok(digest)
+    Ok((digest, Some(files)))
 }
 
-/// The digest of a set, and the seal of its files.
+/// The digest of a set, its files if they had to be read, and the seal of them.
 fn look(
     report: &TrustReport,
     read_since: SystemTime,
     store: Option<&TrustStore>,
-) -> Result<(String, TrustSeal), SetError> {
+) -> Result<(String, Option<HookFiles>, TrustSeal), SetError> {
     let list = FileList::of(&report.folder, &report.parts)?;
     let stamps = list.stamps();
-    let digest = digest_of(&list, &stamps, store)?;
+    let (digest, files) = digest_of(&list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
     let (folder, parts) = (report.folder.clone(), report.parts.clone());
-    Ok((digest.clone(), TrustSeal { folder, parts, stamps, digest, is_recent }))
+    Ok((digest.clone(), files, TrustSeal { folder, parts, stamps, digest, is_recent }))
 }
 
 impl TrustReport {

@@ -218,11 +218,8 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
         true => left_out(),
         false => (!texts.is_empty()).then(|| texts.join("\n")),
     };
-    if event.spec().carries("changes") {
-        let changes = PathChange::read_all(context).ok().flatten().unwrap_or_default();
-        let line = |PathChange { status, path }: PathChange| format!("{status}\t{path}");
-        fact("HOOKRUN_CHANGES", list(&changes.into_iter().map(line).collect::<Vec<_>>()));
-    }
+    let line = |PathChange { status, path }: &PathChange| format!("{status}\t{path}");
+    fact("HOOKRUN_CHANGES", list(&event.changes().iter().map(line).collect::<Vec<_>>()));
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
         // Values that will be left out are not copied.

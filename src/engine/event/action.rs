@@ -265,9 +265,12 @@ impl Action {
     /// # Errors
     /// When `changes` is not a list of paths, or of objects with a `path`.
     pub fn of_changes(context: &Context) -> Result<Option<Action>, ContextError> {
-        let changes = PathChange::read_all(context)?;
-        let paths = |all: Vec<PathChange>| all.into_iter().map(|change| change.path).collect();
-        Ok(changes.map(|all| Action::new(ActionKind::Write, distinct(paths(all)))))
+        Ok(PathChange::read_all(context)?.map(|all| Action::writing(&all)))
+    }
+
+    pub(super) fn writing(changes: &[PathChange]) -> Action {
+        let paths = changes.iter().map(|change| change.path.clone()).collect();
+        Action::new(ActionKind::Write, distinct(paths))
     }
 
     /// The action as contexts have it.

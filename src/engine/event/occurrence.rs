@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::action::{Action, GuessedCommand};
+use super::action::{Action, GuessedCommand, PathChange};
 use super::context::{Context, ContextError};
 use super::json::scalar_text;
 use super::spec::{EventSpec, NATIVE};
@@ -58,6 +58,7 @@ struct ReadFacts {
     context: Context,
     action: Option<Action>,
     guesses: Vec<GuessedCommand>,
+    changes: Vec<PathChange>,
 }
 
 impl Event {
@@ -131,6 +132,11 @@ impl Event {
         &self.facts.read().guesses
     }
 
+    /// The paths that a commit or a push changes, and how.
+    pub(crate) fn changes(&self) -> &[PathChange] {
+        &self.facts.read().changes
+    }
+
     /// Where the links in its paths lead; `None` until they were followed.
     pub fn links(&self) -> Option<&Links> {
         self.facts.links.as_ref()
@@ -152,15 +158,15 @@ impl Event {
         self
     }
 
-    /// Replaces one field of the context; a rewritten tool input gives a new [`Action`].
+    /// Replaces one field of the context; what the action is made of gives a new [`Action`].
     ///
     /// # Errors
-    /// When the tool input that results cannot be read.
+    /// When the tool input or the list of changes that results cannot be read.
     pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
         let mut changed = EventFacts::clone(&self.facts);
         let read = changed.read_mut();
         read.context.set(field, value);
-        if field == "toolInput" || field == "toolName" {
+        if matches!(field, "toolInput" | "toolName" | "changes") {
             read.context.remove("action");
             *read = ReadFacts::of(&self.facts.spec, read.context.clone())?;
             changed.links = None;
@@ -186,15 +192,24 @@ impl EventFacts {
 
 impl ReadFacts {
     fn of(spec: &EventSpec, mut context: Context) -> Result<ReadFacts, ContextError> {
-        let action = find_action(spec, &mut context)?;
+        let changes = match spec.carries("changes") {
+            true => PathChange::read_all(&context),
+            false => Ok(None),
+        };
+        let action = find_action(changes.as_ref(), &mut context)?;
         let gated = action.as_ref().filter(|_| spec.blocks);
         let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(&context));
-        Ok(ReadFacts { context, action, guesses })
+        let changes = changes.ok().flatten().unwrap_or_default();
+        Ok(ReadFacts { context, action, guesses, changes })
     }
 }
 
-/// The action of an event, which goes into its context too.
-fn find_action(spec: &EventSpec, context: &mut Context) -> Result<Option<Action>, ContextError> {
+/// The action of an event, which goes into its context too. A list of changes that cannot be read
+/// is an error if the action is made of it.
+fn find_action(
+    changes: Result<&Option<Vec<PathChange>>, &ContextError>,
+    context: &mut Context,
+) -> Result<Option<Action>, ContextError> {
     if let Some(given) = context.raw("action") {
         let mut action = Action::read(given)?;
         // Several texts in one are read one by one, where they are at hand.
@@ -207,7 +222,7 @@ fn find_action(spec: &EventSpec, context: &mut Context) -> Result<Option<Action>
         return Ok(Some(action));
     }
     let action = match Action::derive(context)? {
-        None if spec.carries("changes") => Action::of_changes(context)?,
+        None => changes.map_err(ContextError::clone)?.as_deref().map(Action::writing),
         derived => derived,
     };
     if let Some(action) = &action {

@@ -252,30 +252,44 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     )
 }
 
-/// The programs that run scripts, by the endings of their names.
-const INTERPRETERS: &[(&[&str], &str)] = &[
-    (&["py"], "python3"),
-    (&["rb"], "ruby"),
-    (&["js", "mjs", "cjs", "ts", "mts"], "node"),
-    (&["pl"], "perl"),
-    (&["php"], "php"),
-    (&["lua"], "lua"),
-    (&["bash"], "bash"),
-    (&["zsh"], "zsh"),
-    (&["fish"], "fish"),
-    (&["ps1"], "pwsh"),
-    (&["R", "r"], "Rscript"),
+/// The programs that run scripts, the usual one first, by the endings of the scripts' names.
+pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
+    (&["sh"], &["sh", "dash", "ksh"]),
+    (&["py"], &["python3"]),
+    (&["rb"], &["ruby"]),
+    (&["js", "mjs", "cjs", "ts", "mts"], &["node", "deno", "bun", "tsx", "ts-node"]),
+    (&["pl"], &["perl"]),
+    (&["php"], &["php"]),
+    (&["lua"], &["lua"]),
+    (&["bash"], &["bash"]),
+    (&["zsh"], &["zsh"]),
+    (&["fish"], &["fish"]),
+    (&["ps1"], &["pwsh"]),
+    (&["R", "r"], &["Rscript"]),
 ];
+
+/// The first line of a script in the language of this program.
+pub fn first_line(interpreter: &str) -> String {
+    match interpreter {
+        "sh" => "#!/bin/sh".to_string(),
+        other => format!("#!/usr/bin/env {other}"),
+    }
+}
 
 fn first_line_for(script: &Path) -> String {
     let ending = script.extension().and_then(OsStr::to_str).unwrap_or_default();
     let known = INTERPRETERS.iter().find(|(endings, _)| endings.contains(&ending));
-    known.map_or_else(|| "#!/bin/sh".to_string(), |(_, name)| format!("#!/usr/bin/env {name}"))
+    first_line(known.map_or("sh", |(_, names)| names[0]))
+}
+
+/// The name of a program without the number of its version: `python` for `python3.12`.
+pub fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
 /// A program that is there, and is called almost like one that is not: `python3` for `python`.
 pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
-    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let bare = without_version(program);
     let other = match bare.strip_suffix("nodejs") {
         Some(folder) => format!("{folder}node"),
         None => format!("{bare}js"),

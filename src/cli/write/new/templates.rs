@@ -8,6 +8,7 @@ mod row;
 mod sorts;
 
 use crate::engine::event::EventSpec;
+use crate::engine::exec::command::first_line;
 
 use places::fill;
 pub(crate) use row::{Language, TemplateSort};
@@ -15,18 +16,18 @@ use sorts::SORTS;
 
 /// Every language, the usual one first.
 pub(crate) const LANGUAGES: &[Language] = &[
-    Language { name: "sh", ending: "sh", shebang: "#!/bin/sh", reading: FIELD, runs: &["sh"] },
+    Language { name: "sh", ending: "sh", interpreter: "sh", reading: FIELD, runs: &["sh"] },
     Language {
         name: "bash",
         ending: "sh",
-        shebang: "#!/usr/bin/env bash",
+        interpreter: "bash",
         reading: FIELD,
         runs: &["bash", "sh"],
     },
     Language {
         name: "python",
         ending: "py",
-        shebang: "#!/usr/bin/env python3",
+        interpreter: "python3",
         reading: "The event is on stdin as JSON; the most common values are also in the\n# environment (HOOKRUN_*).",
         runs: &["py"],
     },
@@ -91,7 +92,7 @@ pub(crate) fn hook(
         }
     };
     let text = include_str!("templates/head.txt")
-        .replace("@SHEBANG@", language.shebang)
+        .replace("@SHEBANG@", &first_line(language.interpreter))
         .replace("@READING@", language.reading)
         .replace("@RULE@", rule)
         .replace("@ABOUT@", sort.about)

@@ -6,7 +6,8 @@ pub(crate) struct Language {
     /// What `--lang` calls it.
     pub(crate) name: &'static str,
     pub(crate) ending: &'static str,
-    pub(crate) shebang: &'static str,
+    /// The program that runs it.
+    pub(crate) interpreter: &'static str,
     /// How values are read in it, apart from the environment.
     pub(super) reading: &'static str,
     /// The endings of the bodies that it can run, the best first.
