@@ -75,6 +75,11 @@ pub(crate) fn reader_left_within(pause: Duration) -> bool {
     matches!(poll(&mut streams, pause.as_ref()), Ok(ready) if ready > 0)
 }
 
+/// Whether the reader of stdout has left, so that what goes nowhere else need not be made.
+pub(crate) fn has_reader_left() -> bool {
+    reader_left_within(Duration::ZERO)
+}
+
 /// Values become harmless if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
     let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();

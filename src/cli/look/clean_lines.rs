@@ -2,7 +2,7 @@
 //! them are used: that search is much of what a report of many decisions takes.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::Scope;
+use std::thread;
 
 use crate::lab::audit::read::{FileLines, ReadError};
 use crate::lab::audit::redact::Redactor;
@@ -24,17 +24,14 @@ pub(super) struct CleanText {
     pub(super) text: String,
 }
 
-/// The lines of all files, one after the other.
-pub(super) fn read_clean<'s>(
-    scope: &'s Scope<'s, '_>,
-    files: Vec<FileLines>,
-    redactor: &'s Redactor,
-) -> Receiver<Vec<CleanLine>> {
+/// The lines of all files, one after the other. Nobody waits for the thread: it may wait for lines
+/// that are not wanted any more.
+pub(super) fn read_clean(files: Vec<FileLines>, redactor: Redactor) -> Receiver<Vec<CleanLine>> {
     let (sender, receiver) = sync_channel(BATCHES);
-    scope.spawn(move || {
+    thread::spawn(move || {
         let mut batch = LineBatch { lines: Vec::new(), bytes: 0, sender };
         for (file, mut lines) in files.into_iter().enumerate() {
-            if batch.read(file, &mut lines, redactor).is_none() {
+            if batch.read(file, &mut lines, &redactor).is_none() {
                 break;
             }
         }

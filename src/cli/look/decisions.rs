@@ -2,7 +2,8 @@
 //! which lines could not be read.
 
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use crate::cli::args::FilterArgs;
 use crate::cli::exit::Result;
@@ -19,6 +20,9 @@ use crate::lab::report::style::counted;
 
 use super::clean_lines::{CleanText, read_clean};
 use super::filter::{self, Filter};
+
+/// How often to look whether anybody wants more.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How many lines that are not records are named.
 const MOST_PROBLEMS: usize = 10;
@@ -60,28 +64,34 @@ impl ChosenDecisions {
     }
 
     /// Shows each decision that the filter takes, the oldest first, without the secrets that
-    /// `redactor` knows.
+    /// `redactor` knows. Returns whether it has shown all: not if nothing `is_wanted` any more.
     pub(super) fn each(
         &mut self,
-        redactor: &Redactor,
+        redactor: Redactor,
+        is_wanted: impl Fn() -> bool,
         show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         // All are opened before one is read: meanwhile they may get other names.
         let opened: std::result::Result<Vec<FileLines>, ReadError> =
             self.files.iter().rev().map(|file| FileLines::open(file)).collect();
         let opened = opened.map_err(cannot_read)?;
         let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
-        thread::scope(|scope| {
-            let lines = read_clean(scope, opened, redactor);
-            lines.iter().flatten().try_for_each(|line| match line {
-                Ok(line) => self.show_line(&files[line.file], &line, show),
-                Err(error) if error.line.is_none() => Err(cannot_read(error)),
-                Err(error) => {
-                    self.skipped.add(|| error);
-                    Ok(())
+        let batches = read_clean(opened, redactor);
+        while is_wanted() {
+            let batch = match batches.recv_timeout(LOOK_EVERY) {
+                Ok(batch) => batch,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Ok(true),
+            };
+            for line in batch {
+                match line {
+                    Ok(line) => self.show_line(&files[line.file], &line, show)?,
+                    Err(error) if error.line.is_none() => return Err(cannot_read(error)),
+                    Err(error) => self.skipped.add(|| error),
                 }
-            })
-        })
+            }
+        }
+        Ok(false)
     }
 
     fn show_line(

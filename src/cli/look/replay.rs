@@ -28,7 +28,7 @@ use crate::cli::streams;
 
 const STDIN: &str = "-";
 
-/// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.
+/// Decides recorded events again: 0 as recorded, 1 changed, 2 could not, or nobody wants to know.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if args.merge {
         return merge(args, env, out);
@@ -65,12 +65,18 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     };
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.jobs.unwrap_or_else(processors);
+    let mut has_reader_left = false;
     let ended = workers::run(decider, inputs, threads, abort.clone(), &mut each, &mut |so_far| {
-        progress::tell(&bar, so_far)
+        if args.write.is_none() && streams::has_reader_left() {
+            has_reader_left = true;
+            abort.raise();
+        }
+        progress::tell(&bar, so_far);
     });
     bar.finish_and_clear();
     let totals = match ended {
         Ok(totals) => totals,
+        Err(ReplayError::Stopped) if has_reader_left => return Ok(ExitStatus::CouldNot),
         Err(error) => return early(&error, &abort, &header, &mut report, &mut out),
     };
     if let Some(written) = written {

@@ -54,7 +54,10 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let mut exports: Vec<OpenExport> =
         args.exports.files.iter().map(open_export).collect::<Result<_>>()?;
     let mut html = HtmlReport::default();
-    let ended = chosen.each(&redactor, &mut |decision: &LoggedDecision<'_>| {
+    let mut files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
+    let is_for_reader = files.all(|file| file.as_os_str() == STDOUT);
+    let is_wanted = || !is_for_reader || !streams::has_reader_left();
+    let ended = chosen.each(redactor, is_wanted, &mut |decision: &LoggedDecision<'_>| {
         if page.is_some() {
             html.add(decision);
         }
@@ -62,6 +65,9 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
             .iter_mut()
             .try_for_each(|OpenExport { writer, to }| to.write(out, |to| writer.add(decision, to)))
     });
+    if matches!(ended, Ok(false)) {
+        return Ok(ExitStatus::Yes);
+    }
     chosen.skipped.tell(&paths);
     ended?;
     if chosen.found == 0 {

@@ -119,6 +119,9 @@ impl DecisionSearch {
             Ok(Some((record, brief))) => {
                 chosen.found += 1;
                 show(&FoundDecision { line, record, brief })?;
+                if streams::has_reader_left() {
+                    self.most = 0;
+                }
             }
             Err(problem) => chosen.skipped.add(|| {
                 let number = lines.number_at(offset);

@@ -1,13 +1,14 @@
 //! What other programs read: each form as its readers want it, made twice with the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use super::{line, report, some};
-use crate::nasty::running::skipped;
+use crate::nasty::running::{skipped, wait_until};
 use crate::sandbox::Sandbox;
 
 fn exported(format: &str, log: &str) -> String {
@@ -23,6 +24,43 @@ fn exported(format: &str, log: &str) -> String {
 fn lines(format: &str, log: &str) -> Vec<Value> {
     let made = exported(format, log);
     made.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// hookrun with these arguments, whose stdin stays open after `input`, and whose reader leaves after
+/// so many lines: its status, and what it says.
+fn left_after(lines: usize, arguments: &[&str], sandbox: &Sandbox, input: &str) -> (i32, String) {
+    let mut command = sandbox.command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(input.as_bytes()).unwrap();
+    for _ in 0..lines {
+        assert!(reader.read_line(&mut String::new()).unwrap() > 0, "{arguments:?}");
+    }
+    drop(reader);
+    wait_until("it ends", || child.try_wait().unwrap().is_some());
+    let ended = child.wait_with_output().unwrap();
+    drop(stdin);
+    (ended.status.code().unwrap(), String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn a_reader_that_leaves_ends_what_is_only_for_it_though_there_is_more_to_read() {
+    let sandbox = Sandbox::new();
+    for form in ["--flat", "--opa"] {
+        let arguments = ["report", form, "-", "--file", "/dev/stdin"];
+        let lines = usize::from(form == "--flat");
+        assert_eq!(left_after(lines, &arguments, &sandbox, &some(2_000)), (0, String::new()));
+    }
+    // How many have changed is not known then.
+    assert_eq!(left_after(0, &["replay", "-"], &sandbox, ""), (2, String::new()));
+    // What is written to a file is written to its end.
+    let sandbox = Sandbox::new().file("log.jsonl", &some(2_000));
+    let line = "\"$0\" report --flat - --html page.html --file log.jsonl | head -n 1 >first";
+    sandbox.hookrun_by_shell(line, b"").exits(0);
+    assert!(sandbox.read("page.html").contains("</html>"));
+    assert_eq!(sandbox.read("first").lines().count(), 1);
 }
 
 /// Two hooks of one step, at the same time.

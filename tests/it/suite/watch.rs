@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use super::{case, guarded};
-use crate::nasty::running::{NOT_HUNG, end};
+use crate::nasty::running::{NOT_HUNG, end, wait_until};
 use crate::sandbox::Sandbox;
 
 /// hookrun that watches, and what it says.
@@ -60,6 +60,15 @@ impl Drop for Watching {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it() {
+    let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
+    let mut child = sandbox.command(&["test", "--suite", "--watch"]).spawn().unwrap();
+    drop(child.stdout.take());
+    wait_until("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

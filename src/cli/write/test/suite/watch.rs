@@ -69,7 +69,8 @@ impl OwedRounds {
     }
 }
 
-/// Plays the cases, and again what a change touches, until hookrun is interrupted.
+/// Plays the cases, and again what a change touches, until hookrun is interrupted or its reader
+/// leaves.
 pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
     let SuiteCommand { args, env, abort, .. } = command;
     let paths = args.suite.suite.as_deref().unwrap_or_default();
@@ -121,7 +122,7 @@ fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
     }
 }
 
-/// The files that have changed, once some have; `None` when hookrun was interrupted.
+/// The files that have changed, once some have; `None` when nobody waits for them any more.
 fn wait_for_change(
     seen: &Snapshot,
     loaded: &LoadedSuite,
@@ -133,7 +134,7 @@ fn wait_for_change(
         let timeout = Timespec::try_from(LOOK_EVERY).ok();
         // An interrupted wait is looked at like one that is over.
         let _ = rustix::event::poll(&mut fds, timeout.as_ref());
-        if abort.times_raised() > 0 {
+        if abort.times_raised() > 0 || streams::has_reader_left() {
             return None;
         }
         let own = files.iter().map(|file| file.path.clone()).collect();
