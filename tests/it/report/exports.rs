@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use serde_json::Value;
 
@@ -34,14 +35,19 @@ fn left_after(lines: usize, arguments: &[&str], sandbox: &Sandbox, input: &str) 
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut reader = BufReader::new(child.stdout.take().unwrap());
-    stdin.write_all(input.as_bytes()).unwrap();
+    let input = input.to_string();
+    let writing = thread::spawn(move || {
+        // It may end before it has read all.
+        let _ = stdin.write_all(input.as_bytes());
+        stdin
+    });
     for _ in 0..lines {
         assert!(reader.read_line(&mut String::new()).unwrap() > 0, "{arguments:?}");
     }
     drop(reader);
     wait_until("it ends", || child.try_wait().unwrap().is_some());
     let ended = child.wait_with_output().unwrap();
-    drop(stdin);
+    drop(writing.join().unwrap());
     (ended.status.code().unwrap(), String::from_utf8(ended.stderr).unwrap())
 }
 
@@ -57,7 +63,7 @@ fn a_reader_that_leaves_ends_what_is_only_for_it_though_there_is_more_to_read() 
     assert_eq!(left_after(0, &["replay", "-"], &sandbox, ""), (2, String::new()));
     // What is written to a file is written to its end.
     let sandbox = Sandbox::new().file("log.jsonl", &some(2_000));
-    let line = "\"$0\" report --flat - --html page.html --file log.jsonl | head -n 1 >first";
+    let line = "\"$0\" report page.html --flat - --file log.jsonl | head -n 1 >first";
     sandbox.hookrun_by_shell(line, b"").exits(0);
     assert!(sandbox.read("page.html").contains("</html>"));
     assert_eq!(sandbox.read("first").lines().count(), 1);
