@@ -1,8 +1,8 @@
 //! Which rules may match a text: one look at every byte, and no regular expression.
 
 use super::rules::{
-    ADDRESSED, ASSIGNED_RULES, FIRST_TWO, Hint, LAST_TWO, NAMES, OF_FIRST, OPTIONED, RULES,
-    may_have,
+    ADDRESSED, ASSIGNED_RULES, FIRST_THREE, Hint, LAST_TWO, NAMES, OF_FIRST, OF_LAST, OPTIONED,
+    RULES, TO_SIGN, may_have, sign_of,
 };
 
 /// The rules that may match, a bit each.
@@ -45,25 +45,22 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
     let mut maybe = Maybe(0);
     let mut is_in_word = false;
     for (at, &byte) in bytes.iter().enumerate() {
-        let was_in_word = is_in_word;
-        is_in_word = IS_IN_WORD[usize::from(byte)];
-        if is_in_word {
-            // Of most bytes this is all.
-            if !was_in_word {
-                word(&bytes[at..], &mut maybe);
-            }
+        let sort = SORTS[usize::from(byte)];
+        if sort & LETTER == 0 {
+            is_in_word = false;
+        } else if !is_in_word {
+            is_in_word = true;
+            word(bytes, at, &mut maybe);
+        }
+        // Of most bytes this is all.
+        if sort & SIGN == 0 {
             continue;
         }
         match byte {
-            b'\\' if is_json => {
-                // A character that is written as its number, which is rare.
-                if is_hidden(&bytes[at + 1..]) {
-                    return Maybe(u64::MAX);
-                }
-                // The letters of an escape, as in `\nword` and `\u000aword`, are in no word.
-                for after in [2, 6] {
-                    word(bytes.get(at + after..).unwrap_or_default(), &mut maybe);
-                }
+            b'_' | b'.' => signed(bytes, at, &mut maybe),
+            b'-' => {
+                signed(bytes, at, &mut maybe);
+                option(&bytes[at + 1..], &mut maybe);
             }
             b'=' => assigned(bytes, at, &mut maybe),
             b':' => {
@@ -72,39 +69,81 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
                     address(&bytes[at + 1..], &mut maybe);
                 }
             }
-            b'-' => {
-                word(&bytes[at..], &mut maybe);
-                option(&bytes[at + 1..], &mut maybe);
+            // A character that is written as its number, which is rare.
+            b'\\' if is_json && is_hidden(&bytes[at + 1..]) => return Maybe(u64::MAX),
+            // The letters of an escape, as in `\nword`, `\u000aword` and `%0aword`, are in no word.
+            b'\\' => match bytes.get(at + 1) {
+                Some(b'u') => word(bytes, at + 6, &mut maybe),
+                Some(b'x') => word(bytes, at + 4, &mut maybe),
+                Some(b'U') => word(bytes, at + 10, &mut maybe),
+                Some(b'0'..=b'7') => (2..=4).for_each(|after| word(bytes, at + after, &mut maybe)),
+                _ => word(bytes, at + 2, &mut maybe),
+            },
+            b'%' => word(bytes, at + 3, &mut maybe),
+            b'[' => {
+                let is_number = |byte: &&u8| byte.is_ascii_digit() || **byte == b';';
+                let number = bytes[at + 1..].iter().take_while(is_number).count();
+                word(bytes, at + number + 2, &mut maybe);
             }
-            _ => {}
+            // Letters may touch `AKIA` and `eyJ`.
+            b'J' => word(bytes, at.saturating_sub(2), &mut maybe),
+            _ => word(bytes, at, &mut maybe),
         }
     }
     maybe
 }
 
-/// Whether a byte is part of a word.
-static IS_IN_WORD: [bool; 256] = {
-    let mut is_in_word = [false; 256];
+/// It is part of a word.
+const LETTER: u8 = 1;
+
+/// What is around it is looked at.
+const SIGN: u8 = 2;
+
+/// What each byte is.
+static SORTS: [u8; 256] = {
+    let mut sorts = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         let ascii = byte as u8;
-        is_in_word[byte] = ascii.is_ascii_alphanumeric() || ascii == b'_';
+        let is_sign = matches!(
+            ascii,
+            b'_' | b'.' | b'-' | b'=' | b':' | b'\\' | b'%' | b'[' | b'A' | b'B' | b'J'
+        );
+        sorts[byte] =
+            if ascii.is_ascii_alphanumeric() { LETTER } else { 0 } | if is_sign { SIGN } else { 0 };
         byte += 1;
     }
-    is_in_word
+    sorts
 };
 
-/// Marks the rules of words, if one of them is at the beginning.
-fn word(here: &[u8], maybe: &mut Maybe) {
-    let [one, two, ..] = here else { return };
-    if !may_have(&FIRST_TWO, *one, *two) {
-        return;
+/// Marks the rules of words without a sign, if one of them begins at `at`.
+fn word(bytes: &[u8], at: usize, maybe: &mut Maybe) {
+    let Some(here @ [one, two, three, ..]) = bytes.get(at..) else { return };
+    if may_have(&FIRST_THREE, [*one, *two, *three]) {
+        mark(&OF_FIRST, *one, maybe, |word| begins(here, word));
     }
-    let is_here =
-        |word: &&str| word.as_bytes()[..2] == here[..2] && here.starts_with(word.as_bytes());
-    let rules = OF_FIRST.get(usize::from(*one)).copied().unwrap_or_default();
+}
+
+/// Marks the rules of words whose sign is at `at`: what begins a token may follow any letter.
+fn signed(bytes: &[u8], at: usize, maybe: &mut Maybe) {
+    let [.., one, two, sign] = &bytes[..=at] else { return };
+    if may_have(&TO_SIGN, [*one, *two, *sign]) {
+        let is_here =
+            |word: &str| at.checked_sub(sign_of(word)).is_some_and(|at| begins(&bytes[at..], word));
+        mark(&OF_LAST, *two, maybe, is_here);
+    }
+}
+
+/// Whether a text begins so. Most differ in the first letter, which needs no call.
+fn begins(text: &[u8], word: &str) -> bool {
+    text.len() >= word.len() && text.iter().zip(word.as_bytes()).all(|(one, other)| one == other)
+}
+
+/// Marks those of these rules with this letter of which a word is here.
+fn mark(of: &[u64; 128], letter: u8, maybe: &mut Maybe, is_here: impl Fn(&str) -> bool) {
+    let rules = of.get(usize::from(letter)).copied().unwrap_or_default();
     maybe.add(rules, |hint| match hint {
-        Hint::Words(words) => words.iter().any(is_here),
+        Hint::Words(words) => words.iter().any(|word| is_here(word)),
         Hint::Option(_) | Hint::Assigned | Hint::Address => false,
     });
 }
@@ -120,12 +159,17 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let between = bytes[..at].iter().rev().take_while(|byte| is_between(byte)).count();
     let name = &bytes[..at - between];
     let [.., one, last] = name else { return };
-    if !may_have(&LAST_TWO, one.to_ascii_lowercase(), last.to_ascii_lowercase()) {
+    let [one, last] = [one, last].map(u8::to_ascii_lowercase);
+    if !may_have(&LAST_TWO, [0, one, last]) {
         return;
     }
     // `API-key` and `api_key` are `apikey`.
     let is_letter = |byte: &&u8| !matches!(byte, b'_' | b'-');
     let ends_with = |known: &&str| {
+        let [.., known_one, known_last] = known.as_bytes() else { return false };
+        if (*known_one, *known_last) != (one, last) {
+            return false;
+        }
         let mut letters = name.iter().rev().filter(is_letter);
         let is_next =
             |wanted: &u8| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
@@ -147,6 +191,11 @@ fn address(after: &[u8], maybe: &mut Maybe) {
 
 /// Marks the rules of options, if the word that follows names one.
 fn option(after: &[u8], maybe: &mut Maybe) {
+    // What an option for a password, token, secret or key begins with.
+    let first = after.first().map(u8::to_ascii_lowercase);
+    if !matches!(first, Some(b'p' | b't' | b's' | b'k' | b'a' | b'e' | b'm')) {
+        return;
+    }
     // `--api-key` and `--encryption-key` have it behind what it is for.
     let most = after.len().min(16);
     let begins = |word: &str| {
