@@ -2,9 +2,8 @@
 # Writes benches/order.ld, by which the linker puts together what `hookrun run` executes: without it
 # every second page fault is for a function in a part of the program that nothing else needs.
 #
-# Names lose their hashes if the program has one function of that name, so a list stays good until
-# functions are renamed; then it is less good, and nothing breaks. `cargo bench --bench whole` shows
-# the page faults.
+# Names lose their hashes, so a list stays good until functions are renamed; then it is less good,
+# and nothing breaks. `cargo bench --bench whole` shows the page faults.
 #
 # usage: benches/order.sh        (needs valgrind and nm)
 set -euo pipefail
@@ -39,29 +38,27 @@ trace session.start --hooks ten <<<'{}'
 # The names of a list without their hashes.
 bare() { sed -e 's/17h[0-9a-f]\{16\}E.*$/17h*/' -e 's/Cs[0-9A-Za-z]*_/Cs*_/g'; }
 
-# Names that the program has more than once: with a hash only the function that is used is meant.
-nm "$hookrun" | sed -n 's/^[0-9a-f]* [tTwW] //p' | bare | LC_ALL=C sort | uniq -d >"$folder/several"
-
 # The functions of all runs from one to another.
 functions() { # first last
   for ((one = $1; one <= $2; one++)); do
-    sed -n "s/^c\{0,1\}fn=([0-9]*) \([^ ]*\)$/\1/p" "$folder/trace.$one" | sed "s/'[0-9]*$//"
-  done | grep -v '^0x' | LC_ALL=C sort -u |
-    while IFS= read -r name; do
-      pattern=$(bare <<<"$name")
-      if grep -qxF -- "$pattern" "$folder/several"; then pattern=$name; fi
-      printf '%s\n' "$pattern"
-    done | LC_ALL=C sort -u
+    sed -n 's/^c\{0,1\}fn=([0-9]*) \([^ ]*\)$/\1/p' "$folder/trace.$one"
+  done | sed "s/'[0-9]*$//" | grep -v '^0x' | bare | LC_ALL=C sort -u
 }
 
 functions 1 "$every" >"$folder/every"
 functions 1 "$count" | grep -vxFf "$folder/every" >"$folder/some"
+# Of these the program has several. They lie behind the others, because few of them are used.
+nm "$hookrun" | sed -n 's/^[0-9a-f]* [tTwW] //p' | bare | LC_ALL=C sort | uniq -d >"$folder/several"
 {
   printf '/* Written by benches/order.sh: what a run of hooks executes, first what every run does. */\n'
   printf 'SECTIONS\n{\n  .text.run :\n  {\n'
   for part in every some; do
-    # What rarely runs by the compiler's guess is in a section of another name: a growing vector, say.
-    printf '    *(\n%s\n    )\n' "$(sed 's/.*/      .text.& .text.unlikely.&/' "$folder/$part")"
+    for kind in -v ''; do
+      # What the compiler thinks is rarely run, such as the growing of a vector, is in sections of
+      # another name.
+      printf '    *(\n%s\n    )\n' "$(grep $kind -xFf "$folder/several" "$folder/$part" |
+        sed 's/.*/      .text.& .text.unlikely.&/')"
+    done
   done
   printf '  }\n}\nINSERT BEFORE .text;\n'
 } >"$list"
