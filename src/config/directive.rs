@@ -1,21 +1,25 @@
 //! Settings in the script itself: `# hookrun: timeout=10s tool=bash`, in its leading comments.
 
+mod near;
+
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{HookDraft, Pattern};
-use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use super::keys::{HOOK_KEYS, LIMIT_KEYS, SANDBOX_KEYS};
 use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
-use super::value::{KeyValue, meant};
+use super::value::KeyValue;
 use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
-
-const NAME: &str = "hookrun";
+use near::{
+    NAME, comment_of, find, known_settings, late, misspelt, names_setting, probably_meant,
+    takes_expression,
+};
 
 #[derive(Default)]
 pub(super) struct Head {
@@ -29,13 +33,6 @@ pub(super) struct Head {
 
 /// How much of a script is searched for its leading comments.
 const HEAD_BYTES: usize = 16 * 1024;
-
-/// How lines of comment begin, in the languages that hooks are written in.
-const COMMENTS: &[&str] = &["#", "//", "--", ";"];
-
-/// How other text begins that is no code, in which there are no directives, and what begins one there.
-const OTHER_COMMENTS: &[(&str, &str)] =
-    &[("/*", "//"), ("*", "//"), ("\"\"\"", "#"), ("'''", "#"), (NAME, "#")];
 
 pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
@@ -177,132 +174,6 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-fn comment_of(line: &str) -> Option<&str> {
-    let comment = COMMENTS.iter().find_map(|start| line.strip_prefix(start))?;
-    Some(comment.trim_start_matches(['#', '/', '-', ';']).trim_start())
-}
-
-/// What begins with `hookrun`, in whatever spelling, and goes on with settings.
-struct NearDirective<'l> {
-    /// Everything before the settings, such as `@hook-run:`.
-    beginning: &'l str,
-    settings: &'l str,
-    has_exact_name: bool,
-    has_only_settings: bool,
-}
-
-impl NearDirective<'_> {
-    fn written(&self, mark: &str) -> String {
-        let settings = self.settings.trim_end_matches("*/").trim_end_matches("\"\"\"").trim_end();
-        format!("`{mark} {NAME}: {settings}`")
-    }
-}
-
-/// `text` is a directive, or would be one but for the spelling of its beginning, if after any signs
-/// it begins with
-/// - `hookrun` and a colon, in any letters, and the name of a setting, or
-/// - a word like `hookrun`, and nothing but settings follows.
-fn near_directive(text: &str) -> Option<NearDirective<'_>> {
-    let is_sign = |c: char| !c.is_alphanumeric();
-    let inner = text.trim_start_matches(is_sign);
-    // Nearly every line ends here.
-    if !inner.starts_with(['h', 'H']) || !inner.contains(['=', ':', '：']) {
-        return None;
-    }
-    let name_end = name_end(inner)?;
-    let settings = inner[name_end..].trim_start_matches(is_sign);
-    let (name, signs) = inner[..inner.len() - settings.len()].split_at(name_end);
-    // A path, or the name of a file.
-    if matches!(signs, "." | "/") {
-        return None;
-    }
-    let has_exact_name = name.eq_ignore_ascii_case(NAME) && signs.contains([':', '：']);
-    let has_only_settings = is_only_settings(settings);
-    let is_near = has_only_settings || has_exact_name && names_setting(settings);
-    let beginning = text[..text.len() - settings.len()].trim_end();
-    is_near.then_some(NearDirective { beginning, settings, has_exact_name, has_only_settings })
-}
-
-/// Where the word like `hookrun` ends with which `text` begins: `Hook-runner`, `hookrn`, `hook run`.
-fn name_end(text: &str) -> Option<usize> {
-    const LONGEST: usize = "hook-runner".len();
-    let end = |text: &str| text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
-    let first = end(text)?;
-    if first <= LONGEST && spelling::nearest(&text[..first], [NAME, "hookrunner"]).is_some() {
-        return Some(first);
-    }
-    let second = first + 1 + end(text[first..].strip_prefix(' ')?)?;
-    let is_name = || spelling::plain(&text[..second]).replace(' ', "").starts_with(NAME);
-    (second <= LONGEST && is_name()).then_some(second)
-}
-
-/// Whether `text` has settings and flags and no other word. A value may go on after a comma, a `|`
-/// or, in what takes an expression, a blank.
-fn is_only_settings(text: &str) -> bool {
-    const JOINTS: [char; 4] = ['=', ':', '|', ','];
-    let mut glued = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !glued.is_empty() && !glued.ends_with(JOINTS) && !word.starts_with(JOINTS) {
-            glued.push(' ');
-        }
-        glued.push_str(word);
-    }
-    let words = shell_words::split(&glued)
-        .unwrap_or_else(|_| glued.split_whitespace().map(str::to_string).collect());
-    let mut takes_blanks = false;
-    words.iter().all(|word| {
-        let (name, is_setting) = match word.split_once(['=', ':']) {
-            Some((name, _)) => (name, is_nearly_setting(name)),
-            None => (word.as_str(), is_flag(word)),
-        };
-        takes_blanks = if is_setting { takes_expression(name) } else { takes_blanks };
-        is_setting || takes_blanks || !word.contains(char::is_alphanumeric)
-    })
-}
-
-fn is_flag(name: &str) -> bool {
-    let takes_none = |row: &KeyRow<HookDraft>| matches!(row.takes, KeyValue::Flag);
-    let is_of_sandbox =
-        |key: &str| SANDBOX_KEYS.iter().any(|row| row.name == key && takes_none(row));
-    name == "sandbox"
-        || find(name).is_some_and(takes_none)
-        || name.strip_prefix("sandbox.").is_some_and(is_of_sandbox)
-}
-
-/// The directive that a comment is or might have been, and the mark of the comment. One that is
-/// commented out (`# # hookrun: …`) is meant to have no effect.
-fn near_in_comment(line: &str) -> Option<(NearDirective<'_>, &'static str)> {
-    let comment = comment_of(line)?;
-    let near = near_directive(comment)?;
-    let mark = COMMENTS.iter().find(|mark| line.starts_with(**mark))?;
-    (!comment.starts_with(mark)).then_some((near, mark))
-}
-
-/// A directive whose beginning is misspelt, which has no effect.
-fn misspelt(line: &str) -> Option<Complaint> {
-    let (near, mark) = near_in_comment(line)?;
-    let cause = format!("`{}` begins no directive", near.beginning);
-    Some(Complaint::with_cure(cause, format!("write {}", near.written(mark))))
-}
-
-/// A directive below the leading comments or in another sort of comment, which has no effect.
-fn late(line: &str) -> Option<Complaint> {
-    let line = line.trim();
-    if let Some((near, mark)) = near_in_comment(line) {
-        let cause = "this directive is below the first code, so hookrun does not read it";
-        let cure = format!("move {} above the first line that is no comment", near.written(mark));
-        return Some(Complaint::with_cure(cause, cure));
-    }
-    let (_, mark) = OTHER_COMMENTS.iter().find(|(start, _)| line.starts_with(start))?;
-    let near = near_directive(line)?;
-    if !near.has_exact_name || !near.has_only_settings {
-        return None;
-    }
-    let cause = "hookrun reads no directive in text of this sort";
-    let cure = format!("write {} above the first line of code", near.written(mark));
-    Some(Complaint::with_cure(cause, cure))
-}
-
 /// The line on which the directives of a script name `setting`.
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
     let head = read(file, &mut HookDraft::default()).ok()?;
@@ -325,13 +196,6 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
         }
     }
     Ok(head)
-}
-
-fn names_setting(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    let name = first.split(['=', ':']).next().unwrap_or_default();
-    let group = name.split('.').next().unwrap_or_default();
-    find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event")
 }
 
 /// Where `part` is in `line` as a whole word, or as the rest of the line, in bytes.
@@ -403,20 +267,6 @@ fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, format!("quote it: {before}='{}'", whole.join(" "))))
 }
 
-fn takes_expression(name: &str) -> bool {
-    matches!(name, "command" | "runs" | "description") || name.starts_with("where.")
-}
-
-/// Whether `name` is a setting, or a word that was probably meant as one.
-fn is_nearly_setting(name: &str) -> bool {
-    names_setting(name) || probably_meant(name).is_some()
-}
-
-fn find(name: &str) -> Option<&'static KeyRow<HookDraft>> {
-    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
-    rows.filter(|row| row.in_directive).find(|row| row.name == name)
-}
-
 fn row_of(
     rows: &'static [KeyRow<HookDraft>],
     name: &str,
@@ -438,22 +288,6 @@ fn unknown(name: &str) -> Complaint {
         format!("a directive knows {known}, where.FIELD, limits.KEY, sandbox and sandbox.KEY")
     });
     Complaint::with_cure(format!("unknown setting `{name}`"), cure)
-}
-
-fn known_settings() -> Vec<&'static str> {
-    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
-    rows.filter(|row| row.in_directive).map(|row| row.name).collect()
-}
-
-/// The cure for a word that is no setting, if it is clear what was meant.
-fn probably_meant(name: &str) -> Option<String> {
-    match meant(&known_settings(), name) {
-        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
-        None if names(LIMIT_KEYS).contains(&name) => Some(format!("write `limits.{name}=…`")),
-        None if names(SANDBOX_KEYS).contains(&name) => Some(format!("write `sandbox.{name}=…`")),
-        None if name == "event" => Some("the folder names the event: hooks.d/<event>/".to_string()),
-        None => None,
-    }
 }
 
 fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> {

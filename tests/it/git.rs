@@ -204,6 +204,31 @@ fn a_new_guard_sees_a_secret_that_moves() {
 }
 
 #[test]
+fn the_rule_of_the_page_lets_a_secret_be_deleted_and_nothing_else() {
+    let page = include_str!("../../docs/hosts/git.md");
+    let rule = page.split("```toml\n").find(|block| block.contains("where = { changes")).unwrap();
+    let rule: String = rule
+        .lines()
+        .take_while(|line| !line.contains("```"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let sandbox = Sandbox::new().file("hookrun.toml", &rule);
+    for (path, status, is_blocked) in [
+        (".env", "A", true),
+        (".env", "R", true),
+        ("a/b/.env", "M", true),
+        ("a\"/.env", "A", true),
+        (".env", "D", false),
+        ("x.env", "A", false),
+    ] {
+        let changes = json!([{"path": "z", "status": "D"}, {"path": path, "status": status}]);
+        let context = json!({ "changes": changes });
+        let ran = sandbox.hookrun(&["run", "commit.pre"], context.to_string().as_bytes());
+        ran.exits(if is_blocked { 2 } else { 0 });
+    }
+}
+
+#[test]
 fn a_rename_is_in_the_changes_with_both_paths_also_of_a_merge() {
     let git = Git::new(keeper(Sandbox::new(), "pre-push"));
     let write = |path: &str, text: &str| {

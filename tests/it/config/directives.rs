@@ -208,8 +208,9 @@ const MISSPELT: &[(&str, &str)] = &[
     ("# hookrun = tool=bash", "# hookrun: tool=bash"),
     ("# hookrun | tool=bash", "# hookrun: tool=bash"),
     ("# hookrun\ttool=bash", "# hookrun: tool=bash"),
-    ("# hookrun(tool=bash)", "# hookrun: tool=bash)"),
-    ("# hookrun [tool=bash]", "# hookrun: tool=bash]"),
+    ("# hookrun(tool=bash)", "# hookrun: tool=bash"),
+    ("# hookrun [tool=bash]", "# hookrun: tool=bash"),
+    ("# “hookrun: tool=bash”", "# hookrun: tool=bash"),
     ("# hookrun\u{200b}: tool=bash", "# hookrun: tool=bash"),
     // Signs before it.
     ("# @hookrun tool=bash", "# hookrun: tool=bash"),
@@ -236,7 +237,7 @@ const MISSPELT: &[(&str, &str)] = &[
     ("# \u{200b}hookrun: tool=bash", "# hookrun: tool=bash"),
     ("// @hookrun tool=bash", "// hookrun: tool=bash"),
     ("-- @hookrun tool=bash", "-- hookrun: tool=bash"),
-    ("--[[ hookrun: tool=bash ]]", "-- hookrun: tool=bash ]]"),
+    ("--[[ hookrun: tool=bash ]]", "-- hookrun: tool=bash"),
     ("; @hookrun tool=bash", "; hookrun: tool=bash"),
     // Settings that want a cure themselves.
     ("# hookrun tol=bash", "# hookrun: tol=bash"),
