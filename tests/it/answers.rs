@@ -343,6 +343,83 @@ fn a_refusal_in_yaml_or_as_an_assignment_is_malformed_in_every_dialect() {
     }
 }
 
+/// Refusals as languages print their objects: no JSON, and meant as an answer.
+const PRINTED: &[&str] = &[
+    // Python.
+    "{'continue': False}",
+    "OrderedDict({'continue': False})",
+    "OrderedDict([('continue', False), ('reason', 'no')])",
+    "OrderedDict([('reason', 'no'), ('decision', 'block')])",
+    "OrderedDict([('hookSpecificOutput', OrderedDict([('permissionDecision', 'deny')]))])",
+    "dict_items([('permission', 'deny')])",
+    "defaultdict(<class 'bool'>, {'continue': False})",
+    "mappingproxy({'continue': False})",
+    "namespace(continue_=False, reason='no')",
+    "Result(reason='no', continue_=False)",
+    "Result(decision='deny', reason='no')",
+    "Result(decision=<Decision.BLOCK: 'block'>, reason='no')",
+    "Result(decision=Decision.BLOCK, reason='no')",
+    "continue_=False reason='no'",
+    "('continue', False)",
+    "{'continue': np.False_}",
+    // JavaScript.
+    "{ continue: false, reason: 'no' }",
+    "Result {\n  continue: false,\n  reason: 'no'\n}",
+    "Map(1) { 'continue' => false }",
+    "[Object: null prototype] { continue: false }",
+    "[ [ 'continue', false ], [ 'reason', 'no' ] ]",
+    // Ruby, Perl, PHP, Lua.
+    "{\"continue\"=>false}",
+    "{:continue=>false, :reason=>\"no\"}",
+    "#<struct Result continue=false, reason=\"no\">",
+    "#<Result:0x00007f @continue=false, @reason=\"no\">",
+    "$VAR1 = {\n          'reason' => 'no',\n          'continue' => 0\n        };",
+    "$VAR1 = {\n  'continue' => bless( do{\\(my $o = 0)}, 'JSON::PP::Boolean' )\n};",
+    "$VAR1 = {\n  'continue' => ''\n};",
+    "Array\n(\n    [reason] => no\n    [continue] => \n)",
+    "Array\n(\n    [decision] => block\n)",
+    "array(1) {\n  [\"continue\"]=>\n  bool(false)\n}",
+    "array(1) {\n  [\"decision\"]=>\n  string(5) \"block\"\n}",
+    "object(stdClass)#1 (1) {\n  [\"continue\"]=>\n  bool(false)\n}",
+    "array (\n  'continue' => false,\n)",
+    "['continue' => false]",
+    "{ [\"continue\"] = false }",
+    // Go, Rust, Java, Kotlin, Scala, Swift, Elixir, Erlang, bash, PowerShell.
+    "map[continue:false reason:no]",
+    "map[hookSpecificOutput:map[hookEventName:PreToolUse permissionDecision:deny]]",
+    "&{Reason:no Continue:false}",
+    "main.Answer{Reason:\"no\", Continue:false}",
+    "Answer { reason: \"no\", r#continue: false }",
+    "Answer { r#continue: Some(false) }",
+    "Answer { decision: Some(\"block\") }",
+    "Answer { decision: Decision::Deny }",
+    "Object {\"continue\": Bool(false)}",
+    "Answer[continue=false, reason=no]",
+    "Answer(reason=no, decision=block)",
+    "Map(continue -> false, reason -> no)",
+    "Answer(reason: \"no\", continue: false)",
+    "[\"continue\": false, \"reason\": \"no\"]",
+    "%{continue: false}",
+    "#{<<\"continue\">> => false}",
+    "declare -A answer=([continue]=\"false\" [reason]=\"no\" )",
+    "@{continue=False; reason=no}",
+];
+
+#[test]
+fn a_refusal_that_a_language_prints_as_its_object_is_held_in_every_dialect() {
+    for printed in PRINTED {
+        for said in [printed.to_string(), format!("log\n{printed}"), format!("{printed}\nend")] {
+            for speaker in speakers() {
+                let ending = speaker.says(&said);
+                assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
+            }
+            let Ending::Malformed { problem } = NATIVE.says(&said) else { panic!("{said:?}") };
+            let has_cure = ["print", "not valid JSON"].iter().any(|it| problem.contains(it));
+            assert!(has_cure, "{said:?}: {problem}");
+        }
+    }
+}
+
 #[test]
 fn the_reason_of_a_refusal_is_found_beside_it() {
     for (said, reason) in [
@@ -455,6 +532,24 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "if status == \"blocked\" then",
         "nonstop=true",
         "no decision: denying is not for me",
+        // Source code, lists and objects that say nothing of an answer.
+        "OrderedDict([('name', 'x'), ('ok', 3)])",
+        "[('ok', 0), ('failed', 3), ('status', 'blocked')]",
+        "if kwargs.pop('allow', False) or options.get(\"continue\", False):",
+        "display is one of ('block', 'inline')",
+        "['block', 'inline'], [\"decision\", \"reason\"]",
+        "Namespace(verbose=False, allow_dirty=False)",
+        "CompletedProcess(args=['ls'], returncode=0)",
+        "map[name:x size:3] ok:false, in 3 s",
+        "Array\n(\n    [name] => \n    [size] => 3\n)",
+        "array(1) {\n  [\"size\"]=>\n  int(0)\n}",
+        "a -> b, status -> blocked",
+        "build (ok: true) lint (ok: false) done",
+        "errors[continue] = false; list[decision] => deny",
+        "errors[\"continue\"] = false; list['decision'] = 'deny';",
+        "(ok) false, (continue) false",
+        "Map(continue -> true, allow -> true)",
+        "see Decision.BLOCK and Decision::Deny(false)",
     ] {
         let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };
         let ending = NATIVE.says(&said);

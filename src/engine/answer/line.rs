@@ -39,7 +39,7 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
 
 /// The value on the same line, and the rest of the line.
 fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
-    let value = after.trim_start_matches([' ', '\t', '\\']);
+    let value = unwrapped(after.trim_start_matches([' ', '\t', '\\']));
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &value[1..];
         let end = inner.find([quote, '\n', '\r'])?;
@@ -60,4 +60,33 @@ fn ends_line(rest: &str) -> bool {
 fn is_prose(prefix: &str) -> bool {
     let word = prefix.trim_end_matches(BLANKS).rsplit(char::is_whitespace).next().unwrap_or("");
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)
+}
+
+/// How deep a value may be wrapped.
+const WRAPPINGS: usize = 4;
+
+/// The value in what a language prints around it: `Some(false)`, `Decision::Deny`,
+/// `<Decision.BLOCK: 'block'>` of Python, `string(5) "block"` of PHP.
+pub(super) fn unwrapped(text: &str) -> &str {
+    let mut text = text;
+    for _ in 0..WRAPPINGS {
+        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let inside = text
+            .strip_prefix('<')
+            .and_then(|text| text.trim_start_matches(path).strip_prefix(": "));
+        let name = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let rest = name.strip_prefix("::").or_else(|| name.strip_prefix('.'));
+        let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let argument = name.strip_prefix('(').filter(|_| name.len() < text.len());
+        text = match (inside, rest, argument) {
+            (Some(inner), ..) => inner,
+            (_, Some(rest), _) if name.len() < text.len() => rest,
+            (.., Some(argument)) => {
+                let length = argument.trim_start_matches(|c: char| c.is_ascii_digit());
+                length.strip_prefix(") ").filter(|text| text.starts_with('"')).unwrap_or(argument)
+            }
+            _ => break,
+        };
+    }
+    text
 }

@@ -141,6 +141,11 @@ pub fn is_word_for_refusal(key: &str) -> bool {
     REFUSAL_WORDS.iter().any(|row| row.key == key || (row.is_read && is_near(row)))
 }
 
+/// Whether some system reads the key, and its values are words.
+pub fn is_word_of_a_system(key: &str) -> bool {
+    REFUSAL_WORDS.iter().any(|row| row.key == key && row.is_read && row.by == RefusesBy::Word)
+}
+
 /// Whether two keys differ only in case and separators.
 fn is_same(known: &str, key: &str) -> bool {
     let plain = |text: &str| -> String {

@@ -9,7 +9,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::{KEY_BYTES, refusing_key};
+use super::line::{KEY_BYTES, refusing_key, unwrapped};
 use super::object::{SEARCHED_BYTES, read_until, value_of};
 use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
@@ -219,52 +219,108 @@ struct Sighting {
     is_escaped: bool,
 }
 
-/// Finds all text that looks like a key with a blocking value, or like a key of an answer.
+/// Finds all text that looks like a key with a blocking value, or like a key of an answer: in JSON,
+/// and as languages print their objects.
 fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     let key_of_json = move |at: usize, after: &str| {
-        let (key, is_quoted, is_escaped) = key_before(&text[..at])?;
-        let says = refusal::meaning(&key, value_after(after, is_escaped));
+        let KeyBefore { key, form, is_escaped } = key_before(&text[..at])?;
+        let value = after.trim_start_matches([' ', '\t', '\r']);
+        let is_empty = value.is_empty() || value.starts_with('\n');
+        let written = if matches!(form, KeyForm::Indexed) && is_empty {
+            // PHP prints nothing for `false`.
+            WrittenValue::Bare("false")
+        } else {
+            value_after(after, is_escaped)
+        };
+        let says = refusal::meaning(&key, written);
         let is_after_brace = first_brace < at;
+        let is_quoted = matches!(form, KeyForm::Quoted);
         let is_wanted = match says {
             Meaning::Nothing => is_quoted && is_after_brace && vocabulary.knows(&key),
             Meaning::Question => is_after_brace,
-            Meaning::Refusal | Meaning::Slip => is_quoted || is_after_brace,
+            Meaning::Refusal | Meaning::Slip => match form {
+                KeyForm::Quoted | KeyForm::Indexed => true,
+                KeyForm::Bare => is_after_brace || is_called(&text[..at]),
+                KeyForm::Spaced => !after.starts_with(' ') && is_called(&text[..at]),
+            },
         };
         is_wanted.then_some(Sighting { at, key, is_escaped })
     };
-    text.match_indices([':', '=']).filter_map(move |(at, sign)| {
-        // Ruby and Perl print `=>`.
-        let after = match sign {
-            ":" => Some(&text[at + 1..]),
-            _ => text[at + 1..].strip_prefix('>'),
+    text.match_indices([':', '=', ',', '>']).filter_map(move |(at, sign)| {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        let found = match sign {
+            "," => return key_of_pair(before, after, at),
+            // Scala prints `->`.
+            ">" if before.ends_with('-') => return key_of_json(at - 1, after),
+            ">" => return None,
+            ":" => key_of_json(at, after),
+            // Ruby, Perl and PHP print `=>`, and bash `[key]=`.
+            _ => match after.strip_prefix('>') {
+                Some(after) => key_of_json(at, after),
+                None if before.trim_end().ends_with(']') => key_of_json(at, after),
+                None => None,
+            },
         };
-        after.and_then(|after| key_of_json(at, after)).or_else(|| {
+        found.or_else(|| {
             let key = refusing_key(text, at)?.to_string();
             Some(Sighting { at, key, is_escaped: false })
         })
     })
 }
 
-/// The key that ends here, whether it is in quotes, and whether those are escaped.
-fn key_before(text: &str) -> Option<(String, bool, bool)> {
+/// A key before a sign.
+struct KeyBefore {
+    key: String,
+    form: KeyForm,
+    /// Its quotes are escaped.
+    is_escaped: bool,
+}
+
+/// How a key is written.
+enum KeyForm {
+    Quoted,
+    /// `{continue: …}` of JavaScript, `{:continue => …}` of Ruby, `Answer(continue: …)` of Swift.
+    Bare,
+    /// After a space, as Go prints `map[a:b c:d]`.
+    Spaced,
+    /// `[continue] => …` of PHP.
+    Indexed,
+}
+
+/// The key that ends here.
+fn key_before(text: &str) -> Option<KeyBefore> {
     let text = text.trim_end();
+    // `<<"continue">>` of Erlang, `["continue"]` of PHP and Lua.
+    let text = text.strip_suffix(">>").unwrap_or(text);
+    let unindexed = text.strip_suffix(']');
+    let text = unindexed.unwrap_or(text);
     let bytes = text.as_bytes();
     let last = *bytes.last()?;
     if !matches!(last, b'"' | b'\'' | b'`') {
-        let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let is_letter = |byte: &&u8| is_in_name(**byte) || **byte == b'-';
         let length = bytes.iter().rev().take(KEY_BYTES).take_while(is_letter).count();
-        let key = &text[text.len() - length..];
-        // `{continue: …}` of JavaScript, `{:continue => …}` of Ruby.
-        let before = text[..text.len() - length].trim_end();
-        let is_key = length > 0 && before.ends_with(['{', ',', ':']);
-        return is_key.then(|| (key.to_string(), false, false));
+        let (before, key) = text.split_at(text.len() - length);
+        // `r#continue` of Rust.
+        let before = before.strip_suffix("r#").unwrap_or(before);
+        let form = if unindexed.is_some() {
+            is_index(before).then_some(KeyForm::Indexed)?
+        } else if before.trim_end().ends_with(['{', ',', ':', '(', '[']) {
+            KeyForm::Bare
+        } else {
+            before.ends_with(' ').then_some(KeyForm::Spaced)?
+        };
+        let key = Some(key).filter(|key| !key.is_empty())?.to_string();
+        return Some(KeyBefore { key, form, is_escaped: false });
     }
     let inner = text[..text.len() - 1].trim_end_matches('\\');
     let is_escaped = inner.len() < text.len() - 1;
     let length = inner.bytes().rev().take(KEY_BYTES).position(|byte| byte == last)?;
-    let key = inner.get(inner.len() - length..)?;
-    let mut key = key.to_string();
+    let start = inner.len() - length;
+    if unindexed.is_some() && !is_index(inner.get(..start - 1)?) {
+        return None;
+    }
+    let mut key = inner.get(start..)?.to_string();
     // Once for each surrounding string.
     for _ in 0..ESCAPES {
         if !key.contains('\\') {
@@ -272,7 +328,69 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
         }
         key = string_text(&format!("\"{key}\""))?;
     }
-    Some((key, true, is_escaped))
+    Some(KeyBefore { key, form: KeyForm::Quoted, is_escaped })
+}
+
+/// Whether `[` begins an entry here. `list[key]` is an expression.
+fn is_index(before: &str) -> bool {
+    let before = before.strip_suffix('[');
+    before.is_some_and(|before| !before.bytes().last().is_some_and(is_in_name))
+}
+
+fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// How far the beginning of a printed object is searched for.
+const CALL_BYTES: usize = 1024;
+
+/// Whether this is inside the parentheses of a printed object: `{`, `Answer(` or `map[`, or those
+/// that begin a line. Prose has a space before them.
+fn is_called(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut closed = 0_usize;
+    for at in (bytes.len().saturating_sub(CALL_BYTES)..bytes.len()).rev() {
+        match bytes[at] {
+            b')' | b']' | b'}' => closed += 1,
+            b'(' | b'[' | b'{' if closed > 0 => closed -= 1,
+            b'{' => return true,
+            b'(' | b'[' => {
+                return at
+                    .checked_sub(1)
+                    .is_none_or(|at| is_in_name(bytes[at]) || bytes[at] == b'\n');
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The key of an entry that is printed as a pair: `('continue', False)` of Python, and
+/// `[ 'continue', false ]` of JavaScript. A call `get('continue', False)` is none.
+fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
+    let quote = before.chars().next_back().filter(|last| matches!(last, '"' | '\''))?;
+    let KeyBefore { key, is_escaped, .. } = key_before(before)?;
+    let inner = before[..before.len() - 1].trim_end_matches('\\');
+    let opened = inner[..inner.rfind(quote)?].trim_end_matches('\\').trim_end();
+    let outer = opened.strip_suffix(['(', '['])?;
+    let value = value_after(after, is_escaped);
+    let is_meant = match value {
+        WrittenValue::Bare(word) => is_truth(word),
+        WrittenValue::Text(_) => refusal::is_word_of_a_system(&key),
+        WrittenValue::Zero
+        | WrittenValue::Number
+        | WrittenValue::Cut(_)
+        | WrittenValue::Many(_)
+        | WrittenValue::Other => false,
+    };
+    let says = refusal::meaning(&key, value);
+    let is_call = outer.bytes().last().is_some_and(|byte| is_in_name(byte) || byte == b')');
+    let is_wanted = is_meant && !is_call && matches!(says, Meaning::Refusal | Meaning::Slip);
+    is_wanted.then_some(Sighting { at, key, is_escaped })
+}
+
+fn is_truth(word: &str) -> bool {
+    ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
 }
 
 /// The value that begins here. With `is_escaped` it ends no later than the surrounding string.
@@ -283,6 +401,7 @@ fn value_after(text: &str, is_escaped: bool) -> WrittenValue<'_> {
         let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
         text = &text[..end];
     }
+    text = unwrapped(text);
     if text.is_empty() {
         return WrittenValue::Cut("");
     }
