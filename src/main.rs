@@ -4,29 +4,6 @@ fn main() -> std::process::ExitCode {
     hookrun::main()
 }
 
-/// Keeps a closed stdin from becoming `/dev/null`, which the standard library opens for it: that is
-/// how a caller says that there is no event. What takes its place cannot be read.
-#[expect(unsafe_code, reason = "only the loader calls something before the standard library")]
-mod closed_stdin {
-    use rustix::fs::{Mode, OFlags};
-    use rustix::io::{Errno, fcntl_getfd};
-
-    // SAFETY: this section holds pointers to functions, which the loader calls once before `main`.
-    #[used]
-    #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
-    #[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
-    static BEFORE_MAIN: extern "C" fn() = fill;
-
-    extern "C" fn fill() {
-        if fcntl_getfd(rustix::stdio::stdin()) != Err(Errno::BADF) {
-            return;
-        }
-        // It gets the lowest number that is free, which is that of stdin.
-        let unreadable = rustix::fs::open("/dev/null", OFlags::WRONLY, Mode::empty());
-        std::mem::forget(unreadable);
-    }
-}
-
 /// dlmalloc behind a lock of the standard library.
 ///
 /// musl's own allocator is slow. So is the one that dlmalloc offers as a whole: musl's lock around

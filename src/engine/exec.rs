@@ -12,6 +12,7 @@ pub mod command;
 pub mod confine;
 mod engine;
 mod entry;
+mod feed;
 mod heartbeat;
 mod job;
 pub mod keeper;

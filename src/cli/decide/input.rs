@@ -86,7 +86,8 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<S
 }
 
 /// Whether an event should have been on stdin: it is a file, a pipe or a socket, and not a terminal
-/// or `/dev/null`, by which a caller says that there is none.
+/// or `/dev/null`, by which a caller says that there is none. The standard library opens
+/// `/dev/null` for a closed one.
 pub(crate) fn promises_event() -> bool {
     let stat = rustix::fs::fstat(std::io::stdin());
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice)

@@ -8,7 +8,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -17,12 +16,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
+use super::feed::Feed;
 use super::job::Job;
-use super::lines::LineStream;
 use super::pipes::HookPipes;
 use super::signals::Abort;
 use super::spawn::words_of;
-use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 #[cfg(feature = "warm")]
 use crate::engine::run::ProcessStart;
@@ -77,22 +75,6 @@ pub(super) enum Status {
     Lost,
 }
 
-/// The rest of a payload that did not fit into the pipe.
-#[derive(Debug)]
-pub(super) struct Feed {
-    pub(super) fd: OwnedFd,
-    payload: Arc<Payload>,
-    /// For a payload made in pieces: the rest of the pieces, and the one being written.
-    pieces: Option<Pieces>,
-    piece: Vec<u8>,
-    written: usize,
-    /// Where the pieces come from if there is no payload.
-    lines: Option<Arc<dyn LineStream>>,
-    /// More input may follow, so the end of this one is not the end of all.
-    stays_open: bool,
-    pub(super) is_done: bool,
-}
-
 impl Child {
     /// Starts a hook in a new session. It first writes what fits into the pipe of
     /// the hook's stdin, so that most hooks need no further feeding. With `stays_open` that does not
@@ -102,7 +84,8 @@ impl Child {
         stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
-        let HookPipes { stdin, stdout, stderr, theirs, .. } = HookPipes::take(job, stays_open)?;
+        let HookPipes { stdin, stdout, stderr, theirs, .. } =
+            HookPipes::take(job.pipes, job.stdin(stays_open))?;
         let pid = start(theirs)?;
         let mut child = Child {
             pid,
@@ -118,7 +101,9 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        job.pipes.iter().for_each(|pipes| pipes.make_next(job));
+        // Those that live as long as their session share nothing.
+        let next = job.pipes.filter(|_| job.lines.is_none());
+        next.iter().for_each(|pipes| pipes.make_next(job.stdin(false)));
         Ok(child)
     }
 
@@ -154,19 +139,13 @@ impl Child {
 
     /// Writable when the hook can take more of the input that waits for it.
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
-        let feed = self.stdin.as_ref()?;
-        let waits = feed.lines.is_none() || feed.written < feed.piece.len();
-        (waits && !feed.is_done).then(|| feed.fd.as_fd())
+        self.stdin.as_ref()?.waiting_fd()
     }
 
     /// Writes what fits without blocking. A hook that stops reading is not an error.
     pub(super) fn feed(&mut self) {
-        if let Some(feed) = &mut self.stdin {
-            feed.is_done = feed.write_some();
-        }
-        if self.stdin.as_ref().is_some_and(|feed| feed.is_done && !feed.stays_open) {
-            self.stdin = None;
-        }
+        self.stdin.iter_mut().for_each(Feed::go_on);
+        self.stdin.take_if(|feed| feed.is_over());
     }
 
     pub(super) fn close_stdin(&mut self) {
@@ -211,69 +190,6 @@ impl Child {
     pub(super) fn reap(&self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         while let Err(Errno::INTR) = rustix::process::waitid(WaitId::Pid(self.pid), options) {}
-    }
-}
-
-impl Feed {
-    /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
-    pub(super) fn begin(fd: OwnedFd, job: &Job<'_>, stays_open: bool) -> Option<Feed> {
-        let (payload, piece) = (Arc::default(), Vec::new());
-        let (pieces, lines, written, is_done) = (None, job.lines.clone(), 0, false);
-        let mut feed = Feed { fd, payload, pieces, piece, written, lines, stays_open, is_done };
-        feed.take(job);
-        if let Some(lines) = &feed.lines {
-            // A line belongs to the process that reads it, so none is taken before there is one.
-            lines.renew();
-            return Some(feed);
-        }
-        feed.is_done = feed.write_some();
-        Some(feed).filter(|feed| !feed.is_done || stays_open)
-    }
-
-    /// Begins with the payload of a job.
-    pub(super) fn take(&mut self, job: &Job<'_>) {
-        self.pieces = match job.payload.as_ref() {
-            Payload::Whole(_) => None,
-            Payload::Pieces(pieces) => Some(pieces.clone()),
-        };
-        self.payload = Arc::clone(&job.payload);
-        self.piece.clear();
-        (self.written, self.is_done) = (0, false);
-    }
-
-    /// Writes what fits. Returns true when all is written or the reader is gone.
-    fn write_some(&mut self) -> bool {
-        loop {
-            if self.written == self.piece.len() && (self.pieces.is_some() || self.lines.is_some()) {
-                self.piece.clear();
-                self.written = 0;
-                if let Some(pieces) = &mut self.pieces {
-                    pieces.next(&mut self.piece);
-                }
-                if let Some(lines) = &self.lines {
-                    let is_over = lines.take_next(&mut self.piece);
-                    if is_over || self.piece.is_empty() {
-                        return is_over;
-                    }
-                }
-            }
-            let bytes = match self.payload.as_ref() {
-                Payload::Whole(bytes) if self.lines.is_none() => bytes,
-                Payload::Whole(_) | Payload::Pieces(_) => &self.piece,
-            };
-            if self.written >= bytes.len() {
-                return true;
-            }
-            match rustix::io::write(&self.fd, &bytes[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return false,
-                Err(_) => {
-                    self.lines.iter().for_each(|lines| lines.stop_feeding());
-                    return true;
-                }
-            }
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::command::Program;
+use super::feed::StdinContent;
 use super::lines::LineStream;
 use super::pipes::PipeStore;
 use super::sandbox::SandboxRules;
@@ -84,6 +85,11 @@ impl<'a> Job<'a> {
             notes: Vec::new(),
             clock: None,
         }
+    }
+
+    /// What its process gets on stdin.
+    pub(super) fn stdin(&self, stays_open: bool) -> StdinContent<'_> {
+        StdinContent { payload: &self.payload, lines: self.lines.as_ref(), stays_open }
     }
 
     /// Whether processes that it started, in its group or outside it, may outlive it.

@@ -5,8 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::child::Feed;
-use super::job::Job;
+use super::feed::{Feed, StdinContent};
 use crate::engine::event::payload::Payload;
 
 /// Both ends of them. Ours do not block, and what fits of the input is written.
@@ -22,8 +21,8 @@ pub(super) struct HookPipes {
 }
 
 impl HookPipes {
-    pub(super) fn new(job: &Job<'_>, stays_open: bool) -> io::Result<HookPipes> {
-        let (stdin, stdin_reader) = fed(job, stays_open)?;
+    fn new(content: StdinContent<'_>) -> io::Result<HookPipes> {
+        let (stdin, stdin_reader) = fed(content)?;
         let (stdout, stdout_writer) = io::pipe()?;
         let (stderr, stderr_writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&stdout, true)?;
@@ -33,29 +32,32 @@ impl HookPipes {
             stdout: stdout.into(),
             stderr: stderr.into(),
             theirs: [stdin_reader, stdout_writer.into(), stderr_writer.into()],
-            payload: Arc::clone(&job.payload),
+            payload: Arc::clone(content.payload),
         })
     }
 
-    /// Takes the pipes that were made for it, or new ones.
-    pub(super) fn take(job: &Job<'_>, stays_open: bool) -> io::Result<HookPipes> {
-        let Some(mut pipes) = job.pipes.and_then(|store| store.next.take()) else {
-            return HookPipes::new(job, stays_open);
+    /// Takes the pipes that were made for the next hook, or new ones.
+    pub(super) fn take(
+        store: Option<&PipeStore>,
+        content: StdinContent<'_>,
+    ) -> io::Result<HookPipes> {
+        let Some(mut pipes) = store.and_then(|store| store.next.take()) else {
+            return HookPipes::new(content);
         };
         // The event may have been rewritten, and a hook of another convention has its own words.
-        let is_ready = Arc::ptr_eq(&pipes.payload, &job.payload);
-        if !is_ready || stays_open || job.lines.is_some() {
-            (pipes.stdin, pipes.theirs[0]) = fed(job, stays_open)?;
+        let is_ready = Arc::ptr_eq(&pipes.payload, content.payload);
+        if !is_ready || content.stays_open || content.lines.is_some() {
+            (pipes.stdin, pipes.theirs[0]) = fed(content)?;
         }
         Ok(pipes)
     }
 }
 
 /// A pipe for stdin with the beginning of the input.
-fn fed(job: &Job<'_>, stays_open: bool) -> io::Result<(Option<Feed>, OwnedFd)> {
+fn fed(content: StdinContent<'_>) -> io::Result<(Option<Feed>, OwnedFd)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
-    Ok((Feed::begin(writer.into(), job, stays_open), reader.into()))
+    Ok((Feed::begin(writer.into(), content), reader.into()))
 }
 
 /// What is done for the pipes of an event's hooks while a hook runs. Between two hooks nobody else
@@ -82,12 +84,12 @@ impl PipeStore {
         }
     }
 
-    /// A hook like that of `job` runs now. Without descriptors for the next one there are none, and
-    /// that hook says so.
-    pub(super) fn make_next(&self, job: &Job<'_>) {
+    /// A hook runs now, and the next one probably gets this content too. Without descriptors for
+    /// its pipes there are none, and that hook says so.
+    pub(super) fn make_next(&self, content: StdinContent<'_>) {
         self.spent.borrow_mut().clear();
-        if self.more_follow.get() && job.lines.is_none() {
-            self.next.replace(HookPipes::new(job, false).ok());
+        if self.more_follow.get() {
+            self.next.replace(HookPipes::new(content).ok());
         }
     }
 }

@@ -27,7 +27,7 @@ impl Child {
     /// Gives it the next event. It has read the one before.
     pub(crate) fn ask(&mut self, job: &Job<'_>) {
         if let Some(feed) = &mut self.stdin {
-            feed.take(job);
+            feed.take(&job.payload);
         }
         self.feed();
     }
