@@ -358,6 +358,7 @@ const PRINTED: &[&str] = &[
     "Result(reason='no', continue_=False)",
     "Result(decision='deny', reason='no')",
     "Result(decision=<Decision.BLOCK: 'block'>, reason='no')",
+    "Result(decision=<Decision.BLOCK: 1>, reason='no')",
     "Result(decision=Decision.BLOCK, reason='no')",
     "continue_=False reason='no'",
     "('continue', False)",
@@ -393,6 +394,12 @@ const PRINTED: &[&str] = &[
     "Answer { r#continue: Some(false) }",
     "Answer { decision: Some(\"block\") }",
     "Answer { decision: Decision::Deny }",
+    "Answer { decision: Decision::Deny(\"x\") }",
+    "Answer { decision: Deny(\"x\") }",
+    "Answer { decision: Block(Some(\"x\")) }",
+    "log {decision: deny.rule1}",
+    "Result(decision=Deny(reason=x))",
+    "map[decision:deny(\"x\")]",
     "Object {\"continue\": Bool(false)}",
     "Answer[continue=false, reason=no]",
     "Answer(reason=no, decision=block)",
@@ -550,6 +557,8 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "(ok) false, (continue) false",
         "Map(continue -> true, allow -> true)",
         "see Decision.BLOCK and Decision::Deny(false)",
+        "[allow]:\nhttps://example.org",
+        "Options: [allow]=\nx",
     ] {
         let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };
         let ending = NATIVE.says(&said);

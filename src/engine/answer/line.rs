@@ -25,21 +25,28 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
     if key.is_empty() || key.starts_with('-') {
         return None;
     }
-    let (value, rest) = value_in_line(after.strip_prefix('>').unwrap_or(after))?;
-    let is_assignment = text[at..].starts_with('=')
+    let after = after.strip_prefix('>').unwrap_or(after);
+    let after = after.trim_start_matches([' ', '\t', '\\']);
+    let is_assigned = text[at..].starts_with('=')
         && key_end.len() == at
-        && !after.starts_with(BLANKS)
-        && rest.chars().next().is_none_or(|c| c.is_whitespace() || CLOSERS.contains(&c))
+        && !text[at + 1..].starts_with(BLANKS)
         && !prefix.ends_with(char::is_alphanumeric);
-    let stands_alone = is_assignment || (ends_line(rest) && !is_prose(prefix));
-    let is_meant = || matches!(meaning(key, value), Meaning::Refusal | Meaning::Slip);
-    let refuses = || is_meant() && is_word_for_refusal(key);
-    (stands_alone && refuses()).then_some(key)
+    let refuses = |(value, rest): (WrittenValue<'_>, &str)| {
+        let mut signs = rest.chars();
+        let ends_word = match signs.next() {
+            None | Some('(') => true,
+            Some(':') => after.starts_with('<'),
+            Some(c) => c.is_whitespace() || CLOSERS.contains(&c),
+        };
+        let stands_alone = is_assigned && ends_word || ends_line(rest) && !is_prose(prefix);
+        stands_alone && matches!(meaning(key, value), Meaning::Refusal | Meaning::Slip)
+    };
+    let is_found = readings(after).filter_map(value_in_line).any(refuses);
+    (is_found && is_word_for_refusal(key)).then_some(key)
 }
 
 /// The value on the same line, and the rest of the line.
-fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
-    let value = unwrapped(after.trim_start_matches([' ', '\t', '\\']));
+fn value_in_line(value: &str) -> Option<(WrittenValue<'_>, &str)> {
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &value[1..];
         let end = inner.find([quote, '\n', '\r'])?;
@@ -62,31 +69,32 @@ fn is_prose(prefix: &str) -> bool {
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)
 }
 
-/// How deep a value may be wrapped.
-const WRAPPINGS: usize = 4;
+/// How many layers of a value are read, itself included.
+const WRAPPINGS: usize = 5;
 
-/// The value in what a language prints around it: `Some(false)`, `Decision::Deny`,
-/// `<Decision.BLOCK: 'block'>` of Python, `string(5) "block"` of PHP.
-pub(super) fn unwrapped(text: &str) -> &str {
-    let mut text = text;
-    for _ in 0..WRAPPINGS {
-        let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-        let inside = text
-            .strip_prefix('<')
-            .and_then(|text| text.trim_start_matches(path).strip_prefix(": "));
-        let name = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let rest = name.strip_prefix("::").or_else(|| name.strip_prefix('.'));
-        let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
-        let argument = name.strip_prefix('(').filter(|_| name.len() < text.len());
-        text = match (inside, rest, argument) {
-            (Some(inner), ..) => inner,
-            (_, Some(rest), _) if name.len() < text.len() => rest,
-            (.., Some(argument)) => {
-                let length = argument.trim_start_matches(|c: char| c.is_ascii_digit());
-                length.strip_prefix(") ").filter(|text| text.starts_with('"')).unwrap_or(argument)
-            }
-            _ => break,
-        };
+/// A value in what a language prints around it, with each layer taken off: `Some(false)`,
+/// `Decision::Deny("no")`, `<Decision.BLOCK: 1>` of Python, `string(5) "block"` of PHP. Any of them
+/// may be what refuses.
+pub(super) fn readings(text: &str) -> impl Iterator<Item = &str> {
+    let is_enum = text.starts_with('<');
+    std::iter::successors(Some(text), move |text| inner(text, is_enum)).take(WRAPPINGS)
+}
+
+/// The value without its outer layer; `None` if it has none. `: ` ends one in an enum of Python.
+fn inner(text: &str, is_enum: bool) -> Option<&str> {
+    if let Some(inner) = text.strip_prefix('<') {
+        return Some(inner);
     }
-    text
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if rest.len() == text.len() {
+        return None;
+    }
+    if let Some(argument) = rest.strip_prefix('(') {
+        let length = argument.trim_start_matches(|c: char| c.is_ascii_digit());
+        let quoted = length.strip_prefix(") ").filter(|text| text.starts_with('"'));
+        return Some(quoted.unwrap_or(argument));
+    }
+    let part = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.'));
+    let part = part.filter(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()));
+    part.or_else(|| rest.strip_prefix(": ").filter(|_| is_enum))
 }

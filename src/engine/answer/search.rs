@@ -9,7 +9,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::{KEY_BYTES, refusing_key, unwrapped};
+use super::line::{KEY_BYTES, readings, refusing_key};
 use super::object::{SEARCHED_BYTES, read_until, value_of};
 use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
@@ -227,13 +227,10 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
         let KeyBefore { key, form, is_escaped } = key_before(&text[..at])?;
         let value = after.trim_start_matches([' ', '\t', '\r']);
         let is_empty = value.is_empty() || value.starts_with('\n');
-        let written = if matches!(form, KeyForm::Indexed) && is_empty {
-            // PHP prints nothing for `false`.
-            WrittenValue::Bare("false")
-        } else {
-            value_after(after, is_escaped)
-        };
-        let says = refusal::meaning(&key, written);
+        // PHP prints nothing for `false`.
+        let is_false = matches!(form, KeyForm::Indexed) && is_empty && text[at..].starts_with("=>");
+        let value = if is_false { "false\n" } else { value_after(after, is_escaped) };
+        let says = meaning_of(&key, value);
         let is_after_brace = first_brace < at;
         let is_quoted = matches!(form, KeyForm::Quoted);
         let is_wanted = match says {
@@ -374,7 +371,7 @@ fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
     let opened = inner[..inner.rfind(quote)?].trim_end_matches('\\').trim_end();
     let outer = opened.strip_suffix(['(', '['])?;
     let value = value_after(after, is_escaped);
-    let is_meant = match value {
+    let is_meant = readings(value).any(|text| match written(text) {
         WrittenValue::Bare(word) => is_truth(word),
         WrittenValue::Text(_) => refusal::is_word_of_a_system(&key),
         WrittenValue::Zero
@@ -382,8 +379,8 @@ fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
         | WrittenValue::Cut(_)
         | WrittenValue::Many(_)
         | WrittenValue::Other => false,
-    };
-    let says = refusal::meaning(&key, value);
+    });
+    let says = meaning_of(&key, value);
     let is_call = outer.bytes().last().is_some_and(|byte| is_in_name(byte) || byte == b')');
     let is_wanted = is_meant && !is_call && matches!(says, Meaning::Refusal | Meaning::Slip);
     is_wanted.then_some(Sighting { at, key, is_escaped })
@@ -393,15 +390,32 @@ fn is_truth(word: &str) -> bool {
     ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
 }
 
-/// The value that begins here. With `is_escaped` it ends no later than the surrounding string.
-fn value_after(text: &str, is_escaped: bool) -> WrittenValue<'_> {
-    let mut text = text.trim_start();
-    if is_escaped {
-        let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
-        let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
-        text = &text[..end];
+/// The text in which a value begins. With `is_escaped` it ends with the surrounding string.
+fn value_after(text: &str, is_escaped: bool) -> &str {
+    let text = text.trim_start();
+    if !is_escaped {
+        return text;
     }
-    text = unwrapped(text);
+    let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
+    let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// The meaning of a key with the value that begins here: the strictest of its readings.
+fn meaning_of(key: &str, text: &str) -> Meaning {
+    let mut strictest = Meaning::Nothing;
+    for reading in readings(text) {
+        match refusal::meaning(key, written(reading)) {
+            refused @ (Meaning::Refusal | Meaning::Slip) => return refused,
+            Meaning::Question => strictest = Meaning::Question,
+            Meaning::Nothing => {}
+        }
+    }
+    strictest
+}
+
+/// The value that begins here.
+fn written(text: &str) -> WrittenValue<'_> {
     if text.is_empty() {
         return WrittenValue::Cut("");
     }
@@ -434,7 +448,7 @@ fn many_after(text: &str) -> WrittenValue<'_> {
         None => WrittenValue::Cut(""),
         Some(b']' | b'}') => WrittenValue::Other,
         Some(b'{' | b'[') => WrittenValue::Many(None),
-        Some(_) => match value_after(inner, false) {
+        Some(_) => match readings(inner).last().map_or(WrittenValue::Other, written) {
             WrittenValue::Text(text) => WrittenValue::Many(Some(text)),
             WrittenValue::Bare(_)
             | WrittenValue::Zero

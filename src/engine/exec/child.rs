@@ -76,8 +76,8 @@ pub(super) enum Status {
 }
 
 impl Child {
-    /// Starts a hook in a new session. It first writes what fits into the pipe of
-    /// the hook's stdin, so that most hooks need no further feeding. With `stays_open` that does not
+    /// Starts a hook in a new session. What fits of its input is in the pipe
+    /// before that, so that most hooks need no further feeding. With `stays_open` that does not
     /// end there. `start` gives the streams to a process, and closes our copies.
     pub(super) fn start(
         job: &Job<'_>,
@@ -101,9 +101,7 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        // Those that live as long as their session share nothing.
-        let next = job.pipes.filter(|_| job.lines.is_none());
-        next.iter().for_each(|pipes| pipes.make_next(job.stdin(false)));
+        job.pipes.iter().for_each(|pipes| pipes.make_next(job.stdin(false)));
         Ok(child)
     }
 

@@ -2,11 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+
+use rustix::process::Resource;
 
 use super::feed::{Feed, StdinContent};
 use crate::engine::event::payload::Payload;
+
+/// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc`, a
+/// control group, the keeper.
+const ROOM: u64 = 16;
 
 /// Both ends of them. Ours do not block, and what fits of the input is written.
 #[derive(Debug)]
@@ -36,6 +42,14 @@ impl HookPipes {
         })
     }
 
+    /// Whether this process may open enough other files while it has these pipes.
+    fn leaves_room(&self) -> bool {
+        // The lowest free number is used, so about as many are open.
+        let open = self.theirs.iter().map(|end| end.as_raw_fd()).max().unwrap_or_default();
+        let most = rustix::process::getrlimit(Resource::Nofile).current;
+        most.is_none_or(|most| u64::from(open.unsigned_abs()) + ROOM < most)
+    }
+
     /// Takes the pipes that were made for the next hook, or new ones.
     pub(super) fn take(
         store: Option<&PipeStore>,
@@ -46,7 +60,7 @@ impl HookPipes {
         };
         // The event may have been rewritten, and a hook of another convention has its own words.
         let is_ready = Arc::ptr_eq(&pipes.payload, content.payload);
-        if !is_ready || content.stays_open || content.lines.is_some() {
+        if !is_ready || content.stays_open {
             (pipes.stdin, pipes.theirs[0]) = fed(content)?;
         }
         Ok(pipes)
@@ -77,19 +91,19 @@ impl PipeStore {
         self.more_follow.set(more_follow);
     }
 
-    /// Closes `spent` descriptors when another hook runs, if one will.
+    /// Closes `spent` descriptors when the next hook runs, if its pipes are ready.
     pub(super) fn close_later(&self, spent: impl Iterator<Item = OwnedFd>) {
-        if self.more_follow.get() {
+        if self.next.borrow().is_some() {
             self.spent.borrow_mut().extend(spent);
         }
     }
 
-    /// A hook runs now, and the next one probably gets this content too. Without descriptors for
-    /// its pipes there are none, and that hook says so.
+    /// A hook runs now, and the next one probably gets this content too. Where descriptors are few
+    /// its pipes are made when it starts.
     pub(super) fn make_next(&self, content: StdinContent<'_>) {
         self.spent.borrow_mut().clear();
         if self.more_follow.get() {
-            self.next.replace(HookPipes::new(content).ok());
+            self.next.replace(HookPipes::new(content).ok().filter(HookPipes::leaves_room));
         }
     }
 }
