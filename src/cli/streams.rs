@@ -72,7 +72,8 @@ pub(crate) fn reader_left_within(pause: Duration) -> bool {
     let stdout = io::stdout();
     let mut streams = [PollFd::new(&stdout, PollFlags::empty())];
     let pause = Timespec::try_from(pause).ok();
-    matches!(poll(&mut streams, pause.as_ref()), Ok(ready) if ready > 0)
+    let has_left = PollFlags::ERR | PollFlags::HUP;
+    poll(&mut streams, pause.as_ref()).is_ok() && streams[0].revents().intersects(has_left)
 }
 
 /// Whether the reader of stdout has left, so that what goes nowhere else need not be made.

@@ -2,7 +2,7 @@
 //! them are used: that search is much of what a report of many decisions takes.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crate::lab::audit::read::{FileLines, ReadError};
 use crate::lab::audit::redact::Redactor;
@@ -24,11 +24,14 @@ pub(super) struct CleanText {
     pub(super) text: String,
 }
 
-/// The lines of all files, one after the other. Nobody waits for the thread: it may wait for lines
-/// that are not wanted any more.
-pub(super) fn read_clean(files: Vec<FileLines>, redactor: Redactor) -> Receiver<Vec<CleanLine>> {
+/// The lines of all files, one after the other, and the thread that reads them. Wait for it only
+/// after the last line: it may wait until somebody takes lines that are not wanted any more.
+pub(super) fn read_clean(
+    files: Vec<FileLines>,
+    redactor: Redactor,
+) -> (Receiver<Vec<CleanLine>>, JoinHandle<()>) {
     let (sender, receiver) = sync_channel(BATCHES);
-    thread::spawn(move || {
+    let reader = thread::spawn(move || {
         let mut batch = LineBatch { lines: Vec::new(), bytes: 0, sender };
         for (file, mut lines) in files.into_iter().enumerate() {
             if batch.read(file, &mut lines, &redactor).is_none() {
@@ -37,7 +40,7 @@ pub(super) fn read_clean(files: Vec<FileLines>, redactor: Redactor) -> Receiver<
         }
         batch.hand_over();
     });
-    receiver
+    (receiver, reader)
 }
 
 struct LineBatch {

@@ -1,6 +1,7 @@
 //! The decisions that a command looks at: in which files they are, which of them it wants, and
 //! which lines could not be read.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -76,12 +77,15 @@ impl ChosenDecisions {
             self.files.iter().rev().map(|file| FileLines::open(file)).collect();
         let opened = opened.map_err(cannot_read)?;
         let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
-        let batches = read_clean(opened, redactor);
+        let (batches, reader) = read_clean(opened, redactor);
         while is_wanted() {
             let batch = match batches.recv_timeout(LOOK_EVERY) {
                 Ok(batch) => batch,
                 Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return Ok(true),
+                Err(RecvTimeoutError::Disconnected) => {
+                    reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+                    return Ok(true);
+                }
             };
             for line in batch {
                 match line {

@@ -12,19 +12,21 @@ pub(super) const NAME: &str = "hookrun";
 /// How lines of comment begin, in the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 
-/// How other text begins that is no code, in which there are no directives, and what begins one there.
+/// How docstrings and block comments begin, which hold no directives, and the mark to write instead.
 const OTHER_COMMENTS: &[(&str, &str)] =
     &[("/*", "//"), ("*", "//"), ("\"\"\"", "#"), ("'''", "#"), (NAME, "#")];
 
 pub(super) fn comment_of(line: &str) -> Option<&str> {
-    let comment = COMMENTS.iter().find_map(|start| line.strip_prefix(start))?;
-    Some(comment.trim_start_matches(['#', '/', '-', ';']).trim_start())
+    let (mark, comment) =
+        COMMENTS.iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
+    Some(comment.trim_start_matches(&mark[..1]).trim_start())
 }
 
 /// What may be around a directive that is misspelt or in another sort of comment.
 const BRACKETS: &[(&str, &str)] = &[
     ("/*", "*/"),
     ("\"\"\"", "\"\"\""),
+    ("-*-", "-*-"),
     ("[[", "]]"),
     ("(", ")"),
     ("[", "]"),
@@ -48,8 +50,22 @@ impl NearDirective<'_> {
         let settings = BRACKETS.iter().filter(is_open).fold(self.settings, |rest, (_, close)| {
             rest.trim_end().strip_suffix(close).unwrap_or(rest)
         });
-        format!("`{mark} {NAME}: {}`", settings.trim_end())
+        format!("`{mark} {NAME}: {}`", with_equals(settings.trim_end()))
     }
+}
+
+/// Settings whose names end in `=`, where they end in a colon.
+fn with_equals(settings: &str) -> String {
+    let mut rest = settings;
+    let mut written = String::with_capacity(settings.len());
+    while let Some((before, after)) = rest.split_once(':') {
+        let name = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let is_name = !name.is_empty() && names_setting(name) && !name.contains('=');
+        written.push_str(before);
+        written.push(if is_name { '=' } else { ':' });
+        rest = if is_name { after.trim_start() } else { after };
+    }
+    written + rest
 }
 
 /// `text` is a directive, or would be one but for the spelling of its beginning, if after any signs
@@ -105,11 +121,13 @@ fn is_only_settings(text: &str) -> bool {
         .unwrap_or_else(|_| glued.split_whitespace().map(str::to_string).collect());
     let mut takes_blanks = false;
     words.iter().all(|word| {
-        let (name, is_setting) = match word.split_once(['=', ':']) {
-            Some((name, _)) => (name, is_nearly_setting(name)),
-            None => (word.as_str(), is_flag(word)),
+        let is_setting = match word.split_once(['=', ':']) {
+            Some((name, _)) => is_nearly_setting(name),
+            None => is_flag(word),
         };
-        takes_blanks = if is_setting { takes_expression(name) } else { takes_blanks };
+        // What follows `description:` is prose.
+        let expression = word.split_once('=').filter(|(name, _)| takes_expression(name));
+        takes_blanks = if is_setting { expression.is_some() } else { takes_blanks };
         is_setting || takes_blanks || !word.contains(char::is_alphanumeric)
     })
 }

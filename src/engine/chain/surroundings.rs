@@ -354,8 +354,8 @@ pub(super) fn ways_to_ask(
     ways
 }
 
-/// Our variables in hookrun's environment that this hook does not get. When a hook runs hookrun,
-/// they describe another event.
+/// Our variables in hookrun's environment that this hook does not get: they describe another event,
+/// or only look like ours.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
     let ours = inherited.iter().map(String::as_str).filter(|name| name.starts_with("HOOKRUN_"));

@@ -117,6 +117,10 @@ fn prose_about_hookrun_is_not_a_directive() {
 
 /// Comments that only speak of hookrun or of hooks.
 const PROSE: &[&str] = &[
+    "# hookrun runs: before each tool",
+    "# hookrun description: blocks rm -rf",
+    "# hookrun command: blocks rm -rf",
+    "# hookrun - description: what it does and why",
     "# hook run: path=/usr/bin is set by cron",
     "# Hook run: timeout=5s was too short",
     "# hookrun, priority=5 in the toml",
@@ -190,6 +194,8 @@ const MISSPELT: &[(&str, &str)] = &[
     ("# hookurn: tool=bash", "# hookrun: tool=bash"),
     ("# hoookrun tool=bash", "# hookrun: tool=bash"),
     ("# hookruns: tool=bash", "# hookrun: tool=bash"),
+    ("# @hookrun: tool: bash timeout:5s", "# hookrun: tool=bash timeout=5s"),
+    ("# -*- hookrun: tool=bash -*-", "# hookrun: tool=bash"),
     ("# h\u{43e}\u{43e}krun: tool=bash", "# hookrun: tool=bash"),
     ("# hook-run timeout=10s", "# hookrun: timeout=10s"),
     ("# hook-run: parallel", "# hookrun: parallel"),
@@ -242,8 +248,8 @@ const MISSPELT: &[(&str, &str)] = &[
     // Settings that want a cure themselves.
     ("# hookrun tol=bash", "# hookrun: tol=bash"),
     ("# Hookrun: timout=5s", "# hookrun: timout=5s"),
-    ("# Hookrun: tool: bash", "# hookrun: tool: bash"),
-    ("# hook-run: tool: bash", "# hookrun: tool: bash"),
+    ("# Hookrun: tool: bash", "# hookrun: tool=bash"),
+    ("# hook-run: tool: bash", "# hookrun: tool=bash"),
     ("# hook-run: matcher=Bash", "# hookrun: matcher=Bash"),
     ("# hook-run: memory=64M", "# hookrun: memory=64M"),
     ("# hook-run: tool = bash path = .env", "# hookrun: tool = bash path = .env"),
