@@ -28,6 +28,25 @@ fn too_few_descriptors_refuse() {
     }
 }
 
+/// The pipes of a hook are made while the hook before it runs, but not with the last descriptors.
+#[test]
+fn a_second_hook_needs_no_more_descriptors_than_the_first() {
+    let guard = "# hookrun: on_failure=allow\nexit 1";
+    let one = Sandbox::new().hook("20-guard", guard);
+    // It leaves a process that is found and ended before the next hook starts.
+    let leaver = "setsid sh -c 'sleep 60; touch late' </dev/null >/dev/null 2>&1 &";
+    let two = Sandbox::new().hook("10-first", leaver).hook("20-guard", guard);
+    // With fewer the shell of the hook cannot read its script.
+    for limit in 11..=40 {
+        let line = format!("ulimit -n {limit}; exec \"$@\"");
+        if decide_by(&one, &line, &[]).status != 2 {
+            continue;
+        }
+        let ran = decide_by(&two, &line, &[]);
+        assert!(ran.status == 2 && ran.stderr.contains("20-guard"), "{limit}: {ran:?}");
+    }
+}
+
 #[test]
 fn a_hook_that_takes_the_descriptors_of_hookrun_away_is_waited_for_no_longer() {
     for limit in ["0:", "2:", "3:3"] {
