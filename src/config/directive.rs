@@ -104,7 +104,8 @@ impl DirectiveReader<'_, '_> {
             let cure = "write settings, for example `timeout=10s`";
             return self.reader.fault(start, "the directive is empty", cure);
         }
-        if let Some(complaint) = blanks(&words).or_else(|| eaten(directive)) {
+        let complaint = blanks(&words).or_else(|| separated(&words)).or_else(|| eaten(directive));
+        if let Some(complaint) = complaint {
             return self.reader.complain(start, complaint);
         }
         for word in words {
@@ -223,6 +224,18 @@ fn blanks(words: &[String]) -> Option<Complaint> {
     let quote = if value.contains([' ', '\\', '|', '(']) { "'" } else { "" };
     let cause = format!("`{name}` and its value are joined by `=`, without blanks");
     Some(Complaint::with_cure(cause, format!("write `{name}={quote}{value}{quote}`")))
+}
+
+/// That a comma or semicolon ends a setting, as if it separated two: `path=*.env, tool=bash`.
+fn separated(words: &[String]) -> Option<Complaint> {
+    let is_setting = |word: &&String| {
+        let name = word.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| names_setting(name) && !takes_expression(name))
+    };
+    let word = words.iter().filter(is_setting).find(|word| word.ends_with([',', ';']))?;
+    let cause = format!("the last sign of `{word}` would be part of its value");
+    let meant = word.trim_end_matches([',', ';']);
+    Some(Complaint::with_cure(cause, format!("blanks separate settings: write `{meant}`")))
 }
 
 /// That a backslash outside quotes is lost, as a shell loses it: `command=git\s+push`.

@@ -373,6 +373,8 @@ const PRINTED: &[&str] = &[
     "{\"continue\"=>false}",
     "{:continue=>false, :reason=>\"no\"}",
     "#<struct Result continue=false, reason=\"no\">",
+    "#<struct Result decision=:block, reason=\"no\">",
+    "Array\n(\n    [deny] => 1\n)",
     "#<Result:0x00007f @continue=false, @reason=\"no\">",
     "$VAR1 = {\n          'reason' => 'no',\n          'continue' => 0\n        };",
     "$VAR1 = {\n  'continue' => bless( do{\\(my $o = 0)}, 'JSON::PP::Boolean' )\n};",
@@ -558,6 +560,10 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "Map(continue -> true, allow -> true)",
         "see Decision.BLOCK and Decision::Deny(false)",
         "[allow]:\nhttps://example.org",
+        "map[start:1 stop:3]",
+        "Trip(start: 10, stop: 11)",
+        "Array\n(\n    [start] => 1\n    [stop] => 3\n)",
+        "Array\n(\n    [status] => \n    [action] => \n)",
         "Options: [allow]=\nx",
     ] {
         let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };

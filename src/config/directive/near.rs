@@ -87,7 +87,7 @@ fn near_directive(text: &str) -> Option<NearDirective<'_>> {
         return None;
     }
     let has_exact_name = name.eq_ignore_ascii_case(NAME) && signs.contains([':', '：']);
-    let has_only_settings = is_only_settings(settings);
+    let has_only_settings = !settings.is_empty() && is_only_settings(settings);
     let is_near = has_only_settings || has_exact_name && names_setting(settings);
     let beginning = text[..text.len() - settings.len()].trim_end();
     is_near.then_some(NearDirective { beginning, settings, has_exact_name, has_only_settings })

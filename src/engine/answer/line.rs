@@ -82,7 +82,8 @@ pub(super) fn readings(text: &str) -> impl Iterator<Item = &str> {
 
 /// The value without its outer layer; `None` if it has none. `: ` ends one in an enum of Python.
 fn inner(text: &str, is_enum: bool) -> Option<&str> {
-    if let Some(inner) = text.strip_prefix('<') {
+    // `:block` is a symbol of Ruby and Elixir.
+    if let Some(inner) = text.strip_prefix(['<', ':']) {
         return Some(inner);
     }
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');

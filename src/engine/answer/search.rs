@@ -227,18 +227,28 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
         let KeyBefore { key, form, is_escaped } = key_before(&text[..at])?;
         let value = after.trim_start_matches([' ', '\t', '\r']);
         let is_empty = value.is_empty() || value.starts_with('\n');
-        // PHP prints nothing for `false`.
-        let is_false = matches!(form, KeyForm::Indexed) && is_empty && text[at..].starts_with("=>");
-        let value = if is_false { "false\n" } else { value_after(after, is_escaped) };
+        // PHP prints nothing for `false`, and 1 for `true`.
+        let is_of_php = matches!(form, KeyForm::Indexed) && text[at..].starts_with("=>");
+        let takes_false = || refusal::meaning(&key, WrittenValue::Zero) != Meaning::Nothing;
+        let value = match is_of_php && is_empty && takes_false() {
+            true => "false\n",
+            false => value_after(after, is_escaped),
+        };
         let says = meaning_of(&key, value);
         let is_after_brace = first_brace < at;
+        // `Range(start: 1, stop: 3)` counts something.
+        let is_number = matches!(written(value), WrittenValue::Number);
+        let is_count = is_number && !(is_of_php && value.split_whitespace().next() == Some("1"));
         let is_quoted = matches!(form, KeyForm::Quoted);
         let is_wanted = match says {
             Meaning::Nothing => is_quoted && is_after_brace && vocabulary.knows(&key),
             Meaning::Question => is_after_brace,
             Meaning::Refusal | Meaning::Slip => match form {
-                KeyForm::Quoted | KeyForm::Indexed => true,
-                KeyForm::Bare => is_after_brace || is_called(&text[..at]),
+                KeyForm::Quoted => true,
+                KeyForm::Bare if is_after_brace => true,
+                _ if is_count => false,
+                KeyForm::Indexed => true,
+                KeyForm::Bare => is_called(&text[..at]),
                 KeyForm::Spaced => !after.starts_with(' ') && is_called(&text[..at]),
             },
         };

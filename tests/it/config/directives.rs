@@ -117,6 +117,7 @@ fn prose_about_hookrun_is_not_a_directive() {
 
 /// Comments that only speak of hookrun or of hooks.
 const PROSE: &[&str] = &[
+    "# --- hookrun: ---",
     "# hookrun runs: before each tool",
     "# hookrun description: blocks rm -rf",
     "# hookrun command: blocks rm -rf",

@@ -128,10 +128,20 @@ fn word(bytes: &[u8], at: usize, maybe: &mut Maybe) {
 fn signed(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let [.., one, two, sign] = &bytes[..=at] else { return };
     if may_have(&TO_SIGN, [*one, *two, *sign]) {
-        let is_here =
-            |word: &str| at.checked_sub(sign_of(word)).is_some_and(|at| begins(&bytes[at..], word));
+        let is_here = |word: &str| {
+            let here = at.checked_sub(sign_of(word)).map(|start| &bytes[start..]);
+            // Many ordinary words end so: `disk-usage`, `task-list`.
+            here.is_some_and(|here| begins(here, word) && (word != "sk-" || is_long(here)))
+        };
         mark(&OF_LAST, *two, maybe, is_here);
     }
+}
+
+/// Whether a text begins with as many signs of a token as the shortest that begins with `sk-` has.
+fn is_long(text: &[u8]) -> bool {
+    const SHORTEST: usize = "sk-".len() + 16;
+    let is_of_token = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    text.iter().take(SHORTEST).take_while(is_of_token).count() == SHORTEST
 }
 
 /// Whether a text begins so. Most differ in the first letter, which needs no call.
