@@ -22,6 +22,7 @@ pub mod refusal;
 mod search;
 mod structured;
 mod text;
+mod written;
 
 use serde_json::Value;
 

@@ -4,6 +4,7 @@
 //! there may come before it. `continue=false` must be a word by itself.
 
 use super::refusal::{Meaning, WrittenValue, is_word_for_refusal, meaning};
+use super::written::readings;
 
 /// The longest key that can count.
 pub(super) const KEY_BYTES: usize = 64;
@@ -67,35 +68,4 @@ fn ends_line(rest: &str) -> bool {
 fn is_prose(prefix: &str) -> bool {
     let word = prefix.trim_end_matches(BLANKS).rsplit(char::is_whitespace).next().unwrap_or("");
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)
-}
-
-/// How many layers of a value are read, itself included.
-const WRAPPINGS: usize = 5;
-
-/// A value in what a language prints around it, with each layer taken off: `Some(false)`,
-/// `Decision::Deny("no")`, `<Decision.BLOCK: 1>` of Python, `string(5) "block"` of PHP. Any of them
-/// may be what refuses.
-pub(super) fn readings(text: &str) -> impl Iterator<Item = &str> {
-    let is_enum = text.starts_with('<');
-    std::iter::successors(Some(text), move |text| inner(text, is_enum)).take(WRAPPINGS)
-}
-
-/// The value without its outer layer; `None` if it has none. `: ` ends one in an enum of Python.
-fn inner(text: &str, is_enum: bool) -> Option<&str> {
-    // `:block` is a symbol of Ruby and Elixir.
-    if let Some(inner) = text.strip_prefix(['<', ':']) {
-        return Some(inner);
-    }
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    if rest.len() == text.len() {
-        return None;
-    }
-    if let Some(argument) = rest.strip_prefix('(') {
-        let length = argument.trim_start_matches(|c: char| c.is_ascii_digit());
-        let quoted = length.strip_prefix(") ").filter(|text| text.starts_with('"'));
-        return Some(quoted.unwrap_or(argument));
-    }
-    let part = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.'));
-    let part = part.filter(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()));
-    part.or_else(|| rest.strip_prefix(": ").filter(|_| is_enum))
 }

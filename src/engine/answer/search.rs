@@ -9,10 +9,11 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::{KEY_BYTES, readings, refusing_key};
+use super::line::{KEY_BYTES, refusing_key};
 use super::object::{SEARCHED_BYTES, read_until, value_of};
 use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
+use super::written::{meaning_of, readings, value_after, written};
 use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::outcome::Decision;
 
@@ -398,76 +399,6 @@ fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
 
 fn is_truth(word: &str) -> bool {
     ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
-}
-
-/// The text in which a value begins. With `is_escaped` it ends with the surrounding string.
-fn value_after(text: &str, is_escaped: bool) -> &str {
-    let text = text.trim_start();
-    if !is_escaped {
-        return text;
-    }
-    let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
-    let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
-    &text[..end]
-}
-
-/// The meaning of a key with the value that begins here: the strictest of its readings.
-fn meaning_of(key: &str, text: &str) -> Meaning {
-    let mut strictest = Meaning::Nothing;
-    for reading in readings(text) {
-        match refusal::meaning(key, written(reading)) {
-            refused @ (Meaning::Refusal | Meaning::Slip) => return refused,
-            Meaning::Question => strictest = Meaning::Question,
-            Meaning::Nothing => {}
-        }
-    }
-    strictest
-}
-
-/// The value that begins here.
-fn written(text: &str) -> WrittenValue<'_> {
-    if text.is_empty() {
-        return WrittenValue::Cut("");
-    }
-    let opened = text.trim_start_matches('\\');
-    let Some(quote) = opened.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else {
-        let is_letter = |c: char| c.is_ascii_alphanumeric();
-        let word = text.trim_start_matches(is_letter);
-        let word = &text[..text.len() - word.len()];
-        return match word {
-            "" => many_after(text),
-            _ if word.len() == text.len() => WrittenValue::Cut(word),
-            _ if word.parse::<u64>() == Ok(0) => WrittenValue::Zero,
-            _ if word.starts_with(|c: char| c.is_ascii_digit()) => WrittenValue::Number,
-            _ => WrittenValue::Bare(word),
-        };
-    };
-    let inner = &opened[1..];
-    match inner.split_once(quote) {
-        Some((value, _)) => WrittenValue::Text(value.trim_end_matches('\\')),
-        None => WrittenValue::Cut(inner),
-    }
-}
-
-/// The list or object that begins here.
-fn many_after(text: &str) -> WrittenValue<'_> {
-    let Some(inner) = text.strip_prefix(['[', '{']).map(str::trim_start) else {
-        return WrittenValue::Other;
-    };
-    match inner.as_bytes().first() {
-        None => WrittenValue::Cut(""),
-        Some(b']' | b'}') => WrittenValue::Other,
-        Some(b'{' | b'[') => WrittenValue::Many(None),
-        Some(_) => match readings(inner).last().map_or(WrittenValue::Other, written) {
-            WrittenValue::Text(text) => WrittenValue::Many(Some(text)),
-            WrittenValue::Bare(_)
-            | WrittenValue::Zero
-            | WrittenValue::Number
-            | WrittenValue::Cut(_)
-            | WrittenValue::Many(_)
-            | WrittenValue::Other => WrittenValue::Many(None),
-        },
-    }
 }
 
 /// How many levels of a value are read to find its meaning.

@@ -43,15 +43,15 @@ fn the_house_keeps_its_measures() {
     let longest_file = sources.iter().max_by_key(|source| lines(source)).unwrap();
     // What is measured, how much it is, and how much it may be.
     let measures = [
-        ("lines of src", sources.iter().map(lines).sum(), 84_770),
-        ("lines of code in it, without comments and unit tests", code_lines(&sources), 67_080),
+        ("lines of src", sources.iter().map(lines).sum(), 84_780),
+        ("lines of code in it, without comments and unit tests", code_lines(&sources), 67_090),
         (
             "lines of the engine, which is all that an embedder must compile",
             engine.map(Source::compiled_lines).sum(),
-            20_380,
+            20_385,
         ),
         ("dependencies of the engine alone", needed_dependencies().len(), 15),
-        ("files", sources.len(), 503),
+        ("files", sources.len(), 504),
         ("public items, without fields and methods", public_items(&sources), 250),
         ("names of more than one type", names_of_several_types(&sources).len(), 0),
         ("parameters that are tuples", tuple_parameters(&sources).len(), 0),
