@@ -300,22 +300,28 @@ fn the_full_queue_of_a_stopped_helper_keeps_no_run_waiting() {
 fn a_helper_that_is_killed_while_it_decides_blocks() {
     let Some(python) = python() else { return };
     let user = WarmUser::new(&python, FORK);
-    user.warm_up();
-    let before = user.times_run();
-    let ran = std::thread::scope(|scope| {
-        let run = scope.spawn(|| user.run("wait"));
-        let until = Instant::now() + FAR;
-        while user.times_run() == before && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Longer than a hook runs before the keeper watches it.
-        std::thread::sleep(Duration::from_millis(1000));
-        user.signal_helper(Signal::KILL);
-        run.join().unwrap()
-    });
+    // On a busy machine a run may decide without the helper, and then waits for its hook's timeout.
+    let decide = || {
+        user.warm_up();
+        let before = user.times_run();
+        let ran = std::thread::scope(|scope| {
+            let run = scope.spawn(|| user.run("wait"));
+            let until = Instant::now() + FAR;
+            while user.times_run() == before && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            // Longer than a hook runs before the keeper watches it.
+            std::thread::sleep(Duration::from_millis(1000));
+            user.signal_helper(Signal::KILL);
+            run.join().unwrap()
+        });
+        assert_eq!(user.times_run(), before + 1);
+        ran
+    };
+    let is_by_helper = |ran: &Ran| !ran.stdout.contains("timed out after 1m");
+    let ran = (0..3).map(|_| decide()).find(is_by_helper).unwrap();
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(ran.stdout.contains("gave no decision: it has ended"), "{ran:?}");
-    assert_eq!(user.times_run(), before + 1);
 }
 
 #[test]
