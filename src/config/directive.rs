@@ -230,7 +230,8 @@ fn blanks(words: &[String]) -> Option<Complaint> {
 fn separated(words: &[String]) -> Option<Complaint> {
     let is_setting = |word: &&String| {
         let name = word.split_once('=').map(|(name, _)| name);
-        name.is_some_and(|name| names_setting(name) && !takes_expression(name))
+        let may_end_so = |name| takes_expression(name) && name != "runs";
+        name.is_some_and(|name| names_setting(name) && !may_end_so(name))
     };
     let word = words.iter().filter(is_setting).find(|word| word.ends_with([',', ';']))?;
     let cause = format!("the last sign of `{word}` would be part of its value");

@@ -560,6 +560,7 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "Map(continue -> true, allow -> true)",
         "see Decision.BLOCK and Decision::Deny(false)",
         "[allow]:\nhttps://example.org",
+        "[allow]:",
         "map[start:1 stop:3]",
         "Trip(start: 10, stop: 11)",
         "Array\n(\n    [start] => 1\n    [stop] => 3\n)",

@@ -231,9 +231,13 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
         // PHP prints nothing for `false`, and 1 for `true`.
         let is_of_php = matches!(form, KeyForm::Indexed) && text[at..].starts_with("=>");
         let takes_false = || refusal::meaning(&key, WrittenValue::Zero) != Meaning::Nothing;
-        let value = match is_of_php && is_empty && takes_false() {
-            true => "false\n",
-            false => value_after(after, is_escaped),
+        let value = match form {
+            KeyForm::Indexed if is_empty && is_of_php && takes_false() => "false\n",
+            // `[allow]:` ends a line of a list of links.
+            KeyForm::Indexed if is_empty => return None,
+            KeyForm::Quoted | KeyForm::Bare | KeyForm::Spaced | KeyForm::Indexed => {
+                value_after(after, is_escaped)
+            }
         };
         let says = meaning_of(&key, value);
         let is_after_brace = first_brace < at;

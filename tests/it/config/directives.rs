@@ -461,3 +461,21 @@ fn a_directive_is_read_whole_or_not_at_all() {
     let wanted = format!("error {place}: {wanted} [move it to the beginning]");
     assert_eq!(problems(&format!("{whole}{cut}\n")), [wanted]);
 }
+
+/// The sign would be part of the value: a guard of files whose names end in a comma.
+#[test]
+fn a_sign_between_settings_is_a_mistake() {
+    for (directive, word, meant) in [
+        ("path=*.env, tool=bash", "path=*.env,", "path=*.env"),
+        ("tool=bash;", "tool=bash;", "tool=bash"),
+        ("runs=git, tool=bash", "runs=git,", "runs=git"),
+    ] {
+        let hook = Sandbox::new().hook("x", &format!("# hookrun: {directive}\nexit 1"));
+        hook.run("tool.pre")
+            .blocks_saying(&format!("the last sign of `{word}` would be part of its value"));
+        let problems = hook.problems(&[]).join("\n");
+        assert!(problems.contains(&format!("write `{meant}`")), "{problems}");
+    }
+    let text = "# hookrun: description='one, two;' command='a;'";
+    assert_eq!(Sandbox::new().hook("x", text).problems(&[]), [""; 0]);
+}
