@@ -33,30 +33,48 @@ fn main() {
 
 fn hook(name: &str, matcher: Matcher, parallel: bool) -> Hook {
     let handler = Handler::File(PathBuf::from(PROGRAM));
-    Hook { matcher, parallel, ..Hook::new(name, "tool.pre", handler) }
+    Hook {
+        matcher,
+        parallel,
+        ..Hook::new(name, "tool.pre", handler)
+    }
 }
 
 fn hooks(count: usize, parallel: bool) -> Vec<Hook> {
-    (0..count).map(|number| hook(&number.to_string(), Matcher::default(), parallel)).collect()
+    (0..count)
+        .map(|number| hook(&number.to_string(), Matcher::default(), parallel))
+        .collect()
 }
 
 fn surroundings() -> Surroundings {
     let cwd = env!("CARGO_MANIFEST_DIR");
-    Surroundings::new(cwd, std::env::temp_dir().join("hookrun-bench-state"), "bench")
+    Surroundings::new(
+        cwd,
+        std::env::temp_dir().join("hookrun-bench-state"),
+        "bench",
+    )
 }
 
 fn event(context: &str) -> Event {
-    let spec = Catalog::default().find("tool.pre").expect("tool.pre is in the catalog");
+    let spec = Catalog::default()
+        .find("tool.pre")
+        .expect("tool.pre is in the catalog");
     let context = Context::parse(context).expect("the contexts here are JSON objects");
     Event::new(spec, "native", context).expect("the contexts here fit tool.pre")
 }
 
 /// Measures the whole way from an event to its outcome.
 fn handle(bencher: Bencher<'_, '_>, hooks: Vec<Hook>) {
-    let runner = Runner::new(Registry::new(hooks).expect("canonical events"), surroundings());
+    let runner = Runner::new(
+        Registry::new(hooks).expect("canonical events"),
+        surroundings(),
+    );
     let event = event(EVENT);
     let settled = runner.handle(&event).outcome.settled;
-    assert!(matches!(settled, Settled::Allowed), "a bench of failures measures nothing");
+    assert!(
+        matches!(settled, Settled::Allowed),
+        "a bench of failures measures nothing"
+    );
     bencher.bench_local(|| runner.handle(&event));
 }
 
@@ -83,7 +101,10 @@ fn one_hook_in_a_program_of_1_gib(bencher: Bencher<'_, '_>) {
 #[divan::bench(min_time = Duration::from_secs(1))]
 fn one_hook_in_a_sandbox(bencher: Bencher<'_, '_>) {
     let mut hooks = hooks(1, false);
-    hooks[0].sandbox = Some(Sandbox { read: Some(Vec::new()), ..Sandbox::default() });
+    hooks[0].sandbox = Some(Sandbox {
+        read: Some(Vec::new()),
+        ..Sandbox::default()
+    });
     handle(bencher, hooks);
 }
 
@@ -113,13 +134,19 @@ fn no_hook_bound(bencher: Bencher<'_, '_>) {
 /// A closure that says nothing: what a thread, an answer and the merge cost.
 #[divan::bench(min_time = Duration::from_secs(1))]
 fn one_function(bencher: Bencher<'_, '_>) {
-    handle(bencher, vec![Hook::function("function", "tool.pre", |_| ())]);
+    handle(
+        bencher,
+        vec![Hook::function("function", "tool.pre", |_| ())],
+    );
 }
 
 #[divan::bench(min_time = Duration::from_secs(1))]
 fn ten_functions_in_sequence(bencher: Bencher<'_, '_>) {
     let hook = |number: usize| Hook::function(&number.to_string(), "tool.pre", |_| ());
-    handle(bencher.counter(ItemsCount::new(10_usize)), (0..10).map(hook).collect());
+    handle(
+        bencher.counter(ItemsCount::new(10_usize)),
+        (0..10).map(hook).collect(),
+    );
 }
 
 /// From the bytes of a typical event to the decision of these many rules about commands.
@@ -132,15 +159,25 @@ fn rules(bencher: Bencher<'_, '_>, count: usize) {
             2 => format!("tool-{number} *"),
             _ => format!("rm -r /{number}|/srv/{number}/*"),
         };
-        let matcher = Matcher::default().runs(&form).expect("these forms are valid");
-        let handler = Handler::Rule(Decision::Block { reason: "no: {command}".to_string() });
-        Hook { matcher, ..Hook::new(&number.to_string(), "tool.pre", handler) }
+        let matcher = Matcher::default()
+            .runs(&form)
+            .expect("these forms are valid");
+        let handler = Handler::Rule(Decision::Block {
+            reason: "no: {command}".to_string(),
+        });
+        Hook {
+            matcher,
+            ..Hook::new(&number.to_string(), "tool.pre", handler)
+        }
     };
     let registry = Registry::new((0..count).map(rule)).expect("canonical events");
     let runner = Runner::new(registry, surroundings());
     let typical = r#"{"toolName":"Bash","toolInput":{"command":"cd build && git push origin HEAD 2>&1 | tail -5"}}"#;
     let settled = runner.handle(&event(typical)).outcome.settled;
-    assert!(matches!(settled, Settled::Allowed), "a bench of blocks measures less");
+    assert!(
+        matches!(settled, Settled::Allowed),
+        "a bench of blocks measures less"
+    );
     bencher.bench_local(|| runner.handle(&event(typical)));
 }
 
@@ -150,7 +187,9 @@ fn rules(bencher: Bencher<'_, '_>, count: usize) {
 fn plan_of_1000_hooks_with_matchers(bencher: Bencher<'_, '_>) {
     let matcher = |number: usize| match number % 4 {
         0 => Matcher::default().tool("bash|write"),
-        1 => Matcher::default().tool("bash").and_then(|tool| tool.path("src/**/*.rs")),
+        1 => Matcher::default()
+            .tool("bash")
+            .and_then(|tool| tool.path("src/**/*.rs")),
         2 => Matcher::default().command(&format!(r"\brm\s+-[rf]+\s+/{number}")),
         _ => Matcher::default().field("toolInput.command", &format!("^deploy-{number}$")),
     };
@@ -200,37 +239,69 @@ fn encode_10_mb(bencher: Bencher<'_, '_>) {
 const ANSWERS: &[(&str, i32, &str)] = &[
     ("silence", 0, ""),
     ("text", 0, "12 files checked, nothing found\n"),
-    ("context", 0, r#"{"additionalContext":"the branch is behind main by 3 commits"}"#),
-    ("update", 0, r#"{"update":{"toolInput":{"command":"cargo test --workspace --locked"}}}"#),
-    ("refusal", 1, r#"{"continue":false,"reason":"no force push to main"}"#),
+    (
+        "context",
+        0,
+        r#"{"additionalContext":"the branch is behind main by 3 commits"}"#,
+    ),
+    (
+        "update",
+        0,
+        r#"{"update":{"toolInput":{"command":"cargo test --workspace --locked"}}}"#,
+    ),
+    (
+        "refusal",
+        1,
+        r#"{"continue":false,"reason":"no force push to main"}"#,
+    ),
 ];
 
 #[divan::bench(args = ANSWERS.iter().map(|(name, ..)| *name))]
 fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
-    let (_, status, stdout) =
-        ANSWERS.iter().find(|(known, ..)| *known == name).expect("the names come from ANSWERS");
-    let spec = Catalog::default().find("tool.pre").expect("tool.pre is in the catalog");
+    let (_, status, stdout) = ANSWERS
+        .iter()
+        .find(|(known, ..)| *known == name)
+        .expect("the names come from ANSWERS");
+    let spec = Catalog::default()
+        .find("tool.pre")
+        .expect("tool.pre is in the catalog");
     let captured = CapturedStream {
         head: stdout.as_bytes().to_vec(),
         tail: Vec::new(),
         total_bytes: stdout.len() as u64,
     };
     let handler = Handler::File("guard".into());
-    let hook = Hook { rewrite: true, ..Hook::new("guard", "tool.pre", handler) };
-    let (nothing, permit) =
-        (CapturedStream::default(), Permit { spec: &spec, hook: &hook, given: None, about: None });
+    let hook = Hook {
+        rewrite: true,
+        ..Hook::new("guard", "tool.pre", handler)
+    };
+    let (nothing, permit) = (
+        CapturedStream::default(),
+        Permit {
+            spec: &spec,
+            hook: &hook,
+            given: None,
+            about: None,
+        },
+    );
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }
 
 const LINES: &[(&str, &str)] = &[
     ("typical", "cd src && cargo test --workspace 2>&1 | tail -5"),
-    ("wrapped", "sudo -n env A=1 timeout 5 bash -c 'rm -rf \"$dir\"; git push --force'"),
+    (
+        "wrapped",
+        "sudo -n env A=1 timeout 5 bash -c 'rm -rf \"$dir\"; git push --force'",
+    ),
 ];
 
 /// What a command line runs, as it is found for each event of a shell tool.
 #[divan::bench(args = ["typical", "wrapped", "1000 commands"])]
 fn read_a_command_line(bencher: Bencher<'_, '_>, name: &str) {
-    let known = LINES.iter().find(|(known, _)| *known == name).map(|(_, line)| line.to_string());
+    let known = LINES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, line)| line.to_string());
     let line = known.unwrap_or_else(|| "echo \"$(git status)\" > a.txt; ".repeat(1000));
     bencher.bench_local(|| shell::read(&line));
 }

@@ -65,7 +65,10 @@ fn main() -> Result<()> {
     let floor = match compile(root) {
         Ok(floor) => floor,
         Err(error) => {
-            writeln!(out, "one hook of sh    left out: no bare starts to compare with: {error}")?;
+            writeln!(
+                out,
+                "one hook of sh    left out: no bare starts to compare with: {error}"
+            )?;
             return Ok(());
         }
     };
@@ -125,13 +128,20 @@ fn line(number: usize, hook: &str) -> String {
 
 fn replay(root: &Path, hooks: &str, recording: &Path) -> Command {
     let mut command = Command::new(HOOKRUN);
-    command.arg("replay").arg(recording).arg("--hooks").arg(root.join(hooks));
+    command
+        .arg("replay")
+        .arg(recording)
+        .arg("--hooks")
+        .arg(root.join(hooks));
     // No file of the user is read or written.
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
         command.env(name, root.join("home"));
     }
     command.env("TMPDIR", root).current_dir(root);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit());
     command
 }
 
@@ -177,9 +187,18 @@ fn bare(floor: &Path, hook: &Path, times: usize, at_once: usize) -> Result<f64> 
 fn compile(root: &Path) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/floor.c");
     let program = root.join("floor");
-    let output = Command::new("cc").arg("-O2").arg("-o").arg(&program).arg(source).output()?;
+    let output = Command::new("cc")
+        .arg("-O2")
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .output()?;
     if output.status.success() {
         return Ok(program);
     }
-    Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("cc failed").into())
+    Err(String::from_utf8_lossy(&output.stderr)
+        .lines()
+        .next()
+        .unwrap_or("cc failed")
+        .into())
 }

@@ -46,21 +46,45 @@ impl Server {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let mut child = command.arg("echo").stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Server { child, address: address.trim().to_string(), token: "none".to_string() }
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut address)
+            .unwrap();
+        Server {
+            child,
+            address: address.trim().to_string(),
+            token: "none".to_string(),
+        }
     }
 
     fn hookrun(folder: &Path) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
-        command.args(["serve", "--http", "127.0.0.1:0"]).current_dir(folder);
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder.join("home"));
+        command
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .current_dir(folder);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", folder.join("home"));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        let address = said.split_once("http://").unwrap().1.split(';').next().unwrap().to_string();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut said)
+            .unwrap();
+        let address = said
+            .split_once("http://")
+            .unwrap()
+            .1
+            .split(';')
+            .next()
+            .unwrap()
+            .to_string();
         let token = said.trim().split_once("the token is in ").unwrap().1;
         let token = std::fs::read_to_string(token).unwrap().trim().to_string();
-        Server { child, address, token }
+        Server {
+            child,
+            address,
+            token,
+        }
     }
 
     fn client(&self) -> Client {
@@ -71,7 +95,10 @@ impl Server {
             "POST /hooks/native?event=tool.pre HTTP/1.1\r\nHost: {address}\r\n\
              Authorization: Bearer {token}\r\nContent-Length: "
         );
-        Client { reader: BufReader::new(stream), head }
+        Client {
+            reader: BufReader::new(stream),
+            head,
+        }
     }
 
     /// The memory that is its own, in KiB.
@@ -79,7 +106,8 @@ impl Server {
         let file = format!("/proc/{}/status", self.child.id());
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+        line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+            .unwrap_or(0)
     }
 }
 
@@ -95,7 +123,10 @@ impl Client {
         let (mut length, mut line) = (0, String::new());
         loop {
             line.clear();
-            assert!(self.reader.read_line(&mut line).unwrap() > 0, "the answer is lost");
+            assert!(
+                self.reader.read_line(&mut line).unwrap() > 0,
+                "the answer is lost"
+            );
             if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
                 length = value.trim().parse().unwrap();
             }
@@ -141,7 +172,10 @@ fn load(
                 })
             })
             .collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
     });
     all.sort_unstable();
     all
@@ -167,7 +201,10 @@ fn guard(folder: &Path) {
 fn is_right(answer: &str, is_blocked: bool) {
     let says_no = answer.contains("\"continue\":false") && answer.contains("\"no\"");
     let is_empty = answer.trim().is_empty();
-    assert!(if is_blocked { says_no } else { is_empty }, "a wrong decision: {answer}");
+    assert!(
+        if is_blocked { says_no } else { is_empty },
+        "a wrong decision: {answer}"
+    );
 }
 
 fn main() {
@@ -175,7 +212,10 @@ fn main() {
     if arguments.iter().any(|argument| argument == "echo") {
         return serve_echo();
     }
-    let seconds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(60);
+    let seconds = arguments
+        .iter()
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(60);
     let folder = tempfile::tempdir().unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), mode).unwrap();
@@ -191,10 +231,13 @@ fn main() {
     let echo = Server::echo();
     let server = Server::hookrun(folder.path());
     for _ in 0..2 {
-        let took = load(&echo, CLIENTS, short, |client, _, _| drop(client.ask(&body)));
+        let took = load(&echo, CLIENTS, short, |client, _, _| {
+            drop(client.ask(&body))
+        });
         report("hyper alone", &took, short);
-        let took =
-            load(&server, CLIENTS, short, |client, _, _| is_right(&client.ask(&body), false));
+        let took = load(&server, CLIENTS, short, |client, _, _| {
+            is_right(&client.ask(&body), false)
+        });
         report("hookrun, no hook bound", &took, short);
     }
     drop(echo);
@@ -208,7 +251,11 @@ fn main() {
                 scope.spawn(move || (0..6250).for_each(|_| is_right(&client.ask(body), false)));
             }
         });
-        println!("{} events: {} KiB, at first {before} KiB", part * 25_000, server.memory());
+        println!(
+            "{} events: {} KiB, at first {before} KiB",
+            part * 25_000,
+            server.memory()
+        );
     }
 
     guard(folder.path());
@@ -249,7 +296,10 @@ fn sessions(server: &Server, folder: &Path) {
 
 /// Answers every request with nothing, once its body is read.
 fn serve_echo() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         println!("{}", listener.local_addr().unwrap());

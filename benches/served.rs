@@ -30,7 +30,11 @@ fn answer_lines() {
         let line = line.unwrap();
         let id = line.split('"').nth(7).unwrap();
         let result = r#"{"protocolVersion":"draft","effects":[]}"#;
-        writeln!(stdout, r#"{{"jsonrpc":"2.0","id":"{id}","result":{result}}}"#).unwrap();
+        writeln!(
+            stdout,
+            r#"{{"jsonrpc":"2.0","id":"{id}","result":{result}}}"#
+        )
+        .unwrap();
         stdout.flush().unwrap();
     }
 }
@@ -44,9 +48,13 @@ fn serve(what: &str, goal: &str, events: usize, script: &str) {
     fs::write(&file, script).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     let env = Environment::capture().moved_to(folder.path().to_path_buf());
-    let runner = Runner::builder().hooks_dir(folder.path().join("hooks.d")).environment(env);
+    let runner = Runner::builder()
+        .hooks_dir(folder.path().join("hooks.d"))
+        .environment(env);
     let runner = runner.build().unwrap().subreaper(Subreaper::take());
-    let event = Event::tool_pre("bash", json!({ "command": "x".repeat(2048) })).build().unwrap();
+    let event = Event::tool_pre("bash", json!({ "command": "x".repeat(2048) }))
+        .build()
+        .unwrap();
     let decide = |_| {
         let started = Instant::now();
         assert!(runner.handle(&event).outcome.is_allowed());
@@ -57,16 +65,27 @@ fn serve(what: &str, goal: &str, events: usize, script: &str) {
     let mut times: Vec<f64> = (0..events).map(decide).collect();
     times.sort_by(f64::total_cmp);
     let at = |part: usize| times[(times.len() * part / 1000).min(times.len() - 1)];
-    println!("{what:<36} {:>8.1} {:>8.1} {:>8.1}  {goal}", at(500), at(900), at(990));
+    println!(
+        "{what:<36} {:>8.1} {:>8.1} {:>8.1}  {goal}",
+        at(500),
+        at(900),
+        at(990)
+    );
 }
 
 fn main() {
     if std::env::args().any(|word| word == WORKER) {
         return answer_lines();
     }
-    println!("{:<36} {:>8} {:>8} {:>8}  goal", "in process", "p50, us", "p90", "p99");
+    println!(
+        "{:<36} {:>8} {:>8} {:>8}  goal",
+        "in process", "p50, us", "p90", "p99"
+    );
     let own = std::env::current_exe().unwrap();
-    let own = format!("#!/bin/sh\n# hookrun: warm=serve\nexec '{}' {WORKER}\n", own.display());
+    let own = format!(
+        "#!/bin/sh\n# hookrun: warm=serve\nexec '{}' {WORKER}\n",
+        own.display()
+    );
     serve("a program that answers at once", "40", EVENTS, &own);
     let guard = include_str!("../examples/served/guard.py");
     serve("the example in Python", "", EVENTS, guard);

@@ -51,12 +51,25 @@ impl Server {
         let hooks = folder.path().join("hooks.d/tool.pre");
         write_hooks(&hooks, hook, count);
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
-        command.args(["serve", "--stdio", "--hooks"]).arg(folder.path().join("hooks.d"));
+        command
+            .args(["serve", "--stdio", "--hooks"])
+            .arg(folder.path().join("hooks.d"));
         command.current_dir(folder.path()).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", folder.path());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", folder.path());
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Server { child, stdin, stdout: BufReader::new(stdout), _folder: folder }
+        Server {
+            child,
+            stdin,
+            stdout: BufReader::new(stdout),
+            _folder: folder,
+        }
     }
 
     /// How many milliseconds one event takes.
@@ -110,7 +123,11 @@ struct User {
 impl User {
     fn new(hook: &str, count: usize) -> User {
         let home = tempfile::tempdir().unwrap();
-        write_hooks(&home.path().join(".config/hookrun/hooks.d/tool.pre"), hook, count);
+        write_hooks(
+            &home.path().join(".config/hookrun/hooks.d/tool.pre"),
+            hook,
+            count,
+        );
         User { home }
     }
 
@@ -129,12 +146,24 @@ impl User {
 
     fn decide(&self) -> f64 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
-        command.args(["run", "tool.pre"]).current_dir(self.home.path()).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["run", "tool.pre"])
+            .current_dir(self.home.path())
+            .env_clear();
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.home.path());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let started = Instant::now();
         let mut run = command.spawn().unwrap();
-        run.stdin.take().unwrap().write_all(CONTEXT.as_bytes()).unwrap();
+        run.stdin
+            .take()
+            .unwrap()
+            .write_all(CONTEXT.as_bytes())
+            .unwrap();
         let status = run.wait().unwrap();
         let took = started.elapsed().as_secs_f64() * 1000.0;
         assert!(status.success(), "{status}");
@@ -144,7 +173,11 @@ impl User {
     fn helper(&self) -> Option<Pid> {
         let sockets = fs::read_dir(self.helper_folder()).ok()?.flatten();
         let mut streams = sockets.filter_map(|entry| UnixStream::connect(entry.path()).ok());
-        Some(rustix::net::sockopt::socket_peercred(streams.next()?).ok()?.pid)
+        Some(
+            rustix::net::sockopt::socket_peercred(streams.next()?)
+                .ok()?
+                .pid,
+        )
     }
 
     fn signal_helper(&self, signal: Signal) {
@@ -167,7 +200,10 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 fn title(what: &str) {
-    println!("{what:<40} {:>7} {:>9} {:>8} {:>8}  goal", "ratio", "a - b, ms", "a, ms", "b, ms");
+    println!(
+        "{what:<40} {:>7} {:>9} {:>8} {:>8}  goal",
+        "ratio", "a - b, ms", "a, ms", "b, ms"
+    );
 }
 
 fn compare(
@@ -192,12 +228,24 @@ fn in_serve(pairs: usize, cold: &str, warm: &str, sh: &str) {
     title("in serve");
     let start = |hook: &str| Server::start(hook, 1);
     let (mut a, mut b) = (start(warm), start(cold));
-    compare("a warm hook / a cold one", "1/12 = 0.083", pairs, || a.decide(), || b.decide());
+    compare(
+        "a warm hook / a cold one",
+        "1/12 = 0.083",
+        pairs,
+        || a.decide(),
+        || b.decide(),
+    );
     let (mut a, mut b) = (Server::start(warm, 3), Server::start(cold, 3));
     let what = "three warm hooks / three cold ones";
     compare(what, "1/8 = 0.125", pairs, || a.decide(), || b.decide());
     let (mut a, mut b) = (start(warm), start(sh));
-    compare("a warm hook / one in sh", "", pairs, || a.decide(), || b.decide());
+    compare(
+        "a warm hook / one in sh",
+        "",
+        pairs,
+        || a.decide(),
+        || b.decide(),
+    );
     // By then the process for the next event waits.
     std::thread::sleep(Duration::from_millis(300));
     for [shared, own] in a.memory() {
@@ -209,13 +257,37 @@ fn whole_runs(pairs: usize, cold: &str, warm: &str, sh: &str) {
     title("a whole run");
     let of = |hook: &str| User::new(hook, 1);
     let (a, b, other) = (of(warm), of(cold), of(sh));
-    compare("a warm hook / a cold one", "1/8 = 0.125", pairs, || a.decide(), || b.decide());
-    compare("a warm hook / one in sh", "2.5", pairs, || a.decide(), || other.decide());
+    compare(
+        "a warm hook / a cold one",
+        "1/8 = 0.125",
+        pairs,
+        || a.decide(),
+        || b.decide(),
+    );
+    compare(
+        "a warm hook / one in sh",
+        "2.5",
+        pairs,
+        || a.decide(),
+        || other.decide(),
+    );
     let (three, others) = (User::new(warm, 3), User::new(cold, 3));
     let what = "three warm hooks / three cold ones";
-    compare(what, "1/8 = 0.125", pairs, || three.decide(), || others.decide());
+    compare(
+        what,
+        "1/8 = 0.125",
+        pairs,
+        || three.decide(),
+        || others.decide(),
+    );
     a.signal_helper(Signal::STOP);
-    compare("helper stopped / a cold one", "+6 ms", pairs, || a.decide(), || b.decide());
+    compare(
+        "helper stopped / a cold one",
+        "+6 ms",
+        pairs,
+        || a.decide(),
+        || b.decide(),
+    );
     let absent = User::without_helper(warm);
     let what = "no helper possible / a cold one";
     compare(what, "+0.05 ms", pairs, || absent.decide(), || b.decide());
@@ -225,7 +297,11 @@ fn main() {
     let number = std::env::args().skip(1).find_map(|word| word.parse().ok());
     let pairs = number.unwrap_or(DEFAULT_PAIRS);
     let asks = "import sys; print(sys.executable)";
-    let python = Command::new("python3").args(["-c", asks]).output().unwrap().stdout;
+    let python = Command::new("python3")
+        .args(["-c", asks])
+        .output()
+        .unwrap()
+        .stdout;
     let python = String::from_utf8(python).unwrap();
     let cold = format!("#!{}\n{GATE}", python.trim());
     let warm = format!("#!{}\n# hookrun: warm=fork\n{GATE}", python.trim());

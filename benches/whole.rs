@@ -27,8 +27,10 @@ const EVENT: &str = r#"{"toolName":"Bash","toolInput":{"command":"cargo test --w
 /// What Claude Code sent before it ran a tool, and the same facts under our keys.
 const CLAUDE_EVENT: &str = include_str!("../fixtures/payloads/claude/PreToolUse.json");
 /// What Claude Code tells its hooks; without it another host asks in its words.
-const CLAUDE_SESSION: (&str, &str) =
-    ("CLAUDE_CODE_SESSION_ID", "00000000-0000-4000-8000-000000000001");
+const CLAUDE_SESSION: (&str, &str) = (
+    "CLAUDE_CODE_SESSION_ID",
+    "00000000-0000-4000-8000-000000000001",
+);
 const SAME_EVENT: &str = r#"{"sessionId":"00000000-0000-4000-8000-000000000001","cwd":"/home/user/project","toolName":"Bash","toolInput":{"command":"echo hello","description":"say hello"},"toolUseId":"toolu_03"}"#;
 
 const DEFAULT_PAIRS: usize = 100;
@@ -113,7 +115,9 @@ fn pairs(arguments: impl Iterator<Item = String>) -> usize {
     let arguments: Vec<String> = arguments.collect();
     let given = arguments.iter().find_map(|word| word.parse::<usize>().ok());
     let is_bench = arguments.iter().any(|word| word == "--bench");
-    given.unwrap_or(if is_bench { DEFAULT_PAIRS } else { 1 }).max(1)
+    given
+        .unwrap_or(if is_bench { DEFAULT_PAIRS } else { 1 })
+        .max(1)
 }
 
 /// What trust costs, with the search for the project.
@@ -130,21 +134,51 @@ fn trusted(stage: &Stage) -> Row {
 }
 
 fn rows(stage: &Stage) -> Vec<Row> {
-    let row =
-        |what, a, against, b| Row { what, a, against, b, goals: Goals::default(), thinned: 1 };
+    let row = |what, a, against, b| Row {
+        what,
+        a,
+        against,
+        b,
+        goals: Goals::default(),
+        thinned: 1,
+    };
     let hookrun = |event: &str, hooks: &str| stage.hookrun(event, hooks, "event.json");
     let bare = || stage.side(&[HOOK]);
     let one = || hookrun("tool.pre", "one");
     let thousand = hookrun("tool.pre", "thousand");
     let run_parts = |hooks: &str| stage.side(&["run-parts", &stage.path(hooks)]);
-    let git = stage.side(&["git", "-C", &stage.path("repository"), "hook", "run", "pre-commit"]);
+    let git = stage.side(&[
+        "git",
+        "-C",
+        &stage.path("repository"),
+        "hook",
+        "run",
+        "pre-commit",
+    ]);
     vec![
         row("one hook", one(), "/bin/true", bare()).goals(2.7, 2.4),
-        row("no hook bound", hookrun("tool.pre", "none"), "/bin/true", bare()).goals(1.3, 1.1),
-        row("no hook bound", hookrun("tool.pre", "none"), "C, nothing", stage.nothing()).later(1.5),
+        row(
+            "no hook bound",
+            hookrun("tool.pre", "none"),
+            "/bin/true",
+            bare(),
+        )
+        .goals(1.3, 1.1),
+        row(
+            "no hook bound",
+            hookrun("tool.pre", "none"),
+            "C, nothing",
+            stage.nothing(),
+        )
+        .later(1.5),
         row("one hook", one(), "C floor, 1 spawn", stage.floor(1)).later(1.3),
-        row("ten in sequence", hookrun("tool.pre", "ten"), "C floor, 10 spawns", stage.floor(10))
-            .goals(1.4, 1.08),
+        row(
+            "ten in sequence",
+            hookrun("tool.pre", "ten"),
+            "C floor, 10 spawns",
+            stage.floor(10),
+        )
+        .goals(1.4, 1.08),
         row(
             "ten in parallel",
             hookrun("session.start", "ten"),
@@ -152,9 +186,14 @@ fn rows(stage: &Stage) -> Vec<Row> {
             stage.floor(10),
         )
         .later(0.75),
-        row("1,000 in sequence", thousand, "C floor, 1,000", stage.floor(1000))
-            .later(1.1)
-            .thinned(20),
+        row(
+            "1,000 in sequence",
+            thousand,
+            "C floor, 1,000",
+            stage.floor(1000),
+        )
+        .later(1.1)
+        .thinned(20),
         row(
             "one hook in another cwd",
             stage.hookrun("tool.pre", "one", "elsewhere.json"),
@@ -169,7 +208,13 @@ fn rows(stage: &Stage) -> Vec<Row> {
             stage.hookrun("tool.pre", "one", "same.json"),
         )
         .later(1.1),
-        row("one hook", one(), "run-parts, one", run_parts("one/hooks.d/tool.pre")).later(1.0),
+        row(
+            "one hook",
+            one(),
+            "run-parts, one",
+            run_parts("one/hooks.d/tool.pre"),
+        )
+        .later(1.0),
         row("one hook", one(), "git hook run, one", git).goals(1.0, 1.0),
         row(
             "ten in sequence",
@@ -178,8 +223,13 @@ fn rows(stage: &Stage) -> Vec<Row> {
             run_parts("ten/hooks.d/tool.pre"),
         )
         .later(1.0),
-        row("suite of 100 cases of sh", stage.suite(), "C floor, their spawns", stage.spawns(100))
-            .goals(1.3, 1.15),
+        row(
+            "suite of 100 cases of sh",
+            stage.suite(),
+            "C floor, their spawns",
+            stage.spawns(100),
+        )
+        .goals(1.3, 1.15),
         row(
             "one hook of sh",
             hookrun("tool.pre", "shell"),
@@ -191,11 +241,23 @@ fn rows(stage: &Stage) -> Vec<Row> {
 
 impl Row {
     fn goals(self, now: f64, later: f64) -> Row {
-        Row { goals: Goals { now: Some(now), later: Some(later) }, ..self }
+        Row {
+            goals: Goals {
+                now: Some(now),
+                later: Some(later),
+            },
+            ..self
+        }
     }
 
     fn later(self, later: f64) -> Row {
-        Row { goals: Goals { now: None, later: Some(later) }, ..self }
+        Row {
+            goals: Goals {
+                now: None,
+                later: Some(later),
+            },
+            ..self
+        }
     }
 
     fn thinned(self, thinned: usize) -> Row {
@@ -210,7 +272,10 @@ fn trusted_project(root: &Path) -> Result<()> {
     symlink(HOOK, folder.join("01"))?;
     fs::create_dir(root.join("hooks.d/lib"))?;
     for number in 1..20 {
-        fs::write(root.join(format!("hooks.d/lib/{number}.py")), format!("# {number}\n"))?;
+        fs::write(
+            root.join(format!("hooks.d/lib/{number}.py")),
+            format!("# {number}\n"),
+        )?;
     }
     let trust = |arguments: &[&str]| {
         let mut command = Command::new(HOOKRUN);
@@ -221,9 +286,15 @@ fn trusted_project(root: &Path) -> Result<()> {
         command.output()
     };
     let shown = String::from_utf8(trust(&["--show"])?.stdout)?;
-    let digest = shown.split_whitespace().find(|word| word.starts_with("sha256:"));
+    let digest = shown
+        .split_whitespace()
+        .find(|word| word.starts_with("sha256:"));
     let status = trust(&["--digest", digest.ok_or("no digest")?])?.status;
-    if status.success() { Ok(()) } else { Err("the project cannot be trusted".into()) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err("the project cannot be trusted".into())
+    }
 }
 
 /// The temporary folder with hooks, events and the programs to compare with.
@@ -260,9 +331,18 @@ impl Stage {
         repository(root)?;
         trusted_project(root)?;
         // hookrun is static, so what it is compared with must not pay for a dynamic loader.
-        let programs = [("timer", None), ("nothing", Some("-static")), ("floor", Some("-static"))];
-        let no_c = programs.iter().find_map(|(program, how)| compile(root, program, *how).err());
-        Ok(Stage { root: root.to_path_buf(), no_c: no_c.map(|error| error.to_string()) })
+        let programs = [
+            ("timer", None),
+            ("nothing", Some("-static")),
+            ("floor", Some("-static")),
+        ];
+        let no_c = programs
+            .iter()
+            .find_map(|(program, how)| compile(root, program, *how).err());
+        Ok(Stage {
+            root: root.to_path_buf(),
+            no_c: no_c.map(|error| error.to_string()),
+        })
     }
 
     fn path(&self, name: &str) -> String {
@@ -276,17 +356,26 @@ impl Stage {
         if let Some(found) = find(&words[0]) {
             words[0] = found;
         }
-        Side { words, stdin: self.root.join("event.json") }
+        Side {
+            words,
+            stdin: self.root.join("event.json"),
+        }
     }
 
     fn hookrun(&self, event: &str, hooks: &str, stdin: &str) -> Side {
         let side = self.side(&[HOOKRUN, "run", event, "--hooks", &self.path(hooks)]);
-        Side { stdin: self.root.join(stdin), ..side }
+        Side {
+            stdin: self.root.join(stdin),
+            ..side
+        }
     }
 
     fn of_host(&self, host: &str, hooks: &str, stdin: &str) -> Side {
         let side = self.side(&[HOOKRUN, "run", "--host", host, "--hooks", &self.path(hooks)]);
-        Side { stdin: self.root.join(stdin), ..side }
+        Side {
+            stdin: self.root.join(stdin),
+            ..side
+        }
     }
 
     /// A program that does nothing.
@@ -321,10 +410,17 @@ impl Stage {
     }
 
     fn measure(&self, row: &Row, pairs: usize) -> Measured {
-        let missing = [&row.a, &row.b].into_iter().find(|side| !Path::new(&side.words[0]).exists());
+        let missing = [&row.a, &row.b]
+            .into_iter()
+            .find(|side| !Path::new(&side.words[0]).exists());
         if let Some(side) = missing {
-            let name = Path::new(&side.words[0]).file_name().unwrap_or_default().display();
-            return Measured::LeftOut { why: format!("no `{name}` here") };
+            let name = Path::new(&side.words[0])
+                .file_name()
+                .unwrap_or_default()
+                .display();
+            return Measured::LeftOut {
+                why: format!("no `{name}` here"),
+            };
         }
         let pairs = (pairs / row.thinned).max(1);
         let measured = match &self.no_c {
@@ -333,14 +429,19 @@ impl Stage {
         };
         match measured {
             Ok(pairs) => Measured::Ratios { pairs },
-            Err(error) => Measured::LeftOut { why: error.to_string() },
+            Err(error) => Measured::LeftOut {
+                why: error.to_string(),
+            },
         }
     }
 
     fn time_in_c(&self, row: &Row, pairs: usize) -> Result<Vec<Pair>> {
         let mut timer = Command::new(self.root.join("timer"));
         timer.env(CLAUDE_SESSION.0, CLAUDE_SESSION.1);
-        timer.arg(pairs.to_string()).arg(&row.a.stdin).args(&row.a.words);
+        timer
+            .arg(pairs.to_string())
+            .arg(&row.a.stdin)
+            .args(&row.a.words);
         timer.arg("--").arg(&row.b.stdin).args(&row.b.words);
         self.quiet(&mut timer);
         let output = timer.stdin(Stdio::null()).output()?;
@@ -355,7 +456,11 @@ impl Stage {
     fn time_here(&self, row: &Row, pairs: usize) -> Result<Vec<Pair>> {
         let turn = || -> Result<Pair> {
             let (a_micros, b_micros) = (self.time(&row.a)?, self.time(&row.b)?);
-            Ok(Pair { a_micros, b_micros, memory: None })
+            Ok(Pair {
+                a_micros,
+                b_micros,
+                memory: None,
+            })
         };
         turn()?;
         (0..pairs).map(|_| turn()).collect()
@@ -364,7 +469,9 @@ impl Stage {
     fn time(&self, side: &Side) -> Result<f64> {
         let mut command = Command::new(&side.words[0]);
         command.env(CLAUDE_SESSION.0, CLAUDE_SESSION.1);
-        command.args(&side.words[1..]).stdin(File::open(&side.stdin)?);
+        command
+            .args(&side.words[1..])
+            .stdin(File::open(&side.stdin)?);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         self.quiet(&mut command);
         let started = Instant::now();
@@ -381,26 +488,37 @@ impl Stage {
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
             command.env(name, self.root.join("home"));
         }
-        command.env("GIT_CONFIG_NOSYSTEM", "1").current_dir(&self.root);
+        command
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .current_dir(&self.root);
     }
 }
 
 /// A line of `timer.c`.
 fn read_pair(line: &str) -> Result<Pair> {
-    let numbers: Vec<f64> =
-        line.split(' ').map(str::parse).collect::<std::result::Result<_, _>>()?;
+    let numbers: Vec<f64> = line
+        .split(' ')
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
     let [a, b, peak_kib, _, faults] = numbers[..] else {
         return Err(format!("the timer printed `{line}`").into());
     };
     let memory = Some(MemoryUse { peak_kib, faults });
-    Ok(Pair { a_micros: a / 1e3, b_micros: b / 1e3, memory })
+    Ok(Pair {
+        a_micros: a / 1e3,
+        b_micros: b / 1e3,
+        memory,
+    })
 }
 
 /// A hook that is a shell script, as most are.
 fn script(file: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::write(file, "#!/bin/sh\nexit 0\n")?;
-    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+    Ok(fs::set_permissions(
+        file,
+        fs::Permissions::from_mode(0o755),
+    )?)
 }
 
 /// A hundred cases of that hook.
@@ -428,8 +546,15 @@ fn repository(root: &Path) -> Result<()> {
 fn compile(root: &Path, program: &str, how: Option<&str>) -> Result<()> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/{program}.c"));
     let mut compiler = Command::new("cc");
-    compiler.arg("-O2").args(how).arg("-o").arg(root.join(program)).arg(source);
-    let output = compiler.output().map_err(|error| format!("no C compiler `cc`: {error}"))?;
+    compiler
+        .arg("-O2")
+        .args(how)
+        .arg("-o")
+        .arg(root.join(program))
+        .arg(source);
+    let output = compiler
+        .output()
+        .map_err(|error| format!("no C compiler `cc`: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
@@ -448,7 +573,9 @@ fn find(program: &str) -> Option<String> {
         return Some(program.to_string());
     }
     let folders = ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"].iter();
-    folders.map(|folder| format!("{folder}/{program}")).find(|file| Path::new(file).exists())
+    folders
+        .map(|folder| format!("{folder}/{program}"))
+        .find(|file| Path::new(file).exists())
 }
 
 /// What was measured, and on what.
@@ -462,26 +589,41 @@ fn machine(stage: &Stage, pairs: usize) -> String {
         })
     };
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let processor = processor.lines().find_map(|line| line.strip_prefix("model name\t: "));
+    let processor = processor
+        .lines()
+        .find_map(|line| line.strip_prefix("model name\t: "));
     let mut text = format!(
         "{} for {} · {cores} cores of {} · {} {} · {pairs} pairs a row, in turn\n",
         said(HOOKRUN, "--version"),
-        if cfg!(target_env = "musl") { "musl" } else { "glibc" },
+        if cfg!(target_env = "musl") {
+            "musl"
+        } else {
+            "glibc"
+        },
         processor.unwrap_or(std::env::consts::ARCH),
         said("uname", "-s"),
         said("uname", "-r"),
     );
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().and_then(|load| load.parse::<f64>().ok());
+    let load = load
+        .split(' ')
+        .next()
+        .and_then(|load| load.parse::<f64>().ok());
     if let Some(load) = load.filter(|load| *load > 0.5) {
-        let _ = writeln!(text, "other work is going on (load {load:.1}): trust wide rows less");
+        let _ = writeln!(
+            text,
+            "other work is going on (load {load:.1}): trust wide rows less"
+        );
     }
     match &stage.no_c {
         None => text.push_str(
             "C floor, and nothing: `cc -O2 -static` of benches/floor.c and benches/nothing.c\n",
         ),
         Some(why) => {
-            let _ = writeln!(text, "rows with C, peak memory and page faults are left out: {why}");
+            let _ = writeln!(
+                text,
+                "rows with C, peak memory and page faults are left out: {why}"
+            );
         }
     }
     text
@@ -508,23 +650,36 @@ fn line(row: &Row, measured: &Measured) -> String {
         None => String::new(),
     };
     let memory = |of: &dyn Fn(&MemoryUse) -> f64| {
-        let mut values: Vec<f64> =
-            pairs.iter().filter_map(|pair| Some(of(pair.memory.as_ref()?))).collect();
+        let mut values: Vec<f64> = pairs
+            .iter()
+            .filter_map(|pair| Some(of(pair.memory.as_ref()?)))
+            .collect();
         values.sort_by(f64::total_cmp);
         values
     };
-    let (peaks, faults) = (memory(&|memory| memory.peak_kib), memory(&|memory| memory.faults));
+    let (peaks, faults) = (
+        memory(&|memory| memory.peak_kib),
+        memory(&|memory| memory.faults),
+    );
     format!(
         "{:<27} {:<22} {ratio:>7.2} {:>11}  {:>9} {:>9}  {:>8.0} {:>8.0} {:>6} {:>8}",
         row.what,
         row.against,
-        format!("{:.2}–{:.2}", quantile(&ratios, 0.25), quantile(&ratios, 0.75)),
+        format!(
+            "{:.2}–{:.2}",
+            quantile(&ratios, 0.25),
+            quantile(&ratios, 0.75)
+        ),
         goal(row.goals.now),
         goal(row.goals.later),
         quantile(&of(&|pair| pair.a_micros), 0.5),
         quantile(&of(&|pair| pair.b_micros), 0.5),
-        peaks.last().map_or_else(String::new, |kib| format!("{:.1}", kib / 1024.0)),
-        faults.get(faults.len() / 2).map_or_else(String::new, f64::to_string),
+        peaks
+            .last()
+            .map_or_else(String::new, |kib| format!("{:.1}", kib / 1024.0)),
+        faults
+            .get(faults.len() / 2)
+            .map_or_else(String::new, f64::to_string),
     )
 }
 

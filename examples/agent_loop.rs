@@ -20,7 +20,10 @@ enum Turn {
 /// Stands for a model: it asks for production and for a mail, is blocked, and does something else.
 fn model(turn: u64) -> Result<Turn, &'static str> {
     match turn {
-        0 => Ok(Turn::Calls("read", json!({ "path": "/srv/prod/users.csv" }))),
+        0 => Ok(Turn::Calls(
+            "read",
+            json!({ "path": "/srv/prod/users.csv" }),
+        )),
         1 => Ok(Turn::Calls("send", json!({ "to": "everybody" }))),
         2 => Ok(Turn::Calls("read", json!({ "path": "notes.txt" }))),
         3 => Ok(Turn::Says("The notes say hello.")),
@@ -32,7 +35,10 @@ fn model(turn: u64) -> Result<Turn, &'static str> {
 fn runner() -> Result<Runner, Box<dyn std::error::Error>> {
     let runner = Runner::builder().build()?;
     runner.register(Hook::function("no-prod", "tool.pre", |event| {
-        let paths = event.action().map(|action| action.paths.as_slice()).unwrap_or_default();
+        let paths = event
+            .action()
+            .map(|action| action.paths.as_slice())
+            .unwrap_or_default();
         match paths.iter().find(|path| path.starts_with("/srv/prod")) {
             Some(path) => Verdict::block(format!("{path} is production")),
             None => Verdict::allow(),
@@ -62,8 +68,17 @@ impl Agent<'_> {
     ///
     /// Nobody can answer questions here, so `permit` makes a block of them.
     fn asks(&mut self, event: &Event) -> io::Result<Option<String>> {
-        let blocked = self.runner.handle(event).permit().err().map(|blocked| blocked.reason);
-        let verdict = if blocked.is_some() { "blocked" } else { "allowed" };
+        let blocked = self
+            .runner
+            .handle(event)
+            .permit()
+            .err()
+            .map(|blocked| blocked.reason);
+        let verdict = if blocked.is_some() {
+            "blocked"
+        } else {
+            "allowed"
+        };
         writeln!(self.out, "{:<13} {verdict}", event.spec().name)?;
         Ok(blocked)
     }
@@ -71,20 +86,41 @@ impl Agent<'_> {
     /// One request: the hooks may say something to the model, which is then drained.
     fn request(&mut self, turn: u64) -> Result<Turn, Box<dyn std::error::Error>> {
         let count = self.messages.len();
-        self.asks(&Event::model_pre(MODEL, count).session(SESSION).turn(turn).build()?)?;
+        self.asks(
+            &Event::model_pre(MODEL, count)
+                .session(SESSION)
+                .turn(turn)
+                .build()?,
+        )?;
         for reminder in self.reminders.drain() {
-            writeln!(self.out, "  to the model: {}", reminder.text.replace('\n', " "))?;
+            writeln!(
+                self.out,
+                "  to the model: {}",
+                reminder.text.replace('\n', " ")
+            )?;
             self.messages.push(reminder.text);
         }
         let answer = model(turn)?;
-        let stop = if matches!(answer, Turn::Says(_)) { "end_turn" } else { "tool_use" };
-        self.asks(&Event::model_post(MODEL, stop).session(SESSION).turn(turn).build()?)?;
+        let stop = if matches!(answer, Turn::Says(_)) {
+            "end_turn"
+        } else {
+            "tool_use"
+        };
+        self.asks(
+            &Event::model_post(MODEL, stop)
+                .session(SESSION)
+                .turn(turn)
+                .build()?,
+        )?;
         Ok(answer)
     }
 
     /// One call of a tool: what the model gets.
     fn tool(&mut self, turn: u64, name: &str, input: Value) -> Result<String, io::Error> {
-        let before = Event::tool_pre(name, input.clone()).session(SESSION).turn(turn).build();
+        let before = Event::tool_pre(name, input.clone())
+            .session(SESSION)
+            .turn(turn)
+            .build();
         // A call that cannot be judged does not run.
         let refused = match before {
             Ok(event) => self.asks(&event)?,
@@ -94,7 +130,9 @@ impl Agent<'_> {
             return Ok(refused_result(&reason));
         }
         let result = "hello".to_string();
-        let after = Event::tool_post(name, input, result.as_str()).session(SESSION).turn(turn);
+        let after = Event::tool_post(name, input, result.as_str())
+            .session(SESSION)
+            .turn(turn);
         self.asks(&after.build().map_err(io::Error::other)?)?;
         Ok(result)
     }
@@ -143,7 +181,13 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>>
     for first in [0, 4] {
         let messages = vec!["Read the notes.".to_string()];
         let (runner, reminders) = (runner.clone(), reminders.clone());
-        Agent { runner, reminders, messages, out }.session(first)?;
+        Agent {
+            runner,
+            reminders,
+            messages,
+            out,
+        }
+        .session(first)?;
     }
     Ok(())
 }

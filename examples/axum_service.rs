@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 
 /// The routes of the service. Clones of a runner share their hooks.
 pub(crate) fn routes(runner: Runner) -> Router {
-    Router::new().route("/tools/{name}", post(call)).with_state(runner)
+    Router::new()
+        .route("/tools/{name}", post(call))
+        .with_state(runner)
 }
 
 /// What the tool may do, as the hooks rewrote it, or why it may not.
@@ -35,14 +37,21 @@ async fn call(
             let input = allowed.event.context().value("toolInput").ok().flatten();
             (StatusCode::OK, Json(json!({ "runs": input })))
         }
-        Err(blocked) => (StatusCode::FORBIDDEN, Json(json!({ "blocked": blocked.reason }))),
+        Err(blocked) => (
+            StatusCode::FORBIDDEN,
+            Json(json!({ "blocked": blocked.reason })),
+        ),
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let hooks = std::env::args().nth(1).unwrap_or_else(|| "hooks.d".to_string());
+    let hooks = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "hooks.d".to_string());
     let runner = Runner::builder().hooks_dir(hooks).build()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
         axum::serve(listener, routes(runner)).await

@@ -42,11 +42,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(env: &Environment, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
-    let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
+    let binding = Binding {
+        dialect: &MAIL,
+        row: &MAIL.events[0],
+    };
     let mut signs = Hook::shell("signs", "message.out", SIGNS);
     signs.convention = Some(Arc::new(binding));
     let secrets = Hook::shell("no-secrets", "message.out", NO_SECRETS);
-    let config = Config { hooks: vec![signs, secrets], ..Config::default() };
+    let config = Config {
+        hooks: vec![signs, secrets],
+        ..Config::default()
+    };
     let runner = Runner::from_config(config, env);
 
     for letter in [

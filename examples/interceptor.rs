@@ -18,14 +18,21 @@ fn interceptors() -> Interceptors {
         Some(path) => CallChange::Rewrite(json!({ "path": format!("/tenants/acme/{path}") })),
         None => CallChange::Veto("no path".to_string()),
     });
-    all.before("no-network", "fetch", |_| CallChange::Veto("there is no network here".to_string()));
+    all.before("no-network", "fetch", |_| {
+        CallChange::Veto("there is no network here".to_string())
+    });
     // No tool gives a password away.
-    all.after("no-secrets", ToolSet::All, |_, result| match result.value.as_str() {
-        Some(text) if text.contains("hunter2") => {
-            let value = Value::from(text.replace("hunter2", "[removed]"));
-            After::Rewrite(ToolResult { value, ..result.clone() })
+    all.after("no-secrets", ToolSet::All, |_, result| {
+        match result.value.as_str() {
+            Some(text) if text.contains("hunter2") => {
+                let value = Value::from(text.replace("hunter2", "[removed]"));
+                After::Rewrite(ToolResult {
+                    value,
+                    ..result.clone()
+                })
+            }
+            _ => After::Pass,
         }
-        _ => After::Pass,
     });
     all
 }
@@ -38,7 +45,10 @@ fn call(
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn std::error::Error>> {
     write!(out, "{tool} {input}: ")?;
-    let call = ToolCall { tool: tool.to_string(), input };
+    let call = ToolCall {
+        tool: tool.to_string(),
+        input,
+    };
     let call = match interceptors.run_before(call) {
         InterceptedCall::Runs { call, .. } => call,
         InterceptedCall::Vetoed { by, reason } => {
@@ -53,7 +63,13 @@ fn call(
     }
     let path = call.input["path"].as_str().unwrap_or_default();
     let value = Value::from(format!("{path} says hunter2"));
-    let finished = interceptors.run_after(&call, ToolResult { value, is_error: false });
+    let finished = interceptors.run_after(
+        &call,
+        ToolResult {
+            value,
+            is_error: false,
+        },
+    );
     writeln!(out, "{}", finished.result.value)?;
     Ok(())
 }
@@ -61,7 +77,10 @@ fn call(
 /// Four calls.
 pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
     let guard = Hook::function("inside", "tool.pre", |event| {
-        let paths = event.action().map(|action| action.paths.as_slice()).unwrap_or_default();
+        let paths = event
+            .action()
+            .map(|action| action.paths.as_slice())
+            .unwrap_or_default();
         match paths.iter().find(|path| path.contains("..")) {
             Some(path) => Verdict::block(format!("{path} leads outside")),
             None => Verdict::allow(),

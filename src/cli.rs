@@ -42,7 +42,10 @@ use write::{add, edit, import, init, new, sets, test};
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     // A hook waits for this one, and it must have no second thread.
-    if let Some((_, bounds)) = arguments.split_first().filter(|(first, _)| *first == "confine") {
+    if let Some((_, bounds)) = arguments
+        .split_first()
+        .filter(|(first, _)| *first == "confine")
+    {
         return ExitCode::from(confine::enter(bounds));
     }
     let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
@@ -76,7 +79,9 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let read = |matches| Cli::from_arg_matches(&matches);
-    let parsed = matches.and_then(read).map_err(|error| error.format(&mut command));
+    let parsed = matches
+        .and_then(read)
+        .map_err(|error| error.format(&mut command));
     parsed.map_err(|mut error| {
         help::mend(&mut error, arguments);
         let is_typed = |option: &str| {
@@ -85,10 +90,14 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
             names.any(|name| name == option)
         };
         let is_host = is_typed("--host") && !is_typed("--dialect");
-        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg].into_iter().filter(|_| is_host)
+        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg]
+            .into_iter()
+            .filter(|_| is_host)
         {
             let option = error.get(kind).map(ToString::to_string);
-            if let Some(rest) = option.as_ref().and_then(|option| option.strip_prefix("--dialect"))
+            if let Some(rest) = option
+                .as_ref()
+                .and_then(|option| option.strip_prefix("--dialect"))
             {
                 error.insert(kind, ContextValue::String(format!("--host{rest}")));
             }

@@ -68,8 +68,13 @@ pub use row::{
 pub use wait::{LATEST, MARGIN};
 
 /// The hook systems: there hooks are functions of a program.
-pub const SYSTEMS: &[&Dialect] =
-    &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
+pub const SYSTEMS: &[&Dialect] = &[
+    &loom::LOOM,
+    &wolli::WOLLI,
+    &omp::OMP,
+    &pi::PI,
+    &openclaw::OPENCLAW,
+];
 
 /// Every dialect that comes with hookrun: the hook systems, then the hosts.
 pub const DIALECTS: &[&Dialect] = &[
@@ -110,7 +115,10 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
 pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
     let of_dialects = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
     let own = catalog::find(name).map(|spec| spec.name.as_ref());
-    of_dialects.map(|binding| binding.row.event).chain(own).collect()
+    of_dialects
+        .map(|binding| binding.row.event)
+        .chain(own)
+        .collect()
 }
 
 impl Dialect {
@@ -121,9 +129,15 @@ impl Dialect {
         let own = self.events.iter().filter(|row| row.is_called(name));
         let mut rows: Vec<&DialectEvent> = own.collect();
         if rows.is_empty() {
-            rows.extend(self.events.iter().find(|row| row.event.eq_ignore_ascii_case(name)));
+            rows.extend(
+                self.events
+                    .iter()
+                    .find(|row| row.event.eq_ignore_ascii_case(name)),
+            );
         }
-        rows.into_iter().map(|row| Binding { dialect: self, row }).collect()
+        rows.into_iter()
+            .map(|row| Binding { dialect: self, row })
+            .collect()
     }
 
     /// The name of an event of this dialect that is nearest to `name`.
@@ -140,7 +154,9 @@ impl Dialect {
 
     /// Whether its events have a [`ReplyForm`]: a host reads nothing else on stdout.
     pub fn has_forms(&self) -> bool {
-        self.events.iter().any(|row| matches!(row.results, Results::Form(_)))
+        self.events
+            .iter()
+            .any(|row| matches!(row.results, Results::Form(_)))
     }
 
     /// The names of all events, each once.
@@ -179,14 +195,23 @@ impl DialectEvent {
         if conduct.keeps_said {
             rules.push("what earlier hooks said stays".to_string());
         }
-        for rewrite in self.results.rewrites().iter().filter(|_| !conduct.last_result) {
+        for rewrite in self
+            .results
+            .rewrites()
+            .iter()
+            .filter(|_| !conduct.last_result)
+        {
             rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
         }
         let has_field = |key: &ReplyKey| matches!(key.says, KeyMeaning::Field(..));
         if self.keeps_thrown && self.results.reads().any(has_field) {
             rules.push("what one changes before it throws stays".to_string());
         }
-        if rules.is_empty() { "all hooks run".to_string() } else { rules.join("; ") }
+        if rules.is_empty() {
+            "all hooks run".to_string()
+        } else {
+            rules.join("; ")
+        }
     }
 
     /// Whether the system calls it `name`, in any case.
@@ -208,7 +233,11 @@ impl Binding {
         spec.schedule = row.schedule;
         let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
         let text_teaches = spec.conduct.text_teaches;
-        spec.conduct = Conduct { most_refusals, text_teaches, ..row.conduct };
+        spec.conduct = Conduct {
+            most_refusals,
+            text_teaches,
+            ..row.conduct
+        };
         spec
     }
 }

@@ -112,7 +112,12 @@ pub mod config;
 pub mod dialects;
 #[cfg_attr(
     not(feature = "lab"),
-    allow(dead_code, unused_imports, unreachable_pub, reason = "the rooms above use the rest")
+    allow(
+        dead_code,
+        unused_imports,
+        unreachable_pub,
+        reason = "the rooms above use the rest"
+    )
 )]
 mod engine;
 #[cfg(feature = "lab")]

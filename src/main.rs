@@ -54,7 +54,10 @@ mod allocator {
         #[inline(never)]
         unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
             // SAFETY: as above.
-            unsafe { self.lock().realloc(pointer, layout.size(), layout.align(), size) }
+            unsafe {
+                self.lock()
+                    .realloc(pointer, layout.size(), layout.align(), size)
+            }
         }
     }
 }

@@ -56,7 +56,9 @@ fn shell(line: &str) -> Hook {
 }
 
 fn reason(run: &Run) -> &str {
-    run.outcome.refusal().map_or("", |refusal| refusal.reason.as_str())
+    run.outcome
+        .refusal()
+        .map_or("", |refusal| refusal.reason.as_str())
 }
 
 async fn until(is_so: impl Fn() -> bool) {
@@ -123,7 +125,10 @@ fn async_functions_decide_together_in_one_thread() {
 #[test]
 fn the_executor_goes_on_while_a_command_runs() {
     let (_kept, folder) = folder();
-    let runner = runner(&folder, [shell("while ! test -e go; do sleep 0.01; done; echo went")]);
+    let runner = runner(
+        &folder,
+        [shell("while ! test -e go; do sleep 0.01; done; echo went")],
+    );
     let run = one_thread().block_on(async {
         let file = folder.join("go");
         let other = tokio::spawn(async move { std::fs::write(file, "").unwrap() });
@@ -155,15 +160,27 @@ fn dropping_the_decision_ends_its_hooks() {
         assert!(decision.await.unwrap_err().is_cancelled());
         until(|| dropped.load(Ordering::SeqCst)).await;
         let alive = |pid: &str| {
-            let status = std::process::Command::new("kill").args(["-0", pid]).output().unwrap();
+            let status = std::process::Command::new("kill")
+                .args(["-0", pid])
+                .output()
+                .unwrap();
             status.status.success()
         };
         until(|| !alive(pid.trim())).await;
         // Nobody else is told to stop.
         runner.registry().retain(|_| false);
-        assert!(runner.handle_async(&call(&folder)).await.outcome.is_allowed());
+        assert!(
+            runner
+                .handle_async(&call(&folder))
+                .await
+                .outcome
+                .is_allowed()
+        );
     });
-    assert!(reminders.drain().is_empty(), "a decision that was given up tells nobody anything");
+    assert!(
+        reminders.drain().is_empty(),
+        "a decision that was given up tells nobody anything"
+    );
 }
 
 #[test]
@@ -174,7 +191,10 @@ fn an_async_function_that_never_returns_fails_closed_and_is_dropped() {
     let runner = runner(&folder, [never]);
     one_thread().block_on(async {
         let run = runner.handle_async(&call(&folder)).await;
-        assert_eq!(reason(&run), "hook `never` failed: timed out after 20ms (fail closed)");
+        assert_eq!(
+            reason(&run),
+            "hook `never` failed: timed out after 20ms (fail closed)"
+        );
         until(|| dropped.load(Ordering::SeqCst)).await;
     });
 }
@@ -194,7 +214,10 @@ fn panics_of_async_functions_are_failures() {
     for (hook, text) in [(early, "too early"), (late, "too late")] {
         let name = hook.name.clone();
         let run = runtime.block_on(runner(&folder, [hook]).handle_async(&call(&folder)));
-        assert_eq!(reason(&run), format!("hook `{name}` failed: panicked: {text} (fail closed)"));
+        assert_eq!(
+            reason(&run),
+            format!("hook `{name}` failed: panicked: {text} (fail closed)")
+        );
     }
 }
 
@@ -207,7 +230,10 @@ fn async_functions_run_without_a_runtime_too() {
     });
     let runner = runner(&folder, [sleeps]);
     let run = runner.handle(&call(&folder));
-    assert_eq!(reason(&run), "hook `sleeps` failed: returned an error: no (fail closed)");
+    assert_eq!(
+        reason(&run),
+        "hook `sleeps` failed: returned an error: no (fail closed)"
+    );
     // Inside of one they do not wait for the thread that waits for them.
     let run = one_thread().block_on(async { runner.handle(&call(&folder)) });
     assert_ne!(run.outcome.settled, Settled::Allowed);
@@ -221,7 +247,11 @@ fn a_runtime_that_is_gone_is_a_failure() {
     let gone = one_thread().handle().clone();
     let hook = Hook::async_function("hook", "tool.pre", |_| async {});
     let run = runner(&folder, [hook]).runtime(gone).handle(&call(&folder));
-    assert!(reason(&run).contains("its runtime is gone"), "{}", reason(&run));
+    assert!(
+        reason(&run).contains("its runtime is gone"),
+        "{}",
+        reason(&run)
+    );
 }
 
 #[cfg(feature = "config")]
@@ -262,17 +292,31 @@ fn a_service_asks_and_a_caller_that_goes_away_ends_its_hooks() {
     );
     let slow = Hook::shell("guard", "tool.pre", &script).time_limit(LONG);
     let runner = runner(&path, [slow]);
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let listener = runtime
+        .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
+        .unwrap();
     let address = listener.local_addr().unwrap();
     let service = axum::serve(listener, axum_service::routes(runner));
     let served = runtime.spawn(service.into_future());
     let allowed = post(address, r#"{"command":"ls"}"#);
-    assert!(allowed.contains("200 OK") && allowed.contains(r#"{"command":"ls"}"#), "{allowed}");
+    assert!(
+        allowed.contains("200 OK") && allowed.contains(r#"{"command":"ls"}"#),
+        "{allowed}"
+    );
     let blocked = post(address, r#"{"command":"rm x"}"#);
-    assert!(blocked.contains("403") && blocked.contains(r#"{"blocked":"no"}"#), "{blocked}");
+    assert!(
+        blocked.contains("403") && blocked.contains(r#"{"blocked":"no"}"#),
+        "{blocked}"
+    );
     let mut leaving = std::net::TcpStream::connect(address).unwrap();
-    leaving.write_all(request(r#"{"command":"slow"}"#).as_bytes()).unwrap();
+    leaving
+        .write_all(request(r#"{"command":"slow"}"#).as_bytes())
+        .unwrap();
     let until = Instant::now() + LONG;
     while !path.join("started").exists() {
         assert!(Instant::now() < until, "the hook does not start");
@@ -280,7 +324,10 @@ fn a_service_asks_and_a_caller_that_goes_away_ends_its_hooks() {
     }
     drop(leaving);
     // The lock is free when the hook and all that it started are gone.
-    let lock = std::process::Command::new("flock").arg(path.join("lock")).arg("true").status();
+    let lock = std::process::Command::new("flock")
+        .arg(path.join("lock"))
+        .arg("true")
+        .status();
     assert!(lock.unwrap().success());
     served.abort();
 }

@@ -35,7 +35,9 @@ fn an_event_without_hooks_allocates_nothing() {
     }
 
     // It is the missing hook that makes it free, and an abort refuses all the same.
-    registry.register(Hook::function("guard", "tool.pre", |_| ())).unwrap();
+    registry
+        .register(Hook::function("guard", "tool.pre", |_| ()))
+        .unwrap();
     let bound = event("tool.pre");
     let counted = allocation_counter::measure(|| drop(runner.handle(&bound)));
     assert!(counted.count_total > 0);

@@ -20,7 +20,10 @@ pub(crate) fn fire(shot: &mut Shot<'_>) -> Result<Fired, String> {
     let files = files(shot);
     let runner = shot.site.detached_runner(&files);
     let run = runner.handle(shot.site.detached());
-    let is_detached = run.hooks.iter().all(|hook| matches!(hook.fate, Fate::Detached));
+    let is_detached = run
+        .hooks
+        .iter()
+        .all(|hook| matches!(hook.fate, Fate::Detached));
     let started = Instant::now();
     let goes_on = || !files.iter().all(|file| file.exists()) || leaks::has_thread(SUPERVISOR);
     while goes_on() && started.elapsed() < PATIENCE {
@@ -49,7 +52,11 @@ pub(crate) fn without_threads(shot: &mut Shot<'_>) -> Result<Fired, String> {
 }
 
 fn stated(run: &Run, missing: usize) -> Result<(), String> {
-    let failures = run.outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Failure);
+    let failures = run
+        .outcome
+        .notices
+        .iter()
+        .filter(|notice| notice.kind == NoticeKind::Failure);
     let told = failures.filter(|notice| notice.text.contains("cannot start another process"));
     match (run.outcome.is_allowed(), told.count(), missing) {
         (true, 3, 2) => Ok(()),
@@ -62,10 +69,15 @@ fn stated(run: &Run, missing: usize) -> Result<(), String> {
 /// Two files that the hooks are to make.
 fn files(shot: &mut Shot<'_>) -> Vec<PathBuf> {
     let number = shot.dice.roll();
-    (0..2).map(|place| shot.site.file(&format!("mark-{number:016x}-{place}"))).collect()
+    (0..2)
+        .map(|place| shot.site.file(&format!("mark-{number:016x}-{place}")))
+        .collect()
 }
 
 /// How many of the files are missing. They are removed.
 fn missing(files: &[PathBuf]) -> usize {
-    files.iter().filter(|file| std::fs::remove_file(file).is_err()).count()
+    files
+        .iter()
+        .filter(|file| std::fs::remove_file(file).is_err())
+        .count()
 }

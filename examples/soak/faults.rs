@@ -51,32 +51,85 @@ pub(crate) const PLAIN: Way = Way {
     name: "as it comes",
     weight: 8500,
     suits: |_| true,
-    fire: |shot| Ok(run(shot.runner.handle(shot.site.event(shot.number)), Terms::NONE)),
+    fire: |shot| {
+        Ok(run(
+            shot.runner.handle(shot.site.event(shot.number)),
+            Terms::NONE,
+        ))
+    },
 };
 
 /// Every other way.
 pub(crate) const FAULTS: &[Way] = &[
-    Way { name: "with keeper, as `run`", weight: 400, suits: |_| true, fire: full },
-    Way { name: "detached", weight: 100, suits: |_| true, fire: detached::fire },
-    Way { name: "few descriptors", weight: 300, suits: Scenario::is_frugal, fire: starved },
-    Way { name: "descriptors come and go", weight: 300, suits: stays_in_group, fire: flicker },
+    Way {
+        name: "with keeper, as `run`",
+        weight: 400,
+        suits: |_| true,
+        fire: full,
+    },
+    Way {
+        name: "detached",
+        weight: 100,
+        suits: |_| true,
+        fire: detached::fire,
+    },
+    Way {
+        name: "few descriptors",
+        weight: 300,
+        suits: Scenario::is_frugal,
+        fire: starved,
+    },
+    Way {
+        name: "descriptors come and go",
+        weight: 300,
+        suits: stays_in_group,
+        fire: flicker,
+    },
     Way {
         name: "daemons, descriptors come and go",
         weight: 30,
         suits: leaves_group,
         fire: flicker,
     },
-    Way { name: "no pidfd", weight: 200, suits: |_| true, fire: no_pidfd },
-    Way { name: "no fork (seccomp)", weight: 3, suits: Scenario::is_frugal, fire: no_fork },
-    Way { name: "killed from outside", weight: 100, suits: is_single, fire: killed },
-    Way { name: "told to stop", weight: 100, suits: |_| true, fire: told },
-    Way { name: "out of budget", weight: 20, suits: |_| true, fire: out_of_budget },
+    Way {
+        name: "no pidfd",
+        weight: 200,
+        suits: |_| true,
+        fire: no_pidfd,
+    },
+    Way {
+        name: "no fork (seccomp)",
+        weight: 3,
+        suits: Scenario::is_frugal,
+        fire: no_fork,
+    },
+    Way {
+        name: "killed from outside",
+        weight: 100,
+        suits: is_single,
+        fire: killed,
+    },
+    Way {
+        name: "told to stop",
+        weight: 100,
+        suits: |_| true,
+        fire: told,
+    },
+    Way {
+        name: "out of budget",
+        weight: 20,
+        suits: |_| true,
+        fire: out_of_budget,
+    },
 ];
 
 /// Words of a reason that says that descriptors are short; the last one is what posix_spawn says
 /// of a descriptor that is beyond a limit that was lowered after it was opened.
-const NO_DESCRIPTORS: Excuse =
-    Excuse::NotStarted(&["out of file descriptors", "Too many open files", "Bad file descriptor"]);
+const NO_DESCRIPTORS: Excuse = Excuse::NotStarted(&[
+    "out of file descriptors",
+    "Too many open files",
+    "Bad file descriptor",
+]);
 
 /// Words of a reason that says that processes are short.
 pub(crate) const NO_PROCESSES: Excuse =
@@ -117,7 +170,10 @@ fn is_single(scenario: &Scenario) -> bool {
 /// A runner of its own for the event, as `hookrun run` has it.
 fn full(shot: &mut Shot<'_>) -> Result<Fired, String> {
     let runner = shot.site.full_runner_of(shot.number);
-    Ok(run(runner.handle(shot.site.event(shot.number)), Terms::NONE))
+    Ok(run(
+        runner.handle(shot.site.event(shot.number)),
+        Terms::NONE,
+    ))
 }
 
 /// From the start to the end of the event there are so few descriptors left.
@@ -163,12 +219,18 @@ fn no_fork(shot: &mut Shot<'_>) -> Result<Fired, String> {
     }
     let (site, number) = (shot.site, shot.number);
     let decide = || site.runner_of(number).handle(site.event(number));
-    Ok(run(shot.filters.without_fork(decide)?, Terms::certain(NO_PROCESSES)))
+    Ok(run(
+        shot.filters.without_fork(decide)?,
+        Terms::certain(NO_PROCESSES),
+    ))
 }
 
 /// Somebody kills the hook with SIGKILL. A short one may have ended before.
 fn killed(shot: &mut Shot<'_>) -> Result<Fired, String> {
-    let (delay, choice) = (shot.dice.time_below(Duration::from_millis(2)), shot.dice.roll());
+    let (delay, choice) = (
+        shot.dice.time_below(Duration::from_millis(2)),
+        shot.dice.roll(),
+    );
     let decided = beside(
         |over| {
             if is_going_on(over, delay) {
@@ -190,7 +252,10 @@ fn told(shot: &mut Shot<'_>) -> Result<Fired, String> {
         return Ok(run(runner.handle(event), Terms::certain(Excuse::Told)));
     }
     let first = shot.dice.time_below(Duration::from_millis(3));
-    let second = shot.dice.once_in(2).then(|| shot.dice.time_below(Duration::from_millis(3)));
+    let second = shot
+        .dice
+        .once_in(2)
+        .then(|| shot.dice.time_below(Duration::from_millis(3)));
     let decided = beside(
         |over| {
             if is_going_on(over, first) {
@@ -207,8 +272,13 @@ fn told(shot: &mut Shot<'_>) -> Result<Fired, String> {
 
 /// The time for everything is used up while the hook runs, or before it starts.
 fn out_of_budget(shot: &mut Shot<'_>) -> Result<Fired, String> {
-    let budget = Budget::from(Instant::now(), shot.dice.time_below(Duration::from_millis(20)));
-    let decided = shot.runner.handle_within(shot.site.event(shot.number), Some(budget));
+    let budget = Budget::from(
+        Instant::now(),
+        shot.dice.time_below(Duration::from_millis(20)),
+    );
+    let decided = shot
+        .runner
+        .handle_within(shot.site.event(shot.number), Some(budget));
     Ok(run(decided, Terms::maybe(Excuse::OutOfBudget)))
 }
 
@@ -223,7 +293,8 @@ fn beside(
         let harm: ScopedJoinHandle<'_, ()> = harm.map_err(|error| error.to_string())?;
         let decided = decide();
         drop(over);
-        harm.join().unwrap_or_else(|cause| panic::resume_unwind(cause));
+        harm.join()
+            .unwrap_or_else(|cause| panic::resume_unwind(cause));
         Ok(decided)
     })
 }
@@ -244,7 +315,10 @@ impl Lowered {
     /// Lowers the limit until this is dropped.
     pub(crate) fn to(resource: Resource, limit: u64) -> Lowered {
         let before = rustix::process::getrlimit(resource);
-        let lower = Rlimit { current: Some(limit), maximum: before.maximum };
+        let lower = Rlimit {
+            current: Some(limit),
+            maximum: before.maximum,
+        };
         // A limit below what is open is allowed, so this fails only without a system.
         let _ = rustix::process::setrlimit(resource, lower);
         Lowered { resource, before }

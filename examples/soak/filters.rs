@@ -47,7 +47,10 @@ impl Filters {
 }
 
 fn filter(calls: &[&str], errno: Errno) -> Result<BpfProgram, String> {
-    let rules: Vec<_> = calls.iter().map(|call| serde_json::json!({ "syscall": call })).collect();
+    let rules: Vec<_> = calls
+        .iter()
+        .map(|call| serde_json::json!({ "syscall": call }))
+        .collect();
     let written = serde_json::json!({ "thread": {
         "mismatch_action": "allow",
         "match_action": { "errno": errno.raw_os_error() },
@@ -56,7 +59,9 @@ fn filter(calls: &[&str], errno: Errno) -> Result<BpfProgram, String> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
     let compiled = seccompiler::compile_from_json(written.to_string().as_bytes(), arch);
     let mut compiled = compiled.map_err(|error| error.to_string())?;
-    compiled.remove("thread").ok_or_else(|| "no filter".to_string())
+    compiled
+        .remove("thread")
+        .ok_or_else(|| "no filter".to_string())
 }
 
 /// Does something in a thread of its own, in which system calls fail.
@@ -71,6 +76,8 @@ fn under<T: Send>(
             Ok(task())
         });
         let filtered = filtered.map_err(|error| error.to_string())?;
-        filtered.join().unwrap_or_else(|cause| panic::resume_unwind(cause))
+        filtered
+            .join()
+            .unwrap_or_else(|cause| panic::resume_unwind(cause))
     })
 }

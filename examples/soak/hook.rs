@@ -31,17 +31,30 @@ type Act = fn(&[String]) -> io::Result<u8>;
 const ACTS: &[(&str, Act)] = &[
     ("silent", |_| Ok(0)),
     ("text", |_| say("12 files checked", 0)),
-    ("context", |_| say(r#"{"additionalContext":"3 commits behind"}"#, 0)),
-    ("refuse", |_| whole_input().and_then(|_| say(r#"{"continue":false,"reason":"no"}"#, 0))),
-    ("fail", |words| complain(words.first().map_or("not like this", String::as_str), 1)),
+    ("context", |_| {
+        say(r#"{"additionalContext":"3 commits behind"}"#, 0)
+    }),
+    ("refuse", |_| {
+        whole_input().and_then(|_| say(r#"{"continue":false,"reason":"no"}"#, 0))
+    }),
+    ("fail", |words| {
+        complain(words.first().map_or("not like this", String::as_str), 1)
+    }),
     ("exit-2", |_| Ok(2)),
     ("signal", |_| signal_myself(Signal::USR1)),
     ("malformed", |_| say(r#"{"continue":tru"#, 0)),
-    ("noise", |_| say("checking\n{\"continue\":false,\"reason\":\"found\"}\ndone", 0)),
+    ("noise", |_| {
+        say(
+            "checking\n{\"continue\":false,\"reason\":\"found\"}\ndone",
+            0,
+        )
+    }),
     ("flood-stdout", |_| flood(&mut io::stdout(), 0)),
     ("flood-stderr", |_| flood(&mut io::stderr(), 1)),
     ("babble", |_| flood(&mut io::stderr(), 0)),
-    ("count", |_| whole_input().and_then(|input| say(&input.len().to_string(), 0))),
+    ("count", |_| {
+        whole_input().and_then(|input| say(&input.len().to_string(), 0))
+    }),
     ("hang", |_| hang()),
     ("photo-finish", photo_finish),
     ("close-and-stay", close_and_stay),
@@ -62,10 +75,18 @@ pub(crate) fn act(words: &[String]) -> ExitCode {
     // Limits that were lowered to starve hookrun are not meant for the hook.
     for resource in [Resource::Nofile, Resource::Nproc] {
         let most = rustix::process::getrlimit(resource).maximum;
-        let _ = rustix::process::setrlimit(resource, Rlimit { current: most, maximum: most });
+        let _ = rustix::process::setrlimit(
+            resource,
+            Rlimit {
+                current: most,
+                maximum: most,
+            },
+        );
     }
     let known = words.split_first().and_then(|(name, more)| {
-        ACTS.iter().find(|(known, _)| known == name).map(|(_, act)| (act, more))
+        ACTS.iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, act)| (act, more))
     });
     let Some((act, more)) = known else {
         return complain("no such hook", 99).map_or(ExitCode::FAILURE, ExitCode::from);
@@ -123,7 +144,10 @@ fn photo_finish(_: &[String]) -> io::Result<u8> {
 
 /// The end of output is not the end of a hook.
 fn close_and_stay(_: &[String]) -> io::Result<u8> {
-    let nothing = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    let nothing = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
@@ -171,7 +195,10 @@ fn middle(_: &[String]) -> io::Result<u8> {
 fn burst(_: &[String]) -> io::Result<u8> {
     for number in 0..BURST {
         let mut command = another(if number % 2 == 0 { "leave" } else { "hang" })?;
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
     }
     Ok(0)
 }
@@ -194,7 +221,10 @@ fn wait_for_session(pid: Pid) -> io::Result<u8> {
 fn rewrite(_: &[String]) -> io::Result<u8> {
     let mut event: Value = serde_json::from_slice(&whole_input()?)?;
     event["toolInput"]["command"] = Value::from("make safe");
-    say(&json!({ "update": { "toolInput": event["toolInput"] } }).to_string(), 0)
+    say(
+        &json!({ "update": { "toolInput": event["toolInput"] } }).to_string(),
+        0,
+    )
 }
 
 /// Refuses, and says which command it saw.
@@ -206,6 +236,8 @@ fn guard(_: &[String]) -> io::Result<u8> {
 
 /// Makes a file: nobody hears what a hook of a detached event says.
 fn mark(words: &[String]) -> io::Result<u8> {
-    let file = words.first().ok_or_else(|| io::Error::other("no file to make"))?;
+    let file = words
+        .first()
+        .ok_or_else(|| io::Error::other("no file to make"))?;
     std::fs::write(file, b"ran").map(|()| 0)
 }

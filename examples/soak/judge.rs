@@ -30,14 +30,23 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// The scenario as it is.
-    pub(crate) const NONE: Terms = Terms { excuse: Excuse::Nothing, is_certain: false };
+    pub(crate) const NONE: Terms = Terms {
+        excuse: Excuse::Nothing,
+        is_certain: false,
+    };
 
     pub(crate) const fn maybe(excuse: Excuse) -> Terms {
-        Terms { excuse, is_certain: false }
+        Terms {
+            excuse,
+            is_certain: false,
+        }
     }
 
     pub(crate) const fn certain(excuse: Excuse) -> Terms {
-        Terms { excuse, is_certain: true }
+        Terms {
+            excuse,
+            is_certain: true,
+        }
     }
 }
 
@@ -63,7 +72,10 @@ pub(crate) fn judge(scenario: &Scenario, run: &Run, terms: Terms) -> Result<(), 
     if terms.is_certain {
         return excused;
     }
-    let fitting = scenario.expected.iter().map(|expected| fits(scenario, run, expected));
+    let fitting = scenario
+        .expected
+        .iter()
+        .map(|expected| fits(scenario, run, expected));
     match (fitting.reduce(Result::or).unwrap_or(Ok(())), terms.excuse) {
         (Ok(()), Excuse::Nothing) => noted(scenario, run),
         (Err(wrong), Excuse::Nothing) => Err(wrong),
@@ -79,26 +91,40 @@ pub(crate) fn described(run: &Run) -> String {
         Settled::Asked { .. } => "asked".to_string(),
         Settled::Refused(refusal) => {
             let reason: String = refusal.reason.chars().take(200).collect();
-            format!("refused by {:?} ({:?}): {reason:?}", refusal.hook, refusal.cause)
+            format!(
+                "refused by {:?} ({:?}): {reason:?}",
+                refusal.hook, refusal.cause
+            )
         }
     };
     let endings = run.hooks.iter().filter_map(|hook| {
         let trace = trace_of(&hook.fate)?;
-        Some(format!("{}: {} in {:?} {:?}", hook.hook, class(trace), trace.took, trace.notes))
+        Some(format!(
+            "{}: {} in {:?} {:?}",
+            hook.hook,
+            class(trace),
+            trace.took,
+            trace.notes
+        ))
     });
     format!("{settled}; {}", endings.collect::<Vec<_>>().join("; "))
 }
 
 fn fits(scenario: &Scenario, run: &Run, expected: &Expected) -> Result<(), String> {
     match expected {
-        Expected::Allowed { class: wanted, text } => {
+        Expected::Allowed {
+            class: wanted,
+            text,
+        } => {
             if run.outcome.settled != Settled::Allowed {
                 return Err("it was not allowed".to_string());
             }
             let traces = run.hooks.iter().filter_map(|hook| trace_of(&hook.fate));
             let classes: Vec<&str> = traces.map(class).collect();
             if classes.is_empty() || classes.iter().any(|class| class != wanted) {
-                return Err(format!("the hooks ended with {classes:?}, not with {wanted}"));
+                return Err(format!(
+                    "the hooks ended with {classes:?}, not with {wanted}"
+                ));
             }
             let said = format!(
                 "{}{}{}",
@@ -110,14 +136,25 @@ fn fits(scenario: &Scenario, run: &Run, expected: &Expected) -> Result<(), Strin
                 return Err(format!("`{text}` is not in what was said: {said}"));
             }
         }
-        Expected::Refused { place, cause, class: wanted, reason } => {
+        Expected::Refused {
+            place,
+            cause,
+            class: wanted,
+            reason,
+        } => {
             let Some(refusal) = run.outcome.refusal() else {
                 return Err("it was not refused".to_string());
             };
-            let by = refusal.hook.as_deref().and_then(|hook| place_of(scenario, hook));
+            let by = refusal
+                .hook
+                .as_deref()
+                .and_then(|hook| place_of(scenario, hook));
             let found = deciding(run).map_or("nothing", class);
             if (by, refusal.cause, found) != (Some(*place), *cause, *wanted) {
-                return Err(format!("it was refused by {by:?}, {:?}, {found}", refusal.cause));
+                return Err(format!(
+                    "it was refused by {by:?}, {:?}, {found}",
+                    refusal.cause
+                ));
             }
             if !refusal.reason.contains(reason) {
                 return Err(format!("`{reason}` is not in the reason"));
@@ -129,8 +166,14 @@ fn fits(scenario: &Scenario, run: &Run, expected: &Expected) -> Result<(), Strin
 
 /// Whether what was left behind is named.
 fn noted(scenario: &Scenario, run: &Run) -> Result<(), String> {
-    let Some(wanted) = scenario.note else { return Ok(()) };
-    let mut notes = run.hooks.iter().filter_map(|hook| trace_of(&hook.fate)).flat_map(|t| &t.notes);
+    let Some(wanted) = scenario.note else {
+        return Ok(());
+    };
+    let mut notes = run
+        .hooks
+        .iter()
+        .filter_map(|hook| trace_of(&hook.fate))
+        .flat_map(|t| &t.notes);
     if notes.any(|note| note.contains(wanted)) {
         return Ok(());
     }
@@ -138,7 +181,10 @@ fn noted(scenario: &Scenario, run: &Run) -> Result<(), String> {
 }
 
 fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
-    let Some(refusal) = run.outcome.refusal().filter(|refusal| refusal.cause == Cause::Failure)
+    let Some(refusal) = run
+        .outcome
+        .refusal()
+        .filter(|refusal| refusal.cause == Cause::Failure)
     else {
         return Err(format!("it is no refusal for a failure ({excuse:?})"));
     };
@@ -153,23 +199,44 @@ fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
         Excuse::Told => refusal.reason.contains("hookrun was interrupted"),
         Excuse::OutOfBudget => matches!(ending, Some(Ending::OutOfBudget { .. })),
     };
-    if is_excused { Ok(()) } else { Err(format!("it does not come from the fault ({excuse:?})")) }
+    if is_excused {
+        Ok(())
+    } else {
+        Err(format!("it does not come from the fault ({excuse:?})"))
+    }
 }
 
 /// Whether a hook that is to refuse had done so in full when the fault came: that counts.
 fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
-    let is_to_refuse =
-        |expected: &Expected| matches!(expected, Expected::Refused { cause: Cause::Policy, .. });
-    let notes = deciding(run).map(|trace| trace.notes.as_slice()).unwrap_or_default();
+    let is_to_refuse = |expected: &Expected| {
+        matches!(
+            expected,
+            Expected::Refused {
+                cause: Cause::Policy,
+                ..
+            }
+        )
+    };
+    let notes = deciding(run)
+        .map(|trace| trace.notes.as_slice())
+        .unwrap_or_default();
     scenario.expected.iter().any(is_to_refuse)
-        && run.outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Policy)
-        && notes.iter().any(|note| note.starts_with("it had blocked, and then failed"))
+        && run
+            .outcome
+            .refusal()
+            .is_some_and(|refusal| refusal.cause == Cause::Policy)
+        && notes
+            .iter()
+            .any(|note| note.starts_with("it had blocked, and then failed"))
 }
 
 /// The trace of the hook that refused.
 fn deciding(run: &Run) -> Option<&Trace> {
     let by = run.outcome.refusal()?.hook.as_deref()?;
-    run.hooks.iter().find(|hook| hook.hook == by).and_then(|hook| trace_of(&hook.fate))
+    run.hooks
+        .iter()
+        .find(|hook| hook.hook == by)
+        .and_then(|hook| trace_of(&hook.fate))
 }
 
 fn trace_of(fate: &Fate) -> Option<&Trace> {
@@ -183,10 +250,16 @@ fn trace_of(fate: &Fate) -> Option<&Trace> {
 
 /// The rule by which a hook answered, or how it failed.
 fn class(trace: &Trace) -> &'static str {
-    trace.ending.verdict().map_or_else(|| trace.ending.name(), |verdict| verdict.rule.row().name)
+    trace
+        .ending
+        .verdict()
+        .map_or_else(|| trace.ending.name(), |verdict| verdict.rule.row().name)
 }
 
 /// The place of a hook in its scenario, by its name.
 fn place_of(scenario: &Scenario, hook: &str) -> Option<usize> {
-    hook.strip_prefix(scenario.name)?.strip_prefix(' ')?.parse().ok()
+    hook.strip_prefix(scenario.name)?
+        .strip_prefix(' ')?
+        .parse()
+        .ok()
 }

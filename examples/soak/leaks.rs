@@ -17,9 +17,15 @@ pub(crate) fn children() -> Vec<Pid> {
         return Vec::new();
     }
     let mut pids = Vec::new();
-    for task in fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
+    for task in fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        let numbers = list.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+        let numbers = list
+            .split_ascii_whitespace()
+            .filter_map(|word| word.parse().ok());
         pids.extend(numbers.filter_map(Pid::from_raw));
     }
     pids
@@ -31,7 +37,11 @@ pub(crate) fn described(pid: Pid) -> String {
     let line = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&line).replace('\0', " ");
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').next()).unwrap_or("gone");
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap_or("gone");
     format!("{number} `{}` ({state})", words.trim())
 }
 
@@ -76,7 +86,9 @@ pub(crate) fn marked(mark: &str) -> Vec<Pid> {
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let carries = |number: &i32| {
         let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == wanted)
     };
     numbers.filter(carries).filter_map(Pid::from_raw).collect()
 }
@@ -91,7 +103,9 @@ pub(crate) fn kill_a_child(choice: u64) -> bool {
     let count = children.len() as u64;
     let child = children[usize::try_from(choice % count).unwrap_or(0)];
     let flags = rustix::process::PidfdFlags::empty();
-    let Ok(held) = rustix::process::pidfd_open(child, flags) else { return false };
+    let Ok(held) = rustix::process::pidfd_open(child, flags) else {
+        return false;
+    };
     self::children().contains(&child)
         && rustix::process::pidfd_send_signal(held, Signal::KILL).is_ok()
 }
@@ -102,7 +116,12 @@ pub(crate) fn descriptors() -> io::Result<HashSet<u64>> {
     for entry in fs::read_dir("/proc/self/fd")? {
         let entry = entry?;
         // The descriptor of this very listing is closed again, and its link then leads nowhere.
-        numbers.extend(entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok()));
+        numbers.extend(
+            entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse::<u64>().ok()),
+        );
     }
     numbers.retain(|number| fs::read_link(format!("/proc/self/fd/{number}")).is_ok());
     Ok(numbers)
@@ -110,7 +129,10 @@ pub(crate) fn descriptors() -> io::Result<HashSet<u64>> {
 
 /// Whether a thread of this process has that name.
 pub(crate) fn has_thread(name: &str) -> bool {
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let tasks = fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
     let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
     names.into_iter().any(|known| known.trim_end() == name)
 }
@@ -123,6 +145,13 @@ pub(crate) fn threads() -> usize {
 /// How much memory is resident.
 pub(crate) fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .next()
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .unwrap_or(0)
+        * 1024
 }

@@ -44,6 +44,9 @@ fn main() -> std::process::ExitCode {
 #[cfg(not(target_os = "linux"))]
 fn main() -> std::process::ExitCode {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "the soak looks into /proc: it runs on Linux only");
+    let _ = writeln!(
+        std::io::stderr(),
+        "the soak looks into /proc: it runs on Linux only"
+    );
     std::process::ExitCode::FAILURE
 }

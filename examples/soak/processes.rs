@@ -54,7 +54,10 @@ pub(crate) fn send(events: u64, seed: u64) -> Result<Sent, Box<dyn Error>> {
     }
     let mut command = Command::new(&program);
     command.args(["--processes", &events.to_string(), &seed.to_string()]);
-    command.current_dir("/").stdin(Stdio::null()).stderr(Stdio::inherit());
+    command
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
     if is_root {
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -82,14 +85,24 @@ pub(crate) fn decide(
     let mut watch = Watch::start(events)?;
     let mut ledger = Ledger::default();
     for _ in 0..events {
-        let weights =
-            SCENARIOS.iter().map(|scenario| if scenario.is_frugal() { scenario.weight } else { 0 });
+        let weights = SCENARIOS.iter().map(|scenario| {
+            if scenario.is_frugal() {
+                scenario.weight
+            } else {
+                0
+            }
+        });
         let number = dice.pick(weights);
         watch.begins(&format!("{ROW}, {}", SCENARIOS[number].name));
         let started = Instant::now();
         let (run, terms) = decide_one(&site, number, &mut dice);
         let judged = judge::judge(&SCENARIOS[number], &run, terms);
-        ledger.note(ROW, &SCENARIOS[number], started.elapsed(), Ok((run, judged)));
+        ledger.note(
+            ROW,
+            &SCENARIOS[number],
+            started.elapsed(),
+            Ok((run, judged)),
+        );
         watch.look(&mut ledger, ROW, site.mark());
     }
     watch.close(&mut ledger, site.mark());
@@ -105,14 +118,20 @@ fn decide_one(
 ) -> (hookrun::internals::run::Run, Terms) {
     let is_for_ever = dice.once_in(6);
     let pause = dice.time_below(Duration::from_millis(60));
-    let terms = if is_for_ever { Terms::certain(NO_PROCESSES) } else { Terms::maybe(NO_PROCESSES) };
+    let terms = if is_for_ever {
+        Terms::certain(NO_PROCESSES)
+    } else {
+        Terms::maybe(NO_PROCESSES)
+    };
     let runner = site.runner_of(number);
     let (over, is_over) = mpsc::channel::<()>();
     // Started first: threads count as processes.
     let run = thread::scope(|scope| {
         let (lowered, is_lowered) = mpsc::channel::<Lowered>();
         scope.spawn(move || {
-            let Ok(lowered) = is_lowered.recv() else { return };
+            let Ok(lowered) = is_lowered.recv() else {
+                return;
+            };
             if is_for_ever {
                 let _ = is_over.recv();
             } else {

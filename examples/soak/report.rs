@@ -82,7 +82,11 @@ impl Ledger {
         let may_take = timeouts.filter(|timeout| *timeout < LATE).sum::<Duration>() + LATE;
         if took > may_take {
             self.late += 1;
-            self.finds(format!("{}: took {took:?}: {}", about(), judge::described(&run)));
+            self.finds(format!(
+                "{}: took {took:?}: {}",
+                about(),
+                judge::described(&run)
+            ));
         }
     }
 
@@ -128,7 +132,13 @@ impl Ledger {
             return at;
         }
         let times = Times::default();
-        self.rows.push(Row { name: name.to_string(), allowed: 0, refused: 0, failed: 0, times });
+        self.rows.push(Row {
+            name: name.to_string(),
+            allowed: 0,
+            refused: 0,
+            failed: 0,
+            times,
+        });
         self.rows.len() - 1
     }
 
@@ -146,12 +156,21 @@ impl Ledger {
     }
 
     fn checks(&self, wanted: u64) -> Vec<Check> {
-        let check =
-            |what, found: String, wanted: String, is_good| Check { what, found, wanted, is_good };
+        let check = |what, found: String, wanted: String, is_good| Check {
+            what,
+            found,
+            wanted,
+            is_good,
+        };
         let none = |what, found: u64| check(what, found.to_string(), "0".to_string(), found == 0);
         let (before, after) = self.threads;
         vec![
-            check("events", self.events.to_string(), wanted.to_string(), self.events == wanted),
+            check(
+                "events",
+                self.events.to_string(),
+                wanted.to_string(),
+                self.events == wanted,
+            ),
             check(
                 "decisions reached",
                 self.decided.to_string(),
@@ -162,14 +181,24 @@ impl Ledger {
             none("late decisions", self.late),
             none("leaked processes", self.leaked_processes),
             none("leaked descriptors", self.leaked_descriptors),
-            check("threads", after.to_string(), format!("{before}, as before"), before == after),
+            check(
+                "threads",
+                after.to_string(),
+                format!("{before}, as before"),
+                before == after,
+            ),
             check(
                 "memory gained",
                 mib(self.growth()),
                 format!("{} at most", mib(GROWTH_BYTES)),
                 self.growth() <= GROWTH_BYTES,
             ),
-            check("keepers not waited for", self.late_keepers.to_string(), "any".to_string(), true),
+            check(
+                "keepers not waited for",
+                self.late_keepers.to_string(),
+                "any".to_string(),
+                true,
+            ),
             none("findings", self.findings.len() as u64),
         ]
     }
@@ -213,7 +242,11 @@ impl Ledger {
         writeln!(out, "\n{:<30} {:>10}   must be", "what", "found")?;
         for check in self.checks(wanted) {
             let mark = if check.is_good { "" } else { "   FAILED" };
-            writeln!(out, "{:<30} {:>10}   {}{mark}", check.what, check.found, check.wanted)?;
+            writeln!(
+                out,
+                "{:<30} {:>10}   {}{mark}",
+                check.what, check.found, check.wanted
+            )?;
         }
         let rate = self.events as f64 / took.as_secs_f64().max(0.001);
         writeln!(out, "{:<30} {rate:>10.0}", "events per second")?;
@@ -233,7 +266,15 @@ impl Ledger {
         if self.findings.len() > TOLD {
             writeln!(out, "… and {} more findings", self.findings.len() - TOLD)?;
         }
-        writeln!(out, "\n{}", if self.is_good(wanted) { "PASSED" } else { "FAILED" })
+        writeln!(
+            out,
+            "\n{}",
+            if self.is_good(wanted) {
+                "PASSED"
+            } else {
+                "FAILED"
+            }
+        )
     }
 }
 
@@ -258,7 +299,10 @@ const STEPS: u64 = 32;
 
 impl Default for Times {
     fn default() -> Times {
-        Times { buckets: vec![0; 32 * 32], longest_micros: 0 }
+        Times {
+            buckets: vec![0; 32 * 32],
+            longest_micros: 0,
+        }
     }
 }
 

@@ -58,7 +58,10 @@ pub(crate) enum What {
     /// This program, as `--hook NAME`.
     Act(&'static [&'static str]),
     /// A file with this content, with a run bit or without.
-    File { text: &'static str, is_executable: bool },
+    File {
+        text: &'static str,
+        is_executable: bool,
+    },
     /// A command line for `sh -c`.
     Shell(&'static str),
 }
@@ -68,9 +71,17 @@ pub(crate) enum What {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Expected {
     /// It goes on. Every hook ends like this, and the text (if any) was said or rewritten.
-    Allowed { class: &'static str, text: &'static str },
+    Allowed {
+        class: &'static str,
+        text: &'static str,
+    },
     /// It does not happen, because of the hook at this place.
-    Refused { place: usize, cause: Cause, class: &'static str, reason: &'static str },
+    Refused {
+        place: usize,
+        cause: Cause,
+        class: &'static str,
+        reason: &'static str,
+    },
 }
 
 const fn act(words: &'static [&'static str]) -> Part {
@@ -95,23 +106,38 @@ impl Part {
     }
 
     const fn beside(self) -> Part {
-        Part { parallel: true, ..self }
+        Part {
+            parallel: true,
+            ..self
+        }
     }
 
     const fn rewrites(self) -> Part {
-        Part { rewrite: true, ..self }
+        Part {
+            rewrite: true,
+            ..self
+        }
     }
 
     const fn at_most(self, output_bytes: u64) -> Part {
-        Part { output_bytes: Some(output_bytes), ..self }
+        Part {
+            output_bytes: Some(output_bytes),
+            ..self
+        }
     }
 
     const fn sandboxed(self) -> Part {
-        Part { sandboxed: true, ..self }
+        Part {
+            sandboxed: true,
+            ..self
+        }
     }
 
     const fn only(self, command: &'static str) -> Part {
-        Part { command: Some(command), ..self }
+        Part {
+            command: Some(command),
+            ..self
+        }
     }
 }
 
@@ -124,11 +150,21 @@ const fn refused(class: &'static str, reason: &'static str) -> Expected {
 }
 
 const fn refused_by(place: usize, class: &'static str, reason: &'static str) -> Expected {
-    Expected::Refused { place, cause: Cause::Policy, class, reason }
+    Expected::Refused {
+        place,
+        cause: Cause::Policy,
+        class,
+        reason,
+    }
 }
 
 const fn failed(class: &'static str, reason: &'static str) -> Expected {
-    Expected::Refused { place: 0, cause: Cause::Failure, class, reason }
+    Expected::Refused {
+        place: 0,
+        cause: Cause::Failure,
+        class,
+        reason,
+    }
 }
 
 const TIMED_OUT: Expected = failed("timed-out", "timed out after 50ms (fail closed)");
@@ -139,7 +175,15 @@ const fn scenario(
     parts: &'static [Part],
     expected: &'static [Expected],
 ) -> Scenario {
-    Scenario { name, weight, size: Size::Small, parts, expected, leaves_group: false, note: None }
+    Scenario {
+        name,
+        weight,
+        size: Size::Small,
+        parts,
+        expected,
+        leaves_group: false,
+        note: None,
+    }
 }
 
 impl Scenario {
@@ -149,17 +193,27 @@ impl Scenario {
     }
 
     const fn large(self) -> Scenario {
-        Scenario { size: Size::Large, ..self }
+        Scenario {
+            size: Size::Large,
+            ..self
+        }
     }
 
     /// A process lives outside the group; that it was there must be told.
     const fn leaving(self) -> Scenario {
-        Scenario { leaves_group: true, note: Some("it left "), ..self }
+        Scenario {
+            leaves_group: true,
+            note: Some("it left "),
+            ..self
+        }
     }
 
     /// Processes are outside the group, or not yet, when the hook ends.
     const fn perhaps_leaving(self) -> Scenario {
-        Scenario { leaves_group: true, ..self }
+        Scenario {
+            leaves_group: true,
+            ..self
+        }
     }
 
     /// Whether a hook without descriptors of its own to open can play it: a shell loads libraries.
@@ -174,27 +228,58 @@ impl Scenario {
 /// Every scenario. The weights add up to 10,000.
 pub(crate) const SCENARIOS: &[Scenario] = &[
     // Well-behaved.
-    scenario("allows silently", 2400, &[act(&["silent"])], &[allowed("silence", "")]),
-    scenario("allows with text", 1300, &[act(&["text"])], &[allowed("text", "12 files checked")]),
-    scenario("adds context", 700, &[act(&["context"])], &[allowed("structured", "3 commits")]),
-    scenario("refuses by JSON", 900, &[act(&["refuse"])], &[refused("continue-false", "no")]),
+    scenario(
+        "allows silently",
+        2400,
+        &[act(&["silent"])],
+        &[allowed("silence", "")],
+    ),
+    scenario(
+        "allows with text",
+        1300,
+        &[act(&["text"])],
+        &[allowed("text", "12 files checked")],
+    ),
+    scenario(
+        "adds context",
+        700,
+        &[act(&["context"])],
+        &[allowed("structured", "3 commits")],
+    ),
+    scenario(
+        "refuses by JSON",
+        900,
+        &[act(&["refuse"])],
+        &[refused("continue-false", "no")],
+    ),
     scenario(
         "exits 1 with stderr",
         800,
         &[act(&["fail"])],
         &[refused("non-zero-exit", "not like")],
     ),
-    scenario("exits 2", 600, &[act(&["exit-2"])], &[refused("non-zero-exit", "with status 2")]),
+    scenario(
+        "exits 2",
+        600,
+        &[act(&["exit-2"])],
+        &[refused("non-zero-exit", "with status 2")],
+    ),
     scenario(
         "rewrites the input",
         300,
-        &[act(&["rewrite"]).rewrites(), act(&["silent"]).only("^never$")],
+        &[
+            act(&["rewrite"]).rewrites(),
+            act(&["silent"]).only("^never$"),
+        ],
         &[allowed("structured", "make safe")],
     ),
     scenario(
         "guards what was rewritten",
         300,
-        &[act(&["rewrite"]).rewrites(), act(&["guard"]).only("^make safe$")],
+        &[
+            act(&["rewrite"]).rewrites(),
+            act(&["guard"]).only("^make safe$"),
+        ],
         &[refused_by(1, "non-zero-exit", "saw `make safe`")],
     ),
     scenario(
@@ -237,10 +322,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     scenario(
         "a script",
         100,
-        &[part(What::File { text: "#!/bin/sh\necho script >&2\nexit 1\n", is_executable: true })],
+        &[part(What::File {
+            text: "#!/bin/sh\necho script >&2\nexit 1\n",
+            is_executable: true,
+        })],
         &[refused("non-zero-exit", "script")],
     ),
-    scenario("a shell line", 100, &[part(What::Shell("echo line"))], &[allowed("text", "line")]),
+    scenario(
+        "a shell line",
+        100,
+        &[part(What::Shell("echo line"))],
+        &[allowed("text", "line")],
+    ),
     // Hostile.
     scenario(
         "is killed by a signal",
@@ -263,19 +356,28 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     scenario(
         "not executable",
         200,
-        &[part(What::File { text: "#!/bin/sh\n", is_executable: false })],
+        &[part(What::File {
+            text: "#!/bin/sh\n",
+            is_executable: false,
+        })],
         &[failed("not-started", "is not executable")],
     ),
     scenario(
         "missing interpreter",
         150,
-        &[part(What::File { text: "#!/nowhere/sh\n", is_executable: true })],
+        &[part(What::File {
+            text: "#!/nowhere/sh\n",
+            is_executable: true,
+        })],
         &[failed("not-started", "does not exist: `/nowhere/sh`")],
     ),
     scenario(
         "an empty file",
         100,
-        &[part(What::File { text: "", is_executable: true })],
+        &[part(What::File {
+            text: "",
+            is_executable: true,
+        })],
         &[failed("not-started", "neither a program nor a script")],
     ),
     scenario(
@@ -308,17 +410,42 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         &[act(&["flood-stderr"])],
         &[refused("non-zero-exit", "bytes left out")],
     ),
-    scenario("2 MiB on stderr, exits 0", 40, &[act(&["babble"])], &[allowed("silence", "")]),
-    scenario("never reads 1 MiB", 40, &[act(&["silent"])], &[allowed("silence", "")]).large(),
-    scenario("never reads 1 MiB and hangs", 10, &[act(&["hang"]).within(SHORT)], &[TIMED_OUT])
-        .large(),
-    scenario("reads 1 MiB", 40, &[act(&["count"])], &[allowed("text", "1048")]).large(),
+    scenario(
+        "2 MiB on stderr, exits 0",
+        40,
+        &[act(&["babble"])],
+        &[allowed("silence", "")],
+    ),
+    scenario(
+        "never reads 1 MiB",
+        40,
+        &[act(&["silent"])],
+        &[allowed("silence", "")],
+    )
+    .large(),
+    scenario(
+        "never reads 1 MiB and hangs",
+        10,
+        &[act(&["hang"]).within(SHORT)],
+        &[TIMED_OUT],
+    )
+    .large(),
+    scenario(
+        "reads 1 MiB",
+        40,
+        &[act(&["count"])],
+        &[allowed("text", "1048")],
+    )
+    .large(),
     scenario("hangs", 20, &[act(&["hang"]).within(SHORT)], &[TIMED_OUT]),
     scenario(
         "ends just at its timeout",
         20,
         &[act(&["photo-finish"]).within(PHOTO_FINISH)],
-        &[allowed("silence", ""), failed("timed-out", "timed out after 20ms (fail closed)")],
+        &[
+            allowed("silence", ""),
+            failed("timed-out", "timed out after 20ms (fail closed)"),
+        ],
     ),
     scenario(
         "closes its streams and stays",
@@ -326,8 +453,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         &[act(&["close-and-stay"]).within(SHORT)],
         &[TIMED_OUT],
     ),
-    scenario("ignores SIGTERM", 8, &[act(&["ignore-sigterm"]).within(SHORT)], &[TIMED_OUT]),
-    scenario("stops itself", 10, &[act(&["stop"]).within(SHORT)], &[TIMED_OUT]),
+    scenario(
+        "ignores SIGTERM",
+        8,
+        &[act(&["ignore-sigterm"]).within(SHORT)],
+        &[TIMED_OUT],
+    ),
+    scenario(
+        "stops itself",
+        10,
+        &[act(&["stop"]).within(SHORT)],
+        &[TIMED_OUT],
+    ),
     // Each takes the second for which a gate waits.
     scenario(
         "a daemon holds the pipes",
@@ -336,8 +473,18 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         &[failed("malformed", "it may be incomplete")],
     )
     .leaving(),
-    scenario("a daemon by double fork", 10, &[act(&["double-fork"])], &[allowed("silence", "")])
-        .leaving(),
-    scenario("50 processes stay behind", 2, &[act(&["burst"])], &[allowed("silence", "")])
-        .perhaps_leaving(),
+    scenario(
+        "a daemon by double fork",
+        10,
+        &[act(&["double-fork"])],
+        &[allowed("silence", "")],
+    )
+    .leaving(),
+    scenario(
+        "50 processes stay behind",
+        2,
+        &[act(&["burst"])],
+        &[allowed("silence", "")],
+    )
+    .perhaps_leaving(),
 ];

@@ -56,11 +56,22 @@ impl Site {
         for scenario in SCENARIOS {
             let parts = scenario.parts.iter().enumerate();
             let hook = |(place, part)| hook(folder.path(), &program, scenario, place, part);
-            hooks.push(parts.map(hook).collect::<Result<Vec<Hook>, Box<dyn Error>>>()?);
+            hooks.push(
+                parts
+                    .map(hook)
+                    .collect::<Result<Vec<Hook>, Box<dyn Error>>>()?,
+            );
             let context = Context::parse(context(scenario))?;
             events.push(Event::new(catalog.find(GATE)?, "native", context)?);
         }
-        Ok(Site { folder, program, surroundings, hooks, events, detached })
+        Ok(Site {
+            folder,
+            program,
+            surroundings,
+            hooks,
+            events,
+            detached,
+        })
     }
 
     /// The mark by which processes of the soak are known.
@@ -113,7 +124,10 @@ impl Site {
 
     /// Where the helpers of hooks are started.
     fn own_program(&self) -> OwnProgram {
-        OwnProgram { path: self.program.clone(), mark: self.mark().to_string() }
+        OwnProgram {
+            path: self.program.clone(),
+            mark: self.mark().to_string(),
+        }
     }
 
     /// A runner for the event that nobody waits for: hooks that make `files`, and one that hangs.
@@ -122,7 +136,10 @@ impl Site {
         let hook = |place: usize, timeout: Duration, words: &[String]| Hook {
             name: format!("detached {place}"),
             event: DETACHED.to_string(),
-            limits: Limits { timeout: Some(timeout), ..Limits::default() },
+            limits: Limits {
+                timeout: Some(timeout),
+                ..Limits::default()
+            },
             ..plain(&self.program, words)
         };
         let mut hooks = vec![hook(0, SHORT, &["hang".to_string()])];
@@ -150,18 +167,30 @@ fn hook(
     if let Some(command) = part.command {
         matcher = matcher.command(command)?;
     }
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| (*word).to_string())
+            .collect::<Vec<_>>()
+    };
     let base = match part.what {
         What::Act(act) => plain(program, &words(act)),
-        What::Shell(line) => {
-            Hook { handler: Handler::Shell(line.to_string()), ..plain(program, &[]) }
-        }
-        What::File { text, is_executable } => {
+        What::Shell(line) => Hook {
+            handler: Handler::Shell(line.to_string()),
+            ..plain(program, &[])
+        },
+        What::File {
+            text,
+            is_executable,
+        } => {
             let file = folder.join(name.replace(' ', "-"));
             fs::write(&file, text)?;
             let mode = if is_executable { 0o755 } else { 0o644 };
             fs::set_permissions(&file, fs::Permissions::from_mode(mode))?;
-            Hook { handler: Handler::File(file), ..plain(program, &[]) }
+            Hook {
+                handler: Handler::File(file),
+                ..plain(program, &[])
+            }
         }
     };
     Ok(Hook {
@@ -183,7 +212,14 @@ fn hook(
 fn plain(program: &Path, act: &[String]) -> Hook {
     let mut words = vec![program.to_string_lossy().into_owned(), "--hook".to_string()];
     words.extend_from_slice(act);
-    Hook::new("", GATE, Handler::Words { words, base: PathBuf::from("/") })
+    Hook::new(
+        "",
+        GATE,
+        Handler::Words {
+            words,
+            base: PathBuf::from("/"),
+        },
+    )
 }
 
 fn context(scenario: &Scenario) -> String {

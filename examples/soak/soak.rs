@@ -51,7 +51,9 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(confine::enter(&bounds));
         }
         Some((first, more)) if first == "--processes" => process_stage(more).map(|()| true),
-        _ => read(&words).map_err(Into::into).and_then(|wish| soak(&wish)),
+        _ => read(&words)
+            .map_err(Into::into)
+            .and_then(|wish| soak(&wish)),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -82,7 +84,10 @@ fn read(words: &[String]) -> Result<Wish, String> {
     if ways().any(|way| wish.has(way)) {
         return Ok(wish);
     }
-    Err(format!("no way has `{}` in its name and suits a scenario like that", wish.way))
+    Err(format!(
+        "no way has `{}` in its name and suits a scenario like that",
+        wish.way
+    ))
 }
 
 fn number(word: &str) -> Result<u64, String> {
@@ -92,7 +97,9 @@ fn number(word: &str) -> Result<u64, String> {
 }
 
 fn process_stage(words: &[String]) -> Result<(), Box<dyn Error>> {
-    let [events, seed] = words else { return Err("--processes EVENTS SEED".into()) };
+    let [events, seed] = words else {
+        return Err("--processes EVENTS SEED".into());
+    };
     processes::decide(number(events)?, number(seed)?, &mut io::stdout().lock())
 }
 
@@ -101,7 +108,11 @@ fn soak(wish: &Wish) -> Result<bool, Box<dyn Error>> {
     let started = Instant::now();
     let mut ledger = Ledger::default();
     let mut out = io::stdout().lock();
-    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    let build = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let version = env!("CARGO_PKG_VERSION");
     writeln!(
@@ -110,7 +121,11 @@ fn soak(wish: &Wish) -> Result<bool, Box<dyn Error>> {
         wish.events, wish.seed
     )?;
     out.flush()?;
-    let short_of_processes = if wish.is_whole() { wish.events / SHARE_OF_PROCESSES } else { 0 };
+    let short_of_processes = if wish.is_whole() {
+        wish.events / SHARE_OF_PROCESSES
+    } else {
+        0
+    };
     let sent = match short_of_processes {
         0 => None,
         events => Some(processes::send(events, wish.seed)?),
@@ -139,7 +154,13 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
     // What a runner keeps from its first events on: a list of children.
     for number in 0..2 {
         let (site, runner) = (&site, &runner);
-        let mut shot = Shot { site, runner, filters: &filters, number, dice: &mut dice };
+        let mut shot = Shot {
+            site,
+            runner,
+            filters: &filters,
+            number,
+            dice: &mut dice,
+        };
         let _ = fire(&PLAIN, &mut shot)??;
     }
     let mut watch = Watch::start(events)?;
@@ -148,14 +169,24 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
     for place in 0..events {
         let (way, number) = pick(place, wish, &mut dice);
         let scenario = &SCENARIOS[number];
-        let row = if way.name == PLAIN.name { scenario.name } else { way.name };
+        let row = if way.name == PLAIN.name {
+            scenario.name
+        } else {
+            way.name
+        };
         let about = format!("{}, {}", way.name, scenario.name);
         watch.begins(&about);
         let began = Instant::now();
         let of_sandbox = scenario.is_sandboxed();
         let of_sandbox = of_sandbox.then(|| site.runner_of(number).abort(abort.clone()));
         let runner = of_sandbox.as_ref().unwrap_or(&runner);
-        let mut shot = Shot { site: &site, runner, filters: &filters, number, dice: &mut dice };
+        let mut shot = Shot {
+            site: &site,
+            runner,
+            filters: &filters,
+            number,
+            dice: &mut dice,
+        };
         let ended = fire(way, &mut shot);
         let took = began.elapsed();
         if abort.times_raised() > 0 {
@@ -192,18 +223,32 @@ fn pick(place: u64, wish: &Wish, dice: &mut Dice) -> (&'static Way, usize) {
         return (&PLAIN, place);
     }
     let mut mixed = FAULTS.iter().filter(|way| way.weight > 0);
-    let once = if wish.is_whole() { mixed.nth(place - SCENARIOS.len()) } else { None };
+    let once = if wish.is_whole() {
+        mixed.nth(place - SCENARIOS.len())
+    } else {
+        None
+    };
     // What is asked for by its name is tried, even if it is not in the mix.
     let least = u64::from(!wish.way.is_empty());
-    let weights = ways().map(|way| if wish.has(way) { way.weight.max(least) } else { 0 });
-    let way = once.or_else(|| ways().nth(dice.pick(weights))).unwrap_or(&PLAIN);
+    let weights = ways().map(|way| {
+        if wish.has(way) {
+            way.weight.max(least)
+        } else {
+            0
+        }
+    });
+    let way = once
+        .or_else(|| ways().nth(dice.pick(weights)))
+        .unwrap_or(&PLAIN);
     // Under faults the rare ones are met more often than otherwise.
     let is_even = way.name != PLAIN.name && dice.once_in(8);
-    let weights = SCENARIOS.iter().map(|scenario| match wish.has_both(way, scenario) {
-        true if is_even => 1,
-        true => scenario.weight,
-        false => 0,
-    });
+    let weights = SCENARIOS
+        .iter()
+        .map(|scenario| match wish.has_both(way, scenario) {
+            true if is_even => 1,
+            true => scenario.weight,
+            false => 0,
+        });
     (way, dice.pick(weights))
 }
 

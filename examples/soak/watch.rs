@@ -45,7 +45,10 @@ impl Watch {
     /// # Errors
     /// When there is no thread for it, or `/proc` cannot be read.
     pub(crate) fn start(events: u64) -> io::Result<Watch> {
-        let now = Arc::new(Now { number: AtomicU64::new(0), what: Mutex::default() });
+        let now = Arc::new(Now {
+            number: AtomicU64::new(0),
+            what: Mutex::default(),
+        });
         let watched = Arc::clone(&now);
         let is_shown = io::stderr().is_terminal();
         thread::Builder::new()
@@ -92,7 +95,10 @@ impl Watch {
         let open = leaks::descriptors().map_or(0, |open| open.len());
         if open != self.descriptors {
             ledger.leaked_descriptors += (open as u64).saturating_sub(self.descriptors as u64);
-            ledger.finds(format!("{what}: {open} descriptors are open, not {}", self.descriptors));
+            ledger.finds(format!(
+                "{what}: {open} descriptors are open, not {}",
+                self.descriptors
+            ));
             self.descriptors = open;
         }
     }

@@ -39,13 +39,19 @@ pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> Result {
     }
     let script = String::from_utf8_lossy(&script);
     // Names of files are left to bash, which quotes them.
-    out.write_all(script.replace("-o bashdefault", "-o bashdefault -o default").as_bytes())?;
+    out.write_all(
+        script
+            .replace("-o bashdefault", "-o bashdefault -o default")
+            .as_bytes(),
+    )?;
     Ok(ExitStatus::Yes)
 }
 
 /// Prints the words that may come next, if a completion script runs `hookrun -- hookrun WORD…`.
 pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitStatus> {
-    let (_, words) = arguments.split_first().filter(|(first, _)| *first == "--")?;
+    let (_, words) = arguments
+        .split_first()
+        .filter(|(first, _)| *first == "--")?;
     let name = completing()?;
     let shells = Shells::builtins();
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
@@ -61,7 +67,10 @@ fn line(shell: &dyn EnvCompleter) -> CommandLine {
     let all = help::command_line();
     let is_bash = shell.name() == Bash.name();
     // Hidden commands would be completed as well.
-    let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let commands = all
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .cloned();
     let commands = commands.map(|command| completed(command, is_bash));
     CommandLine::new("hookrun")
         .version(env!("CARGO_PKG_VERSION"))
@@ -83,7 +92,11 @@ fn with_words(arg: Arg, is_bash: bool) -> Arg {
         return arg.add(ArgValueCandidates::new(*words));
     }
     let is_left_to_bash = is_bash && arg.get_value_hint() == ValueHint::AnyPath;
-    if is_left_to_bash { arg.value_hint(ValueHint::Other) } else { arg }
+    if is_left_to_bash {
+        arg.value_hint(ValueHint::Other)
+    } else {
+        arg
+    }
 }
 
 /// The common events first, then the others and those of the project. Names of hosts are hidden:
@@ -91,13 +104,17 @@ fn with_words(arg: Arg, is_bash: bool) -> Arg {
 fn events() -> Vec<CompletionCandidate> {
     let config = config(ConfigScope::Event(""));
     let specs: Vec<&EventSpec> = config.catalog.iter().collect();
-    let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
+    let common = COMMON
+        .iter()
+        .filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
     let is_common = |spec: &&&EventSpec| COMMON.iter().any(|(name, _)| spec.name == *name);
     let all = common.chain(specs.iter().filter(|spec| !is_common(spec)));
     let names = all.filter(|spec| is_a_word(&spec.name));
     let names = names.map(|spec| word(&spec.name, Some(&spec.summary)));
     let aliases = specs.iter().flat_map(|spec| spec.aliases);
-    names.chain(aliases.map(|name| word(name, None).hide(true))).collect()
+    names
+        .chain(aliases.map(|name| word(name, None).hide(true)))
+        .collect()
 }
 
 fn schemas() -> Vec<CompletionCandidate> {
@@ -109,22 +126,36 @@ fn hooks() -> Vec<CompletionCandidate> {
     let config = config(ConfigScope::All);
     let mut seen = HashSet::new();
     let is_new = |hook: &&Hook| is_a_word(&hook.name) && seen.insert(hook.name.clone());
-    config.hooks.iter().filter(is_new).map(|hook| word(&hook.name, Some(&hook.event))).collect()
+    config
+        .hooks
+        .iter()
+        .filter(is_new)
+        .map(|hook| word(&hook.name, Some(&hook.event)))
+        .collect()
 }
 
 fn hosts() -> Vec<CompletionCandidate> {
     let dialects = DIALECTS.iter().map(|dialect| dialect.name);
-    ["native", git::NAME].into_iter().chain(dialects).map(|name| word(name, None)).collect()
+    ["native", git::NAME]
+        .into_iter()
+        .chain(dialects)
+        .map(|name| word(name, None))
+        .collect()
 }
 
 fn shipped() -> Vec<CompletionCandidate> {
-    shipped::all().iter().map(|one| word(&one.name, Some(&one.about))).collect()
+    shipped::all()
+        .iter()
+        .map(|one| word(&one.name, Some(&one.about)))
+        .collect()
 }
 
 /// Whether they can be used or not: `sets update` mends them.
 fn sets() -> Vec<CompletionCandidate> {
     let sets = config(ConfigScope::Event("")).sets;
-    sets.iter().map(|set| word(&set.declared.name, Some(&set.declared.source.locked()))).collect()
+    sets.iter()
+        .map(|set| word(&set.declared.name, Some(&set.declared.source.locked())))
+        .collect()
 }
 
 fn pages() -> Vec<CompletionCandidate> {

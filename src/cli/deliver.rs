@@ -26,8 +26,13 @@ pub(crate) fn reply(bytes: &[u8], until: Instant, is_over: &dyn Fn() -> bool) ->
 fn widen(stream: impl AsFd, bytes: usize) {
     /// The longest pipe that a user may make.
     const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
-    let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else { return };
-    let wanted = size.saturating_add(bytes).next_power_of_two().min(WIDEST_PIPE_BYTES);
+    let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else {
+        return;
+    };
+    let wanted = size
+        .saturating_add(bytes)
+        .next_power_of_two()
+        .min(WIDEST_PIPE_BYTES);
     if size < wanted {
         let _ = rustix::pipe::fcntl_setpipe_size(&stream, wanted);
     }
@@ -39,7 +44,9 @@ fn widen(_: impl AsFd, _: usize) {}
 
 /// Whether stdout is /dev/null, also because it was closed: then Rust opens it as that.
 pub(crate) fn is_thrown_away() -> bool {
-    let Ok(null) = rustix::fs::stat("/dev/null") else { return false };
+    let Ok(null) = rustix::fs::stat("/dev/null") else {
+        return false;
+    };
     rustix::fs::fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
         FileType::from_raw_mode(stdout.st_mode).is_char_device() && stdout.st_rdev == null.st_rdev
     })

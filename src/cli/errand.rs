@@ -56,15 +56,28 @@ impl Errand {
         let mut command = Command::new(program);
         command.args(arguments);
         let stdin = Vec::new();
-        Errand { command, stdin, keeps_stdin_open: false, kept_bytes: KEPT_BYTES, limit }
+        Errand {
+            command,
+            stdin,
+            keeps_stdin_open: false,
+            kept_bytes: KEPT_BYTES,
+            limit,
+        }
     }
 
     /// Runs it in a new group until it ends, its limit is over, or `is_over` says so. What it
     /// leaves behind when it exits by itself is left alone.
     pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
         let has_stdin = self.keeps_stdin_open || !self.stdin.is_empty();
-        let stdin = if has_stdin { Stdio::piped() } else { Stdio::null() };
-        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let stdin = if has_stdin {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        self.command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = self.command.process_group(0).spawn()?;
         // An open stdin is kept in the channel.
         let stdin = feed(child.stdin.take(), self.stdin, self.keeps_stdin_open);
@@ -73,11 +86,17 @@ impl Errand {
         let Some(status) = wait(&mut child, self.limit, is_over)? else {
             return Ok(ErrandEnd::Killed);
         };
-        let streams =
-            (stdout.recv_timeout(STREAMS_CLOSE_WITHIN), stderr.recv_timeout(STREAMS_CLOSE_WITHIN));
+        let streams = (
+            stdout.recv_timeout(STREAMS_CLOSE_WITHIN),
+            stderr.recv_timeout(STREAMS_CLOSE_WITHIN),
+        );
         drop(stdin);
         Ok(match streams {
-            (Ok(stdout), Ok(stderr)) => ErrandEnd::Exited(Output { status, stdout, stderr }),
+            (Ok(stdout), Ok(stderr)) => ErrandEnd::Exited(Output {
+                status,
+                stdout,
+                stderr,
+            }),
             _ => ErrandEnd::Held,
         })
     }
@@ -103,9 +122,17 @@ pub(crate) fn set_up(
     is_over: impl FnMut() -> bool,
 ) -> io::Result<Option<ExitStatus>> {
     let mut command = Command::new("/bin/sh");
-    command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
-    command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
+    command
+        .args(["-e", "-c", lines])
+        .current_dir(cwd)
+        .process_group(0);
+    command
+        .env_clear()
+        .envs(variables.iter().map(|(name, value)| (name, value)));
+    command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output.try_clone()?);
     let mut child = command.spawn()?;
     let status = wait(&mut child, limit, is_over)?;
     // The system hands out group numbers in turn, so no other group has this one yet.
@@ -124,8 +151,14 @@ pub(crate) fn open_at_terminal(
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
     let mut command = Command::new(program);
     command.args(arguments).arg(file);
-    command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?);
-    wait(&mut command.stderr(terminal.try_clone()?).spawn()?, Duration::MAX, is_over)
+    command
+        .stdin(terminal.try_clone()?)
+        .stdout(terminal.try_clone()?);
+    wait(
+        &mut command.stderr(terminal.try_clone()?).spawn()?,
+        Duration::MAX,
+        is_over,
+    )
 }
 
 /// Starts a program that outlives us, with nothing but `payload` on its stdin, and does not wait
@@ -133,10 +166,16 @@ pub(crate) fn open_at_terminal(
 pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // A host that ends our group right after the reply must not end this.
     let mut child = command.process_group(0).spawn()?;
-    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
+    let mut stdin = child
+        .stdin
+        .take()
+        .ok_or_else(|| io::Error::other("it has no stdin"))?;
     stdin.write_all(payload)
 }
 

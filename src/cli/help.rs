@@ -18,9 +18,25 @@ use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["init", "new", "add", "import", "edit", "trust", "install", "uninstall", "doctor"]),
+    (
+        "Begin",
+        &[
+            "init",
+            "new",
+            "add",
+            "import",
+            "edit",
+            "trust",
+            "install",
+            "uninstall",
+            "doctor",
+        ],
+    ),
     ("Try hooks", &["test", "replay"]),
-    ("See what there is", &["list", "show", "explain", "validate", "events", "schema"]),
+    (
+        "See what there is",
+        &["list", "show", "explain", "validate", "events", "schema"],
+    ),
     ("Share hooks", &["sets"]),
     ("See what was decided", &["why", "tail", "report"]),
     ("Decide, as hosts, git and CI jobs ask", &["run", "serve"]),
@@ -31,63 +47,191 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// Lines to copy: the command that they are for, the line, and what it does.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     ("hookrun", "hookrun init", "guard the agents here"),
-    ("hookrun", "hookrun new guard --event tool.pre", "write a first hook, with its cases"),
-    ("hookrun", "hookrun test tool.pre", "decide a sample event, and show everything"),
+    (
+        "hookrun",
+        "hookrun new guard --event tool.pre",
+        "write a first hook, with its cases",
+    ),
+    (
+        "hookrun",
+        "hookrun test tool.pre",
+        "decide a sample event, and show everything",
+    ),
     ("hookrun", "hookrun test", "play the project's suite"),
-    ("hookrun", "hookrun install claude", "make Claude Code ask hookrun"),
+    (
+        "hookrun",
+        "hookrun install claude",
+        "make Claude Code ask hookrun",
+    ),
     ("hookrun", "hookrun why", "explain the last decision here"),
-    ("run", "hookrun run tool.pre < event.json", "decide an event"),
-    ("run", "hookrun run --host claude", "decide in the words of a host"),
-    ("run", "hookrun run plan.pre --hooks gates --format github < plan.json", "gate a CI job"),
-    ("serve", "hookrun serve --stdio", "answer the program that started it"),
-    ("serve", "hookrun serve --mcp --host claude", "be an MCP server for Claude Code's hooks"),
+    (
+        "run",
+        "hookrun run tool.pre < event.json",
+        "decide an event",
+    ),
+    (
+        "run",
+        "hookrun run --host claude",
+        "decide in the words of a host",
+    ),
+    (
+        "run",
+        "hookrun run plan.pre --hooks gates --format github < plan.json",
+        "gate a CI job",
+    ),
+    (
+        "serve",
+        "hookrun serve --stdio",
+        "answer the program that started it",
+    ),
+    (
+        "serve",
+        "hookrun serve --mcp --host claude",
+        "be an MCP server for Claude Code's hooks",
+    ),
     ("test", "hookrun test", "play the project's suite"),
-    ("test", "hookrun test tool.pre < event.json", "decide an event, and show everything"),
-    ("test", "hookrun test --coverage --mutate", "see what the suite does not show"),
-    ("test", "hookrun test --profile", "see what warm starts would save"),
-    ("test", "hookrun test --watch", "play it again at every change"),
+    (
+        "test",
+        "hookrun test tool.pre < event.json",
+        "decide an event, and show everything",
+    ),
+    (
+        "test",
+        "hookrun test --coverage --mutate",
+        "see what the suite does not show",
+    ),
+    (
+        "test",
+        "hookrun test --profile",
+        "see what warm starts would save",
+    ),
+    (
+        "test",
+        "hookrun test --watch",
+        "play it again at every change",
+    ),
     ("why", "hookrun why", "explain the last decision here"),
-    ("why", "hookrun why --decision block -n 5", "explain the last five blocks"),
-    ("why", "hookrun why --all --brief --since 2h", "list them, a line each"),
-    ("why", "hookrun why --stats --everywhere", "count those of all projects"),
+    (
+        "why",
+        "hookrun why --decision block -n 5",
+        "explain the last five blocks",
+    ),
+    (
+        "why",
+        "hookrun why --all --brief --since 2h",
+        "list them, a line each",
+    ),
+    (
+        "why",
+        "hookrun why --stats --everywhere",
+        "count those of all projects",
+    ),
     ("tail", "hookrun tail", "watch decisions of this project"),
-    ("tail", "hookrun tail --everywhere --decision block", "watch blocks of all projects"),
-    ("report", "hookrun report report.html", "see what was decided here, in a browser"),
+    (
+        "tail",
+        "hookrun tail --everywhere --decision block",
+        "watch blocks of all projects",
+    ),
+    (
+        "report",
+        "hookrun report report.html",
+        "see what was decided here, in a browser",
+    ),
     (
         "report",
         "hookrun report --since 7d week.html --everywhere",
         "the same of a week and all projects",
     ),
-    ("report", "hookrun report --chrome-trace trace.json", "look at a timeline in Perfetto"),
-    ("report", "hookrun report --flat - | duckdb -c \"FROM '/dev/stdin'\"", "ask a database"),
+    (
+        "report",
+        "hookrun report --chrome-trace trace.json",
+        "look at a timeline in Perfetto",
+    ),
+    (
+        "report",
+        "hookrun report --flat - | duckdb -c \"FROM '/dev/stdin'\"",
+        "ask a database",
+    ),
     (
         "explain",
         "hookrun explain 'cd x && sudo rm -rf \"$y\"'",
         "see what it runs, and which hooks run",
     ),
-    ("explain", "hookrun explain < deploy.sh", "the same of a script"),
-    ("schema", "hookrun schema tool.pre", "see what hooks of an event get, and may answer"),
+    (
+        "explain",
+        "hookrun explain < deploy.sh",
+        "the same of a script",
+    ),
+    (
+        "schema",
+        "hookrun schema tool.pre",
+        "see what hooks of an event get, and may answer",
+    ),
     (
         "schema",
         "hookrun schema hookrun.toml >hookrun.schema.json",
         "let an editor complete and check",
     ),
-    ("replay", "hookrun replay events.jsonl", "see what today's hooks decide otherwise"),
+    (
+        "replay",
+        "hookrun replay events.jsonl",
+        "see what today's hooks decide otherwise",
+    ),
     (
         "sets",
         "hookrun sets add baseline --git https://git.example/acme/hooks --rev v1.4.0",
         "use the hooks of a repository",
     ),
-    ("sets", "hookrun sets verify", "fetch what is locked, in a new clone or a CI job"),
-    ("sets", "hookrun sets update baseline", "take what is declared now"),
-    ("sets", "hookrun sets why baseline", "see what it brings, and who declares it"),
-    ("init", "hookrun init", "see what it would write, and say yes or no"),
-    ("init", "hookrun init --user --host claude --yes", "guard Claude Code in all projects"),
-    ("init", "hookrun init --guard no-sudo --guard no-force-push", "begin with other guards"),
-    ("new", "hookrun new guard --event tool.pre", "guard commands and files"),
-    ("new", "hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
-    ("new", "hookrun new wip --event commit.msg --lang python", "check messages of commits"),
-    ("new", "hookrun new last --from-last", "make a case of the last decision"),
+    (
+        "sets",
+        "hookrun sets verify",
+        "fetch what is locked, in a new clone or a CI job",
+    ),
+    (
+        "sets",
+        "hookrun sets update baseline",
+        "take what is declared now",
+    ),
+    (
+        "sets",
+        "hookrun sets why baseline",
+        "see what it brings, and who declares it",
+    ),
+    (
+        "init",
+        "hookrun init",
+        "see what it would write, and say yes or no",
+    ),
+    (
+        "init",
+        "hookrun init --user --host claude --yes",
+        "guard Claude Code in all projects",
+    ),
+    (
+        "init",
+        "hookrun init --guard no-sudo --guard no-force-push",
+        "begin with other guards",
+    ),
+    (
+        "new",
+        "hookrun new guard --event tool.pre",
+        "guard commands and files",
+    ),
+    (
+        "new",
+        "hookrun new sudo --event tool.pre --template ask",
+        "ask a person about commands",
+    ),
+    (
+        "new",
+        "hookrun new wip --event commit.msg --lang python",
+        "check messages of commits",
+    ),
+    (
+        "new",
+        "hookrun new last --from-last",
+        "make a case of the last decision",
+    ),
     (
         "import",
         "hookrun import pre-commit --dry-run",
@@ -99,20 +243,72 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "for all projects",
     ),
     ("add", "hookrun add --list", "see what there is"),
-    ("add", "hookrun add guard-destructive no-sudo", "guard commands that destroy, and sudo"),
-    ("add", "hookrun add terraform-plan --hooks gates", "gate the plans of a CI job"),
-    ("add", "hookrun add --update", "see what a new version would change"),
-    ("trust", "hookrun trust", "see the hooks of this project, and let them run"),
-    ("trust", "hookrun trust --diff", "see what has changed since you trusted them"),
-    ("trust", "hookrun trust --show", "see the digest, for `hookrun run --trust DIGEST` in CI"),
-    ("completions", "source <(hookrun completions bash)", "in ~/.bashrc"),
-    ("completions", "source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
-    ("completions", "hookrun completions fish | source", "in ~/.config/fish/config.fish"),
-    ("completions", "eval (hookrun completions elvish | slurp)", "in ~/.config/elvish/rc.elv"),
-    ("completions", "hookrun completions powershell | Out-String | iex", "in $PROFILE"),
-    ("install", "hookrun install claude", "make Claude Code ask hookrun"),
+    (
+        "add",
+        "hookrun add guard-destructive no-sudo",
+        "guard commands that destroy, and sudo",
+    ),
+    (
+        "add",
+        "hookrun add terraform-plan --hooks gates",
+        "gate the plans of a CI job",
+    ),
+    (
+        "add",
+        "hookrun add --update",
+        "see what a new version would change",
+    ),
+    (
+        "trust",
+        "hookrun trust",
+        "see the hooks of this project, and let them run",
+    ),
+    (
+        "trust",
+        "hookrun trust --diff",
+        "see what has changed since you trusted them",
+    ),
+    (
+        "trust",
+        "hookrun trust --show",
+        "see the digest, for `hookrun run --trust DIGEST` in CI",
+    ),
+    (
+        "completions",
+        "source <(hookrun completions bash)",
+        "in ~/.bashrc",
+    ),
+    (
+        "completions",
+        "source <(hookrun completions zsh)",
+        "in ~/.zshrc, below compinit",
+    ),
+    (
+        "completions",
+        "hookrun completions fish | source",
+        "in ~/.config/fish/config.fish",
+    ),
+    (
+        "completions",
+        "eval (hookrun completions elvish | slurp)",
+        "in ~/.config/elvish/rc.elv",
+    ),
+    (
+        "completions",
+        "hookrun completions powershell | Out-String | iex",
+        "in $PROFILE",
+    ),
+    (
+        "install",
+        "hookrun install claude",
+        "make Claude Code ask hookrun",
+    ),
     ("install", "hookrun install git", "guard commits and pushes"),
-    ("install", "hookrun install codex --dry-run", "see what would be written"),
+    (
+        "install",
+        "hookrun install codex --dry-run",
+        "see what would be written",
+    ),
 ];
 
 /// An argument whose values are the names in a table that the arguments must not know.
@@ -134,7 +330,10 @@ const VALUES: &[NamedValues] = &[
 ];
 
 fn languages() -> Vec<&'static str> {
-    templates::LANGUAGES.iter().map(|language| language.name).collect()
+    templates::LANGUAGES
+        .iter()
+        .map(|language| language.name)
+        .collect()
 }
 
 fn tools() -> Vec<&'static str> {
@@ -167,8 +366,10 @@ pub(crate) fn command() -> Command {
     let mut root = command_line();
     for examples in EXAMPLES.chunk_by(|one, next| one.0 == next.0) {
         let name = examples[0].0;
-        let lines: String =
-            examples.iter().map(|(_, line, about)| format!("\n  {line}\n      {about}")).collect();
+        let lines: String = examples
+            .iter()
+            .map(|(_, line, about)| format!("\n  {line}\n      {about}"))
+            .collect();
         let add = |command: Command| {
             let before = command.get_after_help().map(|text| format!("{text}\n\n"));
             command.after_help(format!(
@@ -177,7 +378,11 @@ pub(crate) fn command() -> Command {
                 heading("Examples")
             ))
         };
-        root = if name == "hookrun" { add(root) } else { root.mut_subcommand(name, add) };
+        root = if name == "hookrun" {
+            add(root)
+        } else {
+            root.mut_subcommand(name, add)
+        };
     }
     let groups = groups(&root);
     root.help_template(format!(
@@ -188,7 +393,9 @@ pub(crate) fn command() -> Command {
 
 /// The examples of a command: a line, and what it does.
 pub(crate) fn examples_of(name: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of_command = EXAMPLES.iter().filter(move |(command, ..)| *command == name);
+    let of_command = EXAMPLES
+        .iter()
+        .filter(move |(command, ..)| *command == name);
     of_command.map(|(_, line, about)| (*line, *about))
 }
 
@@ -197,12 +404,21 @@ fn groups(root: &Command) -> String {
     let mut text = String::new();
     for (title, names) in GROUPS {
         let _ = writeln!(text, "{}", heading(title));
-        let all = root.get_subcommands().filter(|command| !command.is_hide_set());
+        let all = root
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
         let others = all.filter(|command| names.is_empty() && !is_grouped(command.get_name()));
         let named = names.iter().filter_map(|name| root.find_subcommand(name));
         for command in named.chain(others) {
-            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  \u{1b}[1m{:<12}\u{1b}[0m {about}", command.get_name());
+            let about = command
+                .get_about()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "  \u{1b}[1m{:<12}\u{1b}[0m {about}",
+                command.get_name()
+            );
         }
         text.push('\n');
     }
@@ -215,24 +431,48 @@ fn heading(text: &str) -> String {
 
 /// Words that people try first, and the command for it. Words that mean the same are aliases.
 const WORDS: &[(&str, &str)] = &[
-    ("create", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
-    ("history", "`hookrun why --all --brief` lists what was decided"),
+    (
+        "create",
+        "`hookrun new NAME --event EVENT` writes a hook, and its cases",
+    ),
+    (
+        "history",
+        "`hookrun why --all --brief` lists what was decided",
+    ),
     ("stats", "`hookrun why --stats` counts what was decided"),
-    ("status", "`hookrun doctor` says what is wrong, `hookrun list` which hooks there are"),
+    (
+        "status",
+        "`hookrun doctor` says what is wrong, `hookrun list` which hooks there are",
+    ),
     (
         "record",
         "`hookrun run --record FILE` records events, and `hookrun replay` decides them again",
     ),
-    ("exec", "`hookrun run EVENT` decides an event, `hookrun test EVENT` shows how"),
-    ("watch", "`hookrun test --watch` plays the suite again at every change"),
-    ("coverage", "`hookrun test --coverage` shows what no case has tested"),
+    (
+        "exec",
+        "`hookrun run EVENT` decides an event, `hookrun test EVENT` shows how",
+    ),
+    (
+        "watch",
+        "`hookrun test --watch` plays the suite again at every change",
+    ),
+    (
+        "coverage",
+        "`hookrun test --coverage` shows what no case has tested",
+    ),
     ("setup", "`hookrun init` guards the agents here"),
-    ("remove", "`hookrun uninstall HOST`; a hook is removed with its file"),
+    (
+        "remove",
+        "`hookrun uninstall HOST`; a hook is removed with its file",
+    ),
 ];
 
 /// The pairs of what was typed and what clap suggests for it.
 const PAIRS: &[(ContextKind, ContextKind)] = &[
-    (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+    (
+        ContextKind::InvalidSubcommand,
+        ContextKind::SuggestedSubcommand,
+    ),
     (ContextKind::InvalidArg, ContextKind::SuggestedArg),
     (ContextKind::InvalidValue, ContextKind::SuggestedValue),
 ];
@@ -253,7 +493,9 @@ fn too_many(arguments: &[OsString]) -> Option<String> {
             let rest = words.get(1..).filter(|rest| rest.iter().all(is_word))?;
             if first.ends_with(".toml") {
                 let files = shell_words::join(words);
-                return Some(format!("play files of cases: `hookrun test --suite {files}`"));
+                return Some(format!(
+                    "play files of cases: `hookrun test --suite {files}`"
+                ));
             }
             let rest = shell_words::quote(&shell_words::join(rest)).into_owned();
             let json = format!("pipe the event as JSON: `hookrun test {first} < event.json`");
@@ -276,7 +518,9 @@ pub(crate) fn mend(error: &mut clap::Error, arguments: &[OsString]) {
         return;
     }
     for (typed, suggested) in PAIRS {
-        let Some(ContextValue::String(word)) = error.get(*typed).cloned() else { continue };
+        let Some(ContextValue::String(word)) = error.get(*typed).cloned() else {
+            continue;
+        };
         let known = match error.get(*suggested) {
             Some(ContextValue::String(known)) => vec![known.clone()],
             Some(ContextValue::Strings(known)) => known.clone(),

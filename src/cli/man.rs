@@ -24,9 +24,21 @@ const WIDTH: usize = 100;
 
 /// Pages written by hand: name, section, text.
 const WRITTEN: &[(&str, &str, &str)] = &[
-    ("hookrun-hook", "5", include_str!("../../man/hookrun-hook.5")),
-    ("hookrun.toml", "5", include_str!("../../man/hookrun.toml.5")),
-    ("hookrun-suite", "5", include_str!("../../man/hookrun-suite.5")),
+    (
+        "hookrun-hook",
+        "5",
+        include_str!("../../man/hookrun-hook.5"),
+    ),
+    (
+        "hookrun.toml",
+        "5",
+        include_str!("../../man/hookrun.toml.5"),
+    ),
+    (
+        "hookrun-suite",
+        "5",
+        include_str!("../../man/hookrun-suite.5"),
+    ),
 ];
 
 struct ManualPage {
@@ -50,16 +62,25 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     let wanted = args.page.as_deref().unwrap_or("hookrun");
     let is_wanted = |page: &&ManualPage| {
-        page.name == wanted || page.name.strip_prefix("hookrun-").is_some_and(|rest| rest == wanted)
+        page.name == wanted
+            || page
+                .name
+                .strip_prefix("hookrun-")
+                .is_some_and(|rest| rest == wanted)
     };
     let Some(page) = pages.iter().find(is_wanted) else {
         let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
-        let short = names.iter().filter_map(|name| name.strip_prefix("hookrun-"));
+        let short = names
+            .iter()
+            .filter_map(|name| name.strip_prefix("hookrun-"));
         let help = spelling::did_you_mean(
             spelling::nearest(wanted, names.iter().copied().chain(short)),
             || format!("there are {}", names.join(", ")),
         );
-        return Err(Complaint::with_cure(format!("no manual page `{wanted}`"), help));
+        return Err(Complaint::with_cure(
+            format!("no manual page `{wanted}`"),
+            help,
+        ));
     };
     if !std::io::stdout().is_terminal() || !is_read(page, env) {
         let width = streams::columns().map_or(WIDTH, |columns| columns.min(WIDTH));
@@ -70,11 +91,15 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
 
 /// Shows the page with `man`. Whether that worked.
 fn is_read(page: &ManualPage, env: &Environment) -> bool {
-    let Ok(folder) = tempfile::Builder::new().prefix("hookrun-man").tempdir_in(&env.temporary)
+    let Ok(folder) = tempfile::Builder::new()
+        .prefix("hookrun-man")
+        .tempdir_in(&env.temporary)
     else {
         return false;
     };
-    let file = folder.path().join(format!("{}.{}", page.name, page.section));
+    let file = folder
+        .path()
+        .join(format!("{}.{}", page.name, page.section));
     let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
         return false;
     };
@@ -85,7 +110,11 @@ fn is_read(page: &ManualPage, env: &Environment) -> bool {
 }
 
 pub(crate) fn names() -> Vec<String> {
-    pages().unwrap_or_default().into_iter().map(|page| page.name).collect()
+    pages()
+        .unwrap_or_default()
+        .into_iter()
+        .map(|page| page.name)
+        .collect()
 }
 
 fn pages() -> Result<Vec<ManualPage>> {
@@ -94,14 +123,21 @@ fn pages() -> Result<Vec<ManualPage>> {
     let mut pages = vec![page(&root, "hookrun".to_string())?];
     add_pages(&root, "hookrun", &mut pages)?;
     for (name, section, text) in WRITTEN {
-        pages.push(ManualPage { name: (*name).to_string(), section, text: (*text).to_string() });
+        pages.push(ManualPage {
+            name: (*name).to_string(),
+            section,
+            text: (*text).to_string(),
+        });
     }
     Ok(pages)
 }
 
 /// The pages of the commands below `parent`, and of theirs.
 fn add_pages(parent: &clap::Command, name: &str, pages: &mut Vec<ManualPage>) -> Result<()> {
-    for command in parent.get_subcommands().filter(|command| !command.is_hide_set()) {
+    for command in parent
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+    {
         if command.get_name() != "help" {
             let name = format!("{name}-{}", command.get_name());
             pages.push(page(command, name.clone())?);
@@ -115,21 +151,34 @@ fn page(command: &clap::Command, name: String) -> Result<ManualPage> {
     let mut text = Vec::new();
     // clap names no date, so that the same arguments give the same page.
     let source = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
-    Man::new(command.clone()).title(name.clone()).section("1").source(source).render(&mut text)?;
+    Man::new(command.clone())
+        .title(name.clone())
+        .section("1")
+        .source(source)
+        .render(&mut text)?;
     let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\n", ".SH NOTES\n");
     let usage = command.clone().render_usage().to_string();
-    let usage =
-        usage.trim_start_matches("Usage:").lines().map(str::trim).filter(|line| !line.is_empty());
+    let usage = usage
+        .trim_start_matches("Usage:")
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
     let usage = usage.map(escaped).collect::<Vec<_>>().join("\n.br\n");
     let command = name.strip_prefix("hookrun-").unwrap_or(&name);
     let text = with_synopsis(&text, &usage) + &examples(command);
-    Ok(ManualPage { name, section: "1", text })
+    Ok(ManualPage {
+        name,
+        section: "1",
+        text,
+    })
 }
 
 /// The page with the usage line of the help instead of a list of all options.
 fn with_synopsis(text: &str, usage: &str) -> String {
     const BEGIN: &str = ".SH SYNOPSIS\n";
-    let Some((before, rest)) = text.split_once(BEGIN) else { return text.to_string() };
+    let Some((before, rest)) = text.split_once(BEGIN) else {
+        return text.to_string();
+    };
     let after = rest.find(".SH ").map_or("", |at| &rest[at..]);
     format!("{before}{BEGIN}{usage}\n{after}")
 }
@@ -137,7 +186,11 @@ fn with_synopsis(text: &str, usage: &str) -> String {
 fn examples(name: &str) -> String {
     let line = |(line, about)| format!(".TP\n.B {}\n{about}\n", escaped(line));
     let lines: String = help::examples_of(name).map(line).collect();
-    if lines.is_empty() { lines } else { format!(".SH EXAMPLES\n{lines}") }
+    if lines.is_empty() {
+        lines
+    } else {
+        format!(".SH EXAMPLES\n{lines}")
+    }
 }
 
 fn escaped(line: &str) -> String {

@@ -46,7 +46,10 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 
 /// Says on stderr what is wrong with the hooks here, for a person who has just changed them.
 pub(crate) fn warn(env: &Environment) {
-    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let choice = Choice {
+        trust: Some(TrustChoice::Told),
+        ..Choice::default()
+    };
     let config = Config::load(&choice, env, ConfigScope::All);
     streams::problems(all_problems(&config, env), &Paths::from(&env.cwd));
 }
@@ -55,7 +58,9 @@ pub(crate) fn warn(env: &Environment) {
 pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {
     let of_hooks = config.hooks.iter().flat_map(|hook| problems_of(hook, env));
     let found = of_hooks.chain(config.problems.clone());
-    found.filter(|problem| problem.severity != Severity::Note).collect()
+    found
+        .filter(|problem| problem.severity != Severity::Note)
+        .collect()
 }
 
 /// The complaint about a hook that is looked for by its name and was not loaded, because its file
@@ -87,8 +92,10 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     }
     found.extend(tool_problems(hook));
     if hook.lives == Lives::Session {
-        let cause =
-            format!("`{}` does not start for `run`: it lives as long as a session", hook.name);
+        let cause = format!(
+            "`{}` does not start for `run`: it lives as long as a session",
+            hook.name
+        );
         let cure = "a program must hold the session: `hookrun serve`";
         let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
         found.push(problem(hook, Severity::Note, line, cause, cure));
@@ -113,7 +120,11 @@ fn problem(
 ) -> Problem {
     let at = line.map(|line| Position { line, column: 1 });
     let complaint = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
-    Problem { severity, events: vec![hook.event.clone()], ..complaint }
+    Problem {
+        severity,
+        events: vec![hook.event.clone()],
+        ..complaint
+    }
 }
 
 const COMMIT: &str = "commit.pre";
@@ -127,10 +138,24 @@ const SAYS: &[&str] = &["#", "echo ", "printf ", "print(", "sys.exit("];
 
 /// Whether a script opens the paths of an event, and gets nothing that is staged from git.
 fn reads_working_tree(hook: &Hook) -> bool {
-    let Handler::File(file) = &hook.handler else { return false };
+    let Handler::File(file) = &hook.handler else {
+        return false;
+    };
     let text = fs::read_to_string(file).unwrap_or_default();
-    let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
-    let loops = ["HOOKRUN_ACTION_PATHS", "HOOKRUN_CHANGES", "\"changes\"", "'changes'"];
+    let staged = [
+        "git show",
+        "git diff",
+        "git cat-file",
+        "git grep",
+        "checkout-index",
+        "--cached",
+    ];
+    let loops = [
+        "HOOKRUN_ACTION_PATHS",
+        "HOOKRUN_CHANGES",
+        "\"changes\"",
+        "'changes'",
+    ];
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     has(&loops) && text.lines().any(opens_file) && !has(&staged)
 }
@@ -142,7 +167,9 @@ fn opens_file(line: &str) -> bool {
         let command = command.trim_start();
         ["do ", "then ", "if ", "elif ", "while ", "! "]
             .iter()
-            .fold(command, |rest, word| rest.strip_prefix(word).unwrap_or(rest))
+            .fold(command, |rest, word| {
+                rest.strip_prefix(word).unwrap_or(rest)
+            })
     });
     let opens_inside = |command: &str| command.contains("$(") || command.contains("open(");
     let is_said =
@@ -153,37 +180,75 @@ fn opens_file(line: &str) -> bool {
 
 /// Names in a hook's tool matcher that are probably misspelt, and then match nothing.
 pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
-    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
+    let known = || {
+        TOOLS
+            .iter()
+            .flat_map(|class| class.names.iter().copied().chain([class.word]))
+    };
     let near = |tool| Some((tool, spelling::nearest(tool, known())?));
-    let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));
+    let line = hook
+        .source
+        .line
+        .or_else(|| line_of_directive(&hook.source.file, "tool"));
     let misspelt = |(tool, nearest): (&str, &str)| {
         let cause = format!("no host has a tool `{tool}`, as far as is known");
-        problem(hook, Severity::Warning, line, cause, format!("did you mean `{nearest}`?"))
+        problem(
+            hook,
+            Severity::Warning,
+            line,
+            cause,
+            format!("did you mean `{nearest}`?"),
+        )
     };
-    hook.matcher.literal_tools().filter_map(near).map(misspelt).collect()
+    hook.matcher
+        .literal_tools()
+        .filter_map(near)
+        .map(misspelt)
+        .collect()
 }
 
 /// What is wrong with a script: its first line, or its syntax.
 fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
     let wrong = |line, cause: String, cure: &str| {
-        problem(hook, Severity::Error, line, format!("`{}` {cause}", hook.name), cure)
+        problem(
+            hook,
+            Severity::Error,
+            line,
+            format!("`{}` {cause}", hook.name),
+            cure,
+        )
     };
     if let Err(error) = command::check_format(program) {
-        return Some(wrong(None, format!("cannot start: {}", error.problem), &error.cure));
+        return Some(wrong(
+            None,
+            format!("cannot start: {}", error.problem),
+            &error.cure,
+        ));
     }
     let line = command::interpreter_of(&program.path)?;
     let interpreter = program_of(&line)?;
     let is_there = |name: &str| {
-        let handler = Handler::Words { words: vec![name.to_string()], base: PathBuf::new() };
+        let handler = Handler::Words {
+            words: vec![name.to_string()],
+            base: PathBuf::new(),
+        };
         command::resolve(&handler, env.search.as_deref()).is_ok()
     };
     if !interpreter.contains('/') && !is_there(interpreter) {
         let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
         let near = command::near_program(interpreter, is_there);
-        return Some(wrong(Some(1), cause, &command::interpreter_cure(near.as_deref())));
+        return Some(wrong(
+            Some(1),
+            cause,
+            &command::interpreter_cure(near.as_deref()),
+        ));
     }
     let (at, said) = syntax_error(&program.path, interpreter)?;
-    Some(wrong(at, format!("does not parse: {said}"), "correct its syntax"))
+    Some(wrong(
+        at,
+        format!("does not parse: {said}"),
+        "correct its syntax",
+    ))
 }
 
 /// The program that runs a script: the one in its first line, or the one that `env` looks for.
@@ -191,12 +256,19 @@ fn program_of(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
     let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
-    if is_env { words[1..].iter().find(is_program).copied() } else { words.first().copied() }
+    if is_env {
+        words[1..].iter().find(is_program).copied()
+    } else {
+        words.first().copied()
+    }
 }
 
 /// The line and the message of the first syntax error of a script, by its own interpreter.
 fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)> {
-    let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    let name = Path::new(program)
+        .file_name()?
+        .to_string_lossy()
+        .into_owned();
     let (_, arguments) = SYNTAX_CHECKS.iter().find(|(known, _)| {
         name.strip_prefix(known)
             .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
@@ -211,7 +283,10 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     let mut all: Vec<&str> = arguments.to_vec();
     all.push(script);
     // If the check cannot run, that is not the hook's fault.
-    let output = Errand::new(program, &all, PROBE_LIMIT).output().ok().flatten()?;
+    let output = Errand::new(program, &all, PROBE_LIMIT)
+        .output()
+        .ok()
+        .flatten()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // bash exits with 0 after some errors, and so does a hook that has them.
     let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
@@ -221,16 +296,26 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     // bash quotes the line below its message, node names its version below that.
     let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
     let lines = || said.trim().lines();
-    let message = lines().find(names_error).or_else(|| lines().find(names_script));
-    let message = message.or_else(|| lines().next_back()).unwrap_or("no message");
+    let message = lines()
+        .find(names_error)
+        .or_else(|| lines().find(names_script));
+    let message = message
+        .or_else(|| lines().next_back())
+        .unwrap_or("no message");
     let (line, message) = numbered(message, script);
-    Some((line.or_else(|| lines().find_map(|other| numbered(other, script).0)), message.into()))
+    Some((
+        line.or_else(|| lines().find_map(|other| numbered(other, script).0)),
+        message.into(),
+    ))
 }
 
 /// Splits `path: line 3: message` and the like.
 fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     let message = message.trim();
-    let rest = message.strip_prefix(script).unwrap_or(message).trim_start_matches([':', ' ']);
+    let rest = message
+        .strip_prefix(script)
+        .unwrap_or(message)
+        .trim_start_matches([':', ' ']);
     let rest = rest.strip_prefix("line ").unwrap_or(rest);
     let (number, text) = rest.split_once(':').unwrap_or((rest, ""));
     match number.parse() {

@@ -70,7 +70,10 @@ fn raise_descriptors() {
     let Rlimit { current, maximum } = rustix::process::getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
     if current.is_some_and(|current| current < wanted) {
-        let raised = Rlimit { current: Some(wanted), maximum };
+        let raised = Rlimit {
+            current: Some(wanted),
+            maximum,
+        };
         let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     }
 }

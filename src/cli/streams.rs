@@ -52,7 +52,10 @@ pub(crate) enum Color {
 }
 
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
-    AutoStream::new(io::stdout().lock(), choice(color, io::stdout().is_terminal()))
+    AutoStream::new(
+        io::stdout().lock(),
+        choice(color, io::stdout().is_terminal()),
+    )
 }
 
 /// The width of stdout, if it is a terminal.
@@ -84,7 +87,11 @@ pub(crate) fn has_reader_left() -> bool {
 /// Values become harmless if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
     let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();
-    if is_seen { OutputShape::SeenValues } else { shape }
+    if is_seen {
+        OutputShape::SeenValues
+    } else {
+        shape
+    }
 }
 
 /// A writer whose reader may leave: `hookrun list | head -1` is no failure.
@@ -149,7 +156,12 @@ pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>,
 /// Progress for a person. What stderr does not take at once is dropped.
 pub(crate) fn glimpse(text: &str) {
     let text = lines(text);
-    let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), Instant::now(), &|| false);
+    let _ = write_until(
+        rustix::stdio::stderr(),
+        text.as_bytes(),
+        Instant::now(),
+        &|| false,
+    );
 }
 
 pub(crate) fn complaint(text: &str) {
@@ -204,8 +216,12 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     }
     // Not by tracing's larger filters, whose expressions would make every other one slower to build.
     let filter: Targets = level.parse().map_err(|_| wrong())?;
-    let layer = tracing_subscriber::fmt::layer().with_writer(|| LogStream).with_ansi(false);
-    let ready = tracing_subscriber::registry().with(layer.with_filter(filter)).try_init();
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(|| LogStream)
+        .with_ansi(false);
+    let ready = tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
+        .try_init();
     ready.map_err(failed("cannot log"))
 }
 
@@ -238,7 +254,12 @@ pub(crate) fn stderr(text: &str) {
     }
     let started = Instant::now();
     let left = STDERR_PATIENCE.saturating_sub(Duration::from_millis(waited));
-    let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), started + left, &|| false);
+    let _ = write_until(
+        rustix::stdio::stderr(),
+        text.as_bytes(),
+        started + left,
+        &|| false,
+    );
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(UNBOUNDED);
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
 }
@@ -279,7 +300,11 @@ pub(crate) struct Sink<W: Write> {
 
 impl<W: Write> Sink<W> {
     pub(crate) fn new(to: W, shape: OutputShape) -> Sink<W> {
-        Sink { to, shape, line: Vec::new() }
+        Sink {
+            to,
+            shape,
+            line: Vec::new(),
+        }
     }
 
     fn give_on(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -339,7 +364,10 @@ fn styled(text: &str) -> String {
 fn style(text: &str) -> Option<(usize, usize)> {
     text.match_indices("\u{1b}[").find_map(|(at, _)| {
         let (number, _) = text[at + 2..].split_once('m')?;
-        let is_ours = matches!(number, "0" | "1" | "2" | "4" | "31" | "32" | "33" | "34" | "36");
+        let is_ours = matches!(
+            number,
+            "0" | "1" | "2" | "4" | "31" | "32" | "33" | "34" | "36"
+        );
         is_ours.then_some((at, number.len() + 3))
     })
 }
@@ -370,7 +398,10 @@ mod tests {
     #[test]
     fn a_command_is_none_though_it_is_written_in_pieces() {
         for shape in [OutputShape::People, OutputShape::Lines] {
-            assert_eq!(written(shape, &["a\n ", ":", ":error::x", "\nb"]), "a\n : :error::x\nb");
+            assert_eq!(
+                written(shape, &["a\n ", ":", ":error::x", "\nb"]),
+                "a\n : :error::x\nb"
+            );
             assert_eq!(written(shape, &["a #", "#[x]\n"]), "a ## [x]\n");
         }
         assert_eq!(

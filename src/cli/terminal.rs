@@ -57,9 +57,17 @@ impl Terminal {
         if !streams::is_stderr_a_terminal() {
             return None;
         }
-        let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/tty")
+            .ok()?;
         let editor = env.editor.as_deref().unwrap_or(EDITOR).to_string();
-        let terminal = Terminal { file, editor, drafts: env.temporary.clone() };
+        let terminal = Terminal {
+            file,
+            editor,
+            drafts: env.temporary.clone(),
+        };
         terminal.is_ours().then_some(terminal)
     }
 
@@ -123,11 +131,19 @@ impl Terminal {
     }
 
     fn begin(&self) -> Option<Raw<'_>> {
-        if self.is_ours() { Raw::enter(&self.file) } else { None }
+        if self.is_ours() {
+            Raw::enter(&self.file)
+        } else {
+            None
+        }
     }
 
     fn head(&self, asker: &Asker<'_>, title: &str) {
-        self.write(&format!("hook {} asks: {}\n", plain(asker.hook()), lines(title)));
+        self.write(&format!(
+            "hook {} asks: {}\n",
+            plain(asker.hook()),
+            lines(title)
+        ));
     }
 
     fn write(&self, text: &str) {
@@ -136,7 +152,9 @@ impl Terminal {
 
     /// Lets the person edit a file. Whether to keep it.
     pub(crate) fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
-        let Ok(words) = shell_words::split(&self.editor) else { return false };
+        let Ok(words) = shell_words::split(&self.editor) else {
+            return false;
+        };
         let before = rustix::termios::tcgetattr(&self.file);
         let ended = errand::open_at_terminal(&words, file, &self.file, || asker.is_over());
         if let (Ok(None), Ok(before)) = (&ended, before) {
@@ -144,7 +162,10 @@ impl Terminal {
             self.write(LEAVE_EDITOR);
         }
         if let Err(error) = &ended {
-            self.write(&format!("cannot start the editor `{}`: {error}\n", plain(&self.editor)));
+            self.write(&format!(
+                "cannot start the editor `{}`: {error}\n",
+                plain(&self.editor)
+            ));
         }
         matches!(ended, Ok(Some(status)) if status.success())
     }
@@ -159,14 +180,15 @@ impl Ui for Terminal {
         let place = list::choose(&mut keyboard, columns, rows, options);
         let place = place.filter(|_| !asker.is_over());
         let chosen = place.and_then(|place| options.get(place));
-        self.write(
-            &chosen.map_or("(no answer)\n".to_string(), |text| format!("> {}\n", plain(text))),
-        );
+        self.write(&chosen.map_or("(no answer)\n".to_string(), |text| {
+            format!("> {}\n", plain(text))
+        }));
         chosen.cloned()
     }
 
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        self.ask(asker, format!("{title}\n{message}").trim_end()).unwrap_or(false)
+        self.ask(asker, format!("{title}\n{message}").trim_end())
+            .unwrap_or(false)
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
@@ -188,7 +210,11 @@ impl Ui for Terminal {
         }
         self.head(asker, title);
         let mut draft = tempfile::Builder::new();
-        let mut file = draft.prefix("hookrun-").suffix(".txt").tempfile_in(&self.drafts).ok()?;
+        let mut file = draft
+            .prefix("hookrun-")
+            .suffix(".txt")
+            .tempfile_in(&self.drafts)
+            .ok()?;
         writeln!(file, "{text}").ok()?;
         let is_kept = self.edit(asker, file.path());
         // An editor may put another file in its place.
@@ -205,7 +231,11 @@ impl Ui for Terminal {
             MessageKind::Error => "error: ",
         };
         if self.is_ours() {
-            self.write(&format!("hook {}: {sort}{}\n", plain(asker.hook()), lines(message)));
+            self.write(&format!(
+                "hook {}: {sort}{}\n",
+                plain(asker.hook()),
+                lines(message)
+            ));
         }
     }
 
@@ -218,7 +248,8 @@ impl Raw<'_> {
         let before = rustix::termios::tcgetattr(file).ok()?;
         let mut raw = before.clone();
         // Control-C still ends us. Control-Z is off: it would stop hookrun, and all deadlines pass.
-        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        raw.local_modes
+            .remove(LocalModes::ICANON | LocalModes::ECHO);
         raw.special_codes[SpecialCodeIndex::VSUSP] = 0;
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -260,6 +291,9 @@ mod tests {
     fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
         assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b\\u{1b}[2J\\u{7}c");
         let long = lines(&"x".repeat(2000));
-        assert!(long.ends_with("xx … (1000 characters are not shown)"), "{long}");
+        assert!(
+            long.ends_with("xx … (1000 characters are not shown)"),
+            "{long}"
+        );
     }
 }

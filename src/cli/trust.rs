@@ -50,17 +50,42 @@ impl SeenProject {
     /// Looks at the files too if `reads`: those of what is forgotten need not be readable. Hooks in
     /// the folders of hosts count, whichever host will ask.
     fn look(store: TrustStore, reads: bool, env: &Environment) -> Result<SeenProject> {
-        let choice = Choice { hosts: FOLDERS, trust: Some(TrustChoice::Told), ..Choice::default() };
-        let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+        let choice = Choice {
+            hosts: FOLDERS,
+            trust: Some(TrustChoice::Told),
+            ..Choice::default()
+        };
+        let reports = Config::load(&choice, env, ConfigScope::Events(&[]))
+            .trust
+            .reports;
         let mut sets = Vec::new();
         for report in reports {
-            let files = if reads { report.read() } else { Ok(HookFiles::default()) };
+            let files = if reads {
+                report.read()
+            } else {
+                Ok(HookFiles::default())
+            };
             let files = files.map_err(failed("the hooks cannot be read"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
-            sets.push(SeenSet { report, files, before });
+            sets.push(SeenSet {
+                report,
+                files,
+                before,
+            });
         }
-        let config = Config::load(&Choice { trust: None, ..choice }, env, ConfigScope::All);
-        Ok(SeenProject { store, config, sets })
+        let config = Config::load(
+            &Choice {
+                trust: None,
+                ..choice
+            },
+            env,
+            ConfigScope::All,
+        );
+        Ok(SeenProject {
+            store,
+            config,
+            sets,
+        })
     }
 
     fn is_trusted(&self) -> bool {
@@ -82,7 +107,11 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
         let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
         return Err(Complaint::with_cure("this project has no hooks", help));
     }
-    let state = if seen.is_trusted() { ExitStatus::Yes } else { ExitStatus::No };
+    let state = if seen.is_trusted() {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
+    };
     if args.revoke {
         return revoke(&seen, out);
     }
@@ -110,12 +139,19 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     let Some(terminal) = Terminal::open(env) else {
         let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
-        return Err(Complaint::with_cure("trust wants a person, and here is no terminal", help));
+        return Err(Complaint::with_cure(
+            "trust wants a person, and here is no terminal",
+            help,
+        ));
     };
     if args.never {
         let question = "never run the hooks here, and let pass what they would block?";
         let all = seen.sets.iter().collect::<Vec<_>>();
-        return if terminal.agrees(question) { forget(&all, &seen.store, out) } else { Ok(state) };
+        return if terminal.agrees(question) {
+            forget(&all, &seen.store, out)
+        } else {
+            Ok(state)
+        };
     }
     if seen.is_trusted() {
         writeln!(out, "the hooks of this project are trusted already")?;
@@ -126,7 +162,9 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
 
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
-    let Some(store) = TrustStore::of(env) else { return Ok(()) };
+    let Some(store) = TrustStore::of(env) else {
+        return Ok(());
+    };
     let seen = SeenProject::look(store, true, env)?;
     if seen.is_trusted() {
         return Ok(());
@@ -142,7 +180,11 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
 
 /// Shows what would run and what is wrong with it, and asks until there is an answer.
 fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn Write) -> Result {
-    let SeenProject { store, config, sets } = seen;
+    let SeenProject {
+        store,
+        config,
+        sets,
+    } = seen;
     let wanted: Vec<&SeenSet> = sets.iter().filter(|set| !set.report.is_trusted()).collect();
     let mut text = String::new();
     for set in &wanted {
@@ -186,14 +228,20 @@ fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Writ
 
 /// Trusts what has the digest that the caller knows.
 fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
-    let meant: Vec<&SeenSet> =
-        seen.sets.iter().filter(|set| set.files.digest() == digest).collect();
+    let meant: Vec<&SeenSet> = seen
+        .sets
+        .iter()
+        .filter(|set| set.files.digest() == digest)
+        .collect();
     if !meant.is_empty() {
         return keep(&meant, TrustedBy::Digest, &seen.store, out);
     }
     let digests: Vec<String> = seen.sets.iter().map(|set| set.files.digest()).collect();
     let cause = format!("the hooks here have another digest: {}", digests.join(", "));
-    Err(Complaint::with_cure(cause, "`hookrun trust --diff` shows what has changed"))
+    Err(Complaint::with_cure(
+        cause,
+        "`hookrun trust --diff` shows what has changed",
+    ))
 }
 
 fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
@@ -201,7 +249,10 @@ fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
         let count = seen.store.forget(&report.repository, &report.folder, false);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
         let (repository, count) = (shown(&report.repository), counted(count, "version"));
-        writeln!(out, "no longer trusted: {repository} ({count} of its hooks)")?;
+        writeln!(
+            out,
+            "no longer trusted: {repository} ({count} of its hooks)"
+        )?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -235,7 +286,11 @@ impl SeenSet {
     fn screen(&self, config: &Config) -> String {
         let mut text = String::new();
         let folder = shown(&self.report.folder);
-        let state = match (self.report.is_trusted(), self.report.is_never(), &self.before) {
+        let state = match (
+            self.report.is_trusted(),
+            self.report.is_never(),
+            &self.before,
+        ) {
             (true, ..) => "are trusted",
             (_, true, _) => "never run",
             (.., Some(_)) => "have changed since you trusted them",
@@ -271,14 +326,21 @@ impl SeenSet {
     /// The hooks of this folder, also those of the shared sets that it declares.
     fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
         let folder = self.report.folder.clone();
-        let of_project = config.hooks.iter().filter(|hook| hook.source.layer == LayerKind::Project);
+        let of_project = config
+            .hooks
+            .iter()
+            .filter(|hook| hook.source.layer == LayerKind::Project);
         let is_part = |path: &Path| self.report.parts.iter().any(|part| path.starts_with(part));
         of_project.filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
             // The files of a shared set are in the store, and its lock is here.
             let file = match hook.source.set {
                 Some(_) => Path::new(LOCK),
-                None => hook.source.file.strip_prefix(own).unwrap_or(&hook.source.file),
+                None => hook
+                    .source
+                    .file
+                    .strip_prefix(own)
+                    .unwrap_or(&hook.source.file),
             };
             own.canonicalize().unwrap_or_else(|_| own.clone()) == folder && is_part(file)
         })
@@ -286,7 +348,9 @@ impl SeenSet {
 
     /// What has changed since this repository's hooks were last trusted; nothing if they never were.
     fn diff(&self, store: &TrustStore) -> String {
-        let Some(before) = &self.before else { return String::new() };
+        let Some(before) = &self.before else {
+            return String::new();
+        };
         let mut text = self.changed_sets(before, store);
         let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
         let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
@@ -298,10 +362,13 @@ impl SeenSet {
                 (Some(old), Some(new)) => changed(old, new),
             };
             let _ = writeln!(text, "{}: {what}", plain(path));
-            let old = old.and_then(|old| store.trusted_text(&old.content)).unwrap_or_default();
+            let old = old
+                .and_then(|old| store.trusted_text(&old.content))
+                .unwrap_or_default();
             let new = new.map(text_of).unwrap_or_default();
             let diff = LineDiff::of(&old, &new).unified();
-            diff.lines().for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
+            diff.lines()
+                .for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
         }
         text
     }
@@ -315,13 +382,17 @@ impl SeenSet {
     /// Which of them are others than before: what their files are is in no diff of the lock.
     fn changed_sets(&self, before: &TrustRecord, store: &TrustStore) -> String {
         let kept = before.files.iter().find(|mark| mark.path == LOCK);
-        let kept = kept.and_then(|mark| store.trusted_text(&mark.content)).unwrap_or_default();
+        let kept = kept
+            .and_then(|mark| store.trusted_text(&mark.content))
+            .unwrap_or_default();
         let (then, now) = (Lock::read(&kept, Path::new(LOCK)).0, self.lock());
         let names = then.sets.iter().chain(&now.sets).map(|set| &set.name);
         let mut text = String::new();
         for name in names.collect::<BTreeSet<_>>() {
             let shown = |set: Option<&LockedSet>| {
-                set.map_or("none".to_string(), |set| plain(&format!("{set} from {}", set.source)))
+                set.map_or("none".to_string(), |set| {
+                    plain(&format!("{set} from {}", set.source))
+                })
             };
             let (then, now) = (then.find(name), now.find(name));
             if then != now {
@@ -346,9 +417,20 @@ impl SeenSet {
 }
 
 fn described(mark: &FileMark) -> String {
-    let FileMark { path, mode, content, link } = mark;
-    let link = link.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
-    plain(&format!("{mode} {} {path}{link}", &content[..content.len().min(12)]))
+    let FileMark {
+        path,
+        mode,
+        content,
+        link,
+    } = mark;
+    let link = link
+        .as_ref()
+        .map(|to| format!(" -> {to}"))
+        .unwrap_or_default();
+    plain(&format!(
+        "{mode} {} {path}{link}",
+        &content[..content.len().min(12)]
+    ))
 }
 
 /// What has changed beside the text.
@@ -362,7 +444,9 @@ fn changed(old: &FileMark, new: &FileMark) -> String {
     }
     if old.link != new.link {
         let to = |link: &Option<String>| {
-            link.as_deref().map_or("no link".to_string(), |to| format!("a link to {}", plain(to)))
+            link.as_deref().map_or("no link".to_string(), |to| {
+                format!("a link to {}", plain(to))
+            })
         };
         what.push(format!("{} is {} now", to(&old.link), to(&new.link)));
     }
@@ -378,8 +462,12 @@ fn text_of(file: &ContentFile) -> String {
 fn looser(hook: &Hook, config: &Config) -> impl Iterator<Item = String> {
     let spec = config.catalog.find(&hook.event).ok();
     let spec = spec.filter(|spec| spec.blocks);
-    let closes = spec.as_ref().is_some_and(|spec| spec.on_failure == OnFailure::Block);
-    let lets_through = spec.as_ref().is_some_and(|spec| hook.on_failure(spec) == OnFailure::Allow);
+    let closes = spec
+        .as_ref()
+        .is_some_and(|spec| spec.on_failure == OnFailure::Block);
+    let lets_through = spec
+        .as_ref()
+        .is_some_and(|spec| hook.on_failure(spec) == OnFailure::Allow);
     let timeout = hook.usual_timeout();
     let is_slow = timeout > DEFAULT_TIMEOUT && spec.is_some();
     [
@@ -398,7 +486,10 @@ fn shortened(diff: &str) -> String {
     }
     let shown: Vec<&str> = diff.lines().take(SHOWN_LINES).collect();
     let more = count - SHOWN_LINES;
-    format!("{}\n({more} more lines: `hookrun trust --diff`)\n", shown.join("\n"))
+    format!(
+        "{}\n({more} more lines: `hookrun trust --diff`)\n",
+        shown.join("\n")
+    )
 }
 
 fn shown(path: &Path) -> String {
@@ -413,8 +504,13 @@ pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
 
 /// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {
-    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
-    let reports = Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+    let choice = Choice {
+        trust: Some(TrustChoice::Told),
+        ..Choice::default()
+    };
+    let reports = Config::load(&choice, env, ConfigScope::Events(&[]))
+        .trust
+        .reports;
     reports.iter().all(TrustReport::is_trusted)
 }
 
@@ -423,8 +519,15 @@ pub(crate) fn keeping<T>(
     env: &Environment,
     write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,
 ) -> Result<T> {
-    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
-    let reports = || Config::load(&choice, env, ConfigScope::Events(&[])).trust.reports;
+    let choice = Choice {
+        trust: Some(TrustChoice::Told),
+        ..Choice::default()
+    };
+    let reports = || {
+        Config::load(&choice, env, ConfigScope::Events(&[]))
+            .trust
+            .reports
+    };
     let kept = KeptTrust::before(&reports());
     let (done, written) = write()?;
     let after = kept.after(&reports(), &written, TrustStore::of(env).as_ref());

@@ -31,7 +31,9 @@ pub(super) fn find_events(
         if !command::is_name(name) {
             return;
         }
-        let at = found.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+        let at = found
+            .iter()
+            .position(|(known, _)| known.eq_ignore_ascii_case(name));
         let at = at.unwrap_or_else(|| {
             found.push((name.to_string(), None));
             found.len() - 1
@@ -65,7 +67,10 @@ pub(super) fn find_events(
             }
         }
     }
-    found.iter().map(|(name, about)| command::event(name, about.as_deref())).collect()
+    found
+        .iter()
+        .map(|(name, about)| command::event(name, about.as_deref()))
+        .collect()
 }
 
 /// Whether what the command does is needed: opening its file costs something.
@@ -89,5 +94,7 @@ pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     let of_one_layer = shadowed
         .filter(|ShadowedHook { hook, by }| hooks[*hook].source.layer == hooks[*by].source.layer);
     let cure = "give one of them another name, or remove it";
-    of_one_layer.map(|shadowed| shadow::warning(&hooks[shadowed.hook], cure)).collect()
+    of_one_layer
+        .map(|shadowed| shadow::warning(&hooks[shadowed.hook], cure))
+        .collect()
 }

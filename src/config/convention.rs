@@ -31,7 +31,9 @@ pub(super) fn settle(
     file: &Path,
 ) {
     if draft.says_dialect {
-        let passes = draft.dialect.and_then(|dialect| passes(loader, draft, dialect, folder, head));
+        let passes = draft
+            .dialect
+            .and_then(|dialect| passes(loader, draft, dialect, folder, head));
         let warning = |(complaint, line): LineComplaint| {
             complaint.warning(file, Some(Position::of_line(line)))
         };
@@ -62,13 +64,19 @@ fn settle_by_folder(
                 "it is written for hookrun's own keys, and `{folder}` is an event of {}",
                 dialect.name
             );
-            let cure =
-                format!("{}, or move it into the folder of our event", directive_of("native"));
+            let cure = format!(
+                "{}, or move it into the folder of our event",
+                directive_of("native")
+            );
             Some((Complaint::with_cure(cause, cure), None))
         }
         [dialect] => {
             draft.dialect = Some(*dialect);
-            let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
+            let row = dialect
+                .called(folder)
+                .into_iter()
+                .map(|binding| binding.row)
+                .next();
             let spec = row.and_then(|row| loader.catalog.find(row.event).ok());
             let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
             draft.hook.on_failure = draft.hook.on_failure.or(closes.then_some(OnFailure::Block));
@@ -98,16 +106,25 @@ fn passes(
     head: &Head,
 ) -> Option<LineComplaint> {
     let is_gate = |event| loader.catalog.find(event).is_ok_and(|spec| spec.blocks);
-    let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
-        Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
-        Results::Native | Results::Keys(_) | Results::Whole(..) => false,
-    });
+    let lets_pass = dialect
+        .called(event)
+        .iter()
+        .any(|binding| match binding.row.results {
+            Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
+            Results::Native | Results::Keys(_) | Results::Whole(..) => false,
+        });
     if !lets_pass || draft.hook.on_failure == Some(OnFailure::Block) {
         return None;
     }
     let line = signs::exits_with_one(&head.text)?;
-    let cause = format!("status 1 allows it in {}: `exit 1` blocks nothing", dialect.name);
-    Some((Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"), line))
+    let cause = format!(
+        "status 1 allows it in {}: `exit 1` blocks nothing",
+        dialect.name
+    );
+    Some((
+        Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"),
+        line,
+    ))
 }
 
 /// Finds scripts next to a hookrun.toml that were written for another host, or for git.
@@ -117,18 +134,30 @@ pub(super) fn check_scripts(
     table: &HookTable,
     handler: &Handler,
 ) {
-    let Handler::Words { words, base } = handler else { return };
+    let Handler::Words { words, base } = handler else {
+        return;
+    };
     let key = |dialect: &str| format!("add `dialect = \"{dialect}\"` to the hook");
-    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('/')) {
+    for (at, word) in words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.contains('/'))
+    {
         let script = base.join(word);
         if !script.starts_with(base) {
             continue;
         }
-        let Ok(head) = directive::read(&script, &mut HookDraft::default()) else { continue };
+        let Ok(head) = directive::read(&script, &mut HookDraft::default()) else {
+            continue;
+        };
         let is_last = at + 1 == words.len();
         let events = table.draft.events();
-        let found = foreign(&head, events.first().map_or("", |(event, _)| event), key)
-            .or_else(|| events.iter().find_map(|(event, _)| of_git(&head, event, is_last)));
+        let found =
+            foreign(&head, events.first().map_or("", |(event, _)| event), key).or_else(|| {
+                events
+                    .iter()
+                    .find_map(|(event, _)| of_git(&head, event, is_last))
+            });
         if let Some((complaint, line)) = found {
             let cause = format!("`{}:{line}`: {}", script.display(), complaint.cause);
             loader.complain(Complaint { cause, ..complaint }, file, Some(table.at));
@@ -166,7 +195,12 @@ fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<LineComplaint
     if !taken.is_line && !has_arguments {
         return None;
     }
-    let git::TakenFromGit { what, line, instead, .. } = taken;
+    let git::TakenFromGit {
+        what,
+        line,
+        instead,
+        ..
+    } = taken;
     let cause = format!("`{what}` gets nothing of git's here: hooks get JSON on stdin");
     let cure = format!(
         "write {instead}; or leave it in git's own folder, where `hookrun install git` keeps it; \

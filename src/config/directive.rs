@@ -43,10 +43,19 @@ pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
     let text = String::from_utf8_lossy(&head).into_owned();
     let reader = DocumentReader::new(&text, file);
-    let mut directives = DirectiveReader { reader, draft, seen: Vec::new() };
+    let mut directives = DirectiveReader {
+        reader,
+        draft,
+        seen: Vec::new(),
+    };
     directives.read(&text, is_cut);
     let DirectiveReader { reader, seen, .. } = directives;
-    Ok(Head { problems: reader.problems, seen, written: signs::written(&text), text })
+    Ok(Head {
+        problems: reader.problems,
+        seen,
+        written: signs::written(&text),
+        text,
+    })
 }
 
 struct DirectiveReader<'r, 'd> {
@@ -74,7 +83,9 @@ impl DirectiveReader<'_, '_> {
                 }
                 return;
             };
-            let exact = comment.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+            let exact = comment
+                .strip_prefix(NAME)
+                .and_then(|rest| rest.strip_prefix(':'));
             let Some(directive) = exact else {
                 self.complain_of(offset, misspelt(text));
                 continue;
@@ -98,25 +109,34 @@ impl DirectiveReader<'_, '_> {
     /// Takes the settings of one line, which begins at `offset`; its directive begins at `start`.
     fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
         let Ok(words) = shell_words::split(directive) else {
-            return self.reader.fault(start, "a quote is not closed", "close it");
+            return self
+                .reader
+                .fault(start, "a quote is not closed", "close it");
         };
         if words.is_empty() {
             let cure = "write settings, for example `timeout=10s`";
             return self.reader.fault(start, "the directive is empty", cure);
         }
-        let complaint = blanks(&words).or_else(|| separated(&words)).or_else(|| eaten(directive));
+        let complaint = blanks(&words)
+            .or_else(|| separated(&words))
+            .or_else(|| eaten(directive));
         if let Some(complaint) = complaint {
             return self.reader.complain(start, complaint);
         }
         for word in words {
             // A word with quotes inside is not found as it was read, and then the line must do.
             let is_found = line.contains(&word);
-            let at = if is_found { offset + place_of(line, &word) } else { start };
+            let at = if is_found {
+                offset + place_of(line, &word)
+            } else {
+                start
+            };
             let name = word.split('=').next().unwrap_or_default().to_string();
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
             if is_repeated && !MAY_REPEAT.contains(&name.as_str()) {
                 let cure = "keep one; only paths and `runs` may appear several times";
-                self.reader.fault(at, format!("`{name}` is set twice"), cure);
+                self.reader
+                    .fault(at, format!("`{name}` is set twice"), cure);
             } else if let Err(complaint) = self.word(&word, at) {
                 let before = self.seen.last().map(|(name, _)| name.as_str());
                 let unquoted = before.and_then(|before| unquoted(&word, before, directive));
@@ -132,9 +152,13 @@ impl DirectiveReader<'_, '_> {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
-        if let Some(field) = name.strip_prefix("where.").filter(|field| !field.is_empty()) {
+        if let Some(field) = name
+            .strip_prefix("where.")
+            .filter(|field| !field.is_empty())
+        {
             let field = Pattern::Field(field.to_string());
-            self.draft.pattern(field, needed(name, value)?, self.reader.at(at));
+            self.draft
+                .pattern(field, needed(name, value)?, self.reader.at(at));
             return Ok(());
         }
         let names_events = self.draft.events.is_some() && name == "event";
@@ -147,13 +171,24 @@ impl DirectiveReader<'_, '_> {
                 .or_else(|| find(name))
                 .ok_or_else(|| unknown(name))?,
         };
-        let tree = Tree { value: value_of(row, name, value)?, offset: at };
+        let tree = Tree {
+            value: value_of(row, name, value)?,
+            offset: at,
+        };
         let (takes, default) = (row.takes, row.default);
-        let mut key = Setting { reader: &mut self.reader, name, takes, default, tree: &tree };
+        let mut key = Setting {
+            reader: &mut self.reader,
+            name,
+            takes,
+            default,
+            tree: &tree,
+        };
         (row.set)(self.draft, &mut key).map_err(|mut complaint| {
             let in_toml = format!("`{} = ", row.name);
             complaint.cure = complaint.cure.map(|cure| match cure.contains(&in_toml) {
-                true => cure.replace(&in_toml, &format!("`{name}=")).replace('"', ""),
+                true => cure
+                    .replace(&in_toml, &format!("`{name}="))
+                    .replace('"', ""),
                 false => cure,
             });
             complaint
@@ -178,7 +213,10 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
 /// The line on which the directives of a script name `setting`.
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
     let head = read(file, &mut HookDraft::default()).ok()?;
-    head.seen.into_iter().find(|(name, _)| name == setting).map(|(_, line)| line)
+    head.seen
+        .into_iter()
+        .find(|(name, _)| name == setting)
+        .map(|(_, line)| line)
 }
 
 /// The beginning of a file. The buffer is not cleared first, so that only the pages that are
@@ -186,7 +224,10 @@ pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
 fn read_head(file: &Path) -> io::Result<Vec<u8>> {
     // A named pipe among the hooks must not be waited for: without this, opening one hangs.
     let no_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(no_waiting).open(file)?;
+    let file = File::options()
+        .read(true)
+        .custom_flags(no_waiting)
+        .open(file)?;
     // One byte more, to see whether there is more.
     let mut head = Vec::with_capacity(HEAD_BYTES + 1);
     while head.len() <= HEAD_BYTES {
@@ -205,7 +246,10 @@ fn place_of(line: &str, part: &str) -> usize {
         let after = line[at + part.len()..].chars().next();
         after.is_none_or(|c| c.is_whitespace() || c == '\'' || c == '"')
     };
-    line.match_indices(part).map(|(at, _)| at).find(ends_word).unwrap_or(0)
+    line.match_indices(part)
+        .map(|(at, _)| at)
+        .find(ends_word)
+        .unwrap_or(0)
 }
 
 /// Settings of which each adds to the others.
@@ -217,13 +261,24 @@ fn blanks(words: &[String]) -> Option<Complaint> {
     let (name, value) = all.windows(2).zip(2..).find_map(|(pair, next)| {
         let (name, value) = (pair[0].trim_end_matches(['=', ':']), pair[1]);
         let joins = pair[0].len() > name.len() || value.starts_with('=');
-        let value = if value == "=" { all.get(next).copied()? } else { value };
+        let value = if value == "=" {
+            all.get(next).copied()?
+        } else {
+            value
+        };
         let is_setting = names_setting(name) && !pair[0].ends_with("==");
         (joins && is_setting).then(|| (name, value.trim_start_matches('=')))
     })?;
-    let quote = if value.contains([' ', '\\', '|', '(']) { "'" } else { "" };
+    let quote = if value.contains([' ', '\\', '|', '(']) {
+        "'"
+    } else {
+        ""
+    };
     let cause = format!("`{name}` and its value are joined by `=`, without blanks");
-    Some(Complaint::with_cure(cause, format!("write `{name}={quote}{value}{quote}`")))
+    Some(Complaint::with_cure(
+        cause,
+        format!("write `{name}={quote}{value}{quote}`"),
+    ))
 }
 
 /// That a comma or semicolon ends a setting, as if it separated two: `path=*.env, tool=bash`.
@@ -233,10 +288,16 @@ fn separated(words: &[String]) -> Option<Complaint> {
         let may_end_so = |name| takes_expression(name) && name != "runs";
         name.is_some_and(|name| names_setting(name) && !may_end_so(name))
     };
-    let word = words.iter().filter(is_setting).find(|word| word.ends_with([',', ';']))?;
+    let word = words
+        .iter()
+        .filter(is_setting)
+        .find(|word| word.ends_with([',', ';']))?;
     let cause = format!("the last sign of `{word}` would be part of its value");
     let meant = word.trim_end_matches([',', ';']);
-    Some(Complaint::with_cure(cause, format!("blanks separate settings: write `{meant}`")))
+    Some(Complaint::with_cure(
+        cause,
+        format!("blanks separate settings: write `{meant}`"),
+    ))
 }
 
 /// That a backslash outside quotes is lost, as a shell loses it: `command=git\s+push`.
@@ -270,15 +331,23 @@ fn eaten(directive: &str) -> Option<Complaint> {
 fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
     let name = word.split('=').next().unwrap_or_default();
     let is_expression = takes_expression(before);
-    let is_setting = name.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
+    let is_setting = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
     if !is_expression || is_setting && word.contains('=') {
         return None;
     }
     let value = directive.split(&format!("{before}=")).nth(1)?;
     let is_setting = |word: &&str| word.contains('=') && names_setting(word);
-    let whole: Vec<&str> = value.split_whitespace().take_while(|word| !is_setting(word)).collect();
+    let whole: Vec<&str> = value
+        .split_whitespace()
+        .take_while(|word| !is_setting(word))
+        .collect();
     let cause = format!("`{word}` is separate from `{before}=…`: a space ends its value");
-    Some(Complaint::with_cure(cause, format!("quote it: {before}='{}'", whole.join(" "))))
+    Some(Complaint::with_cure(
+        cause,
+        format!("quote it: {before}='{}'", whole.join(" ")),
+    ))
 }
 
 fn row_of(
@@ -306,7 +375,10 @@ fn unknown(name: &str) -> Complaint {
 
 fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> {
     value.filter(|value| !value.is_empty()).ok_or_else(|| {
-        Complaint::with_cure(format!("`{name}` has no value"), format!("write `{name}=…`"))
+        Complaint::with_cure(
+            format!("`{name}` has no value"),
+            format!("write `{name}=…`"),
+        )
     })
 }
 
@@ -319,7 +391,10 @@ fn value_of(
     match (row.name, row.takes, value) {
         ("sandbox", _, Some(other)) if other != "true" && other != "false" => {
             let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
-            Err(Complaint::with_cure(format!("`sandbox` takes no {other}"), cure))
+            Err(Complaint::with_cure(
+                format!("`sandbox` takes no {other}"),
+                cure,
+            ))
         }
         ("sandbox", ..) | (_, KeyValue::Flag, None | Some("true" | "false")) => {
             Ok(TreeValue::Flag(value != Some("false")))
@@ -328,12 +403,18 @@ fn value_of(
         ("event", ..) => {
             let named = needed(name, value)?.split([',', '|']).map(str::trim);
             let named = named.filter(|event| !event.is_empty());
-            let tree = |event: &str| Tree { value: TreeValue::Text(event.to_string()), offset: 0 };
+            let tree = |event: &str| Tree {
+                value: TreeValue::Text(event.to_string()),
+                offset: 0,
+            };
             Ok(TreeValue::List(named.map(tree).collect()))
         }
         _ => {
             let value = needed(name, value)?;
-            let number = value.parse().ok().filter(|_| matches!(row.takes, KeyValue::Number));
+            let number = value
+                .parse()
+                .ok()
+                .filter(|_| matches!(row.takes, KeyValue::Number));
             Ok(number.map_or_else(|| TreeValue::Text(value.to_string()), TreeValue::Number))
         }
     }

@@ -105,7 +105,11 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         let file = env.cwd.join(file);
         let folder = file.parent().unwrap_or(&file).to_path_buf();
         let empty = Layer::empty(LayerKind::Explicit, folder);
-        layers.push(Layer { settings: vec![file], settings_of, ..empty });
+        layers.push(Layer {
+            settings: vec![file],
+            settings_of,
+            ..empty
+        });
     }
     if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
@@ -114,13 +118,21 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         problems.extend(looked.iter().flat_map(|folder| misspelled(folder)));
     }
     let project = root.unwrap_or_else(|| project::find(&choice.told, env, &mut Vec::new()).root);
-    DiscoveredLayers { layers, project, looked, problems }
+    DiscoveredLayers {
+        layers,
+        project,
+        looked,
+        problems,
+    }
 }
 
 /// The folders of hooks that are no project's.
 pub(super) fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
     let system = (LayerKind::System, env.system.clone());
-    let user = env.config_home.as_ref().map(|home| (LayerKind::User, home.join("hookrun")));
+    let user = env
+        .config_home
+        .as_ref()
+        .map(|home| (LayerKind::User, home.join("hookrun")));
     std::iter::once(system).chain(user)
 }
 
@@ -135,7 +147,9 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
     let host = |(name, file): (&str, _)| Some((settings::whose(name)?, Path::new(file)));
-    parts.and_then(host).map_or((None, written), |(host, file)| (Some(host), file))
+    parts
+        .and_then(host)
+        .map_or((None, written), |(host, file)| (Some(host), file))
 }
 
 /// Keeps every file and folder in the first layer that has it: a folder that is named
@@ -162,12 +176,19 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
     let near = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
         let names = [MANIFEST, DROP_INS, HIDDEN];
-        let meant = names.iter().find(|meant| meant.eq_ignore_ascii_case(&name))?;
+        let meant = names
+            .iter()
+            .find(|meant| meant.eq_ignore_ascii_case(&name))?;
         let cause = format!("is called `{name}`, so no hooks in it run");
         let complaint = Complaint::with_cure(cause, format!("rename it to `{meant}`"));
         Some(complaint.in_file(&entry.path(), None))
     };
-    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(near).collect()
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(near)
+        .collect()
 }
 
 fn host_layer(
@@ -180,8 +201,15 @@ fn host_layer(
     if !is_there(&path) {
         return None;
     }
-    let loose = StandaloneScript { path, host: Some(host), origin: StandaloneOrigin::Folder };
-    Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
+    let loose = StandaloneScript {
+        path,
+        host: Some(host),
+        origin: StandaloneOrigin::Folder,
+    };
+    Some(Layer {
+        loose: vec![loose],
+        ..Layer::empty(kind, root.to_path_buf())
+    })
 }
 
 /// A layer that was named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
@@ -195,7 +223,11 @@ fn explicit_layer(
     let meta = named.metadata().map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let otherwise = || format!("cannot look at it: {error}");
-        let cause = if is_missing { "no such folder".to_string() } else { otherwise() };
+        let cause = if is_missing {
+            "no such folder".to_string()
+        } else {
+            otherwise()
+        };
         let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
         Complaint::with_cure(cause, cure)
     })?;
@@ -215,22 +247,36 @@ fn explicit_layer(
         return Ok(layer);
     }
     let is_its_own = |host: &&SystemFolders| {
-        [host.user, host.project].iter().any(|folder| named.ends_with(folder))
+        [host.user, host.project]
+            .iter()
+            .any(|folder| named.ends_with(folder))
     };
     if host.filter(is_its_own).is_some() {
-        let loose =
-            StandaloneScript { path: named.to_path_buf(), host, origin: StandaloneOrigin::Folder };
-        return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
+        let loose = StandaloneScript {
+            path: named.to_path_buf(),
+            host,
+            origin: StandaloneOrigin::Folder,
+        };
+        return Ok(Layer {
+            loose: vec![loose],
+            ..Layer::empty(kind, named.to_path_buf())
+        });
     }
     let found = layer_in(kind, named, problems);
-    let event = named.file_name().and_then(OsStr::to_str).and_then(catalog::find);
+    let event = named
+        .file_name()
+        .and_then(OsStr::to_str)
+        .and_then(catalog::find);
     if let Some(event) = event.filter(|_| found.is_none()) {
         let cause = format!("is the folder of one event, `{}`", event.name);
         return Err(Complaint::with_cure(cause, "name the folder that it is in"));
     }
     let Some(mut layer) = found else {
         let empty = Layer::empty(kind, named.to_path_buf());
-        return Ok(Layer { drop_ins: vec![named.to_path_buf()], ..empty });
+        return Ok(Layer {
+            drop_ins: vec![named.to_path_buf()],
+            ..empty
+        });
     };
     if layer.drop_ins.is_empty() {
         if named.file_name() == Some(OsStr::new(DROP_INS)) {
@@ -245,9 +291,14 @@ fn explicit_layer(
 /// Refuses folders of events next to a `hookrun.toml`: nothing would run their hooks.
 fn refuse_loose_folders(folder: &Path) -> Result<(), Complaint> {
     for entry in entries(folder).unwrap_or_default() {
-        let is_event = catalog::EVENTS.iter().any(|spec| spec.name == entry.name.as_str());
+        let is_event = catalog::EVENTS
+            .iter()
+            .any(|spec| spec.name == entry.name.as_str());
         if entry.is_folder && is_event && entry.name.contains('.') {
-            let cause = format!("`{}` is next to hookrun.toml, where nothing runs it", entry.name);
+            let cause = format!(
+                "`{}` is next to hookrun.toml, where nothing runs it",
+                entry.name
+            );
             return Err(Complaint::with_cure(cause, "move it into a folder hooks.d"));
         }
     }

@@ -85,7 +85,10 @@ impl Default for HookDraft {
 
 impl HookDraft {
     pub(super) fn of_event(event: &str, at: Position) -> HookDraft {
-        HookDraft { events: Some(vec![(event.to_string(), at)]), ..HookDraft::default() }
+        HookDraft {
+            events: Some(vec![(event.to_string(), at)]),
+            ..HookDraft::default()
+        }
     }
 
     pub(super) fn events(&self) -> &[(String, Position)] {
@@ -94,26 +97,38 @@ impl HookDraft {
 
     /// Takes a pattern, to be compiled when the hook is needed.
     pub(super) fn pattern(&mut self, of: Pattern, written: &str, at: Position) {
-        self.patterns.push(HookPattern { of, written: written.to_string(), at });
+        self.patterns.push(HookPattern {
+            of,
+            written: written.to_string(),
+            at,
+        });
     }
 
     /// The fields of the context that it matches, each with its place.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
-        self.patterns.iter().chain(&self.except).filter_map(|pattern| match &pattern.of {
-            Pattern::Field(field) => Some((field.as_str(), pattern.at)),
-            Pattern::Tool | Pattern::Path | Pattern::Command | Pattern::Runs => None,
-        })
+        self.patterns
+            .iter()
+            .chain(&self.except)
+            .filter_map(|pattern| match &pattern.of {
+                Pattern::Field(field) => Some((field.as_str(), pattern.at)),
+                Pattern::Tool | Pattern::Path | Pattern::Command | Pattern::Runs => None,
+            })
     }
 
     /// Takes the placeholders of a rule's text.
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
-        let fields = names.into_iter().filter(|name| !rule::PLACEHOLDERS.contains(&name.as_str()));
+        let fields = names
+            .into_iter()
+            .filter(|name| !rule::PLACEHOLDERS.contains(&name.as_str()));
         self.placeholders.extend(fields.map(|name| (name, at)));
     }
 
     /// Path globs that look like a mistake.
     pub(super) fn doubts(&self) -> impl Iterator<Item = PlacedComplaint> {
-        let paths = self.patterns.iter().filter(|pattern| pattern.of == Pattern::Path);
+        let paths = self
+            .patterns
+            .iter()
+            .filter(|pattern| pattern.of == Pattern::Path);
         paths.filter_map(|HookPattern { written, at, .. }| {
             if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
                 let cause = format!("`{written}` is in the root folder of the system");
@@ -144,7 +159,11 @@ impl HookDraft {
                 Err(error) => faults.push((fault_of(wanted, &error), *at)),
             }
         }
-        if faults.is_empty() { Ok(matcher) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(matcher)
+        } else {
+            Err(faults)
+        }
     }
 
     /// What is wrong with the patterns. Making them ready for use would cost ten times as much.
@@ -161,7 +180,12 @@ impl HookDraft {
         let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
             Some((fault_of(wanted, &HostMatch::read(wanted).err()?), *at))
         });
-        self.patterns.iter().chain(&self.except).filter_map(fault).chain(of_host).collect()
+        self.patterns
+            .iter()
+            .chain(&self.except)
+            .filter_map(fault)
+            .chain(of_host)
+            .collect()
     }
 
     pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
@@ -201,7 +225,10 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
 
 /// A matcher of a host's settings that cannot be used. In the host it would never match, in silence.
 fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
-    let alone = WantedEvents { condition: None, ..wanted.clone() };
+    let alone = WantedEvents {
+        condition: None,
+        ..wanted.clone()
+    };
     let is_rule = HostMatch::read(&alone).is_ok();
     let written = match &wanted.matcher {
         Some((_, _, written)) if !is_rule => written.as_str(),
@@ -209,7 +236,10 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
     };
     if is_rule {
         let cause = format!("`{written}` is no permission rule: {error}");
-        return Complaint::with_cure(cause, "write `Bash(git *)`, `Edit(src/**)` or a tool's name");
+        return Complaint::with_cure(
+            cause,
+            "write `Bash(git *)`, `Edit(src/**)` or a tool's name",
+        );
     }
     let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
     let cure = "write names divided by `|`, or a regular expression without look-around";
@@ -222,7 +252,11 @@ impl Pattern {
             Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
             Pattern::Path if written.contains('|') => {
                 let list = written.replace('|', ",");
-                let braced = if written.contains('{') { list } else { format!("{{{list}}}") };
+                let braced = if written.contains('{') {
+                    list
+                } else {
+                    format!("{{{list}}}")
+                };
                 return Complaint::with_cure(
                     format!("`{written}` cannot be used to match: {error}"),
                     format!("write `{braced}`"),
@@ -234,6 +268,9 @@ impl Pattern {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }
         };
-        Complaint::with_cure(format!("`{written}` cannot be used to match: {error}"), cure)
+        Complaint::with_cure(
+            format!("`{written}` cannot be used to match: {error}"),
+            cure,
+        )
     }
 }

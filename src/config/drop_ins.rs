@@ -17,8 +17,16 @@ use crate::engine::spelling;
 const RULES: &str = ".toml";
 
 /// Ends of the names of files that elsewhere do not run.
-const PUT_ASIDE: &[&str] =
-    &[".disabled", ".disable", ".off", ".old", ".sample", ".example", ".save", ".txt"];
+const PUT_ASIDE: &[&str] = &[
+    ".disabled",
+    ".disable",
+    ".off",
+    ".old",
+    ".sample",
+    ".example",
+    ".save",
+    ".txt",
+];
 
 pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
     loader.check_writers(root);
@@ -107,10 +115,18 @@ fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, even
 }
 
 fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
-    let DropIn { path, name, is_folder } = file;
+    let DropIn {
+        path,
+        name,
+        is_folder,
+    } = file;
     if is_folder {
         let cure = "hooks are files; shared code belongs into hooks.d/lib/";
-        return loader.fault(&path, format!("is a folder among the hooks of `{event}`"), cure);
+        return loader.fault(
+            &path,
+            format!("is a folder among the hooks of `{event}`"),
+            cure,
+        );
     }
     if name.ends_with(RULES) && !is_program(&path) {
         return load_rules(loader, layer, &path, event);
@@ -118,7 +134,9 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &s
     if let Some(end) = PUT_ASIDE.iter().find(|end| name.ends_with(**end)) {
         let cause = format!("it runs, although its name ends in `{end}`");
         let cure = "add `# hookrun: enabled=false` to keep it from running, or rename it";
-        loader.problems.push(Complaint::with_cure(cause, cure).warning(&path, None));
+        loader
+            .problems
+            .push(Complaint::with_cure(cause, cure).warning(&path, None));
     }
     let mut draft = HookDraft::default();
     match directive::read(&path, &mut draft) {
@@ -131,7 +149,12 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &s
     }
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
-    draft.hook.source = HookSource { layer, file: path, line: None, set: None };
+    draft.hook.source = HookSource {
+        layer,
+        file: path,
+        line: None,
+        set: None,
+    };
     match loader.meant(event, draft.dialect) {
         Ok(meant) => {
             for bound in meant {

@@ -84,7 +84,9 @@ impl RunnerBuilder {
             return Ok(Runner::embedded(Registry::default(), &env));
         }
         self.choice.discover = self.discovers;
-        self.choice.trust = Some(TrustChoice::Required { digests: self.trusted });
+        self.choice.trust = Some(TrustChoice::Required {
+            digests: self.trusted,
+        });
         let config = Config::load(&self.choice, &env, ConfigScope::All);
         let is_error = |problem: &&Problem| problem.severity == Severity::Error;
         let problems: Vec<Problem> = config.problems.iter().filter(is_error).cloned().collect();

@@ -32,7 +32,13 @@ pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
 
 /// The variables that are set in the jobs of CI systems: of most, and of those that do not set
 /// `CI`, or whose log obeys its own commands.
-const CI_SYSTEMS: &[&str] = &["CI", "GITHUB_ACTIONS", "TF_BUILD", "BUILDKITE", "TEAMCITY_VERSION"];
+const CI_SYSTEMS: &[&str] = &[
+    "CI",
+    "GITHUB_ACTIONS",
+    "TF_BUILD",
+    "BUILDKITE",
+    "TEAMCITY_VERSION",
+];
 
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
@@ -122,14 +128,22 @@ impl Environment {
             Ok(cwd) => (cwd, None),
             Err(error) => (PathBuf::from("/"), Some(error.to_string())),
         };
-        Environment { cwd, cwd_problem, ..Environment::of(&variables_here()) }
+        Environment {
+            cwd,
+            cwd_problem,
+            ..Environment::of(&variables_here())
+        }
     }
 
     /// The same for another process, which has these variables and works in `cwd`.
     #[must_use]
     pub fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
         let named = Environment::of(&variables);
-        Environment { cwd, variables: Some(variables), ..named }
+        Environment {
+            cwd,
+            variables: Some(variables),
+            ..named
+        }
     }
 
     /// What these variables say; of two with one name the last.
@@ -138,7 +152,9 @@ impl Environment {
             let variable = variables.iter().rev().find(|(known, _)| known == name);
             variable.map(|(_, value)| value.clone())
         };
-        let names = variables.iter().filter_map(|(name, _)| name.to_str().map(str::to_string));
+        let names = variables
+            .iter()
+            .filter_map(|(name, _)| name.to_str().map(str::to_string));
         Environment::read(&Lookup(&lookup), names.collect())
     }
 
@@ -146,11 +162,15 @@ impl Environment {
         let home = all.folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
         let is_on = |name| all.text(name).is_some_and(|value| value != "false");
-        let state_home = all.folder("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+        let state_home = all
+            .folder("XDG_STATE_HOME")
+            .or_else(|| below_home(".local/state"));
         let switches = SHAPES.iter().flat_map(|shape| shape.switches());
         Environment {
             search: all.variable("PATH"),
-            config_home: all.folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+            config_home: all
+                .folder("XDG_CONFIG_HOME")
+                .or_else(|| below_home(".config")),
             set_store: state_home.as_ref().map(|home| home.join("hookrun/sets")),
             state_home,
             system: PathBuf::from("/etc/hookrun"),
@@ -179,11 +199,16 @@ impl Environment {
                 .iter()
                 .filter_map(|(_, name)| Some((*name, all.text(name)?)))
                 .collect(),
-            temporary: all.variable("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from),
+            temporary: all
+                .variable("TMPDIR")
+                .map_or_else(|| "/tmp".into(), PathBuf::from),
             editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
             inherited: inherited(names),
             traceparent: all.text("TRACEPARENT"),
-            depth: all.text("HOOKRUN_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0),
+            depth: all
+                .text("HOOKRUN_DEPTH")
+                .and_then(|depth| depth.parse().ok())
+                .unwrap_or(0),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
             ..Environment::default()
@@ -198,8 +223,14 @@ impl Environment {
         cwd: PathBuf,
         state: PathBuf,
     ) -> Environment {
-        let Environment { search, config_home, home, temporary, inherited, .. } =
-            Environment::of(&variables);
+        let Environment {
+            search,
+            config_home,
+            home,
+            temporary,
+            inherited,
+            ..
+        } = Environment::of(&variables);
         let temporary = Some(temporary).filter(|path| path.is_absolute());
         Environment {
             cwd,
@@ -208,7 +239,10 @@ impl Environment {
             state_home: Some(state),
             home,
             temporary: temporary.unwrap_or_else(|| PathBuf::from("/tmp")),
-            inherited: inherited.into_iter().filter(|name| name.starts_with(OURS)).collect(),
+            inherited: inherited
+                .into_iter()
+                .filter(|name| name.starts_with(OURS))
+                .collect(),
             run_id: run_id(),
             variables: Some(variables),
             ..Environment::default()
@@ -222,7 +256,8 @@ impl Environment {
         reason = "this is the one place that reads the environment"
     )]
     pub fn moved_to(mut self, cwd: PathBuf) -> Environment {
-        self.variables.get_or_insert_with(|| std::env::vars_os().collect());
+        self.variables
+            .get_or_insert_with(|| std::env::vars_os().collect());
         Environment { cwd, ..self }
     }
 
@@ -237,7 +272,10 @@ impl Environment {
         self.host_projects.clear();
         self.host_sessions.clear();
         self.inherited.retain(|name| !is_of_host(name));
-        let all = self.variables.take().unwrap_or_else(|| std::env::vars_os().collect());
+        let all = self
+            .variables
+            .take()
+            .unwrap_or_else(|| std::env::vars_os().collect());
         let is_kept = |name: &OsString| !name.to_str().is_some_and(is_of_host);
         self.variables = Some(all.into_iter().filter(|(name, _)| is_kept(name)).collect());
         self
@@ -246,7 +284,10 @@ impl Environment {
     /// The projects that a host of this dialect names by its variables.
     pub fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
         let variable = folders::variable_of(dialect);
-        let of_host = self.host_projects.iter().filter(|(name, _)| variable == Some(*name));
+        let of_host = self
+            .host_projects
+            .iter()
+            .filter(|(name, _)| variable == Some(*name));
         of_host.map(|(_, folder)| folder.clone()).collect()
     }
 
@@ -296,7 +337,11 @@ impl Environment {
     /// its file was replaced.
     pub fn image(&self) -> Option<PathBuf> {
         let own = self.program.as_ref()?;
-        Some(if cfg!(target_os = "linux") { PathBuf::from(OWN_IMAGE) } else { own.clone() })
+        Some(if cfg!(target_os = "linux") {
+            PathBuf::from(OWN_IMAGE)
+        } else {
+            own.clone()
+        })
     }
 
     /// The folder of the decision log. `None` where it is switched off, or there is no home to
@@ -305,7 +350,10 @@ impl Environment {
         match self.decisions.as_deref() {
             Some("off") => None,
             Some(folder) => Some(self.cwd.join(folder)),
-            None => self.state_home.as_ref().map(|home| home.join("hookrun").join("log")),
+            None => self
+                .state_home
+                .as_ref()
+                .map(|home| home.join("hookrun").join("log")),
         }
     }
 
@@ -347,11 +395,14 @@ impl Lookup<'_> {
     }
 
     fn text(&self, name: &str) -> Option<String> {
-        self.variable(name).and_then(|value| value.into_string().ok())
+        self.variable(name)
+            .and_then(|value| value.into_string().ok())
     }
 
     fn folder(&self, name: &str) -> Option<PathBuf> {
-        self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+        self.variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
     }
 
     /// What a variable says that counts as not set.
@@ -360,12 +411,18 @@ impl Lookup<'_> {
     }
 
     fn set(&self, switch: &OperatorSwitch) -> Option<(&'static str, String)> {
-        Some((switch.name, self.variable(switch.name)?.to_string_lossy().into_owned()))
+        Some((
+            switch.name,
+            self.variable(switch.name)?.to_string_lossy().into_owned(),
+        ))
     }
 
     fn is_utf8(&self) -> bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-        let locale = names.into_iter().find_map(|name| self.text(name)).unwrap_or_default();
+        let locale = names
+            .into_iter()
+            .find_map(|name| self.text(name))
+            .unwrap_or_default();
         let locale = locale.to_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     }
@@ -373,7 +430,10 @@ impl Lookup<'_> {
 
 fn inherited(names: Vec<String>) -> Vec<String> {
     let is_ours = |name: &str| name.starts_with(OURS) && !SETTINGS.contains(&name);
-    names.into_iter().filter(|name| is_ours(name) || is_of_host(name)).collect()
+    names
+        .into_iter()
+        .filter(|name| is_ours(name) || is_of_host(name))
+        .collect()
 }
 
 /// Whether a host tells its hooks something by the variable `name`.
@@ -384,7 +444,11 @@ fn is_of_host(name: &str) -> bool {
 
 fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
+    format!(
+        "{}-{}",
+        std::process::id(),
+        now.map_or(0, |since| since.as_nanos())
+    )
 }
 
 fn text(name: &str) -> Option<String> {
@@ -395,14 +459,20 @@ fn folder(name: &str) -> Option<PathBuf> {
     Lookup(&set_here).folder(name)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
 fn set_here(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
 /// All variables, copied once: the system goes through all of them for each name, and a run wants
 /// fifty. Of two with one name it takes the first.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
 fn variables_here() -> Vec<(OsString, OsString)> {
     let mut all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     all.reverse();

@@ -31,7 +31,11 @@ pub struct ProjectTrust {
 impl ProjectTrust {
     /// The report on the folder of a layer whose hooks are not trusted; `None` for any other.
     pub(super) fn report_against(&self, layer: &Layer) -> Option<&TrustReport> {
-        let mut untrusted = self.reports.iter().filter(|report| !report.is_trusted()).peekable();
+        let mut untrusted = self
+            .reports
+            .iter()
+            .filter(|report| !report.is_trusted())
+            .peekable();
         if layer.kind != LayerKind::Project || untrusted.peek().is_none() {
             return None;
         }
@@ -88,9 +92,18 @@ impl<'j> TrustJudge<'j> {
     ) -> Option<TrustJudge<'j>> {
         let choice = choice.trust.as_ref()?;
         let (found, owned) = (ProjectTrust::default(), Vec::new());
-        let (own, store) =
-            (discover::outside(env).map(|(_, own)| own).collect(), TrustStore::of(env));
-        Some(TrustJudge { choice, store, read_since, own, found, owned })
+        let (own, store) = (
+            discover::outside(env).map(|(_, own)| own).collect(),
+            TrustStore::of(env),
+        );
+        Some(TrustJudge {
+            choice,
+            store,
+            read_since,
+            own,
+            found,
+            owned,
+        })
     }
 
     /// Looks at a layer, which has these hooks of all that were loaded.
@@ -106,12 +119,26 @@ impl<'j> TrustJudge<'j> {
         }
         let folder = canonical_folder(layer);
         let loose = layer.loose.iter().map(|loose| &loose.path);
-        let places = layer.manifests.iter().chain(&layer.drop_ins).chain(loose).cloned();
+        let places = layer
+            .manifests
+            .iter()
+            .chain(&layer.drop_ins)
+            .chain(loose)
+            .cloned();
         let places = places.chain([layer.folder.join(HOOKSET)]).collect();
         let is_set = layer.declared_in.is_some();
         let mut parts = trust::parts(layer, &folder, handlers(files));
-        let named = if is_set { std::mem::take(&mut parts) } else { Vec::new() };
-        self.owned.push(OwnedHooks { folder: folder.clone(), hooks, places, named });
+        let named = if is_set {
+            std::mem::take(&mut parts)
+        } else {
+            Vec::new()
+        };
+        self.owned.push(OwnedHooks {
+            folder: folder.clone(),
+            hooks,
+            places,
+            named,
+        });
         // The files of a shared set are checked against the lock file of its project.
         if is_set {
             return;
@@ -121,7 +148,11 @@ impl<'j> TrustJudge<'j> {
         parts.sort();
         parts.dedup();
         let is_sealed = self.judge(&folder, parts, policy);
-        let report = self.found.reports.last().filter(|_| is_sealed && has_own_hooks(layer));
+        let report = self
+            .found
+            .reports
+            .last()
+            .filter(|_| is_sealed && has_own_hooks(layer));
         if let (Some(report), Some(store)) = (report, &self.store) {
             store.remember(&report.folder, &report.repository);
         }
@@ -134,7 +165,9 @@ impl<'j> TrustJudge<'j> {
         layers: &[Layer],
         policy: &TrustPolicy,
     ) {
-        let Some(store) = self.store.clone() else { return };
+        let Some(store) = self.store.clone() else {
+            return;
+        };
         for folder in looked {
             let has_hooks = |layer: &Layer| layer.folder == *folder && has_own_hooks(layer);
             if layers.iter().any(has_hooks) {
@@ -166,17 +199,25 @@ impl<'j> TrustJudge<'j> {
         problems: &mut Vec<Problem>,
     ) -> ProjectTrust {
         for report in &self.found.reports {
-            let Some((why, cure)) = report.complaint() else { continue };
+            let Some((why, cure)) = report.complaint() else {
+                continue;
+            };
             if report.skips {
                 // Mistakes in what never runs close nothing.
-                let own = self.owned.iter().filter(|owned| owned.folder == report.folder);
+                let own = self
+                    .owned
+                    .iter()
+                    .filter(|owned| owned.folder == report.folder);
                 let places: Vec<&PathBuf> = own.flat_map(|owned| &owned.places).collect();
                 let is_own = |file: &Path| places.iter().any(|place| file.starts_with(place));
                 problems.retain(|problem| !is_own(&problem.file));
             }
             if *self.choice == TrustChoice::Told {
-                let why =
-                    if report.parts.is_empty() { why } else { format!("{why}, and do not run") };
+                let why = if report.parts.is_empty() {
+                    why
+                } else {
+                    format!("{why}, and do not run")
+                };
                 let told = Complaint::with_cure(why, cure);
                 problems.push(told.warning(&report.folder, None));
                 continue;
@@ -186,9 +227,15 @@ impl<'j> TrustJudge<'j> {
                 let changed = Complaint::with_cure(&*why, &*cure);
                 problems.push(changed.in_file(&report.folder, None));
             }
-            for owned in self.owned.iter().filter(|owned| owned.folder == report.folder) {
+            for owned in self
+                .owned
+                .iter()
+                .filter(|owned| owned.folder == report.folder)
+            {
                 let hooks = &mut hooks[owned.hooks.clone()];
-                self.found.held.extend(hold(hooks, report, catalog, &format!("{why}; {cure}")));
+                self.found
+                    .held
+                    .extend(hold(hooks, report, catalog, &format!("{why}; {cure}")));
             }
         }
         self.found
@@ -219,7 +266,10 @@ fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &
 /// that it wants. Those that block nothing in any case are returned.
 fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     let mut held = Vec::new();
-    for hook in hooks.iter_mut().filter(|hook| hook.enabled && hook.idle.is_none()) {
+    for hook in hooks
+        .iter_mut()
+        .filter(|hook| hook.enabled && hook.idle.is_none())
+    {
         let why = format!("`{}` did not run: {why}", hook.name);
         let is_closed = |spec: &EventSpec| spec.blocks && spec.on_failure == OnFailure::Block;
         let blocks = catalog.find(&hook.event).is_ok_and(|spec| is_closed(&spec));
@@ -232,7 +282,10 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
         }
         hook.idle = Some(why.clone());
         if !report.is_never() {
-            held.push(HeldHook { event: hook.event.clone(), why });
+            held.push(HeldHook {
+                event: hook.event.clone(),
+                why,
+            });
         }
     }
     held
@@ -261,7 +314,11 @@ pub(super) fn owner_policy(
             }
             let tables = [
                 ("trust", trust.at, "which hooks are trusted"),
-                ("warm", warm.at, "which hooks start warm; a hook may say it of itself"),
+                (
+                    "warm",
+                    warm.at,
+                    "which hooks start warm; a hook may say it of itself",
+                ),
             ];
             for (name, at, what) in tables {
                 if at.is_some() {

@@ -135,7 +135,9 @@ const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
 const OR_ANY: &str = "name at least one, or drop it: then any matches";
 
 pub(crate) fn dialect_names() -> Vec<&'static str> {
-    std::iter::once(native::NAME).chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
+    std::iter::once(native::NAME)
+        .chain(DIALECTS.iter().map(|dialect| dialect.name))
+        .collect()
 }
 
 fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
@@ -159,7 +161,10 @@ fn set_rule(
         Complaint::with_cure(cause, "write `{{` and `}}` for braces")
     })?;
     if draft.rule.replace(decision(text.to_string())).is_some() {
-        return Err(Complaint::with_cure("a rule has both `deny` and `ask`", "drop one of them"));
+        return Err(Complaint::with_cure(
+            "a rule has both `deny` and `ask`",
+            "drop one of them",
+        ));
     }
     draft.placeholders(names, key.at());
     Ok(())
@@ -194,7 +199,10 @@ fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(
     let text = key.text()?;
     if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
         let cause = "`description` must be text on one line";
-        return Err(Complaint::with_cure(cause, "say in a few words what it does"));
+        return Err(Complaint::with_cure(
+            cause,
+            "say in a few words what it does",
+        ));
     }
     draft.hook.description = Some(text.to_string());
     Ok(())
@@ -210,7 +218,10 @@ fn set_fields(
     let table = key.table()?;
     if table.is_empty() {
         let cause = "a table in `match` is empty";
-        return Err(Complaint::with_cure(cause, "name a field and an expression, or drop it"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name a field and an expression, or drop it",
+        ));
     }
     for entry in table {
         let field = format!("{above}{}", entry.key);
@@ -218,13 +229,18 @@ fn set_fields(
         if let Some(form) = tree.text() {
             draft.pattern(Pattern::Field(field), form, key.reader.at(tree.offset));
         } else if tree.entries().is_some() {
-            let mut inner = Setting { reader: &mut *key.reader, tree, ..*key };
+            let mut inner = Setting {
+                reader: &mut *key.reader,
+                tree,
+                ..*key
+            };
             if let Err(complaint) = set_fields(draft, &mut inner, &format!("{field}.")) {
                 key.reader.complain(tree.offset, complaint);
             }
         } else {
             let cause = format!("`where.{field}` takes a string, not {}", tree.describe());
-            key.reader.fault(tree.offset, cause, "write a regular expression");
+            key.reader
+                .fault(tree.offset, cause, "write a regular expression");
         }
     }
     Ok(())
@@ -250,7 +266,10 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
             _ if is_of_other => format!("`{path}` begins with another user's home folder"),
             _ => continue,
         };
-        return Err(Complaint::with_cure(cause, "name a file or a folder: `src`, `~/.cache`"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name a file or a folder: `src`, `~/.cache`",
+        ));
     }
     Ok(paths)
 }

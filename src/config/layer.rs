@@ -73,7 +73,13 @@ impl Layer {
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
         let loose = self.loose.iter().map(|loose| &loose.path);
-        for file in self.manifests.iter().chain(&self.drop_ins).chain(&self.settings).chain(loose) {
+        for file in self
+            .manifests
+            .iter()
+            .chain(&self.drop_ins)
+            .chain(&self.settings)
+            .chain(loose)
+        {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);
             }
@@ -177,19 +183,32 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
         let kind = entry.file_type()?;
         let is_folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
         let name = name.to_string_lossy().into_owned();
-        found.push(DropIn { path: entry.path(), name, is_folder });
+        found.push(DropIn {
+            path: entry.path(),
+            name,
+            is_folder,
+        });
     }
-    found.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
+    found.sort_by(|a, b| {
+        a.path
+            .as_os_str()
+            .as_bytes()
+            .cmp(b.path.as_os_str().as_bytes())
+    });
     Ok(found)
 }
 
 pub fn is_passed_over(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    LEFTOVERS.iter().any(|pattern| match pattern.split_once('*') {
-        None => name == *pattern,
-        Some((start, end)) => {
-            let long_enough = name.len() >= start.len() + end.len();
-            long_enough && name.starts_with(start) && name.ends_with(end.trim_start_matches('*'))
-        }
-    })
+    LEFTOVERS
+        .iter()
+        .any(|pattern| match pattern.split_once('*') {
+            None => name == *pattern,
+            Some((start, end)) => {
+                let long_enough = name.len() >= start.len() + end.len();
+                long_enough
+                    && name.starts_with(start)
+                    && name.ends_with(end.trim_start_matches('*'))
+            }
+        })
 }

@@ -74,21 +74,30 @@ impl Config {
         let cause = "the hooks change all the time: what would run is not certain";
         let cure = "wait until the program that writes them is done";
         let complaint = Complaint::with_cure(cause, cure);
-        config.problems.push(complaint.in_file(&config.project, None));
+        config
+            .problems
+            .push(complaint.in_file(&config.project, None));
         config
     }
 
     fn load_once(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
         let read_since = SystemTime::now();
-        let discover::DiscoveredLayers { mut layers, project, looked, mut problems } =
-            discover::find_layers(choice, env);
+        let discover::DiscoveredLayers {
+            mut layers,
+            project,
+            looked,
+            mut problems,
+        } = discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
             let (program, host) = (choice.program.as_deref(), layer.settings_of);
             let operator = Operator { env, program, host };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
-                read.push((file.clone(), reader::load(file, &mut problems, manifest::read)));
+                read.push((
+                    file.clone(),
+                    reader::load(file, &mut problems, manifest::read),
+                ));
             }
             for file in &layer.settings {
                 let read_it = |text: &str, file: &Path| settings::read(text, file, operator);
@@ -102,10 +111,18 @@ impl Config {
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
-        let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
+        let misdeclared = all
+            .flat_map(|(_, manifest)| manifest.rejected_events.clone())
+            .collect();
         let (hooks, seen) = (Vec::new(), HashSet::new());
-        let mut loader =
-            ConfigLoader { catalog: &catalog, misdeclared, scope, hooks, problems, seen };
+        let mut loader = ConfigLoader {
+            catalog: &catalog,
+            misdeclared,
+            scope,
+            hooks,
+            problems,
+            seen,
+        };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
             load_layer(&mut loader, layer, manifests);
@@ -123,21 +140,40 @@ impl Config {
                 judge.look(layer, manifests, first..loader.hooks.len(), &policy);
             }
         }
-        let ConfigLoader { mut hooks, mut problems, .. } = loader;
+        let ConfigLoader {
+            mut hooks,
+            mut problems,
+            ..
+        } = loader;
         let trust = judge.map(|mut judge| {
             judge.look_for_lost(&looked, &layers, &policy);
             judge.settle(&mut hooks, &catalog, &mut problems)
         });
         let trust = trust.unwrap_or_default();
         problems.extend(commands::shadow_commands(&mut hooks));
-        for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
+        for (dialect, timeout) in manifests
+            .iter()
+            .flatten()
+            .flat_map(|(_, one)| &one.timeouts)
+        {
             standalone::limit(&mut hooks, dialect, *timeout);
         }
-        hooks.iter_mut().for_each(|hook| hook.warm = hook.warm.or(python));
+        hooks
+            .iter_mut()
+            .for_each(|hook| hook.warm = hook.warm.or(python));
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);
-        Config { hooks, layers, project, problems, catalog, log, sets, trust }
+        Config {
+            hooks,
+            layers,
+            project,
+            problems,
+            catalog,
+            log,
+            sets,
+            trust,
+        }
     }
 
     /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
@@ -169,7 +205,8 @@ impl Config {
         };
         for shadowed in shadow::shadow(&mut self.hooks, key) {
             let cure = "give one of them another name if both are to run";
-            self.problems.push(shadow::warning(&self.hooks[shadowed.hook], cure));
+            self.problems
+                .push(shadow::warning(&self.hooks[shadowed.hook], cure));
         }
         self.problems = in_order(self.problems);
         self
@@ -183,7 +220,9 @@ impl Config {
 
     /// Whether anything is wrong that keeps gates closed.
     pub fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Error)
+        self.problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
     }
 
     /// Why gates are refused: a hook that cannot be read may be the one that would refuse.
@@ -224,8 +263,9 @@ pub(super) fn refusal_for(complaint: &str) -> String {
 
 /// That there are errors among `problems`, and the first of them. `None` without errors.
 pub(super) fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
-    let errors: Vec<&Problem> =
-        problems.filter(|problem| problem.severity == Severity::Error).collect();
+    let errors: Vec<&Problem> = problems
+        .filter(|problem| problem.severity == Severity::Error)
+        .collect();
     let first = errors.first()?;
     // Hooks that have changed since a person trusted them are no mistake that `validate` could show.
     let (place, cause) = (first.place().to_string(), first.cause.as_str());
@@ -295,7 +335,10 @@ fn own_events(
     let mut own: Vec<EventSpec> = Vec::new();
     for (file, manifest) in manifests.iter().flatten() {
         for (spec, at) in &manifest.events {
-            match own.iter().find(|known| known.name.eq_ignore_ascii_case(&spec.name)) {
+            match own
+                .iter()
+                .find(|known| known.name.eq_ignore_ascii_case(&spec.name))
+            {
                 None => own.push(spec.clone()),
                 Some(known) if known == spec => {}
                 Some(_) => {
@@ -319,9 +362,16 @@ fn closed_events(
     trust: &ProjectTrust,
 ) -> Catalog {
     let is_changed = |layer| {
-        trust.report_against(layer).is_some_and(|report| report.has_changed() && !report.skips)
+        trust
+            .report_against(layer)
+            .is_some_and(|report| report.has_changed() && !report.skips)
     };
-    let changed = layers.iter().zip(manifests).filter(|(layer, _)| is_changed(layer));
-    let names = changed.flat_map(|(_, files)| files).flat_map(|(_, manifest)| &manifest.events);
+    let changed = layers
+        .iter()
+        .zip(manifests)
+        .filter(|(layer, _)| is_changed(layer));
+    let names = changed
+        .flat_map(|(_, files)| files)
+        .flat_map(|(_, manifest)| &manifest.events);
     names.fold(catalog, |catalog, (spec, _)| catalog.closing(&spec.name))
 }

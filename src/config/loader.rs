@@ -73,7 +73,9 @@ impl ConfigLoader<'_> {
     }
 
     pub(super) fn is_named(&self, event: &str) -> bool {
-        self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
+        self.catalog
+            .find(event)
+            .is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
     /// A folder of hooks that everyone may write is a problem: its writers decide what runs.
@@ -86,7 +88,11 @@ impl ConfigLoader<'_> {
     /// The entries of a folder of hooks; none, and a problem, if it cannot be read.
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {
         layer::entries(folder).unwrap_or_else(|error| {
-            self.fault(folder, format!("cannot be read: {error}"), "check its permissions");
+            self.fault(
+                folder,
+                format!("cannot be read: {error}"),
+                "check its permissions",
+            );
             Vec::new()
         })
     }
@@ -106,7 +112,10 @@ impl ConfigLoader<'_> {
     fn bound(&self, binding: Binding) -> BoundEvent {
         let found = self.catalog.find(binding.row.event);
         let spec = found.unwrap_or_else(|_| Arc::new(binding.spec()));
-        BoundEvent { spec, binding: Some(binding) }
+        BoundEvent {
+            spec,
+            binding: Some(binding),
+        }
     }
 
     /// The events that `name` means to a hook of `dialect`.
@@ -117,18 +126,30 @@ impl ConfigLoader<'_> {
     ) -> Result<Vec<BoundEvent>, Complaint> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
-            return found.map(|spec| vec![BoundEvent { spec, binding: None }]).map_err(|unknown| {
-                let mut others = DIALECTS.iter().filter(|other| !other.called(name).is_empty());
-                let Some(Dialect { name: host, .. }) = others.next() else {
-                    return unknown_event(&unknown);
-                };
-                let cure = format!("say that the hook is one: `dialect = \"{host}\"`");
-                Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
-            });
+            return found
+                .map(|spec| {
+                    vec![BoundEvent {
+                        spec,
+                        binding: None,
+                    }]
+                })
+                .map_err(|unknown| {
+                    let mut others = DIALECTS
+                        .iter()
+                        .filter(|other| !other.called(name).is_empty());
+                    let Some(Dialect { name: host, .. }) = others.next() else {
+                        return unknown_event(&unknown);
+                    };
+                    let cure = format!("say that the hook is one: `dialect = \"{host}\"`");
+                    Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
+                });
         };
         let bindings = dialect.called(name);
         if !bindings.is_empty() {
-            return Ok(bindings.into_iter().map(|binding| self.bound(binding)).collect());
+            return Ok(bindings
+                .into_iter()
+                .map(|binding| self.bound(binding))
+                .collect());
         }
         Err(dialect.unknown_event(name))
     }
@@ -145,11 +166,18 @@ impl ConfigLoader<'_> {
             for binding in DIALECTS.iter().flat_map(|dialect| dialect.called(name)) {
                 let spec = self.bound(binding).spec;
                 if meant.iter().all(|event| event.spec.name != spec.name) {
-                    meant.push(BoundEvent { spec, binding: None });
+                    meant.push(BoundEvent {
+                        spec,
+                        binding: None,
+                    });
                 }
             }
         }
-        if meant.is_empty() { self.meant(name, draft.dialect) } else { Ok(meant) }
+        if meant.is_empty() {
+            self.meant(name, draft.dialect)
+        } else {
+            Ok(meant)
+        }
     }
 
     pub(super) fn add(&mut self, draft: &HookDraft, event: &BoundEvent) {
@@ -161,7 +189,9 @@ impl ConfigLoader<'_> {
                 self.hooks.push(hook);
             }
             Err(faults) => {
-                let problems = faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at)));
+                let problems = faults
+                    .into_iter()
+                    .map(|(fault, at)| fault.in_file(file, Some(at)));
                 self.problems.extend(problems);
             }
         }
@@ -185,7 +215,10 @@ impl ConfigLoader<'_> {
                             .hookrun/hooks.d and hookrun.toml count";
                 let at = hook.source.line.map(Position::of_line);
                 let problem = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
-                found.push(Problem { events: vec![hook.event.clone()], ..problem });
+                found.push(Problem {
+                    events: vec![hook.event.clone()],
+                    ..problem
+                });
             }
         }
         self.problems.extend(found);
@@ -199,7 +232,10 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
     let cause = format!("unknown event `{}`", unknown.name);
     let otherwise =
         "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml";
-    let meant = unknown.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+    let meant = unknown
+        .nearest
+        .as_ref()
+        .map(|nearest| format!("did you mean `{nearest}`?"));
     Complaint::with_cure(cause, meant.unwrap_or_else(|| otherwise.to_string()))
 }
 
@@ -226,7 +262,10 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     }
     let at = hook.source.line.map(Position::of_line);
     if draft.rule.is_some() && !spec.blocks {
-        let cause = format!("`{}` cannot be blocked: no rule can decide about it", spec.name);
+        let cause = format!(
+            "`{}` cannot be blocked: no rule can decide about it",
+            spec.name
+        );
         let cure = "bind it to an event that can, or write a hook";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
@@ -237,8 +276,16 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
         let cure = "drop `dialect`, and bind it to hookrun's own event: it reads requests of the Agent Hooks Protocol";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
-    problems.extend(idle_settings(hook, spec).into_iter().map(|one| one.warning(file, at)));
-    problems.extend(draft.doubts().map(|(doubt, at)| doubt.warning(file, Some(at))));
+    problems.extend(
+        idle_settings(hook, spec)
+            .into_iter()
+            .map(|one| one.warning(file, at)),
+    );
+    problems.extend(
+        draft
+            .doubts()
+            .map(|(doubt, at)| doubt.warning(file, Some(at))),
+    );
     problems
 }
 
@@ -280,7 +327,10 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
     if spec.context.is_empty() || spec.carries(key) || ALWAYS_THERE.contains(&key) {
         return None;
     }
-    let cause = format!("`{}` has no key `{key}`: nothing fills `{{{field}}}`", spec.name);
+    let cause = format!(
+        "`{}` has no key `{key}`: nothing fills `{{{field}}}`",
+        spec.name
+    );
     let keys = spec.context.iter().map(|key| key.name.as_ref());
     let cure = match spelling::nearest(key, keys.chain(rule::PLACEHOLDERS.iter().copied())) {
         Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
@@ -300,31 +350,44 @@ fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Vec<Pro
     if spec.carries(key) || ALWAYS_THERE.contains(&key) {
         return problems;
     }
-    let cause = format!("`{event}` has no key `{key}`: `{}` can never run", hook.name);
-    problems.push(match spelling::nearest(key, spec.context.iter().map(|key| key.name.as_ref())) {
-        Some(nearest) => {
-            let dot = if rest.is_empty() { "" } else { "." };
-            let cure = format!("did you mean `where.{nearest}{dot}{rest}`?");
-            Complaint::with_cure(cause, cure).in_file(file, Some(at))
-        }
-        None => {
-            let cure = format!("`hookrun events {event}` lists its keys");
-            Complaint::with_cure(cause, cure).warning(file, Some(at))
-        }
-    });
+    let cause = format!(
+        "`{event}` has no key `{key}`: `{}` can never run",
+        hook.name
+    );
+    problems.push(
+        match spelling::nearest(key, spec.context.iter().map(|key| key.name.as_ref())) {
+            Some(nearest) => {
+                let dot = if rest.is_empty() { "" } else { "." };
+                let cure = format!("did you mean `where.{nearest}{dot}{rest}`?");
+                Complaint::with_cure(cause, cure).in_file(file, Some(at))
+            }
+            None => {
+                let cure = format!("`hookrun events {event}` lists its keys");
+                Complaint::with_cure(cause, cure).warning(file, Some(at))
+            }
+        },
+    );
     problems
 }
 
 /// Finds a misspelt key of the tools of hosts. A tool may have a key that is not known.
 fn of_tool_key(hook: &Hook, path: &str) -> Option<Complaint> {
-    let (key, rest) = path.split_once('.').map_or((path, ""), |(key, _)| (key, &path[key.len()..]));
+    let (key, rest) = path
+        .split_once('.')
+        .map_or((path, ""), |(key, _)| (key, &path[key.len()..]));
     let meant = tools::meant_key(key)?;
     // The tools of a user's own server have keys of their own.
     if !tools::names().any(|name| hook.matcher.takes_tool(&[name])) {
         return None;
     }
-    let cause = format!("`{}` looks at the key `{key}`, which no host gives its tools", hook.name);
-    Some(Complaint::with_cure(cause, format!("did you mean `where.toolInput.{meant}{rest}`?")))
+    let cause = format!(
+        "`{}` looks at the key `{key}`, which no host gives its tools",
+        hook.name
+    );
+    Some(Complaint::with_cure(
+        cause,
+        format!("did you mean `where.toolInput.{meant}{rest}`?"),
+    ))
 }
 
 fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
@@ -338,7 +401,10 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     }
     if hook.matcher.needs_action() && !spec.has_action() {
         let cause = format!("`{name}` matches tools, and `{event}` carries none: it can never run");
-        add(cause, "drop the tool, path and command matchers, or bind it to tool.pre");
+        add(
+            cause,
+            "drop the tool, path and command matchers, or bind it to tool.pre",
+        );
     }
     if let Some((cause, cure)) = hook.matcher.never_meets() {
         add(format!("`{name}`: {cause}"), cure);

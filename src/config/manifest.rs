@@ -91,7 +91,9 @@ impl Manifest {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
         let tables = [("trust", self.trust.at), ("warm", self.warm.at)];
-        let tables = tables.into_iter().filter_map(|(name, at)| Some((name, at?)));
+        let tables = tables
+            .into_iter()
+            .filter_map(|(name, at)| Some((name, at?)));
         sets.chain(log).chain(tables).collect()
     }
 }
@@ -105,7 +107,12 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     });
     let syntax_errors = reader.problems.len();
     let mut manifest = Manifest::default();
-    reader.take(document.entries().unwrap_or_default(), TOP_KEYS, "", &mut manifest);
+    reader.take(
+        document.entries().unwrap_or_default(),
+        TOP_KEYS,
+        "",
+        &mut manifest,
+    );
     if syntax_errors > 0 {
         // What was read after a syntax error is a guess, and so is what is wrong with it.
         reader.problems.truncate(syntax_errors);
@@ -159,13 +166,17 @@ fn set_tables(
     let word = key.name;
     let Some(tables) = key.tree.items() else {
         let cure = format!("write `[[{word}]]` with two brackets");
-        return Err(Complaint::with_cure(format!("`{word}` is not a list of tables"), cure));
+        return Err(Complaint::with_cure(
+            format!("`{word}` is not a list of tables"),
+            cure,
+        ));
     };
     let mut first_lines = HashMap::new();
     for table in tables {
         let Some(entries) = table.entries() else {
             let cure = format!("write it as `[[{word}]]`");
-            key.reader.fault(table.offset, format!("a {word} is not a table"), cure);
+            key.reader
+                .fault(table.offset, format!("a {word} is not a table"), cure);
             continue;
         };
         let before = key.reader.problems.len();
@@ -178,11 +189,19 @@ fn set_tables(
         }
         let problems = &mut key.reader.problems[before..];
         for problem in problems.iter_mut() {
-            problem.events = draft.events().iter().map(|(name, _)| name.clone()).collect();
+            problem.events = draft
+                .events()
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect();
         }
         if problems.is_empty() {
             let at = key.reader.at(table.offset);
-            manifest.hooks.push(HookTable { draft, at, is_anchored: true });
+            manifest.hooks.push(HookTable {
+                draft,
+                at,
+                is_anchored: true,
+            });
         } else {
             manifest.rejected.push(draft);
         }
@@ -195,8 +214,10 @@ fn set_tables(
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
     let lacks = |key: &&str| table.at(&[key]).is_none() && !reader.meant.contains(key);
-    let (says_nothing, is_for_all) =
-        (["deny", "ask"].iter().all(lacks), MATCH_KEYS.iter().all(|row| lacks(&row.name)));
+    let (says_nothing, is_for_all) = (
+        ["deny", "ask"].iter().all(lacks),
+        MATCH_KEYS.iter().all(|row| lacks(&row.name)),
+    );
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
@@ -210,8 +231,14 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         reader.fault(table.offset, "the rule would decide every event", cure);
     }
     draft.names_event = draft.events.is_some();
-    draft.events.get_or_insert_with(|| vec![("tool.pre".to_string(), at)]);
-    let file = reader.file.file_name().unwrap_or_default().to_string_lossy();
+    draft
+        .events
+        .get_or_insert_with(|| vec![("tool.pre".to_string(), at)]);
+    let file = reader
+        .file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
     draft.hook.name = match &draft.name {
         Some((name, _)) => name.clone(),
         None => format!("{file}:{}", at.line),
@@ -233,13 +260,22 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
         let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
         reader.fault(table.offset, "the hook has no `event`", cure);
     }
-    draft.hook.name = draft.name.as_ref().map_or_else(String::new, |(name, _)| name.clone());
-    let Some((command, offset)) = &draft.command else { return };
-    let base = reader.file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    draft.hook.name = draft
+        .name
+        .as_ref()
+        .map_or_else(String::new, |(name, _)| name.clone());
+    let Some((command, offset)) = &draft.command else {
+        return;
+    };
+    let base = reader
+        .file
+        .parent()
+        .map_or_else(PathBuf::new, Path::to_path_buf);
     let handler = match draft.is_shell {
-        true if command.trim().is_empty() => {
-            Err(Complaint::with_cure("the command is empty", "write the command line to run"))
-        }
+        true if command.trim().is_empty() => Err(Complaint::with_cure(
+            "the command is empty",
+            "write the command line to run",
+        )),
         true => Ok(Handler::Shell(command.clone())),
         false => words::split(command).map(|words| Handler::Words { words, base }),
     };
@@ -256,7 +292,11 @@ fn check_name(
     first_lines: &mut HashMap<String, usize>,
 ) {
     if name.trim().is_empty() || name.contains(|c: char| c.is_control()) {
-        reader.fault(offset, "a hook's name must be text on one line", "give it a short name");
+        reader.fault(
+            offset,
+            "a hook's name must be text on one line",
+            "give it a short name",
+        );
     }
     if let Some(first) = first_lines.insert(name.to_string(), reader.at(offset).line) {
         let cause = format!("two hooks are called `{name}`; the first is at line {first}");
@@ -274,7 +314,8 @@ fn set_events(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), 
     for entry in tables {
         if let Some(meant) = dotted(entry) {
             let cause = format!("`{meant}` in a table's head is two tables");
-            key.reader.fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
+            key.reader
+                .fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
             manifest.rejected_events.push(meant);
             continue;
         }
@@ -320,11 +361,20 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
                 continue;
             }
         };
-        let last = problem.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        let cause = format!("`{}` is not a regular expression for secrets: {last}", text.value);
+        let last = problem
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        let cause = format!(
+            "`{}` is not a regular expression for secrets: {last}",
+            text.value
+        );
         let cure = "fix it; `'…'` needs no doubled backslashes";
         let complaint = Complaint::with_cure(cause, cure);
-        key.reader.problems.push(complaint.in_file(key.reader.file, Some(text.at)));
+        key.reader
+            .problems
+            .push(complaint.in_file(key.reader.file, Some(text.at)));
     }
     Ok(())
 }

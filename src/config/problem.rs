@@ -63,11 +63,21 @@ impl Complaint {
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
         let Complaint { cause, cure } = self;
         let file = file.to_path_buf();
-        Problem { severity: Severity::Error, file, at, cause, cure, events: Vec::new() }
+        Problem {
+            severity: Severity::Error,
+            file,
+            at,
+            cause,
+            cure,
+            events: Vec::new(),
+        }
     }
 
     pub(crate) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
-        Problem { severity: Severity::Warning, ..self.in_file(file, at) }
+        Problem {
+            severity: Severity::Warning,
+            ..self.in_file(file, at)
+        }
     }
 }
 
@@ -80,7 +90,10 @@ pub(crate) struct LineIndex<'t> {
 
 impl<'t> LineIndex<'t> {
     pub(crate) fn of(text: &'t str) -> LineIndex<'t> {
-        LineIndex { text, starts: OnceCell::new() }
+        LineIndex {
+            text,
+            starts: OnceCell::new(),
+        }
     }
 
     pub(crate) fn position(&self, offset: usize) -> Position {
@@ -92,7 +105,10 @@ impl<'t> LineIndex<'t> {
         let line = starts.partition_point(|start| *start <= offset);
         let start = starts.get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..offset).unwrap_or_default();
-        Position { line, column: before.chars().count() + 1 }
+        Position {
+            line,
+            column: before.chars().count() + 1,
+        }
     }
 }
 
@@ -127,7 +143,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.severity.name(), self.place(), self.cause)?;
+        write!(
+            f,
+            "{}: {}: {}",
+            self.severity.name(),
+            self.place(),
+            self.cause
+        )?;
         if let Some(cure) = &self.cure {
             write!(f, "\n  help: {cure}")?;
         }

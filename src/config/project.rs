@@ -38,9 +38,17 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
     let roots: Vec<PathBuf> = named.filter(|folder| folder.is_dir()).collect();
     let mut starts = roots.clone();
     starts.push(env.cwd.clone());
-    let home = env.home.as_ref().and_then(|home| home.metadata().ok()).map(|meta| identity(&meta));
-    let mut search =
-        ProjectSearch { home, seen: Vec::new(), layers: Vec::new(), looked: Vec::new() };
+    let home = env
+        .home
+        .as_ref()
+        .and_then(|home| home.metadata().ok())
+        .map(|meta| identity(&meta));
+    let mut search = ProjectSearch {
+        home,
+        seen: Vec::new(),
+        layers: Vec::new(),
+        looked: Vec::new(),
+    };
     for start in &starts {
         search.upwards(start, problems);
     }
@@ -53,11 +61,14 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
         }
     }
     let mut root = roots.into_iter().next();
-    let ProjectSearch { mut layers, looked, .. } = search;
+    let ProjectSearch {
+        mut layers, looked, ..
+    } = search;
     if layers.is_empty() {
         let repository = |start: &PathBuf| {
             let mut up = start.ancestors();
-            up.find(|folder| is_there(&folder.join(".git"))).map(Path::to_path_buf)
+            up.find(|folder| is_there(&folder.join(".git")))
+                .map(Path::to_path_buf)
         };
         let repository = starts.iter().find_map(repository);
         if repository.is_none() {
@@ -70,11 +81,22 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
     }
     let outermost = || layers.first().map(|layer| layer.folder.clone());
     let root = root.or_else(outermost).unwrap_or_else(|| env.cwd.clone());
-    Project { layers, root, looked }
+    Project {
+        layers,
+        root,
+        looked,
+    }
 }
 
 fn is_inside(folder: &Path, root: &Path) -> bool {
-    let is_below = || Some(folder.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
+    let is_below = || {
+        Some(
+            folder
+                .canonicalize()
+                .ok()?
+                .starts_with(root.canonicalize().ok()?),
+        )
+    };
     folder.starts_with(root) || is_below() == Some(true)
 }
 
@@ -135,8 +157,12 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     if meta.uid() != own {
         return None;
     }
-    let is_own =
-        |name: &&str| folder.join(name).symlink_metadata().is_ok_and(|meta| meta.uid() == own);
+    let is_own = |name: &&str| {
+        folder
+            .join(name)
+            .symlink_metadata()
+            .is_ok_and(|meta| meta.uid() == own)
+    };
     let names = [DROP_INS, MANIFEST, HIDDEN, ".git"];
     let name = names.into_iter().find(is_own)?;
     let cause =

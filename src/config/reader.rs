@@ -38,7 +38,14 @@ impl<T> KeyRow<T> {
         about: &'static str,
         set: SetKey<T>,
     ) -> KeyRow<T> {
-        KeyRow { name, takes, default, about, in_directive: false, set }
+        KeyRow {
+            name,
+            takes,
+            default,
+            about,
+            in_directive: false,
+            set,
+        }
     }
 
     /// A key that can be in a directive as well.
@@ -63,7 +70,13 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
 
 /// The rows of a table without the way that each is read.
 pub(crate) fn specs<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<KeySpec> {
-    let spec = |KeyRow { name, takes, default, about, .. }: &KeyRow<T>| KeySpec {
+    let spec = |KeyRow {
+                    name,
+                    takes,
+                    default,
+                    about,
+                    ..
+                }: &KeyRow<T>| KeySpec {
         name,
         takes: *takes,
         default,
@@ -95,7 +108,10 @@ pub(crate) fn load<T: Default>(
 ) -> T {
     let text = read_file(file).map_err(|error| {
         let cure = "make it a file that may be read";
-        (Complaint::with_cure(format!("cannot be read: {error}"), cure), None)
+        (
+            Complaint::with_cure(format!("cannot be read: {error}"), cure),
+            None,
+        )
     });
     let text = text.and_then(|bytes| {
         let not_utf8 = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
@@ -120,7 +136,12 @@ pub(crate) struct DocumentReader<'r> {
 
 impl<'r> DocumentReader<'r> {
     pub(crate) fn new(text: &'r str, file: &'r Path) -> DocumentReader<'r> {
-        DocumentReader { lines: LineIndex::of(text), file, problems: Vec::new(), meant: Vec::new() }
+        DocumentReader {
+            lines: LineIndex::of(text),
+            file,
+            problems: Vec::new(),
+            meant: Vec::new(),
+        }
     }
 
     pub(crate) fn at(&self, offset: usize) -> Position {
@@ -132,7 +153,8 @@ impl<'r> DocumentReader<'r> {
     }
 
     pub(crate) fn complain(&mut self, offset: usize, complaint: Complaint) {
-        self.problems.push(complaint.in_file(self.file, Some(self.at(offset))));
+        self.problems
+            .push(complaint.in_file(self.file, Some(self.at(offset))));
     }
 
     /// The document that a text of TOML is; after a syntax error, what could be read of it. Of a
@@ -140,13 +162,21 @@ impl<'r> DocumentReader<'r> {
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
         let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
-        let mut errors: Vec<(usize, &str)> =
-            errors.iter().map(|error| (place(error), error.message())).collect();
+        let mut errors: Vec<(usize, &str)> = errors
+            .iter()
+            .map(|error| (place(error), error.message()))
+            .collect();
         errors.sort_by_key(|(at, _)| *at);
         errors.dedup_by(|(at, _), (first, _)| !has_statement_between(text, *first, *at));
         for (at, message) in errors {
             let cure = syntax_cure(text, at, message).or_else(|| cure(message));
-            self.complain(at, Complaint { cause: format!("not valid TOML: {message}"), cure });
+            self.complain(
+                at,
+                Complaint {
+                    cause: format!("not valid TOML: {message}"),
+                    cure,
+                },
+            );
         }
         Tree::of_toml(&document)
     }
@@ -163,7 +193,9 @@ impl<'r> DocumentReader<'r> {
         let rows: Vec<&KeyRow<T>> = rows.iter().map(AsRef::as_ref).collect();
         for TreeEntry { key, at, tree } in table {
             let Some(row) = rows.iter().find(|row| row.name == *key) else {
-                let group = rows.iter().find(|row| row.takes.keys().contains(&key.as_str()));
+                let group = rows
+                    .iter()
+                    .find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
                 self.meant.extend(meant(&known, key));
                 self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
@@ -171,7 +203,13 @@ impl<'r> DocumentReader<'r> {
             };
             let name = format!("{above}{key}");
             let (takes, default) = (row.takes, row.default);
-            let mut setting = Setting { reader: &mut *self, name: &name, takes, default, tree };
+            let mut setting = Setting {
+                reader: &mut *self,
+                name: &name,
+                takes,
+                default,
+                tree,
+            };
             if let Err(complaint) = (row.set)(target, &mut setting) {
                 self.complain(tree.offset, complaint);
             }
@@ -181,8 +219,15 @@ impl<'r> DocumentReader<'r> {
 
 /// Whether a line after that of `first`, up to that of `next`, begins a table or sets a key.
 fn has_statement_between(text: &str, first: usize, next: usize) -> bool {
-    let end = text.get(next..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| next + at);
-    text.get(first..end).unwrap_or_default().lines().skip(1).any(is_statement)
+    let end = text
+        .get(next..)
+        .and_then(|rest| rest.find('\n'))
+        .map_or(text.len(), |at| next + at);
+    text.get(first..end)
+        .unwrap_or_default()
+        .lines()
+        .skip(1)
+        .any(is_statement)
 }
 
 fn is_statement(line: &str) -> bool {
@@ -204,13 +249,17 @@ fn syntax_cure(text: &str, at: usize, message: &str) -> Option<String> {
         let opening = places.len().checked_sub(if is_open { 1 } else { 2 });
         if let Some(opening) = opening.filter(|_| is_open || is_crossed) {
             let line = LineIndex::of(text).position(places[opening]).line;
-            return Some(format!("close the text that begins in line {line}: add `{quotes}`"));
+            return Some(format!(
+                "close the text that begins in line {line}: add `{quotes}`"
+            ));
         }
     }
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let mut lines = text[start..].lines();
-    let mut statement =
-        lines.next().into_iter().chain(lines.take_while(|line| !is_statement(line)));
+    let mut statement = lines
+        .next()
+        .into_iter()
+        .chain(lines.take_while(|line| !is_statement(line)));
     statement.any(|line| line.contains("\":")).then(|| {
         "this looks like JSON: write a table of TOML, `{ key = \"value\" }`; where JSON is taken, it \
          is a string between `'''`"
@@ -236,7 +285,10 @@ impl<'s> Setting<'s, '_> {
     }
 
     pub(crate) fn placed<V>(&self, value: V) -> PlacedValue<V> {
-        PlacedValue { value, at: self.at() }
+        PlacedValue {
+            value,
+            at: self.at(),
+        }
     }
 
     /// The complaint that the value is not what the key takes.
@@ -256,7 +308,11 @@ impl<'s> Setting<'s, '_> {
             | TreeValue::Table(_)
             | TreeValue::Other(_) => String::new(),
         };
-        let cause = format!("`{name}` takes {}, not {}", self.takes.describe(), tree.describe());
+        let cause = format!(
+            "`{name}` takes {}, not {}",
+            self.takes.describe(),
+            tree.describe()
+        );
         Complaint::with_cure(cause, self.takes.cure(name, &written))
     }
 
@@ -269,7 +325,10 @@ impl<'s> Setting<'s, '_> {
         let placed = |item: &Tree| match item.text() {
             Some(text) => {
                 let at = self.reader.at(item.offset);
-                Ok(PlacedValue { value: text.to_string(), at })
+                Ok(PlacedValue {
+                    value: text.to_string(),
+                    at,
+                })
             }
             None => Err(self.wrong_with(item)),
         };
@@ -291,7 +350,11 @@ impl<'s> Setting<'s, '_> {
     }
 
     pub(crate) fn number(&self) -> Result<i64, Complaint> {
-        if let TreeValue::Number(number) = self.tree.value { Ok(number) } else { Err(self.wrong()) }
+        if let TreeValue::Number(number) = self.tree.value {
+            Ok(number)
+        } else {
+            Err(self.wrong())
+        }
     }
 
     pub(crate) fn number_in(&self, range: RangeInclusive<i64>) -> Result<i64, Complaint> {
@@ -303,15 +366,23 @@ impl<'s> Setting<'s, '_> {
             (least, &i64::MAX) => format!("write {least} or more"),
             (least, most) => format!("write a number from {least} to {most}"),
         };
-        Err(Complaint::with_cure(format!("`{}` cannot be {number}", self.name), cure))
+        Err(Complaint::with_cure(
+            format!("`{}` cannot be {number}", self.name),
+            cure,
+        ))
     }
 
     /// One of the words that the key takes, in any case of letters.
     pub(crate) fn word(&self) -> Result<PlacedValue<String>, Complaint> {
         let text = self.text()?;
-        let KeyValue::OneOf(words) = self.takes else { return Ok(self.placed(text.to_string())) };
-        let word = words().into_iter().find(|word| word.eq_ignore_ascii_case(text));
-        word.map(|word| self.placed(word.to_string())).ok_or_else(|| self.wrong())
+        let KeyValue::OneOf(words) = self.takes else {
+            return Ok(self.placed(text.to_string()));
+        };
+        let word = words()
+            .into_iter()
+            .find(|word| word.eq_ignore_ascii_case(text));
+        word.map(|word| self.placed(word.to_string()))
+            .ok_or_else(|| self.wrong())
     }
 
     pub(crate) fn duration(&self) -> Result<Duration, Complaint> {
@@ -324,7 +395,9 @@ impl<'s> Setting<'s, '_> {
 
     /// The value that a word names in `table`.
     pub(crate) fn one_of<V: Copy>(&self, table: &[(V, &str)]) -> Result<V, Complaint> {
-        let found = table.iter().find(|(_, name)| self.tree.text() == Some(name));
+        let found = table
+            .iter()
+            .find(|(_, name)| self.tree.text() == Some(name));
         found.map(|(value, _)| *value).ok_or_else(|| self.wrong())
     }
 

@@ -12,8 +12,18 @@ use crate::engine::shell::{self, ShellWord};
 const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
 
 /// Options of interpreters that run no file.
-const INLINE: &[&str] =
-    &["-c", "-e", "-m", "-p", "-r", "-E", "-", "--eval", "--print", "--version"];
+const INLINE: &[&str] = &[
+    "-c",
+    "-e",
+    "-m",
+    "-p",
+    "-r",
+    "-E",
+    "-",
+    "--eval",
+    "--print",
+    "--version",
+];
 
 /// Options of interpreters that take the next word.
 const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
@@ -30,18 +40,26 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
             None => all.push(word.clone()),
         }
     }
-    let Some(interpreter) = interpreter else { return Ok(all) };
+    let Some(interpreter) = interpreter else {
+        return Ok(all);
+    };
     // `sh -c '…'` is a line for the shell.
-    let lines = words[interpreter + 1..].iter().filter(|word| word.contains(char::is_whitespace));
+    let lines = words[interpreter + 1..]
+        .iter()
+        .filter(|word| word.contains(char::is_whitespace));
     for line in lines {
         check_line(line)?;
     }
     let scripts = scripts(&all[interpreter + 1..]);
-    let Some(word) = scripts.first().filter(|_| !scripts.iter().any(|it| base.join(it).is_file()))
+    let Some(word) = scripts
+        .first()
+        .filter(|_| !scripts.iter().any(|it| base.join(it).is_file()))
     else {
         return Ok(all);
     };
-    let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
+    let shown = word
+        .strip_prefix(&format!("{}/", base.display()))
+        .unwrap_or(word);
     let cause = format!("the script `{shown}` is not next to the file that names it");
     let cure = format!("put it into {}, or write its whole path", base.display());
     Err(Complaint::with_cure(cause, cure))
@@ -49,7 +67,9 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
 
 /// Refuses a command line for the shell that runs something in the event's working directory.
 pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
-    let Some(word) = adrift(line) else { return Ok(()) };
+    let Some(word) = adrift(line) else {
+        return Ok(());
+    };
     let cause = format!("the shell looks for `{word}` in the event's working directory");
     let path = word.trim_start_matches("./");
     let cure = format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file");
@@ -85,7 +105,12 @@ fn joined(base: &Path, word: &str) -> String {
 }
 
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
-    let name = |word: &W| Path::new(word.as_ref()).file_name()?.to_str().map(str::to_string);
+    let name = |word: &W| {
+        Path::new(word.as_ref())
+            .file_name()?
+            .to_str()
+            .map(str::to_string)
+    };
     let is_wrapped = words
         .first()
         .and_then(name)
@@ -97,7 +122,11 @@ fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
             known.any(|known| is_called(known, &name))
         })
     };
-    let among = if is_wrapped { words.len() } else { words.len().min(1) };
+    let among = if is_wrapped {
+        words.len()
+    } else {
+        words.len().min(1)
+    };
     words[..among].iter().position(is_interpreter)
 }
 
@@ -138,12 +167,16 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
         }
         let scripts = scripts(&words[interpreter(&words)? + 1..]);
         let is_script = |word: &&&str| {
-            let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+            let ending = Path::new(word)
+                .extension()
+                .and_then(|ending| ending.to_str());
             let is_known = |ending| INTERPRETERS.iter().any(|(all, _)| all.contains(&ending));
             is_dotted(word) || is_adrift(word) && ending.is_some_and(is_known)
         };
         let first = scripts.first().filter(|word| is_adrift(word));
-        first.or_else(|| scripts.iter().find(is_script)).map(|word| (*word).to_string())
+        first
+            .or_else(|| scripts.iter().find(is_script))
+            .map(|word| (*word).to_string())
     })
 }
 

@@ -47,7 +47,9 @@ pub(super) fn add(
     if !manifests.iter().any(is_declared) {
         return used;
     }
-    let own = std::mem::take(layers).into_iter().zip(std::mem::take(manifests));
+    let own = std::mem::take(layers)
+        .into_iter()
+        .zip(std::mem::take(manifests));
     for (layer, files) in own {
         for (file, declared) in declarations(&files) {
             let locked = find_locked(file, declared, choice);
@@ -67,7 +69,13 @@ pub(super) fn add(
             }
             let (file, declared) = (file.to_path_buf(), declared.clone());
             let locked = locked.ok();
-            used.push(UsedSet { layer: layer.kind, file, declared, locked, folder });
+            used.push(UsedSet {
+                layer: layer.kind,
+                file,
+                declared,
+                locked,
+                folder,
+            });
         }
         layers.push(layer);
         manifests.push(files);
@@ -76,7 +84,9 @@ pub(super) fn add(
 }
 
 fn declarations(files: &LayerFiles) -> impl Iterator<Item = (&Path, &DeclaredSet)> {
-    files.iter().flat_map(|(file, one)| one.sets.iter().map(move |set| (file.as_path(), set)))
+    files
+        .iter()
+        .flat_map(|(file, one)| one.sets.iter().map(move |set| (file.as_path(), set)))
 }
 
 /// What the lock next to `file` says of a set.
@@ -95,19 +105,23 @@ fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<L
     };
     if let Some(problem) = problems.first() {
         let (place, cause) = (problem.place(), &problem.cause);
-        return Err(format!("the set `{name}` is not locked: {place}: {cause}; {update}"));
+        return Err(format!(
+            "the set `{name}` is not locked: {place}: {cause}; {update}"
+        ));
     }
     match lock.find(name) {
         None => Err(format!("the set `{name}` is not in {LOCK}; {update}")),
         Some(locked)
             if locked.source != source.locked() || locked.rev.as_deref() != source.rev() =>
         {
-            Err(format!("{LOCK} has another source or `rev` of the set `{name}`; {update}"))
+            Err(format!(
+                "{LOCK} has another source or `rev` of the set `{name}`; {update}"
+            ))
         }
         Some(locked) => match &declared.signers {
-            Some(signers) if !signers.may_be(locked.signed_by.as_deref()) => {
-                Err(format!("{LOCK} does not say that the set `{name}` is signed so; {update}"))
-            }
+            Some(signers) if !signers.may_be(locked.signed_by.as_deref()) => Err(format!(
+                "{LOCK} does not say that the set `{name}` is signed so; {update}"
+            )),
             Some(_) | None => Ok(locked.clone()),
         },
     }
@@ -118,15 +132,22 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let name = &locked.name;
     let verify = "run `hookrun sets verify`";
     let Some(store) = &env.set_store else {
-        return Err(format!("the set `{name}` is kept below the home: {}", env.why_no_home()));
+        return Err(format!(
+            "the set `{name}` is kept below the home: {}",
+            env.why_no_home()
+        ));
     };
     let folder = set_store::folder_of(store, &locked.tree);
     if !folder.is_dir() {
-        return Err(format!("the set `{name}` is not on this machine yet; {verify}"));
+        return Err(format!(
+            "the set `{name}` is not on this machine yet; {verify}"
+        ));
     }
     match set_store::digest_in(&folder, TrustStore::of(env).as_ref()) {
         Ok(digest) if digest == locked.tree => Ok(folder),
-        Ok(_) => Err(format!("files of the set `{name}` were changed in the store; {verify}")),
+        Ok(_) => Err(format!(
+            "files of the set `{name}` were changed in the store; {verify}"
+        )),
         Err(cause) => Err(format!("the set `{name}` in the store: {cause}; {verify}")),
     }
 }
@@ -154,7 +175,13 @@ fn open(
             let cure = "say it in your own hookrun.toml";
             problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
         }
-        files.push((file.clone(), Manifest { sets: Vec::new(), ..manifest }));
+        files.push((
+            file.clone(),
+            Manifest {
+                sets: Vec::new(),
+                ..manifest
+            },
+        ));
     }
     Ok((found, files))
 }
@@ -177,7 +204,9 @@ pub(super) fn bind(
         }
         let Some(needs) = &set.needs else { continue };
         let own = hook.sandbox.clone();
-        let bound = own.as_ref().map_or_else(|| needs.clone(), |own| own.within(needs));
+        let bound = own
+            .as_ref()
+            .map_or_else(|| needs.clone(), |own| own.within(needs));
         if let Some(own) = own.filter(|own| !own.write.is_empty() && bound.write.is_empty()) {
             let cause = format!(
                 "`{}` may not write {}: its set does not need it",
@@ -190,21 +219,32 @@ pub(super) fn bind(
         hook.sandbox = Some(bound);
     }
     if loader.scope == ConfigScope::All {
-        problems.extend(set.programs.iter().filter_map(|program| missing(program, layer, env)));
+        problems.extend(
+            set.programs
+                .iter()
+                .filter_map(|program| missing(program, layer, env)),
+        );
     }
     loader.problems.append(&mut problems);
 }
 
 /// A word of the hook's command that leads out of the folder that it is in.
 fn outside(hook: &Hook) -> Option<&String> {
-    let Handler::Words { words, .. } = &hook.handler else { return None };
-    words.iter().find(|word| word.split(['/', '=']).any(|part| part == ".."))
+    let Handler::Words { words, .. } = &hook.handler else {
+        return None;
+    };
+    words
+        .iter()
+        .find(|word| word.split(['/', '=']).any(|part| part == ".."))
 }
 
 /// A program that the set needs and that is not found.
 fn missing(program: &str, layer: &Layer, env: &Environment) -> Option<Problem> {
     let words = vec![program.to_string()];
-    let handler = Handler::Words { words, base: layer.folder.clone() };
+    let handler = Handler::Words {
+        words,
+        base: layer.folder.clone(),
+    };
     let problem = command::resolve(&handler, env.search.as_deref()).err()?;
     let cause = format!("its hooks start `{program}`: {}", problem.problem);
     Some(Complaint::new(cause).warning(&layer.folder.join(HOOKSET), None))

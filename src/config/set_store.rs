@@ -50,7 +50,9 @@ pub(crate) fn sha256(content: &[u8]) -> String {
 pub(crate) fn files_in(folder: &Path) -> Result<HookFiles, String> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| error.to_string())?;
-    let names = entries.into_iter().map(|entry| PathBuf::from(entry.file_name()));
+    let names = entries
+        .into_iter()
+        .map(|entry| PathBuf::from(entry.file_name()));
     let parts: Vec<PathBuf> = names.filter(|name| name != Path::new(".git")).collect();
     let read = FileList::of(folder, &parts).and_then(|list| list.read());
     let read = read.map_err(|error| error.to_string())?;
@@ -58,10 +60,15 @@ pub(crate) fn files_in(folder: &Path) -> Result<HookFiles, String> {
         let path = file.path.to_str();
         let path = path.ok_or_else(|| format!("the name `{}` is not UTF-8", file.mark.path))?;
         if file.mark.link.is_some() {
-            return Err(format!("`{path}` is a link, and the files of a set are plain"));
+            return Err(format!(
+                "`{path}` is a link, and the files of a set are plain"
+            ));
         }
     }
-    check_size(read.files.len(), read.files.iter().map(|file| file.bytes.len() as u64).sum())?;
+    check_size(
+        read.files.len(),
+        read.files.iter().map(|file| file.bytes.len() as u64).sum(),
+    )?;
     Ok(read)
 }
 

@@ -29,7 +29,12 @@ use reader::{SettingsReader, described};
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
     let (manifest, shape) = (Manifest::default(), None);
     let reader = DocumentReader::new(text, file);
-    let mut reader = SettingsReader { reader, operator, manifest, shape };
+    let mut reader = SettingsReader {
+        reader,
+        operator,
+        manifest,
+        shape,
+    };
     reader.document(text);
     let mut problems = reader.reader.problems;
     if reader.shape.is_some_and(|shape| operator.is_off(shape)) {
@@ -39,7 +44,11 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
         }
         reader.manifest.rejected.clear();
     }
-    problems.extend(reader.shape.and_then(|shape| switched_off(file, shape, operator)));
+    problems.extend(
+        reader
+            .shape
+            .and_then(|shape| switched_off(file, shape, operator)),
+    );
     (reader.manifest, problems)
 }
 
@@ -52,7 +61,11 @@ fn switched_off(file: &Path, shape: &BucketShape, operator: Operator<'_>) -> Opt
 
 impl SettingsReader<'_> {
     fn document(&mut self, text: &str) {
-        if self.file().extension().is_some_and(|ending| ending == "toml") {
+        if self
+            .file()
+            .extension()
+            .is_some_and(|ending| ending == "toml")
+        {
             return self.toml(text);
         }
         let plain = without_comments(text);
@@ -62,10 +75,18 @@ impl SettingsReader<'_> {
             (Err(_), Some(Ok(document))) if self.is_hosts(&document, true) => return,
             (Err(error), _) => return self.no_json(&error),
         };
-        let Some(entries) = self.table(&document, "the file") else { return };
-        let said = self.operator.host.and_then(hosts::of).filter(|host| host.event_key().is_some());
+        let Some(entries) = self.table(&document, "the file") else {
+            return;
+        };
+        let said = self
+            .operator
+            .host
+            .and_then(hosts::of)
+            .filter(|host| host.event_key().is_some());
         let of_folder = || shape::with_list(false, self.file());
-        let list = document.at(&["hooks"]).filter(|section| section.items().is_some());
+        let list = document
+            .at(&["hooks"])
+            .filter(|section| section.items().is_some());
         if let Some((host, section)) = said.or_else(of_folder).zip(list) {
             return self.hooks_of(host, &document, section);
         }
@@ -84,10 +105,16 @@ impl SettingsReader<'_> {
     }
 
     fn no_json(&mut self, error: &serde_json::Error) {
-        let at = Position { line: error.line().max(1), column: error.column().max(1) };
+        let at = Position {
+            line: error.line().max(1),
+            column: error.column().max(1),
+        };
         // The place is in the problem already.
         let text = error.to_string();
-        let cause = format!("not valid JSON: {}", text.split(" at line ").next().unwrap_or(&text));
+        let cause = format!(
+            "not valid JSON: {}",
+            text.split(" at line ").next().unwrap_or(&text)
+        );
         let cure = "correct it; comments and trailing commas are no JSON";
         let problem = Complaint::with_cure(cause, cure).in_file(self.file(), Some(at));
         self.reader.problems.push(problem);
@@ -102,7 +129,11 @@ impl SettingsReader<'_> {
         let is_list = section.is_some_and(|section| section.items().is_some());
         let host = self.operator.host.and_then(hosts::of);
         let host = host.or_else(|| {
-            if is_list { shape::with_list(true, self.file()) } else { IN_TOML.and_then(hosts::of) }
+            if is_list {
+                shape::with_list(true, self.file())
+            } else {
+                IN_TOML.and_then(hosts::of)
+            }
         });
         match (host, section) {
             (Some(host), Some(section))
@@ -122,8 +153,13 @@ impl SettingsReader<'_> {
     /// own, which is no host's.
     fn no_hooks_in_toml(&mut self, tree: &Tree) {
         let entries = tree.entries().unwrap_or_default();
-        let slip = entries.iter().find(|entry| spelling::nearest(&entry.key, ["hooks"]).is_some());
-        let is_ours = self.file().file_name().is_some_and(|name| name == "hookrun.toml");
+        let slip = entries
+            .iter()
+            .find(|entry| spelling::nearest(&entry.key, ["hooks"]).is_some());
+        let is_ours = self
+            .file()
+            .file_name()
+            .is_some_and(|name| name == "hookrun.toml");
         let cause = slip.map_or_else(
             || "it is no settings file of a host".to_string(),
             |slip| format!("unknown key `{}`", slip.key),
@@ -195,8 +231,12 @@ impl SettingsReader<'_> {
                 None => self.nothing_of_hooks(document.offset),
             };
         };
-        let Some(buckets) = self.table(section, &format!("`{}`", shape.section)) else { return };
-        let Some(shape) = self.shape_of(&buckets, section) else { return };
+        let Some(buckets) = self.table(section, &format!("`{}`", shape.section)) else {
+            return;
+        };
+        let Some(shape) = self.shape_of(&buckets, section) else {
+            return;
+        };
         self.shape = Some(shape);
         let owner = self.owner(shape, entries);
         self.buckets(shape, &owner, &buckets);
@@ -220,16 +260,27 @@ impl SettingsReader<'_> {
             let keys: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
             format!("{} with {}", shape.name, keys.join(", "))
         });
-        let hosts = HOST_FILES.iter().map(|host| format!("{} with its events", host.name));
-        let cure = format!("known are: {}", shapes.chain(hosts).collect::<Vec<_>>().join("; "));
+        let hosts = HOST_FILES
+            .iter()
+            .map(|host| format!("{} with its events", host.name));
+        let cure = format!(
+            "known are: {}",
+            shapes.chain(hosts).collect::<Vec<_>>().join("; ")
+        );
         self.fault(entry.at.max(section.offset), cause, cure);
         None
     }
 
     /// What the file is the settings of: as it says itself, else the name of its folder.
     fn owner(&mut self, shape: &BucketShape, entries: &[&TreeEntry]) -> String {
-        let said = entries.iter().find(|entry| entry.key == shape.owner).map(|entry| &entry.tree);
-        if let Some(name) = said.and_then(Tree::text).filter(|name| !name.contains('\0')) {
+        let said = entries
+            .iter()
+            .find(|entry| entry.key == shape.owner)
+            .map(|entry| &entry.tree);
+        if let Some(name) = said
+            .and_then(Tree::text)
+            .filter(|name| !name.contains('\0'))
+        {
             return name.to_string();
         }
         if let Some(tree) = said {
@@ -245,7 +296,11 @@ fn known_shapes() -> String {
     let shapes = SHAPES.iter().map(|shape| shape.name);
     let listings = LISTINGS.iter().map(|listing| listing.name);
     let hosts = HOST_FILES.iter().map(|host| host.name);
-    shapes.chain(listings).chain(hosts).collect::<Vec<_>>().join(", ")
+    shapes
+        .chain(listings)
+        .chain(hosts)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn listing_of(entries: &[&TreeEntry]) -> Option<&'static ListingShape> {
@@ -291,7 +346,11 @@ impl SettingsReader<'_> {
                     origin: StandaloneOrigin::Listed,
                 });
             } else {
-                let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
+                let what = if path.is_dir() {
+                    "is a folder, not a file"
+                } else {
+                    "is not there"
+                };
                 let cause = format!("the hook `{written}` {what}");
                 self.fault(item.offset, cause, "correct the path, or drop it");
             }
@@ -308,7 +367,11 @@ impl SettingsReader<'_> {
     }
 
     fn timeout(&mut self, listing: &'static ListingShape, tree: &Tree) {
-        let millis = if let TreeValue::Number(millis) = tree.value { millis } else { 0 };
+        let millis = if let TreeValue::Number(millis) = tree.value {
+            millis
+        } else {
+            0
+        };
         if millis > 0 {
             let timeout = Duration::from_millis(millis.unsigned_abs());
             return self.manifest.timeouts.push((listing.dialect, timeout));

@@ -24,7 +24,10 @@ pub(super) fn shadow<K: Eq + Hash>(
     key: impl Fn(&Hook) -> Option<K>,
 ) -> Vec<ShadowedHook> {
     let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
-    let keys: Vec<Option<K>> = hooks.iter().map(|hook| key(hook).filter(|_| runs(hook))).collect();
+    let keys: Vec<Option<K>> = hooks
+        .iter()
+        .map(|hook| key(hook).filter(|_| runs(hook)))
+        .collect();
     let mut first: HashMap<&K, usize> = HashMap::new();
     for (at, key) in keys.iter().enumerate() {
         let Some(key) = key else { continue };
@@ -40,7 +43,10 @@ pub(super) fn shadow<K: Eq + Hash>(
     let shadowed: Vec<ShadowedHook> = keys.iter().enumerate().filter_map(by).collect();
     for ShadowedHook { hook, by } in &shadowed {
         let source = &hooks[*by].source;
-        let line = source.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let line = source
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
         let (file, layer) = (source.file.display(), source.layer_text());
         hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer})"));
     }
@@ -52,5 +58,8 @@ pub(super) fn warning(hook: &Hook, cure: &str) -> Problem {
     let complaint = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
     let place = hook.source.line.map(Position::of_line);
     let problem = complaint.warning(&hook.source.file, place);
-    Problem { events: vec![hook.event.clone()], ..problem }
+    Problem {
+        events: vec![hook.event.clone()],
+        ..problem
+    }
 }

@@ -18,13 +18,26 @@ use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 
 pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &StandaloneScript) {
     if !loose.path.is_dir() {
-        let name = loose.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let file = DropIn { path: loose.path.clone(), name, is_folder: false };
+        let name = loose
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let file = DropIn {
+            path: loose.path.clone(),
+            name,
+            is_folder: false,
+        };
         return load_file(loader, layer, file, loose);
     }
     loader.check_writers(&loose.path);
     // Folders hold what the system's own modules need; it looks into none of them.
-    for file in loader.entries(&loose.path).into_iter().filter(|file| !file.is_folder) {
+    for file in loader
+        .entries(&loose.path)
+        .into_iter()
+        .filter(|file| !file.is_folder)
+    {
         load_file(loader, layer, file, loose);
     }
 }
@@ -37,7 +50,10 @@ fn load_file(
 ) {
     let DropIn { path, name, .. } = file;
     // A file that is named and found anyway does not run twice.
-    if path.canonicalize().is_ok_and(|path| !loader.seen.insert(path)) {
+    if path
+        .canonicalize()
+        .is_ok_and(|path| !loader.seen.insert(path))
+    {
         return;
     }
     if let Some(host) = loose.host.filter(|host| host.is_module(&name)) {
@@ -49,7 +65,10 @@ fn load_file(
             StandaloneOrigin::Folder | StandaloneOrigin::Listed => Severity::Note,
             StandaloneOrigin::Named => Severity::Error,
         };
-        return loader.problems.push(Problem { severity, ..problem });
+        return loader.problems.push(Problem {
+            severity,
+            ..problem
+        });
     }
     let dialect = loose.host.and_then(|host| dialects::find(host.dialect));
     let mut draft = HookDraft::default();
@@ -60,11 +79,18 @@ fn load_file(
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
     if draft.events().is_empty() {
-        return loader.problems.push(eventless(&path, dialect, loose.origin));
+        return loader
+            .problems
+            .push(eventless(&path, dialect, loose.origin));
     }
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
-    draft.hook.source = HookSource { layer, file: path, line: None, set: None };
+    draft.hook.source = HookSource {
+        layer,
+        file: path,
+        line: None,
+        set: None,
+    };
     bind(loader, &draft);
 }
 
@@ -88,14 +114,19 @@ fn bind(loader: &mut ConfigLoader<'_>, draft: &HookDraft) {
 }
 
 fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: StandaloneOrigin) -> Problem {
-    let is_program = file.metadata().map(|meta| meta.permissions().mode() & 0o111 != 0);
+    let is_program = file
+        .metadata()
+        .map(|meta| meta.permissions().mode() & 0o111 != 0);
     let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
     let example = example.map_or("tool.pre", |row| row.name);
     let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
     if matches!(is_program, Ok(false)) && origin == StandaloneOrigin::Folder {
         let cause = "names no event and is not executable, so it is no hook";
         let problem = Complaint::with_cure(cause, format!("to make it one, {cure}"));
-        return Problem { severity: Severity::Note, ..problem.in_file(file, None) };
+        return Problem {
+            severity: Severity::Note,
+            ..problem.in_file(file, None)
+        };
     }
     Complaint::with_cure("does not say which event it is for", cure).in_file(file, None)
 }
@@ -104,7 +135,10 @@ fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: StandaloneO
 /// rules let a hook run as long as it likes, it still may.
 pub(super) fn limit(hooks: &mut [Hook], dialect: &str, timeout: Duration) {
     for hook in hooks {
-        let own = hook.convention.as_ref().filter(|own| own.system() == dialect);
+        let own = hook
+            .convention
+            .as_ref()
+            .filter(|own| own.system() == dialect);
         let is_limited = own.is_some_and(|own| own.timeout() != Some(Duration::MAX));
         if is_limited && hook.limits.timeout.is_none() {
             hook.limits.timeout = Some(timeout);

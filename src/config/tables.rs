@@ -18,7 +18,10 @@ pub(super) fn load(
     for table in &manifest.hooks {
         let first = loader.problems.len();
         bind(loader, layer, file, table);
-        loader.about(first, table.draft.events().iter().map(|(name, _)| name.as_str()));
+        loader.about(
+            first,
+            table.draft.events().iter().map(|(name, _)| name.as_str()),
+        );
     }
     for rejected in &manifest.rejected {
         check(loader, file, rejected);
@@ -39,7 +42,10 @@ fn check(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
     for (fault, at) in rejected.matcher().err().into_iter().flatten() {
         loader.complain(fault, file, Some(at));
     }
-    loader.about(first, rejected.events().iter().map(|(name, _)| name.as_str()));
+    loader.about(
+        first,
+        rejected.events().iter().map(|(name, _)| name.as_str()),
+    );
 }
 
 fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &HookTable) {
@@ -68,7 +74,12 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &Ho
                     let mut draft = table.draft.clone();
                     draft.hook.handler = handler(loader, file, table);
                     let (file, line) = (file.to_path_buf(), Some(table.at.line));
-                    draft.hook.source = HookSource { layer, file, line, set: None };
+                    draft.hook.source = HookSource {
+                        layer,
+                        file,
+                        line,
+                        set: None,
+                    };
                     draft
                 });
                 loader.add(draft, &event);
@@ -85,11 +96,19 @@ fn bind(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &Ho
 
 /// What a table runs, its relative paths those of its file.
 fn handler(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Handler {
-    let HookTable { draft, at, is_anchored } = table;
+    let HookTable {
+        draft,
+        at,
+        is_anchored,
+    } = table;
     let written = &draft.hook.handler;
     let anchored = match written {
-        Handler::Words { words, base } if *is_anchored => relative::anchored(words, base)
-            .map(|words| Handler::Words { words, base: base.clone() }),
+        Handler::Words { words, base } if *is_anchored => {
+            relative::anchored(words, base).map(|words| Handler::Words {
+                words,
+                base: base.clone(),
+            })
+        }
         Handler::Shell(line) if *is_anchored => {
             relative::check_line(line).map(|()| written.clone())
         }

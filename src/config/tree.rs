@@ -47,7 +47,10 @@ impl Tree {
 
     pub(crate) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {
         let value = table(document.get_ref());
-        Tree { value, offset: document.span().start }
+        Tree {
+            value,
+            offset: document.span().start,
+        }
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -65,16 +68,27 @@ impl Tree {
 
     pub(crate) fn at(&self, path: &[&str]) -> Option<&Tree> {
         path.iter().try_fold(self, |tree, key| {
-            tree.entries()?.iter().find(|entry| entry.key == *key).map(|entry| &entry.tree)
+            tree.entries()?
+                .iter()
+                .find(|entry| entry.key == *key)
+                .map(|entry| &entry.tree)
         })
     }
 
     pub(crate) fn entries(&self) -> Option<&[TreeEntry]> {
-        if let TreeValue::Table(entries) = &self.value { Some(entries) } else { None }
+        if let TreeValue::Table(entries) = &self.value {
+            Some(entries)
+        } else {
+            None
+        }
     }
 
     pub(crate) fn items(&self) -> Option<&[Tree]> {
-        if let TreeValue::List(items) = &self.value { Some(items) } else { None }
+        if let TreeValue::List(items) = &self.value {
+            Some(items)
+        } else {
+            None
+        }
     }
 
     /// Its number, whole or not; `None` if it is none.
@@ -92,12 +106,20 @@ impl Tree {
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
-        if let TreeValue::Text(text) = &self.value { Some(text) } else { None }
+        if let TreeValue::Text(text) = &self.value {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// Whether it is `true`; `None` if it is neither that nor `false`.
     pub(crate) fn flag(&self) -> Option<bool> {
-        if let TreeValue::Flag(flag) = self.value { Some(flag) } else { None }
+        if let TreeValue::Flag(flag) = self.value {
+            Some(flag)
+        } else {
+            None
+        }
     }
 
     /// The value as JSON: a date is its text, and what JSON does not have is null.
@@ -108,9 +130,10 @@ impl Tree {
             TreeValue::Fraction(text) => text.parse::<f64>().ok().into(),
             TreeValue::Flag(flag) => (*flag).into(),
             TreeValue::List(items) => items.iter().map(Tree::to_json).collect(),
-            TreeValue::Table(entries) => {
-                entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect()
-            }
+            TreeValue::Table(entries) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.tree.to_json()))
+                .collect(),
             TreeValue::Other(_) => serde_json::Value::Null,
         }
     }
@@ -153,14 +176,26 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
         Some(b'"') => serde_json::from_str(raw).ok().map(TreeValue::Text),
         Some(b'[') => json::elements(raw).map(|items| {
             let items = items.into_iter();
-            TreeValue::List(items.map(|item| of_raw(item.get(), text, levels - 1)).collect())
+            TreeValue::List(
+                items
+                    .map(|item| of_raw(item.get(), text, levels - 1))
+                    .collect(),
+            )
         }),
         Some(b'{') => json::entries(raw).ok().and_then(|entries| {
             let entry = |(key, value): (&RawValue, &RawValue)| {
                 let (name, at) = (serde_json::from_str(key.get()).ok()?, offset_of(key.get()));
-                Some(TreeEntry { key: name, at, tree: of_raw(value.get(), text, levels - 1) })
+                Some(TreeEntry {
+                    key: name,
+                    at,
+                    tree: of_raw(value.get(), text, levels - 1),
+                })
             };
-            entries.into_iter().map(entry).collect::<Option<_>>().map(TreeValue::Table)
+            entries
+                .into_iter()
+                .map(entry)
+                .collect::<Option<_>>()
+                .map(TreeValue::Table)
         }),
         _ => Some(match (raw, raw.parse()) {
             ("true" | "false", _) => TreeValue::Flag(raw == "true"),
@@ -170,7 +205,10 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
         }),
     };
     let value = value.unwrap_or_else(|| TreeValue::Other("text that is not Unicode".to_string()));
-    Tree { value, offset: offset_of(raw) }
+    Tree {
+        value,
+        offset: offset_of(raw),
+    }
 }
 
 /// The text with its comments as blanks: every place stays where it is. `None` if it has none.
@@ -184,10 +222,12 @@ pub(super) fn without_comments(text: &str) -> Option<String> {
                 at = end_of_string(&bytes, at);
                 continue;
             }
-            (b'/', Some(b'/')) => text[at..].find('\n').map_or(bytes.len(), |length| at + length),
-            (b'/', Some(b'*')) => {
-                text[at + 2..].find("*/").map_or(bytes.len(), |length| at + length + 4)
-            }
+            (b'/', Some(b'/')) => text[at..]
+                .find('\n')
+                .map_or(bytes.len(), |length| at + length),
+            (b'/', Some(b'*')) => text[at + 2..]
+                .find("*/")
+                .map_or(bytes.len(), |length| at + length + 4),
             _ => {
                 at += 1;
                 continue;

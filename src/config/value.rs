@@ -78,7 +78,9 @@ impl KeyValue {
         if let KeyValue::Either(all) = self {
             return all.iter().flat_map(|one| one.keys()).collect();
         }
-        let KeyValue::Table(keys) = self else { return Vec::new() };
+        let KeyValue::Table(keys) = self else {
+            return Vec::new();
+        };
         keys().iter().map(|key| key.name).collect()
     }
 
@@ -107,7 +109,10 @@ impl KeyValue {
         };
         let meant = table.iter().find(means).map(|(_, meant)| *meant);
         let meant = meant.filter(|meant| words.contains(meant));
-        match (meant.or_else(|| spelling::nearest(&written, words.iter().copied())), self) {
+        match (
+            meant.or_else(|| spelling::nearest(&written, words.iter().copied())),
+            self,
+        ) {
             (Some(meant), KeyValue::Flag) => format!("write `{key} = {meant}`"),
             (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
             (None, _) if written.is_empty() => format!("write `{key} = {}`", self.texts().1),
@@ -122,13 +127,26 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
 
 const FLAG_WORDS: &[(&[&str], &str)] = &[
     (&["yes", "on", "1", "y", "enabled"], "true"),
-    (&["no", "off", "0", "n", "disabled", "never", "none"], "false"),
+    (
+        &["no", "off", "0", "n", "disabled", "never", "none"],
+        "false",
+    ),
 ];
 
 /// Words that people write for what a failure means.
 const FAILURE_WORDS: &[(&[&str], &str)] = &[
-    (&["open", "ignore", "warn", "pass", "continue", "skip", "approve"], "allow"),
-    (&["closed", "close", "fail", "error", "deny", "refuse", "stop", "abort"], "block"),
+    (
+        &[
+            "open", "ignore", "warn", "pass", "continue", "skip", "approve",
+        ],
+        "allow",
+    ),
+    (
+        &[
+            "closed", "close", "fail", "error", "deny", "refuse", "stop", "abort",
+        ],
+        "block",
+    ),
 ];
 
 /// Keys of other tools, each with ours.

@@ -16,14 +16,20 @@ const QUOTED_SYNTAX: &str = "$`";
 pub fn split(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
         let cure = "set `shell = true`, or quote it if it is meant literally";
-        return Err(Complaint::with_cure(format!("`{found}` in a command needs a shell"), cure));
+        return Err(Complaint::with_cure(
+            format!("`{found}` in a command needs a shell"),
+            cure,
+        ));
     }
     let words = shell_words::split(command).map_err(|_| {
         let cause = "a quote in the command is not closed";
         Complaint::with_cure(cause, "close it, or escape it with `\\`")
     })?;
     let Some(program) = words.first() else {
-        return Err(Complaint::with_cure("the command is empty", "write the program to run"));
+        return Err(Complaint::with_cure(
+            "the command is empty",
+            "write the program to run",
+        ));
     };
     if program.contains('=') && !program.contains('/') {
         let cause = format!("`{program}` sets a variable, which needs a shell");

@@ -20,7 +20,10 @@ const DENY: ReplyRule = say(Refusal, &[("decision", Word("deny")), ("reason", Te
 static PRE_TOOL_USE: ReplyForm = form(
     &[
         DENY,
-        say(Question, &[("decision", Word("force_ask")), ("reason", Text)]),
+        say(
+            Question,
+            &[("decision", Word("force_ask")), ("reason", Text)],
+        ),
         say(Consent, &[("decision", Word("allow"))]),
     ],
     &[
@@ -40,33 +43,57 @@ static PRE_TOOL_USE: ReplyForm = form(
 
 /// The answer to `Stop` that keeps the agent at work.
 static STOP: ReplyForm = form(
-    &[say(Refusal, &[("decision", Word("continue")), ("reason", Text)])],
+    &[say(
+        Refusal,
+        &[("decision", Word("continue")), ("reason", Text)],
+    )],
     &[
-        key("decision", KeyMeaning::Action(&[("continue", Act::Refuse), ("allow", Act::Allow)])),
+        key(
+            "decision",
+            KeyMeaning::Action(&[("continue", Act::Refuse), ("allow", Act::Allow)]),
+        ),
         REASON,
     ],
     &[],
 );
 
-const CALL: &[InnerFacts] = &[InnerFacts { object: "toolCall", keys: &["name", "args"] }];
+const CALL: &[InnerFacts] = &[InnerFacts {
+    object: "toolCall",
+    keys: &["name", "args"],
+}];
 
 const SESSION: (&str, &str) = ("conversationId", "sessionId");
 const OF_TOOLS: &[(&str, &str)] = &[SESSION, ("name", "toolName"), ("args", "toolInput")];
 
 const FILE: (&str, &str) = ("file_path", "TargetFile");
-const EDIT: &[(&str, &str)] =
-    &[FILE, ("old_string", "TargetContent"), ("new_string", "ReplacementContent")];
+const EDIT: &[(&str, &str)] = &[
+    FILE,
+    ("old_string", "TargetContent"),
+    ("new_string", "ReplacementContent"),
+];
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool { keys: &[("command", "CommandLine")], ..tool("run_command", ToolSort::Shell) },
-        Tool { keys: &[("file_path", "AbsolutePath")], ..tool("view_file", ToolSort::Read) },
+        Tool {
+            keys: &[("command", "CommandLine")],
+            ..tool("run_command", ToolSort::Shell)
+        },
+        Tool {
+            keys: &[("file_path", "AbsolutePath")],
+            ..tool("view_file", ToolSort::Read)
+        },
         Tool {
             keys: &[FILE, ("content", "CodeContent")],
             ..tool("write_to_file", ToolSort::Write)
         },
-        Tool { keys: EDIT, ..tool("replace_file_content", ToolSort::Edit) },
-        Tool { keys: EDIT, ..tool("multi_replace_file_content", ToolSort::Edit) },
+        Tool {
+            keys: EDIT,
+            ..tool("replace_file_content", ToolSort::Edit)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("multi_replace_file_content", ToolSort::Edit)
+        },
         Tool {
             keys: &[("pattern", "Query"), ("path", "SearchPath")],
             ..tool("grep_search", ToolSort::Grep)
@@ -75,8 +102,14 @@ const TOOLS: HostTools = HostTools {
             keys: &[("pattern", "Pattern"), ("path", "SearchDirectory")],
             ..tool("find_by_name", ToolSort::Glob)
         },
-        Tool { keys: &[("path", "DirectoryPath")], ..tool("list_dir", ToolSort::List) },
-        Tool { keys: &[("url", "Url")], ..tool("read_url_content", ToolSort::Fetch) },
+        Tool {
+            keys: &[("path", "DirectoryPath")],
+            ..tool("list_dir", ToolSort::List)
+        },
+        Tool {
+            keys: &[("url", "Url")],
+            ..tool("read_url_content", ToolSort::Fetch)
+        },
         tool("search_web", ToolSort::WebSearch),
         tool("invoke_subagent", ToolSort::Agent),
     ],
@@ -84,8 +117,10 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits is nowhere stated for its command line; its settings count seconds.
-const ROW: DialectEvent =
-    DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait { is_known: false, ..Wait::seconds(30) });
+const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
+    is_known: false,
+    ..Wait::seconds(30)
+});
 
 pub(super) static AGY: Dialect = Dialect {
     name: "agy",
@@ -97,8 +132,12 @@ pub(super) static AGY: Dialect = Dialect {
     like: Some("claude"),
     events: &[
         ROW.told("PreInvocation", "model.pre", &TOLD),
-        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE).keys(OF_TOOLS).inside(CALL),
-        ROW.told("PostToolUse", "tool.post", &TOLD).keys(OF_TOOLS).inside(CALL),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+            .keys(OF_TOOLS)
+            .inside(CALL),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .keys(OF_TOOLS)
+            .inside(CALL),
         ROW.told("PostInvocation", "model.post", &TOLD),
         ROW.open_gate("Stop", "agent.stop", &STOP),
     ],

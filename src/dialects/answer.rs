@@ -55,10 +55,14 @@ impl Binding {
     /// What a hook of this dialect had changed of its event when it threw an error: the new values
     /// of our fields. Nothing where the system forgets them.
     pub fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
-        let entries = answer.iter().filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
+        let entries = answer
+            .iter()
+            .filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
         let field = |(name, value): &(String, Value)| {
             let key = self.keys().iter().find(|key| key.name == name)?;
-            let KeyMeaning::Field(field, _) = key.says else { return None };
+            let KeyMeaning::Field(field, _) = key.says else {
+                return None;
+            };
             Some((field.to_string(), value.clone()))
         };
         entries.filter_map(field).collect()
@@ -79,21 +83,37 @@ impl Binding {
     /// are not read here.
     pub fn question(self, answer: &[(String, Value)]) -> Option<String> {
         let asks_by = self.in_any_words(Meaning::Question, answer)?;
-        let reasons = self.keys().iter().filter(|key| key.says == KeyMeaning::Reason);
-        Some(refusal::question(answer, reasons.map(|key| key.name), Some(asks_by)))
+        let reasons = self
+            .keys()
+            .iter()
+            .filter(|key| key.says == KeyMeaning::Reason);
+        Some(refusal::question(
+            answer,
+            reasons.map(|key| key.name),
+            Some(asks_by),
+        ))
     }
 
     /// Whether the host reads an answer on stderr where stdout is empty.
     pub fn reads_stderr(self) -> bool {
-        self.row.results.form().is_some_and(|form| form.refuses == Refuses::FromTwo)
+        self.row
+            .results
+            .form()
+            .is_some_and(|form| form.refuses == Refuses::FromTwo)
     }
 
     /// The reason in the places that the dialect's table has for it.
     fn own_reason(self, answer: &[(String, Value)]) -> Option<&str> {
-        [KeyMeaning::Objection, KeyMeaning::Reason].into_iter().find_map(|says| {
-            let mut places = self.row.results.reads().filter(|key| key.says == says);
-            places.find_map(|key| at(answer, key.name)?.as_str().filter(|it| !it.trim().is_empty()))
-        })
+        [KeyMeaning::Objection, KeyMeaning::Reason]
+            .into_iter()
+            .find_map(|says| {
+                let mut places = self.row.results.reads().filter(|key| key.says == says);
+                places.find_map(|key| {
+                    at(answer, key.name)?
+                        .as_str()
+                        .filter(|it| !it.trim().is_empty())
+                })
+            })
     }
 
     /// The key that means this in any system's words, and nothing else in this dialect.
@@ -113,7 +133,11 @@ impl Binding {
     /// The keys whose meaning here wins over what they mean in other systems. A host's form has
     /// none: what it does not know counts in anybody's words.
     fn keys(self) -> &'static [ReplyKey] {
-        if let Results::Keys(keys) = self.row.results { keys } else { &[] }
+        if let Results::Keys(keys) = self.row.results {
+            keys
+        } else {
+            &[]
+        }
     }
 }
 
@@ -137,7 +161,11 @@ impl KeyMeaning {
 impl ReplyKey {
     /// The key of a list of several.
     pub(super) fn list(&self) -> Option<&'static str> {
-        if let KeyMeaning::Entry(field, _) = self.says { Some(field) } else { None }
+        if let KeyMeaning::Entry(field, _) = self.says {
+            Some(field)
+        } else {
+            None
+        }
     }
 }
 
@@ -145,7 +173,9 @@ impl ReplyKey {
 pub(super) fn action_of(
     keys: &[ReplyKey],
 ) -> Option<(&'static str, &'static [(&'static str, Act)])> {
-    let action = keys.iter().find(|key| matches!(key.says, KeyMeaning::Action(_)))?;
+    let action = keys
+        .iter()
+        .find(|key| matches!(key.says, KeyMeaning::Action(_)))?;
     Some((action.name, action.says.words()))
 }
 
@@ -179,7 +209,10 @@ impl Reading {
                 return Err(format!("the key `{name}` appears twice"));
             }
             seen.push(name);
-            match keys.iter().find(|key| key.name == name || key.list() == Some(name)) {
+            match keys
+                .iter()
+                .find(|key| key.name == name || key.list() == Some(name))
+            {
                 Some(key) => self.take(key, name, value)?,
                 None => self.notes.push(ignored(name, keys)?),
             }
@@ -188,9 +221,9 @@ impl Reading {
             (Some(Act::Rewrite), _) if self.verdict.update.is_empty() => {
                 Err("its action rewrites, and nothing new is given".to_string())
             }
-            (None, Some((name, _))) if !self.verdict.update.is_empty() => {
-                Err(format!("`{name}` is missing, which says what the result is"))
-            }
+            (None, Some((name, _))) if !self.verdict.update.is_empty() => Err(format!(
+                "`{name}` is missing, which says what the result is"
+            )),
             // After a word that lets it pass nothing else counts.
             (Some(Act::Pass), _) => {
                 self.verdict.update.clear();
@@ -228,7 +261,9 @@ impl Reading {
                 self.verdict.update.push((field.to_string(), value.clone()))
             }
             KeyMeaning::Entry(field, _) if name != field => {
-                self.verdict.update.push((field.to_string(), Value::Array(vec![value.clone()])));
+                self.verdict
+                    .update
+                    .push((field.to_string(), Value::Array(vec![value.clone()])));
             }
             KeyMeaning::Entry(field, _) if value.is_array() => {
                 self.verdict.update.push((field.to_string(), value.clone()));
@@ -259,7 +294,9 @@ impl Reading {
             ));
         };
         if let Act::Claim(field) = act {
-            self.verdict.update.push(((*field).to_string(), Value::Bool(true)));
+            self.verdict
+                .update
+                .push(((*field).to_string(), Value::Bool(true)));
         }
         self.asks |= *act == Act::Ask;
         self.act = Some(*act);
@@ -280,10 +317,15 @@ fn misplaced(key: &ReplyKey, answer: &[(String, Value)]) -> Option<String> {
         return None;
     }
     let inner = at(answer, outer).and_then(Value::as_object);
-    let mut all =
-        answer.iter().map(|(key, _)| key).chain(inner.into_iter().flat_map(|it| it.keys()));
+    let mut all = answer
+        .iter()
+        .map(|(key, _)| key)
+        .chain(inner.into_iter().flat_map(|it| it.keys()));
     let slip = all.find(|other| *other != name && plain(other) == plain(name))?;
-    Some(format!("`{slip}` is not a key; did you mean `{}`?", key.name))
+    Some(format!(
+        "`{slip}` is not a key; did you mean `{}`?",
+        key.name
+    ))
 }
 
 /// The question of an approval: a text, or what its title and description say.
@@ -308,5 +350,7 @@ fn ignored(name: &str, keys: &[ReplyKey]) -> Result<String, String> {
     if let Some(meant) = spelling::nearest(name, keys.iter().map(|key| key.name)) {
         return Err(format!("`{name}` is not a key; did you mean `{meant}`?"));
     }
-    Ok(format!("the key `{name}` means nothing in a result of this event and was ignored"))
+    Ok(format!(
+        "the key `{name}` means nothing in a result of this event and was ignored"
+    ))
 }

@@ -55,13 +55,22 @@ pub fn of(host: &str) -> Option<Capabilities> {
         (None, Some(dialect)) => dialect.tools,
         _ => plugins::tools(host),
     };
-    Some(Capabilities { facts, events, tools })
+    Some(Capabilities {
+        facts,
+        events,
+        tools,
+    })
 }
 
 impl HostEvent {
     /// The event that a plugin passes on.
     pub fn of_plugin(row: &PluginEvent) -> HostEvent {
-        let PluginEvent { name, event, wait, says } = *row;
+        let PluginEvent {
+            name,
+            event,
+            wait,
+            says,
+        } = *row;
         let blocks = row.can_refuse();
         HostEvent {
             name,
@@ -87,7 +96,9 @@ impl HostEvent {
             tool: row.gather.map(|gather| gather.tool),
             blocks: row.blocks,
             fails_closed: row.blocks && row.on_failure == OnFailure::Block,
-            takes_status: writes.iter().any(|say| say.on == ReplySlot::Refusal && say.status == 2),
+            takes_status: writes
+                .iter()
+                .any(|say| say.on == ReplySlot::Refusal && say.status == 2),
             says: writes.iter().map(|say| say.on).collect(),
             wait: row.wait,
         }
@@ -119,7 +130,8 @@ impl Capabilities {
 
     /// Whether hookrun can say this before a tool.
     fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
-        self.called(GATE).is_some_and(|it| it.says.iter().any(is_it))
+        self.called(GATE)
+            .is_some_and(|it| it.says.iter().any(is_it))
     }
 
     /// Whether the host asks its user about a tool; else a question blocks.
@@ -169,9 +181,18 @@ impl Capabilities {
         } else {
             limits.extend(open);
         }
-        limits.extend(self.facts.unseen.iter().map(|what| format!("no hook sees {what}")));
-        let read: Vec<String> =
-            self.facts.reads.iter().map(|one| format!("`{}`", one.host)).collect();
+        limits.extend(
+            self.facts
+                .unseen
+                .iter()
+                .map(|what| format!("no hook sees {what}")),
+        );
+        let read: Vec<String> = self
+            .facts
+            .reads
+            .iter()
+            .map(|one| format!("`{}`", one.host))
+            .collect();
         if !read.is_empty() {
             let hosts = read.join(" and ");
             limits.push(format!(

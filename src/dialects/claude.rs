@@ -50,18 +50,29 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
 ];
 
 /// A question before a tool.
-pub(super) const ASK: ReplyRule =
-    say(Question, &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)]);
+pub(super) const ASK: ReplyRule = say(
+    Question,
+    &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)],
+);
 
 pub(super) static PRE_TOOL_USE: ReplyForm = form(
-    &[REFUSE, ASK, say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]), TEACH, SHOW],
+    &[
+        REFUSE,
+        ASK,
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        TEACH,
+        SHOW,
+    ],
     TOOL_READS,
     READS_ADDED,
 );
 
 /// It ignores the exit status.
 pub(super) static PERMISSION_REQUEST: ReplyForm = form(
-    &[say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]), SHOW],
+    &[
+        say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
+        SHOW,
+    ],
     &[key(BEHAVIOR, YES_OR_NO), key(MESSAGE, KeyMeaning::Reason)],
     READS,
 );
@@ -70,7 +81,10 @@ pub(super) static PERMISSION_REQUEST: ReplyForm = form(
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, BLOCK),
-        say(New("result"), &[NAMED, ("hookSpecificOutput.updatedToolOutput", Value)]),
+        say(
+            New("result"),
+            &[NAMED, ("hookSpecificOutput.updatedToolOutput", Value)],
+        ),
         TEACH,
         SHOW,
     ],
@@ -86,9 +100,18 @@ pub(super) static OBJECTS: ReplyForm =
     form(&[say(Objection, BLOCK), TEACH, SHOW], &[], READS_ADDED);
 
 static MESSAGE_DISPLAY: ReplyForm = form(
-    &[say(New("delta"), &[NAMED, ("hookSpecificOutput.displayContent", Value)]), SHOW],
     &[
-        key("hookSpecificOutput.displayContent", KeyMeaning::Field("delta", Merge::Chain)),
+        say(
+            New("delta"),
+            &[NAMED, ("hookSpecificOutput.displayContent", Value)],
+        ),
+        SHOW,
+    ],
+    &[
+        key(
+            "hookSpecificOutput.displayContent",
+            KeyMeaning::Field("delta", Merge::Chain),
+        ),
         key("systemMessage", KeyMeaning::Output),
     ],
     &[],
@@ -118,8 +141,14 @@ const TOOLS: HostTools = HostTools {
         tool("LS", ToolSort::List),
         tool("WebFetch", ToolSort::Fetch),
         tool("WebSearch", ToolSort::WebSearch),
-        Tool { also: &["Agent"], ..tool("Task", ToolSort::Agent) },
-        Tool { also: &["Task"], ..tool("Agent", ToolSort::Agent) },
+        Tool {
+            also: &["Agent"],
+            ..tool("Task", ToolSort::Agent)
+        },
+        Tool {
+            also: &["Task"],
+            ..tool("Agent", ToolSort::Agent)
+        },
     ],
     mcp: Mcp::Double,
 };
@@ -150,24 +179,33 @@ pub(super) static CLAUDE: Dialect = Dialect {
         variable("CLAUDECODE", Tells::Word("1")),
     ],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES).teaches(),
+        ROW.told("SessionStart", "session.start", &TEACHES)
+            .teaches(),
         ROW.told("Setup", "setup", &TEACHES),
         ROW.told("InstructionsLoaded", "instructions.load", &TOLD)
             .keys(&[("load_reason", "reason")]),
-        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES).teaches().waits(SHORTLY),
-        ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES).teaches(),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
+            .teaches()
+            .waits(SHORTLY),
+        ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
+            .teaches(),
         ROW.told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
             .schedule(Schedule::Sequential)
             .waits(AT_ONCE),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.gate(
+            "PermissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
         ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
             .keys(RESPONSE)
             .schedule(Schedule::Sequential),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
         ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
-        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
         ROW.told("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.gate("TaskCreated", "task.created", &GATES),
@@ -180,20 +218,25 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ROW.told("CwdChanged", "cwd.change", &TOLD),
         ROW.told("DirectoryAdded", "dir.add", &TOLD),
         // Its `event` is what happened to the file.
-        ROW.told("FileChanged", "file.change", &TOLD).keys(&[("event", "change")]),
+        ROW.told("FileChanged", "file.change", &TOLD)
+            .keys(&[("event", "change")]),
         ROW.gate("WorktreeCreate", "worktree.create", &GATES),
         ROW.told("WorktreeRemove", "worktree.remove", &TOLD),
         ROW.open_gate("PreCompact", "compact.pre", &GATES),
         ROW.told("PostCompact", "compact.post", &TOLD),
-        ROW.gate("PreModelSwitch", "model.select", &GATES).keys(FROM_MODEL).waits(SHORTLY),
+        ROW.gate("PreModelSwitch", "model.select", &GATES)
+            .keys(FROM_MODEL)
+            .waits(SHORTLY),
         ROW.told("PostModelSwitch", "model.selected", &TEACHES)
             .keys(FROM_MODEL)
             .teaches()
             .waits(SHORTLY),
-        ROW.gate("Elicitation", "elicitation", &GATES).keys(&[("mcp_server_name", "mcpServer")]),
+        ROW.gate("Elicitation", "elicitation", &GATES)
+            .keys(&[("mcp_server_name", "mcpServer")]),
         ROW.gate("ElicitationResult", "elicitation.result", &GATES)
             .keys(&[("mcp_server_name", "mcpServer"), ("content", "answer")]),
-        ROW.told("SessionEnd", "session.end", &TOLD).waits(AT_THE_END),
+        ROW.told("SessionEnd", "session.end", &TOLD)
+            .waits(AT_THE_END),
     ],
     ..FAMILY
 };

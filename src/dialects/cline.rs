@@ -30,7 +30,11 @@ static TEACHES: ReplyForm = form(&[TEACH], &[], READS);
 
 /// The command line takes a new input too.
 static TOOL_CALL: ReplyForm = form(
-    &[CANCEL, TEACH, say(New("toolInput"), &[("overrideInput", Value)])],
+    &[
+        CANCEL,
+        TEACH,
+        say(New("toolInput"), &[("overrideInput", Value)]),
+    ],
     &[key("overrideInput", TOOL_INPUT)],
     READS,
 );
@@ -55,18 +59,36 @@ const PATH: (&str, &str) = ("file_path", "path");
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool { keys: &[("command", "commands")], ..tool("run_commands", ToolSort::Shell) },
+        Tool {
+            keys: &[("command", "commands")],
+            ..tool("run_commands", ToolSort::Shell)
+        },
         tool("execute_command", ToolSort::Shell),
         tool("read_files", ToolSort::Read),
-        Tool { keys: &[PATH], ..tool("read_file", ToolSort::Read) },
-        Tool { keys: &[PATH], ..tool("write_to_file", ToolSort::Write) },
+        Tool {
+            keys: &[PATH],
+            ..tool("read_file", ToolSort::Read)
+        },
+        Tool {
+            keys: &[PATH],
+            ..tool("write_to_file", ToolSort::Write)
+        },
         Tool {
             keys: &[PATH, ("old_string", "old_text"), ("new_string", "new_text")],
             ..tool("editor", ToolSort::Edit)
         },
-        Tool { keys: &[PATH], ..tool("replace_in_file", ToolSort::Edit) },
-        Tool { keys: &[("command", "input")], ..tool("apply_patch", ToolSort::Patch) },
-        Tool { keys: &[("pattern", "queries")], ..tool("search_codebase", ToolSort::Grep) },
+        Tool {
+            keys: &[PATH],
+            ..tool("replace_in_file", ToolSort::Edit)
+        },
+        Tool {
+            keys: &[("command", "input")],
+            ..tool("apply_patch", ToolSort::Patch)
+        },
+        Tool {
+            keys: &[("pattern", "queries")],
+            ..tool("search_codebase", ToolSort::Grep)
+        },
         tool("list_files", ToolSort::List),
         tool("fetch_web_content", ToolSort::Fetch),
         tool("spawn_agent", ToolSort::Agent),
@@ -75,7 +97,9 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// The extension waits 30 s, the command line 120 s, and no setting says it.
-const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait::seconds(30));
+const ROW: DialectEvent = DialectEvent::OBSERVER
+    .keys(&[SESSION])
+    .waits(Wait::seconds(30));
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
@@ -85,21 +109,29 @@ pub(super) static CLINE: Dialect = Dialect {
     roots: &["workspaceRoots"],
     like: Some("claude"),
     events: &[
-        ROW.told("TaskStart", "session.start", &TOLD).aliases(&["agent_start"]),
-        ROW.told("TaskResume", "session.start", &TOLD).aliases(&["agent_resume"]),
+        ROW.told("TaskStart", "session.start", &TOLD)
+            .aliases(&["agent_start"]),
+        ROW.told("TaskResume", "session.start", &TOLD)
+            .aliases(&["agent_resume"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
             .aliases(&["prompt_submit"])
             .inside(PROMPT),
-        ROW.gate("PreToolUse", "tool.pre", &GATES).keys(OF_EXTENSION).inside(BEFORE),
+        ROW.gate("PreToolUse", "tool.pre", &GATES)
+            .keys(OF_EXTENSION)
+            .inside(BEFORE),
         ROW.gate("tool_call", "tool.pre", &TOOL_CALL)
             .keys(&[SESSION, TOOL, INPUT, ID])
             .inside(CALL),
-        ROW.told("PostToolUse", "tool.post", &TEACHES).keys(OF_EXTENSION).inside(AFTER),
+        ROW.told("PostToolUse", "tool.post", &TEACHES)
+            .keys(OF_EXTENSION)
+            .inside(AFTER),
         ROW.told("tool_result", "tool.post", &TEACHES)
             .keys(&[SESSION, TOOL, INPUT, ID, ("output", "result")])
             .inside(RESULT),
-        ROW.told("TaskComplete", "agent.end", &TOLD).aliases(&["agent_end"]),
-        ROW.told("TaskCancel", "agent.end", &TOLD).aliases(&["agent_abort"]),
+        ROW.told("TaskComplete", "agent.end", &TOLD)
+            .aliases(&["agent_end"]),
+        ROW.told("TaskCancel", "agent.end", &TOLD)
+            .aliases(&["agent_abort"]),
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
     ..Dialect::PLAIN

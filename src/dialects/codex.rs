@@ -18,7 +18,10 @@ use crate::engine::event::Schedule;
 static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
-        say(New("toolInput"), &[NAMED, (PERMISSION, Word("allow")), (NEW_INPUT, Value)]),
+        say(
+            New("toolInput"),
+            &[NAMED, (PERMISSION, Word("allow")), (NEW_INPUT, Value)],
+        ),
         TEACH,
         SHOW,
     ],
@@ -31,7 +34,10 @@ static PRE_TOOL_USE: ReplyForm = form(
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, BLOCK),
-        say(New("result"), &[("decision", Word("block")), ("reason", Plain)]),
+        say(
+            New("result"),
+            &[("decision", Word("block")), ("reason", Plain)],
+        ),
         TEACH,
         SHOW,
     ],
@@ -43,8 +49,14 @@ static POST_TOOL_USE: ReplyForm = form(
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("Bash", ToolSort::Shell),
-        Tool { also: &["Edit", "Write"], ..tool("apply_patch", ToolSort::Patch) },
-        Tool { also: &["Agent"], ..tool("spawn_agent", ToolSort::Agent) },
+        Tool {
+            also: &["Edit", "Write"],
+            ..tool("apply_patch", ToolSort::Patch)
+        },
+        Tool {
+            also: &["Agent"],
+            ..tool("spawn_agent", ToolSort::Agent)
+        },
     ],
     mcp: Mcp::Double,
 };
@@ -62,16 +74,23 @@ pub(super) static CODEX: Dialect = Dialect {
     tools: &TOOLS,
     like: Some("claude"),
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES).teaches(),
-        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES).teaches(),
+        ROW.told("SessionStart", "session.start", &TEACHES)
+            .teaches(),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
+            .teaches(),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.gate(
+            "PermissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
         ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[("tool_response", "result")])
             .schedule(Schedule::Sequential),
         // It can only be watched: exit status 2, text and context have no effect.
         ROW.told("PreModelRequest", "model.pre", &TOLD),
-        ROW.told("SubagentStart", "subagent.start", &TEACHES).teaches(),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES)
+            .teaches(),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.told("StopFailure", "error", &TOLD)
@@ -79,7 +98,8 @@ pub(super) static CODEX: Dialect = Dialect {
         ROW.told("Interrupt", "agent.end", &TOLD).waits(AT_THE_END),
         ROW.open_gate("PreCompact", "compact.pre", &GATES),
         ROW.told("PostCompact", "compact.post", &TOLD),
-        ROW.told("SessionEnd", "session.end", &TOLD).waits(AT_THE_END),
+        ROW.told("SessionEnd", "session.end", &TOLD)
+            .waits(AT_THE_END),
     ],
     ..Dialect::PLAIN
 };

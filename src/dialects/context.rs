@@ -29,10 +29,16 @@ impl Dialect {
         if let Some(binding) = candidates.iter().find(is_meant) {
             return Ok(*binding);
         }
-        let known: Vec<_> = candidates.iter().filter_map(|binding| binding.row.when).collect();
+        let known: Vec<_> = candidates
+            .iter()
+            .filter_map(|binding| binding.row.when)
+            .collect();
         let key = known.first().map_or("", |(key, _)| key);
         Err(DecodeError::NotTold {
-            name: candidates.first().map_or("", |binding| binding.row.name).to_string(),
+            name: candidates
+                .first()
+                .map_or("", |binding| binding.row.name)
+                .to_string(),
             key,
             found: context.string(key),
             known: known.iter().map(|(_, value)| *value).collect(),
@@ -52,7 +58,9 @@ impl Binding {
             if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
                 continue;
             }
-            let Some(found) = context.string(key) else { continue };
+            let Some(found) = context.string(key) else {
+                continue;
+            };
             if !self.row.is_called(&found) && found != self.row.event {
                 let asked = self.row.name.to_string();
                 return Err(DecodeError::OtherEvent { asked, found });
@@ -112,7 +120,9 @@ impl Binding {
         if !self.dialect.has_forms() {
             return;
         }
-        let input = context.string("toolInput").filter(|text| text.starts_with('{'));
+        let input = context
+            .string("toolInput")
+            .filter(|text| text.starts_with('{'));
         if let Some(text) = input.filter(|text| Context::parse(text.as_str()).is_ok()) {
             context.set_raw("toolInput", text);
         }
@@ -136,10 +146,19 @@ impl Binding {
         }
         self.unpack(&mut ours);
         // Its name may be any. A wrong input is reported when it becomes an event.
-        if let Some(action) =
-            Action::derive(&ours).ok().flatten().filter(|_| self.is_of_server(&ours))
+        if let Some(action) = Action::derive(&ours)
+            .ok()
+            .flatten()
+            .filter(|_| self.is_of_server(&ours))
         {
-            ours.set_raw("action", Action { kind: ActionKind::Mcp, ..action }.to_json());
+            ours.set_raw(
+                "action",
+                Action {
+                    kind: ActionKind::Mcp,
+                    ..action
+                }
+                .to_json(),
+            );
         }
         ours.take_whole("raw", came);
         ours
@@ -164,7 +183,9 @@ impl Binding {
         }
         for inside in self.row.inside {
             for key in inside.keys {
-                let fact = context.lookup(&format!("{}.{key}", inside.object)).map(str::to_string);
+                let fact = context
+                    .lookup(&format!("{}.{key}", inside.object))
+                    .map(str::to_string);
                 if let Some(fact) = fact {
                     context.set_raw(key, fact);
                 }
@@ -176,10 +197,17 @@ impl Binding {
     /// The event with these facts where its host has them.
     fn nested(self, mut flat: Context) -> Context {
         let is_there = |inside: &&InnerFacts| flat.raw(inside.object).is_some();
-        let inside = self.row.inside.iter().find(is_there).or(self.row.inside.first());
+        let inside = self
+            .row
+            .inside
+            .iter()
+            .find(is_there)
+            .or(self.row.inside.first());
         let Some(inside) = inside else { return flat };
         let object = flat.value(inside.object).ok().flatten();
-        let mut object = object.and_then(|object| object.as_object().cloned()).unwrap_or_default();
+        let mut object = object
+            .and_then(|object| object.as_object().cloned())
+            .unwrap_or_default();
         for key in inside.keys {
             if let Some(fact) = flat.value(key).ok().flatten() {
                 object.insert((*key).to_string(), fact);
@@ -196,14 +224,23 @@ impl Binding {
             return Some(ours);
         }
         let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
-        let mut names = catalog::find(self.row.event)?.context.iter().map(|key| &*key.name);
+        let mut names = catalog::find(self.row.event)?
+            .context
+            .iter()
+            .map(|key| &*key.name);
         let is_it = |name: &str| snake(name) == theirs || name == theirs && self.has_inside(name);
         names.find(|name| is_it(name) && !is_taken(name))
     }
 
     pub(crate) fn theirs(self, ours: &str) -> String {
         let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
-        let usual = || if self.has_inside(ours) { ours.to_string() } else { snake(ours) };
+        let usual = || {
+            if self.has_inside(ours) {
+                ours.to_string()
+            } else {
+                snake(ours)
+            }
+        };
         listed.map_or_else(usual, |(theirs, _)| (*theirs).to_string())
     }
 
@@ -215,13 +252,17 @@ impl Binding {
     /// The event in their spelling: as it came where it came from them, with what has been
     /// rewritten since.
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
-        let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
+        let came = context
+            .raw("raw")
+            .filter(|_| event.host() == self.dialect.name);
         let came = came.and_then(|raw| Context::parse(raw).ok());
         let as_came = came.clone().unwrap_or_else(Context::empty);
         let mut theirs = self.flat(as_came.clone());
         for key in context.keys().filter(|key| !OURS.contains(key)) {
             let name = self.theirs(key);
-            let Some(json) = context.raw(key) else { continue };
+            let Some(json) = context.raw(key) else {
+                continue;
+            };
             let is_gathered = self.row.gather.is_some() && matches!(key, "toolName" | "toolInput");
             let is_as_it_came =
                 theirs.raw(&name) == Some(json) || theirs.string(&name).as_deref() == Some(json);
@@ -237,7 +278,10 @@ impl Binding {
         }
         let whole = self.flat(as_came.clone());
         for key in self.row.in_parts {
-            if let Some(raw) = as_came.raw(key).filter(|_| theirs.raw(key) == whole.raw(key)) {
+            if let Some(raw) = as_came
+                .raw(key)
+                .filter(|_| theirs.raw(key) == whole.raw(key))
+            {
                 theirs.set_raw(key, raw.to_string());
             }
         }
@@ -264,9 +308,14 @@ impl Binding {
             KeySpelling::Camel => self.in_camel_case(context),
         };
         for key in self.row.as_text {
-            let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else { continue };
+            let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else {
+                continue;
+            };
             // As it came, where it came from there; else as a string.
-            let came = event.context().lookup(&format!("raw.{key}")).map(str::to_string);
+            let came = event
+                .context()
+                .lookup(&format!("raw.{key}"))
+                .map(str::to_string);
             let is_theirs = event.host() == self.dialect.name;
             if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
                 continue;

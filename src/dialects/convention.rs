@@ -41,7 +41,11 @@ impl Convention for Binding {
     fn has(&self, event: &Event) -> bool {
         event.host() == self.dialect.name
             || match self.row.gather {
-                Some(gather) => self.dialect.tool_names(event).iter().any(|it| it == gather.tool),
+                Some(gather) => self
+                    .dialect
+                    .tool_names(event)
+                    .iter()
+                    .any(|it| it == gather.tool),
                 None => !self.row.is_of_servers || is_of_server(event),
             }
     }
@@ -69,7 +73,10 @@ impl Convention for Binding {
         let name = event.context().string("toolName").unwrap_or_default();
         let is_meant = |part: &EventPart| match &part.call {
             Some(call) => {
-                let is_about = self.row.gather.is_none_or(|gather| gather.tool == call.name);
+                let is_about = self
+                    .row
+                    .gather
+                    .is_none_or(|gather| gather.tool == call.name);
                 is_about && matcher.takes_tool(&self.dialect.names_of(call))
             }
             None => matcher.takes_tool(&[&name]),
@@ -95,7 +102,8 @@ impl Convention for Binding {
             Tells::Word(word) => Some(word.to_string()),
         };
         let rows = self.dialect.variables.iter();
-        rows.filter_map(|variable| Some((variable.name, value(variable)?))).collect()
+        rows.filter_map(|variable| Some((variable.name, value(variable)?)))
+            .collect()
     }
 
     fn has_own_results(&self) -> bool {

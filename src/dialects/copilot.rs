@@ -28,10 +28,16 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
     refuses: Refuses::NonZero,
     ..form(
         &[
-            refuse(&[("permissionDecision", Word("deny")), ("permissionDecisionReason", Text)]),
+            refuse(&[
+                ("permissionDecision", Word("deny")),
+                ("permissionDecisionReason", Text),
+            ]),
             say(
                 Question,
-                &[("permissionDecision", Word("ask")), ("permissionDecisionReason", Text)],
+                &[
+                    ("permissionDecision", Word("ask")),
+                    ("permissionDecisionReason", Text),
+                ],
             ),
             say(New("toolInput"), &[("modifiedArgs", Value)]),
             CONTEXT,
@@ -47,12 +53,18 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
 };
 
 /// A status is a warning there; the word blocks.
-static PROMPT: ReplyForm =
-    form(&[say(Refusal, BLOCK), CONTEXT], &[key("decision", BLOCK_OR_ALLOW), REASON, ADDED], &[]);
+static PROMPT: ReplyForm = form(
+    &[say(Refusal, BLOCK), CONTEXT],
+    &[key("decision", BLOCK_OR_ALLOW), REASON, ADDED],
+    &[],
+);
 
 static PERMISSION_REQUEST: ReplyForm = form(
     &[refuse(&[("behavior", Word("deny")), ("message", Text)])],
-    &[key("behavior", YES_OR_NO), key("message", KeyMeaning::Reason)],
+    &[
+        key("behavior", YES_OR_NO),
+        key("message", KeyMeaning::Reason),
+    ],
     &[],
 );
 
@@ -68,23 +80,35 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 /// The exit status is a warning there; the word blocks.
-static STOP: ReplyForm =
-    form(&[say(Refusal, BLOCK)], &[key("decision", BLOCK_OR_ALLOW), REASON], &[]);
+static STOP: ReplyForm = form(
+    &[say(Refusal, BLOCK)],
+    &[key("decision", BLOCK_OR_ALLOW), REASON],
+    &[],
+);
 
 /// The same, and a hook may give a new response; a block wins.
 static SUBAGENT_STOP: ReplyForm = form(
-    &[say(Refusal, BLOCK), say(New("lastAssistantMessage"), &[("modifiedResponse", Plain)])],
+    &[
+        say(Refusal, BLOCK),
+        say(New("lastAssistantMessage"), &[("modifiedResponse", Plain)]),
+    ],
     &[
         key("decision", BLOCK_OR_ALLOW),
         REASON,
-        key("modifiedResponse", KeyMeaning::Field("lastAssistantMessage", Merge::Chain)),
+        key(
+            "modifiedResponse",
+            KeyMeaning::Field("lastAssistantMessage", Merge::Chain),
+        ),
     ],
     &[],
 );
 
 static TRANSFORMED: ReplyForm = form(
     &[say(New("prompt"), &[("modifiedTransformedPrompt", Plain)])],
-    &[key("modifiedTransformedPrompt", KeyMeaning::Field("prompt", Merge::Chain))],
+    &[key(
+        "modifiedTransformedPrompt",
+        KeyMeaning::Field("prompt", Merge::Chain),
+    )],
     &[],
 );
 
@@ -106,20 +130,32 @@ const ALSO: &[(&str, &str)] = &[
 ];
 
 /// What it waits: its documents.
-const ROW: DialectEvent =
-    DialectEvent::OBSERVER.keys(KEYS).also(ALSO).text_keys(TEXTS).waits(Wait::seconds(30));
+const ROW: DialectEvent = DialectEvent::OBSERVER
+    .keys(KEYS)
+    .also(ALSO)
+    .text_keys(TEXTS)
+    .waits(Wait::seconds(30));
 
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("bash", ToolSort::Shell),
         tool("powershell", ToolSort::Shell),
-        Tool { keys: PATH, ..tool("view", ToolSort::Read) },
+        Tool {
+            keys: PATH,
+            ..tool("view", ToolSort::Read)
+        },
         Tool {
             keys: &[("file_path", "path"), ("content", "file_text")],
             ..tool("create", ToolSort::Write)
         },
-        Tool { keys: EDIT, ..tool("edit", ToolSort::Edit) },
-        Tool { keys: EDIT, ..tool("str_replace_editor", ToolSort::Edit) },
+        Tool {
+            keys: EDIT,
+            ..tool("edit", ToolSort::Edit)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("str_replace_editor", ToolSort::Edit)
+        },
         // Its documents count it among those that edit.
         tool("apply_patch", ToolSort::Edit),
         tool("grep", ToolSort::Grep),
@@ -133,8 +169,11 @@ const TOOLS: HostTools = HostTools {
 };
 
 const PATH: &[(&str, &str)] = &[("file_path", "path")];
-const EDIT: &[(&str, &str)] =
-    &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")];
+const EDIT: &[(&str, &str)] = &[
+    ("file_path", "path"),
+    ("old_string", "old_str"),
+    ("new_string", "new_str"),
+];
 
 /// GitHub Copilot CLI.
 pub(super) static COPILOT: Dialect = Dialect {
@@ -147,14 +186,21 @@ pub(super) static COPILOT: Dialect = Dialect {
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),
-        ROW.gate("userPromptSubmitted", "prompt.submit", &PROMPT).aliases(&["UserPromptSubmit"]),
+        ROW.gate("userPromptSubmitted", "prompt.submit", &PROMPT)
+            .aliases(&["UserPromptSubmit"]),
         ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
             .schedule(Schedule::Sequential),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE).schedule(Schedule::Sequential),
+        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
+            .schedule(Schedule::Sequential),
         ROW.told("postToolUseFailure", "tool.error", &TEACHES),
-        ROW.gate("permissionRequest", "permission.request", &PERMISSION_REQUEST),
-        ROW.open_gate("agentStop", "agent.stop", &STOP).aliases(&["Stop"]),
+        ROW.gate(
+            "permissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
+        ROW.open_gate("agentStop", "agent.stop", &STOP)
+            .aliases(&["Stop"]),
         ROW.told("subagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("subagentStop", "subagent.stop", &SUBAGENT_STOP)
             .keys(&[("response", "lastAssistantMessage")]),

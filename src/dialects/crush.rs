@@ -59,7 +59,10 @@ pub(super) static CRUSH: Dialect = Dialect {
         variable("CRUSH_SESSION_ID", Tells::Fact("sessionId")),
         variable("CRUSH_TOOL_NAME", Tells::Fact("toolName")),
         variable("CRUSH_TOOL_INPUT_COMMAND", Tells::Fact("toolInput.command")),
-        variable("CRUSH_TOOL_INPUT_FILE_PATH", Tells::Fact("toolInput.file_path")),
+        variable(
+            "CRUSH_TOOL_INPUT_FILE_PATH",
+            Tells::Fact("toolInput.file_path"),
+        ),
         variable("CRUSH", Tells::Word("1")),
     ],
     like: Some("claude"),

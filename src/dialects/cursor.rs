@@ -15,10 +15,16 @@ use super::row::{
 };
 use crate::engine::event::Conduct;
 
-const DENY: ReplyRule =
-    refuse(&[("permission", Word("deny")), ("user_message", Text), ("agent_message", Text)]);
+const DENY: ReplyRule = refuse(&[
+    ("permission", Word("deny")),
+    ("user_message", Text),
+    ("agent_message", Text),
+]);
 
-const ASK: ReplyRule = say(Question, &[("permission", Word("ask")), ("user_message", Text)]);
+const ASK: ReplyRule = say(
+    Question,
+    &[("permission", Word("ask")), ("user_message", Text)],
+);
 
 const PERMISSION: &[ReplyKey] = &[
     key("permission", WORDS),
@@ -46,12 +52,18 @@ static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: ReplyForm =
-    form(&[say(Objection, &[("additional_context", Text)]), CONTEXT], ADDED, &[]);
+static POST_TOOL_USE: ReplyForm = form(
+    &[say(Objection, &[("additional_context", Text)]), CONTEXT],
+    ADDED,
+    &[],
+);
 
 static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
     &[refuse(&[("continue", Flag(false)), ("user_message", Text)])],
-    &[key("continue", KeyMeaning::Refusal(false)), key("user_message", KeyMeaning::Reason)],
+    &[
+        key("continue", KeyMeaning::Refusal(false)),
+        key("user_message", KeyMeaning::Reason),
+    ],
     &[],
 );
 
@@ -82,7 +94,11 @@ const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
 /// It starts the agent again at most five times.
 const fn stop_gate(name: &'static str, event: &'static str) -> DialectEvent {
     let row = ROW.open_gate(name, event, &STOP);
-    row.conduct(Conduct { most_refusals: Some(5), reads_on: true, ..Conduct::USUAL })
+    row.conduct(Conduct {
+        most_refusals: Some(5),
+        reads_on: true,
+        ..Conduct::USUAL
+    })
 }
 
 const COMMAND: &[&str] = &["command", "sandbox"];
@@ -124,11 +140,8 @@ pub(super) static CURSOR: Dialect = Dialect {
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[SESSION, ("tool_output", "result"), DURATION])
             .text_keys(&["tool_output"]),
-        ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE).keys(&[
-            SESSION,
-            ("error_message", "error"),
-            DURATION,
-        ]),
+        ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE)
+            .keys(&[SESSION, ("error_message", "error"), DURATION]),
         ROW.gate("subagentStart", "subagent.start", &GATES).keys(&[
             SESSION,
             ("subagent_id", "agentId"),
@@ -140,7 +153,8 @@ pub(super) static CURSOR: Dialect = Dialect {
             ("subagent_id", "agentId"),
             ("subagent_type", "agentType"),
         ]),
-        ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING).of_tool("Shell", COMMAND),
+        ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING)
+            .of_tool("Shell", COMMAND),
         ROW.told("afterShellExecution", "tool.post", &TOLD)
             .keys(&[SESSION, ("output", "result"), DURATION])
             .of_tool("Shell", COMMAND),
@@ -151,10 +165,14 @@ pub(super) static CURSOR: Dialect = Dialect {
             .keys(&[SESSION, ("result_json", "result"), DURATION])
             .text_keys(&["tool_input", "result_json"])
             .of_servers(),
-        ROW.gate("beforeReadFile", "tool.pre", &GATES).of_tool("Read", &["file_path"]),
-        ROW.told("afterFileEdit", "tool.post", &TOLD).of_tool("Edit", EDITS),
-        ROW.gate("beforeTabFileRead", "tool.pre", &GATES).of_tool("Read", &["file_path"]),
-        ROW.told("afterTabFileEdit", "tool.post", &TOLD).of_tool("Edit", EDITS),
+        ROW.gate("beforeReadFile", "tool.pre", &GATES)
+            .of_tool("Read", &["file_path"]),
+        ROW.told("afterFileEdit", "tool.post", &TOLD)
+            .of_tool("Edit", EDITS),
+        ROW.gate("beforeTabFileRead", "tool.pre", &GATES)
+            .of_tool("Read", &["file_path"]),
+        ROW.told("afterTabFileEdit", "tool.post", &TOLD)
+            .of_tool("Edit", EDITS),
         ROW.gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
         ROW.told("preCompact", "compact.pre", &PRE_COMPACT),
         stop_gate("stop", "agent.stop"),

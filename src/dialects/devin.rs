@@ -21,8 +21,10 @@ const TOOLS: HostTools = HostTools {
     mcp: Mcp::Double,
 };
 
-const ROW: DialectEvent =
-    DialectEvent::OBSERVER.waits(Wait { is_known: false, ..Wait::seconds(30) });
+const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait {
+    is_known: false,
+    ..Wait::seconds(30)
+});
 
 pub(super) static DEVIN: Dialect = Dialect {
     name: "devin",

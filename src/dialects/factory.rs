@@ -23,9 +23,15 @@ const TOOLS: HostTools = HostTools {
         tool("Execute", ToolSort::Shell),
         tool("Read", ToolSort::Read),
         tool("Create", ToolSort::Write),
-        Tool { keys: EDIT, ..tool("Edit", ToolSort::Edit) },
+        Tool {
+            keys: EDIT,
+            ..tool("Edit", ToolSort::Edit)
+        },
         tool("MultiEdit", ToolSort::Edit),
-        Tool { keys: &[("command", "input")], ..tool("ApplyPatch", ToolSort::Patch) },
+        Tool {
+            keys: &[("command", "input")],
+            ..tool("ApplyPatch", ToolSort::Patch)
+        },
         tool("Grep", ToolSort::Grep),
         tool("Glob", ToolSort::Glob),
         tool("LS", ToolSort::List),
@@ -37,7 +43,12 @@ const TOOLS: HostTools = HostTools {
 };
 
 static PRE_TOOL_USE: ReplyForm = form(
-    &[REFUSE, ASK, say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]), SHOW],
+    &[
+        REFUSE,
+        ASK,
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        SHOW,
+    ],
     TOOL_READS,
     READS_ADDED,
 );

@@ -119,8 +119,13 @@ impl HostFacts {
             Some(it) => format!("Measured with version {} on {}", it.version, it.date),
             None => "Not measured: no client was run".to_string(),
         };
-        let tried = self.tried.map_or(String::new(), |it| format!(" Tried on {it}."));
-        format!("{measured}; its documents were read on {}.{tried}", self.documented)
+        let tried = self
+            .tried
+            .map_or(String::new(), |it| format!(" Tried on {it}."));
+        format!(
+            "{measured}; its documents were read on {}.{tried}",
+            self.documented
+        )
     }
 
     /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
@@ -130,11 +135,17 @@ impl HostFacts {
 
     /// The same with what `install` writes: where status 2 blocks, the command blocks in hookrun's place.
     pub fn open_when_installed(&self) -> Vec<&'static str> {
-        self.opens().filter(|one| !one.is_guarded()).map(HostFailure::about).collect()
+        self.opens()
+            .filter(|one| !one.is_guarded())
+            .map(HostFailure::about)
+            .collect()
     }
 
     fn opens(&self) -> impl Iterator<Item = HostFailure> {
-        HostFailure::ALL.iter().copied().filter(|one| !self.closed_on.contains(one))
+        HostFailure::ALL
+            .iter()
+            .copied()
+            .filter(|one| !self.closed_on.contains(one))
     }
 
     /// Whether a call of it may come in the words of another host too.
@@ -206,7 +217,11 @@ const OPEN: HostFacts = HostFacts {
 };
 
 /// A host that runs no commands: its plugin starts hookrun.
-const PLUGIN: HostFacts = HostFacts { closed_on: ALL, shell: None, ..OPEN };
+const PLUGIN: HostFacts = HostFacts {
+    closed_on: ALL,
+    shell: None,
+    ..OPEN
+};
 
 const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredVersion> {
     Some(MeasuredVersion { version, date })
@@ -214,7 +229,10 @@ const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredV
 
 /// A tool that no event shows.
 const fn tool(name: &'static str, about: &'static str) -> UnseenTool {
-    UnseenTool { tool: Some(name), about }
+    UnseenTool {
+        tool: Some(name),
+        about,
+    }
 }
 
 /// Calls that no event shows.
@@ -224,7 +242,11 @@ const fn calls(about: &'static str) -> UnseenTool {
 
 /// Another host's settings that it always reads.
 const fn always(host: &'static str) -> OtherSettings {
-    OtherSettings { host, is_of_project_alone: false, switch: None }
+    OtherSettings {
+        host,
+        is_of_project_alone: false,
+        switch: None,
+    }
 }
 
 /// Another host's settings that it reads by this key.
@@ -235,7 +257,10 @@ const fn by(
     usual: bool,
 ) -> OtherSettings {
     let switch = Some(ReadingSwitch { file, key, usual });
-    OtherSettings { switch, ..always(host) }
+    OtherSettings {
+        switch,
+        ..always(host)
+    }
 }
 
 const SUBAGENTS: &[UnseenTool] = &[calls("tools of subagents")];
@@ -254,8 +279,14 @@ pub const FACTS: &[HostFacts] = &[
         host: "codex",
         measured: measured("0.169.0", "2026-11-21"),
         unseen: &[
-            tool("write_stdin", "text for a shell or interpreter that already runs"),
-            tool("web_search", "it runs at the provider, as other hosted tools do"),
+            tool(
+                "write_stdin",
+                "text for a shell or interpreter that already runs",
+            ),
+            tool(
+                "web_search",
+                "it runs at the provider, as other hosted tools do",
+            ),
         ],
         trust: Some(
             "trust the project, and accept the hooks in `/hooks`, again after every change of their \
@@ -292,7 +323,10 @@ pub const FACTS: &[HostFacts] = &[
         closed_on: &[Start, Crash],
         trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
         shell: Some(Named("bash")),
-        reads: &[OtherSettings { is_of_project_alone: true, ..always("claude") }],
+        reads: &[OtherSettings {
+            is_of_project_alone: true,
+            ..always("claude")
+        }],
         ..OPEN
     },
     HostFacts {
@@ -311,7 +345,12 @@ pub const FACTS: &[HostFacts] = &[
         ),
         trust: Some("trust the workspace"),
         reads: &[
-            by("claude", ".config/Code/User/settings.json", &["chat.useClaudeHooks"], false),
+            by(
+                "claude",
+                ".config/Code/User/settings.json",
+                &["chat.useClaudeHooks"],
+                false,
+            ),
             always("copilot"),
         ],
         ..OPEN
@@ -319,7 +358,9 @@ pub const FACTS: &[HostFacts] = &[
     HostFacts {
         host: "factory",
         measured: measured("0.225.2", "2026-11-23"),
-        unseen: &[calls("prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)")],
+        unseen: &[calls(
+            "prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)",
+        )],
         ..OPEN
     },
     HostFacts {
@@ -327,7 +368,9 @@ pub const FACTS: &[HostFacts] = &[
         tried: Some(
             "2026-11-23: npm, PyPI, crates.io and Debian do not have it: npm's `windsurf` 0.0.1 is empty",
         ),
-        unseen: &[calls("tools that are no command, file or MCP tool: search, web, browser")],
+        unseen: &[calls(
+            "tools that are no command, file or MCP tool: search, web, browser",
+        )],
         shell: Some(Named("bash")),
         ..OPEN
     },
@@ -337,7 +380,12 @@ pub const FACTS: &[HostFacts] = &[
             "2026-11-23: npm, PyPI, crates.io and Debian do not have it: PyPI's `devin-cli` 1.5.1 is \
              another program",
         ),
-        reads: &[by("claude", ".config/devin/config.json", &["read_config_from", "claude"], true)],
+        reads: &[by(
+            "claude",
+            ".config/devin/config.json",
+            &["read_config_from", "claude"],
+            true,
+        )],
         ..OPEN
     },
     HostFacts {
@@ -374,8 +422,18 @@ pub const FACTS: &[HostFacts] = &[
              `/hooks-trust`, or start it with `--trust`",
         ),
         reads: &[
-            by("claude", ".grok/config.toml", &["compat", "claude", "hooks"], true),
-            by("cursor", ".grok/config.toml", &["compat", "cursor", "hooks"], true),
+            by(
+                "claude",
+                ".grok/config.toml",
+                &["compat", "claude", "hooks"],
+                true,
+            ),
+            by(
+                "cursor",
+                ".grok/config.toml",
+                &["compat", "cursor", "hooks"],
+                true,
+            ),
         ],
         ..OPEN
     },
@@ -385,10 +443,16 @@ pub const FACTS: &[HostFacts] = &[
             "2026-11-23: npm, PyPI, crates.io and Debian do not have it: PyPI's `kiro-cli` 1.0.2 is \
              another program",
         ),
-        unseen: &[calls("the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)")],
+        unseen: &[calls(
+            "the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)",
+        )],
         ..OPEN
     },
-    HostFacts { host: "kimi", measured: measured("2.1.0", "2026-11-23"), ..OPEN },
+    HostFacts {
+        host: "kimi",
+        measured: measured("2.1.0", "2026-11-23"),
+        ..OPEN
+    },
     HostFacts {
         host: "cline",
         measured: measured("3.0.65 (command line)", "2026-11-23"),
@@ -417,8 +481,16 @@ pub const FACTS: &[HostFacts] = &[
         ),
         ..PLUGIN
     },
-    HostFacts { host: "pi", measured: measured("0.73.1", "2026-11-23"), ..PLUGIN },
-    HostFacts { host: "omp", measured: measured("18.2.3", "2026-11-23"), ..PLUGIN },
+    HostFacts {
+        host: "pi",
+        measured: measured("0.73.1", "2026-11-23"),
+        ..PLUGIN
+    },
+    HostFacts {
+        host: "omp",
+        measured: measured("18.2.3", "2026-11-23"),
+        ..PLUGIN
+    },
     HostFacts {
         host: "openclaw",
         trust: Some(

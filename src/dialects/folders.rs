@@ -48,7 +48,10 @@ pub struct HostFolders {
 /// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
 /// CLI sent.
 fn host(dialect: &str) -> Option<&'static Dialect> {
-    DIALECTS.iter().find(|host| host.name == dialect && host.has_forms()).copied()
+    DIALECTS
+        .iter()
+        .find(|host| host.name == dialect && host.has_forms())
+        .copied()
 }
 
 /// Whether the events of a host of this dialect say where it works.
@@ -58,20 +61,27 @@ pub fn are_told(dialect: &str) -> bool {
 
 /// The variables in which hosts name their projects.
 pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().filter_map(|dialect| variable_of(dialect.name))
+    DIALECTS
+        .iter()
+        .filter_map(|dialect| variable_of(dialect.name))
 }
 
 /// The variable in which a host of this dialect names its project: the first of those that it
 /// sets, because the others have the names of other hosts.
 pub(crate) fn variable_of(dialect: &str) -> Option<&'static str> {
-    let project = host(dialect)?.variables.iter().find(|one| one.tells == Tells::Project)?;
+    let project = host(dialect)?
+        .variables
+        .iter()
+        .find(|one| one.tells == Tells::Project)?;
     Some(project.name)
 }
 
 /// The folders in a context of this dialect, in the host's own keys. What its user has opened is
 /// the project, wherever the agent has gone since; a working directory may be anywhere.
 pub fn told(dialect: &str, context: &Context) -> HostFolders {
-    let Some(host) = host(dialect) else { return HostFolders::default() };
+    let Some(host) = host(dialect) else {
+        return HostFolders::default();
+    };
     let mut roots: Vec<PathBuf> = Vec::new();
     for key in host.roots {
         match context.value(key).ok().flatten() {
@@ -83,7 +93,10 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
         }
     }
     roots.retain(|folder| !folder.as_os_str().is_empty());
-    let cwd = context.string("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+    let cwd = context
+        .string("cwd")
+        .filter(|cwd| !cwd.is_empty())
+        .map(PathBuf::from);
     HostFolders { roots, cwd }
 }
 

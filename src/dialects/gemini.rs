@@ -17,7 +17,12 @@ use crate::engine::event::Schedule;
 const CONTEXT: ReplyRule = say(Context, &[("hookSpecificOutput.additionalContext", Text)]);
 
 const fn form(writes: &'static [ReplyRule], shares: &'static [ReplyKey]) -> ReplyForm {
-    ReplyForm { writes, reads: &[], shares, refuses: Refuses::FromTwo }
+    ReplyForm {
+        writes,
+        reads: &[],
+        shares,
+        refuses: Refuses::FromTwo,
+    }
 }
 
 static TOLD: ReplyForm = form(&[SHOW], READS);
@@ -32,7 +37,10 @@ static BEFORE_TOOL: ReplyForm = ReplyForm {
             REFUSE,
             say(Question, &[("decision", Word("ask")), ("reason", Text)]),
             // It replaces the input; that it merges is what its document says, and not what it does.
-            say(New("toolInput"), &[("hookSpecificOutput.tool_input", Value)]),
+            say(
+                New("toolInput"),
+                &[("hookSpecificOutput.tool_input", Value)],
+            ),
             // What it reads of `additionalContext` before a tool reaches nobody: measured.
             SHOW,
         ],
@@ -44,7 +52,10 @@ static BEFORE_TOOL: ReplyForm = ReplyForm {
 static AFTER_TOOL: ReplyForm = form(
     &[
         say(Objection, &[("decision", Word("deny")), ("reason", Text)]),
-        say(New("result"), &[("decision", Word("deny")), ("reason", Plain)]),
+        say(
+            New("result"),
+            &[("decision", Word("deny")), ("reason", Plain)],
+        ),
         CONTEXT,
         SHOW,
     ],
@@ -57,7 +68,10 @@ const TOOLS: HostTools = HostTools {
         tool("read_file", ToolSort::Read),
         tool("write_file", ToolSort::Write),
         tool("replace", ToolSort::Edit),
-        Tool { also: &["grep_search"], ..tool("search_file_content", ToolSort::Grep) },
+        Tool {
+            also: &["grep_search"],
+            ..tool("search_file_content", ToolSort::Grep)
+        },
         tool("grep_search", ToolSort::Grep),
         tool("glob", ToolSort::Glob),
         tool("list_directory", ToolSort::List),
@@ -98,7 +112,8 @@ pub(super) static GEMINI: Dialect = Dialect {
         ROW.told("AfterTool", "tool.post", &AFTER_TOOL)
             .keys(&[("tool_response", "result")])
             .schedule(Schedule::Sequential),
-        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
         ROW.told("PreCompress", "compact.pre", &TOLD),
     ],
     ..Dialect::PLAIN

@@ -34,14 +34,29 @@ const SHOWN_VARIABLES: &[&str] = words!(
     "GIT_QUARANTINE_PATH" "GIT_PUSH_CERT_STATUS" "GIT_PUSH_CERT_SIGNER"
 );
 
-const MOVED: StdinLines = StdinLines { key: "refs", words: &["oldSha", "newSha", "ref"] };
-const PUSHED: StdinLines =
-    StdinLines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] };
-const REWRITTEN: StdinLines = StdinLines { key: "commits", words: &["oldSha", "newSha"] };
+const MOVED: StdinLines = StdinLines {
+    key: "refs",
+    words: &["oldSha", "newSha", "ref"],
+};
+const PUSHED: StdinLines = StdinLines {
+    key: "refs",
+    words: &["localRef", "newSha", "ref", "oldSha"],
+};
+const REWRITTEN: StdinLines = StdinLines {
+    key: "commits",
+    words: &["oldSha", "newSha"],
+};
 
 const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argument]) -> GitHook {
     let (changes, presence) = (Changes::Unknown, Presence::Plain);
-    GitHook { name, event, arguments, lines: None, changes, presence }
+    GitHook {
+        name,
+        event,
+        arguments,
+        lines: None,
+        changes,
+        presence,
+    }
 }
 
 /// Every hook of git that the catalog has.
@@ -60,9 +75,21 @@ pub static GIT_HOOKS: &[GitHook] = &[
     hook("applypatch-msg", "patch.msg", &[MessageFile]),
     hook("pre-applypatch", "patch.pre", &[]).changes(Changes::Index),
     hook("post-applypatch", "patch.post", &[]),
-    hook("sendemail-validate", "patch.send", &[Text("filePath"), Text("headerFile")]),
-    hook("pre-rebase", "rebase.pre", &[Text("upstream"), Text("branch")]),
-    hook("post-checkout", "checkout.post", &[Text("oldSha"), Text("newSha"), Flag("isBranch")]),
+    hook(
+        "sendemail-validate",
+        "patch.send",
+        &[Text("filePath"), Text("headerFile")],
+    ),
+    hook(
+        "pre-rebase",
+        "rebase.pre",
+        &[Text("upstream"), Text("branch")],
+    ),
+    hook(
+        "post-checkout",
+        "checkout.post",
+        &[Text("oldSha"), Text("newSha"), Flag("isBranch")],
+    ),
     hook(
         "post-index-change",
         "index.post",
@@ -74,10 +101,16 @@ pub static GIT_HOOKS: &[GitHook] = &[
         .lines(PUSHED)
         .changes(Changes::Sent),
     hook("push-to-checkout", "push.checkout", &[Text("newSha")]).presence(Presence::Replaces),
-    hook("pre-receive", "receive.pre", &[]).lines(MOVED).changes(Changes::Received),
-    hook("post-receive", "receive.post", &[]).lines(MOVED),
-    hook("update", "ref.update", &[Text("ref"), Text("oldSha"), Text("newSha")])
+    hook("pre-receive", "receive.pre", &[])
+        .lines(MOVED)
         .changes(Changes::Received),
+    hook("post-receive", "receive.post", &[]).lines(MOVED),
+    hook(
+        "update",
+        "ref.update",
+        &[Text("ref"), Text("oldSha"), Text("newSha")],
+    )
+    .changes(Changes::Received),
     hook("post-update", "ref.update.post", &[Rest("refs")]),
     hook("reference-transaction", "ref.transaction", &[Text("state")])
         .lines(MOVED)
@@ -99,7 +132,10 @@ impl GitHook {
 
     /// The file of the commit message that the hook may edit.
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
-        let place = self.arguments.iter().position(|one| *one == Argument::MessageFile)?;
+        let place = self
+            .arguments
+            .iter()
+            .position(|one| *one == Argument::MessageFile)?;
         given.arguments.get(place).map(Path::new)
     }
 
@@ -112,7 +148,11 @@ impl GitHook {
         let mut left = given.arguments.iter();
         for argument in self.arguments {
             let value: Value = match argument {
-                Text(_) => left.next().map(|text| readable(text)).unwrap_or_default().into(),
+                Text(_) => left
+                    .next()
+                    .map(|text| readable(text))
+                    .unwrap_or_default()
+                    .into(),
                 Flag(_) => left.next().is_some_and(|text| text == "1").into(),
                 Rest(_) => left.by_ref().map(|text| readable(text)).collect(),
                 MessageFile => {
@@ -125,7 +165,10 @@ impl GitHook {
             context.insert(argument.key().to_string(), value);
         }
         if let Some(lines) = self.lines {
-            context.insert(lines.key.to_string(), self.read_lines(lines, &given.stdin)?.into());
+            context.insert(
+                lines.key.to_string(),
+                self.read_lines(lines, &given.stdin)?.into(),
+            );
         }
         let options = push_options(&given.variables);
         if !options.is_empty() {
@@ -138,9 +181,13 @@ impl GitHook {
 
     fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
         let mut all = Vec::new();
-        for line in stdin.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let mut words: Vec<&[u8]> =
-                line.rsplitn(lines.words.len(), |byte| *byte == b' ').collect();
+        for line in stdin
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            let mut words: Vec<&[u8]> = line
+                .rsplitn(lines.words.len(), |byte| *byte == b' ')
+                .collect();
             words.reverse();
             if words.len() != lines.words.len() {
                 let line = String::from_utf8_lossy(line);
@@ -148,7 +195,10 @@ impl GitHook {
             }
             let pairs = lines.words.iter().zip(words);
             let entry = pairs.map(|(key, word)| {
-                ((*key).to_string(), Value::from(String::from_utf8_lossy(word)))
+                (
+                    (*key).to_string(),
+                    Value::from(String::from_utf8_lossy(word)),
+                )
             });
             all.push(Value::Object(entry.collect()));
         }
@@ -182,13 +232,20 @@ impl GitHook {
             Settled::Allowed => {
                 let mut stderr = String::new();
                 for said in &outcome.said {
-                    for text in [&said.output, &said.additional_context].into_iter().flatten() {
+                    for text in [&said.output, &said.additional_context]
+                        .into_iter()
+                        .flatten()
+                    {
                         stderr.push_str(text.trim_end_matches('\n'));
                         stderr.push('\n');
                     }
                 }
                 stderr.push_str(&native::notices(outcome));
-                Reply { stdout: String::new(), stderr, status: native::ALLOWED }
+                Reply {
+                    stdout: String::new(),
+                    stderr,
+                    status: native::ALLOWED,
+                }
             }
         }
     }
@@ -200,9 +257,17 @@ impl GitHook {
 
     fn stop(&self, why: &str, blocks: bool) -> Reply {
         let why = native::shortened(why);
-        let (verb, status) = if blocks { ("blocked", STOP) } else { ("complains", GO_ON) };
+        let (verb, status) = if blocks {
+            ("blocked", STOP)
+        } else {
+            ("complains", GO_ON)
+        };
         let stderr = format!("hookrun: {} {verb}{}\n", self.name, why.trim_end());
-        Reply { stdout: String::new(), stderr, status }
+        Reply {
+            stdout: String::new(),
+            stderr,
+            status,
+        }
     }
 }
 
@@ -215,7 +280,12 @@ const GO_ON: u8 = 0;
 
 /// The options of `git push --push-option`, in order.
 fn push_options(variables: &[(String, String)]) -> Vec<Value> {
-    let value = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+    let value = |name: &str| {
+        variables
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, v)| v)
+    };
     let count = value("GIT_PUSH_OPTION_COUNT").and_then(|count| count.parse::<usize>().ok());
     let options = (0..count.unwrap_or(0)).map_while(|n| value(&format!("GIT_PUSH_OPTION_{n}")));
     options.map(|option| Value::from(option.as_str())).collect()

@@ -13,20 +13,41 @@ use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, to
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[DECISION, REASON], &[]);
 
-const EDIT: &[(&str, &str)] =
-    &[("file_path", "path"), ("old_string", "before"), ("new_string", "after")];
+const EDIT: &[(&str, &str)] = &[
+    ("file_path", "path"),
+    ("old_string", "before"),
+    ("new_string", "after"),
+];
 
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("shell", ToolSort::Shell),
-        Tool { keys: &[("file_path", "source")], ..tool("read_image", ToolSort::Read) },
-        Tool { keys: &[("file_path", "path")], ..tool("write", ToolSort::Write) },
-        Tool { keys: EDIT, ..tool("edit", ToolSort::Edit) },
+        Tool {
+            keys: &[("file_path", "source")],
+            ..tool("read_image", ToolSort::Read)
+        },
+        Tool {
+            keys: &[("file_path", "path")],
+            ..tool("write", ToolSort::Write)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("edit", ToolSort::Edit)
+        },
         tool("tree", ToolSort::List),
         tool("developer__shell", ToolSort::Shell),
-        Tool { keys: &[("file_path", "source")], ..tool("developer__read_image", ToolSort::Read) },
-        Tool { keys: &[("file_path", "path")], ..tool("developer__write", ToolSort::Write) },
-        Tool { keys: EDIT, ..tool("developer__edit", ToolSort::Edit) },
+        Tool {
+            keys: &[("file_path", "source")],
+            ..tool("developer__read_image", ToolSort::Read)
+        },
+        Tool {
+            keys: &[("file_path", "path")],
+            ..tool("developer__write", ToolSort::Write)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("developer__edit", ToolSort::Edit)
+        },
         tool("developer__tree", ToolSort::List),
     ],
     mcp: Mcp::Plain,
@@ -43,10 +64,12 @@ pub(super) static GOOSE: Dialect = Dialect {
         ROW.told("SessionStart", "session.start", &TOLD),
         ROW.told("SessionEnd", "session.end", &TOLD),
         // It cannot be blocked.
-        ROW.told("UserPromptSubmit", "prompt.submit", &TOLD).keys(&[("message", "prompt")]),
+        ROW.told("UserPromptSubmit", "prompt.submit", &TOLD)
+            .keys(&[("message", "prompt")]),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(OF_TOOLS),
         ROW.told("PostToolUse", "tool.post", &TOLD).keys(OF_TOOLS),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD).keys(OF_TOOLS),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+            .keys(OF_TOOLS),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
     ..FAMILY

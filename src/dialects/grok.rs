@@ -30,20 +30,44 @@ static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], REA
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool { also: &["Bash"], ..tool("run_terminal_command", ToolSort::Shell) },
+        Tool {
+            also: &["Bash"],
+            ..tool("run_terminal_command", ToolSort::Shell)
+        },
         Tool {
             also: &["Read"],
             keys: &[("file_path", "target_file")],
             ..tool("read_file", ToolSort::Read)
         },
-        Tool { also: &["Write"], ..tool("write", ToolSort::Write) },
-        Tool { also: &["Write"], ..tool("write_file", ToolSort::Write) },
-        Tool { also: &["Edit", "Write"], ..tool("search_replace", ToolSort::Edit) },
-        Tool { also: &["Grep"], ..tool("grep", ToolSort::Grep) },
+        Tool {
+            also: &["Write"],
+            ..tool("write", ToolSort::Write)
+        },
+        Tool {
+            also: &["Write"],
+            ..tool("write_file", ToolSort::Write)
+        },
+        Tool {
+            also: &["Edit", "Write"],
+            ..tool("search_replace", ToolSort::Edit)
+        },
+        Tool {
+            also: &["Grep"],
+            ..tool("grep", ToolSort::Grep)
+        },
         tool("list_dir", ToolSort::List),
-        Tool { also: &["WebFetch"], ..tool("web_fetch", ToolSort::Fetch) },
-        Tool { also: &["WebSearch"], ..tool("web_search", ToolSort::WebSearch) },
-        Tool { also: &["Task"], ..tool("spawn_subagent", ToolSort::Agent) },
+        Tool {
+            also: &["WebFetch"],
+            ..tool("web_fetch", ToolSort::Fetch)
+        },
+        Tool {
+            also: &["WebSearch"],
+            ..tool("web_search", ToolSort::WebSearch)
+        },
+        Tool {
+            also: &["Task"],
+            ..tool("spawn_subagent", ToolSort::Agent)
+        },
     ],
     mcp: Mcp::Double,
 };
@@ -59,18 +83,24 @@ pub(super) static GROK: Dialect = Dialect {
     roots: &["workspaceRoot"],
     like: Some("claude"),
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD).aliases(&["session_start"]),
-        ROW.told("SessionEnd", "session.end", &TOLD).aliases(&["session_end"]),
-        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES).aliases(&["user_prompt_submit"]),
-        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE).aliases(&["pre_tool_use"]),
+        ROW.told("SessionStart", "session.start", &TOLD)
+            .aliases(&["session_start"]),
+        ROW.told("SessionEnd", "session.end", &TOLD)
+            .aliases(&["session_end"]),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES)
+            .aliases(&["user_prompt_submit"]),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+            .aliases(&["pre_tool_use"]),
         ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
             .aliases(&["post_tool_use"])
             .keys(&[("toolResult", "result")]),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD).aliases(&["post_tool_use_failure"]),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+            .aliases(&["post_tool_use_failure"]),
         ROW.told("Notification", "notification", &TOLD)
             .aliases(&["notification"])
             .keys(&[("notificationType", "kind")]),
-        ROW.open_gate("Stop", "agent.stop", &GATES).aliases(&["stop"]),
+        ROW.open_gate("Stop", "agent.stop", &GATES)
+            .aliases(&["stop"]),
     ],
     ..Dialect::PLAIN
 };

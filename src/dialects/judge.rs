@@ -36,7 +36,12 @@ pub(super) fn judge(
     printed: &Printed<'_>,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let Printed { status, stdout, is_cut, stderr } = *printed;
+    let Printed {
+        status,
+        stdout,
+        is_cut,
+        stderr,
+    } = *printed;
     let uncoloured = without_colours(stdout);
     let text = uncoloured.as_deref().unwrap_or(stdout).trim();
     let found = heard(text, stderr, binding);
@@ -46,10 +51,18 @@ pub(super) fn judge(
     let answer = binding.dialect.has_progress.then(|| without_progress(text));
     let text = answer.as_deref().unwrap_or(text).trim();
     if is_cut && status != 2 {
-        return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
+        return (
+            malformed("stdout has more than 1 MiB".to_string()),
+            Vec::new(),
+        );
     }
     let said = stderr.text();
-    let failure = ThrownStatus { status, stdout: text, stderr: &said, permit };
+    let failure = ThrownStatus {
+        status,
+        stdout: text,
+        stderr: &said,
+        permit,
+    };
     let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
     let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
@@ -61,7 +74,13 @@ pub(super) fn judge(
         (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
         _ if stops => match failure.crash() {
             Some(_) => failure.ending(),
-            None => refused_by_status(&Printed { stdout: text, ..*printed }, permit),
+            None => refused_by_status(
+                &Printed {
+                    stdout: text,
+                    ..*printed
+                },
+                permit,
+            ),
         },
         _ if form.is_none() => threw(failure, binding),
         _ if permit.is_strict() => failure.ending(),
@@ -70,7 +89,10 @@ pub(super) fn judge(
             let host = binding.dialect.name;
             let note =
                 format!("status {status} allows it in {host}: only a block in the output stops it");
-            answered(Verdict::new(Decision::Allow, ContractRule::PassingExit), vec![note])
+            answered(
+                Verdict::new(Decision::Allow, ContractRule::PassingExit),
+                vec![note],
+            )
         }
     }
 }
@@ -78,10 +100,15 @@ pub(super) fn judge(
 /// The text without the lines that only tell people how far a hook is.
 fn without_progress(text: &str) -> String {
     let is_answer = |line: &&str| {
-        let object = Some(line.trim()).filter(|line| line.starts_with('{')).and_then(all_of);
+        let object = Some(line.trim())
+            .filter(|line| line.starts_with('{'))
+            .and_then(all_of);
         object.is_none_or(|it| !it.contains(&("type".to_string(), Value::from("progress"))))
     };
-    text.lines().filter(is_answer).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .filter(is_answer)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A hook that has exited with a status that does not block.
@@ -103,7 +130,9 @@ impl ThrownStatus<'_> {
         if let Some(problem) = self.crash() {
             return format!("{CRASHED}{problem}");
         }
-        let said = [self.stderr.trim(), self.stdout].into_iter().find(|text| !text.is_empty());
+        let said = [self.stderr.trim(), self.stdout]
+            .into_iter()
+            .find(|text| !text.is_empty());
         match said {
             Some(said) => format!("exited with status {}: {}", self.status, said),
             None => format!("exited with status {}", self.status),
@@ -113,7 +142,10 @@ impl ThrownStatus<'_> {
     fn ending(self) -> (Ending, Vec<String>) {
         let ending = match self.crash() {
             Some(problem) => Ending::Crashed { problem },
-            None => Ending::Threw { problem: self.words(), left: Vec::new() },
+            None => Ending::Threw {
+                problem: self.words(),
+                left: Vec::new(),
+            },
         };
         (ending, Vec::new())
     }
@@ -122,8 +154,11 @@ impl ThrownStatus<'_> {
 /// What JSON anywhere in the output says. Where the system reads JSON on stderr too, that counts
 /// if stdout is empty.
 fn heard(text: &str, stderr: &CapturedStream, binding: Binding) -> FoundAnswers {
-    let said =
-        if binding.reads_stderr() && text.is_empty() { stderr.text() } else { String::new() };
+    let said = if binding.reads_stderr() && text.is_empty() {
+        stderr.text()
+    } else {
+        String::new()
+    };
     let text = if text.is_empty() { said.trim() } else { text };
     let mut found = search(text, Vocabulary::Of(&binding));
     if found.refusal.is_none() && all_of(text).is_none() {
@@ -146,18 +181,29 @@ fn translated(decision: Decision) -> (Ending, Vec<String>) {
 fn threw(failure: ThrownStatus<'_>, binding: Binding) -> (Ending, Vec<String>) {
     let (text, permit) = (failure.stdout, failure.permit);
     let object = read_object(text).ok().filter(|_| text.starts_with('{'));
-    let mut left = object.map(|object| binding.left(&object)).unwrap_or_default();
+    let mut left = object
+        .map(|object| binding.left(&object))
+        .unwrap_or_default();
     let mut notes = Vec::new();
     left.retain(|(field, value)| {
         let wrong = match permit.spec.rewrite(field) {
             Some(_) => wrong_kind(permit.spec, field, value),
-            None => Some(format!("its new `{field}` cannot be given to `{}`", permit.spec.name)),
+            None => Some(format!(
+                "its new `{field}` cannot be given to `{}`",
+                permit.spec.name
+            )),
         };
         let is_fine = wrong.is_none();
         notes.extend(wrong);
         is_fine
     });
-    (Ending::Threw { problem: failure.words(), left }, notes)
+    (
+        Ending::Threw {
+            problem: failure.words(),
+            left,
+        },
+        notes,
+    )
 }
 
 fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
@@ -176,7 +222,11 @@ fn asked(mut judged: (Ending, Vec<String>), question: Option<String>) -> (Ending
 }
 
 fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    let in_text = if text.starts_with('{') { None } else { Some(read_text(text, permit)) };
+    let in_text = if text.starts_with('{') {
+        None
+    } else {
+        Some(read_text(text, permit))
+    };
     let text = match in_text {
         None => text,
         Some(InText::Answer(answer)) => answer,
@@ -193,7 +243,10 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         }
         Some(InText::Malformed(_) | InText::Nothing) => {
             let note = format!("text on stdout means nothing to {}", binding.dialect.name);
-            return answered(Verdict::new(Decision::Allow, ContractRule::Silence), vec![note]);
+            return answered(
+                Verdict::new(Decision::Allow, ContractRule::Silence),
+                vec![note],
+            );
         }
     };
     let object = read_object(text).map_err(|error| syntax(text, &error));
@@ -226,7 +279,10 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
             false => notes.push(words),
         }
     }
-    let wrong = verdict.update.iter().find_map(|(field, value)| wrong_kind(spec, field, value));
+    let wrong = verdict
+        .update
+        .iter()
+        .find_map(|(field, value)| wrong_kind(spec, field, value));
     match wrong {
         Some(problem) => (malformed(problem), notes),
         None => answered(verdict, notes),

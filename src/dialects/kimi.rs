@@ -12,8 +12,10 @@ use super::results::{KeyMeaning, ReplyForm, ReplyKey, form, key, say};
 use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
 
 /// What a hook may say of every event.
-const READS: &[ReplyKey] =
-    &[key(PERMISSION, YES_OR_NO), key(PERMISSION_REASON, KeyMeaning::Reason)];
+const READS: &[ReplyKey] = &[
+    key(PERMISSION, YES_OR_NO),
+    key(PERMISSION_REASON, KeyMeaning::Reason),
+];
 
 static TOLD: ReplyForm = form(&[], &[], READS);
 static GATES: ReplyForm = form(&[REFUSE], &[], READS);
@@ -28,9 +30,18 @@ const PATH: &[(&str, &str)] = &[("file_path", "path")];
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("Bash", ToolSort::Shell),
-        Tool { keys: PATH, ..tool("Read", ToolSort::Read) },
-        Tool { keys: PATH, ..tool("Write", ToolSort::Write) },
-        Tool { keys: PATH, ..tool("Edit", ToolSort::Edit) },
+        Tool {
+            keys: PATH,
+            ..tool("Read", ToolSort::Read)
+        },
+        Tool {
+            keys: PATH,
+            ..tool("Write", ToolSort::Write)
+        },
+        Tool {
+            keys: PATH,
+            ..tool("Edit", ToolSort::Edit)
+        },
         tool("Grep", ToolSort::Grep),
         tool("Glob", ToolSort::Glob),
         tool("FetchURL", ToolSort::Fetch),
@@ -52,20 +63,28 @@ pub(super) static KIMI: Dialect = Dialect {
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD),
         ROW.told("SessionEnd", "session.end", &TOLD),
-        ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS).in_parts(&["prompt"]).teaches(),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
+            .in_parts(&["prompt"])
+            .teaches(),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(&[ID]),
-        ROW.told("PostToolUse", "tool.post", &TOLD).keys(&[ID, ("tool_output", "result")]),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD).keys(&[ID]),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .keys(&[ID, ("tool_output", "result")]),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+            .keys(&[ID]),
         ROW.told("PermissionRequest", "permission.request", &TOLD),
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.told("StopFailure", "error", &TOLD)
             .keys(&[("error_type", "code"), ("error_message", "message")]),
-        ROW.told("SubagentStart", "subagent.start", &TOLD).keys(&[("agent_name", "agentType")]),
-        ROW.told("SubagentStop", "subagent.stop", &TOLD)
-            .keys(&[("agent_name", "agentType"), ("response", "lastAssistantMessage")]),
+        ROW.told("SubagentStart", "subagent.start", &TOLD)
+            .keys(&[("agent_name", "agentType")]),
+        ROW.told("SubagentStop", "subagent.stop", &TOLD).keys(&[
+            ("agent_name", "agentType"),
+            ("response", "lastAssistantMessage"),
+        ]),
         ROW.told("PreCompact", "compact.pre", &TOLD),
         ROW.told("PostCompact", "compact.post", &TOLD),
-        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
     ],
     ..FAMILY
 };

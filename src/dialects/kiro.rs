@@ -12,21 +12,35 @@ use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, to
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
 
-const EDIT: &[(&str, &str)] =
-    &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")];
+const EDIT: &[(&str, &str)] = &[
+    ("file_path", "path"),
+    ("old_string", "old_str"),
+    ("new_string", "new_str"),
+];
 
 const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool { also: &["shell"], ..tool("execute_bash", ToolSort::Shell) },
-        Tool { also: &["read"], keys: PATH, ..tool("fs_read", ToolSort::Read) },
+        Tool {
+            also: &["shell"],
+            ..tool("execute_bash", ToolSort::Shell)
+        },
+        Tool {
+            also: &["read"],
+            keys: PATH,
+            ..tool("fs_read", ToolSort::Read)
+        },
         Tool {
             also: &["write"],
             keys: &[("file_path", "path"), ("content", "file_text")],
             ..tool("fs_write", ToolSort::Write)
         },
-        Tool { also: &["write"], keys: EDIT, ..tool("str_replace", ToolSort::Edit) },
+        Tool {
+            also: &["write"],
+            keys: EDIT,
+            ..tool("str_replace", ToolSort::Edit)
+        },
         tool("grep", ToolSort::Grep),
         tool("glob", ToolSort::Glob),
         tool("web_fetch", ToolSort::Fetch),
@@ -43,10 +57,12 @@ pub(super) static KIRO: Dialect = Dialect {
     name: "kiro",
     tools: &TOOLS,
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD).aliases(&["agentSpawn"]),
+        ROW.told("SessionStart", "session.start", &TOLD)
+            .aliases(&["agentSpawn"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES),
         ROW.gate("PreToolUse", "tool.pre", &GATES),
-        ROW.told("PostToolUse", "tool.post", &TOLD).keys(&[("tool_response", "result")]),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .keys(&[("tool_response", "result")]),
         ROW.told("Stop", "agent.stop", &TOLD),
     ],
     ..FAMILY

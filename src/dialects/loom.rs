@@ -35,7 +35,8 @@ pub(super) static LOOM: Dialect = Dialect {
     events: &[
         told("session.start"),
         // loom declares it and never calls it. A host that does is one that can block a prompt.
-        TOLD.named("user.prompt.submit", "prompt.submit").blocks(true),
+        TOLD.named("user.prompt.submit", "prompt.submit")
+            .blocks(true),
         told("tool.pre").blocks(true),
         told("tool.post"),
         told("model.pre"),

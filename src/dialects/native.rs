@@ -23,9 +23,11 @@ pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
         Settled::Refused(refusal) => refuse_with(&refusal.reason, &outcome.findings),
         Settled::Asked { questions } => refuse_with(&joined(questions), &outcome.findings),
-        Settled::Allowed => {
-            Reply { stdout: result(outcome), stderr: notices(outcome), status: ALLOWED }
-        }
+        Settled::Allowed => Reply {
+            stdout: result(outcome),
+            stderr: notices(outcome),
+            status: ALLOWED,
+        },
     }
 }
 
@@ -46,7 +48,11 @@ fn refuse_with(reason: &str, found: &[HookFinding]) -> Reply {
         ("reason", Some(reason.into())),
         ("findings", findings(found)),
     ];
-    Reply { stdout: line(entries), stderr, status: REFUSED }
+    Reply {
+        stdout: line(entries),
+        stderr,
+        status: REFUSED,
+    }
 }
 
 /// The structured result of an event that goes on; empty when there is nothing to say.
@@ -54,7 +60,10 @@ fn result(outcome: &Outcome) -> String {
     let update = Some(outcome.update()).filter(|update| !update.is_empty());
     line([
         ("output", outcome.output().map(Value::from)),
-        ("additionalContext", outcome.additional_context().map(Value::from)),
+        (
+            "additionalContext",
+            outcome.additional_context().map(Value::from),
+        ),
         ("update", update.map(Value::Object)),
         ("findings", findings(&outcome.findings)),
     ])
@@ -62,12 +71,18 @@ fn result(outcome: &Outcome) -> String {
 
 /// An object with what there is, on a line; nothing where that is nothing.
 pub(super) fn line<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Value>)>) -> String {
-    let entries = entries.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?)));
+    let entries = entries
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_string(), value?)));
     line_of(entries.collect())
 }
 
 pub(super) fn line_of(result: Map<String, Value>) -> String {
-    if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
+    if result.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", Value::Object(result))
+    }
 }
 
 /// The findings, as many of the first as are short enough together; a report has them all.
@@ -78,8 +93,14 @@ fn findings(found: &[HookFinding]) -> Option<Value> {
         bytes <= LONGEST_REASON_BYTES
     };
     let list = found.iter().take_while(is_short).map(|one| &one.finding);
-    let list: Vec<Value> = list.filter_map(|one| serde_json::to_value(one).ok()).collect();
-    if list.is_empty() { None } else { Some(list.into()) }
+    let list: Vec<Value> = list
+        .filter_map(|one| serde_json::to_value(one).ok())
+        .collect();
+    if list.is_empty() {
+        None
+    } else {
+        Some(list.into())
+    }
 }
 
 /// A text, without its middle if it is too long.
@@ -90,7 +111,12 @@ pub(super) fn shortened(text: &str) -> String {
     let half = LONGEST_REASON_BYTES / 2;
     let head = text.floor_char_boundary(half);
     let tail = text.ceil_char_boundary(text.len() - half);
-    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
+    format!(
+        "{}\n[… {} bytes left out …]\n{}",
+        &text[..head],
+        tail - head,
+        &text[tail..]
+    )
 }
 
 /// A line for a text that a host has no place for.

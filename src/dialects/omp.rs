@@ -18,13 +18,23 @@ use crate::engine::event::{Conduct, OnFailure};
 const TOLD: DialectEvent = DialectEvent::OBSERVER.conduct(REPORTED);
 
 /// A broken configuration is reported, and the event goes on.
-const REPORTED: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
+const REPORTED: Conduct = Conduct {
+    reads_on: true,
+    ..Conduct::USUAL
+};
 
 /// The last result counts, and every hook sees the event as it came.
-const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..REPORTED };
+const LATEST: Conduct = Conduct {
+    last_result: true,
+    isolated: true,
+    ..REPORTED
+};
 
 /// A person may take as long as they like.
-const LATEST_UNTIMED: Conduct = Conduct { timeout: Some(Duration::MAX), ..LATEST };
+const LATEST_UNTIMED: Conduct = Conduct {
+    timeout: Some(Duration::MAX),
+    ..LATEST
+};
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
@@ -40,8 +50,11 @@ const STOP: &[ReplyKey] = &[
     key("continue", Refusal(true)),
 ];
 
-const TOOL_KEYS: &[(&str, &str)] =
-    &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+const TOOL_KEYS: &[(&str, &str)] = &[
+    ("input", "toolInput"),
+    ("toolCallId", "toolUseId"),
+    ("content", "result"),
+];
 
 /// The tool while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
@@ -61,12 +74,19 @@ pub(super) static OMP: Dialect = Dialect {
         BEFORE
             .named("session_before_switch", "session.switch.pre")
             .keys(&[("targetSessionFile", "targetSession")]),
-        TOLD.named("session_switch", "session.switch").keys(LEFT_SESSION),
-        BEFORE.named("session_before_branch", "session.branch.pre").results(&[
-            CANCEL,
-            key("skipConversationRestore", Field("skipConversationRestore", Last)),
-        ]),
-        TOLD.named("session_branch", "session.branch").keys(LEFT_SESSION),
+        TOLD.named("session_switch", "session.switch")
+            .keys(LEFT_SESSION),
+        BEFORE
+            .named("session_before_branch", "session.branch.pre")
+            .results(&[
+                CANCEL,
+                key(
+                    "skipConversationRestore",
+                    Field("skipConversationRestore", Last),
+                ),
+            ]),
+        TOLD.named("session_branch", "session.branch")
+            .keys(LEFT_SESSION),
         BEFORE
             .named("session_before_compact", "compact.pre")
             .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
@@ -84,16 +104,23 @@ pub(super) static OMP: Dialect = Dialect {
             .results(&[CANCEL, key("summary", Field("summary", Last))]),
         TOLD.named("session_tree", "session.tree"),
         TOLD.named("session_shutdown", "session.end"),
-        TOLD.named("context", "model.pre").results(&[key("messages", Field("messages", Chain))]),
+        TOLD.named("context", "model.pre")
+            .results(&[key("messages", Field("messages", Chain))]),
         TOLD.named("before_agent_start", "agent.start")
-            .conduct(Conduct { isolated: true, ..REPORTED })
+            .conduct(Conduct {
+                isolated: true,
+                ..REPORTED
+            })
             .results(&[key("message", Entry("messages", First))]),
         // Of its source, not of the document: it fires in interactive sessions.
-        TOLD.named("input", "prompt.submit").keys(INPUT.keys).blocks(true).results(&[
-            key("text", Field("prompt", Chain)),
-            key("images", Field("images", Chain)),
-            key("handled", Field("handled", Claim)),
-        ]),
+        TOLD.named("input", "prompt.submit")
+            .keys(INPUT.keys)
+            .blocks(true)
+            .results(&[
+                key("text", Field("prompt", Chain)),
+                key("images", Field("images", Chain)),
+                key("handled", Field("handled", Claim)),
+            ]),
         TOLD.named("agent_start", "agent.begin"),
         TOLD.named("agent_end", "agent.end"),
         // Of its extensions, not of the document. A block has no end there; hookrun's own count
@@ -109,9 +136,12 @@ pub(super) static OMP: Dialect = Dialect {
             .results(STOP),
         TOLD.named("turn_start", "turn.start"),
         TOLD.named("turn_end", "turn.end"),
-        TOLD.named("auto_compaction_start", "compact.start").keys(COMPACTION),
-        TOLD.named("auto_compaction_end", "compact.end").keys(COMPACTION),
-        TOLD.named("auto_retry_start", "retry.start").keys(&[("errorMessage", "error")]),
+        TOLD.named("auto_compaction_start", "compact.start")
+            .keys(COMPACTION),
+        TOLD.named("auto_compaction_end", "compact.end")
+            .keys(COMPACTION),
+        TOLD.named("auto_retry_start", "retry.start")
+            .keys(&[("errorMessage", "error")]),
         TOLD.named("auto_retry_end", "retry.end"),
         TOLD.named("ttsr_triggered", "rule.trigger"),
         TOLD.named("todo_reminder", "todo.reminder"),
@@ -127,17 +157,23 @@ pub(super) static OMP: Dialect = Dialect {
                 key("input", Field("toolInput", Last)),
             ]),
         // Its type has `isError`, and nothing applies it.
-        TOLD.named("tool_result", "tool.post").keys(TOOL_KEYS).conduct(LATEST).results(&[
-            key("content", Field("result", Last)),
-            key("details", Field("details", Last)),
-        ]),
+        TOLD.named("tool_result", "tool.post")
+            .keys(TOOL_KEYS)
+            .conduct(LATEST)
+            .results(&[
+                key("content", Field("result", Last)),
+                key("details", Field("details", Last)),
+            ]),
         // What its clients send beyond the document.
-        TOLD.named("before_provider_request", "provider.request").whole("payload", Chain),
+        TOLD.named("before_provider_request", "provider.request")
+            .whole("payload", Chain),
         TOLD.named("after_provider_response", "provider.response"),
         TOLD.named("message_start", "message.start"),
         TOLD.named("message_end", "message.end"),
-        TOLD.named("tool_execution_start", "tool.start").keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_end", "tool.end").keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_start", "tool.start")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_end", "tool.end")
+            .keys(EXECUTION_KEYS),
     ],
     ..Dialect::PLAIN
 };

@@ -16,8 +16,10 @@ pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), (
 pub(super) const REFUSE: ReplyRule = refuse(&[]);
 
 /// Text for the model, under the event's name.
-pub(super) const TEACH: ReplyRule =
-    say(Context, &[NAMED, ("hookSpecificOutput.additionalContext", Text)]);
+pub(super) const TEACH: ReplyRule = say(
+    Context,
+    &[NAMED, ("hookSpecificOutput.additionalContext", Text)],
+);
 
 pub(super) const SHOW: ReplyRule = say(Output, &[("systemMessage", Text)]);
 
@@ -56,8 +58,11 @@ pub(super) const TOOL_INPUT: KeyMeaning = KeyMeaning::Field("toolInput", Merge::
 pub(super) const RESULT: KeyMeaning = KeyMeaning::Field("result", Merge::Chain);
 
 /// The words of a permission that may ask.
-pub(super) const PERMISSION: KeyMeaning =
-    KeyMeaning::Action(&[("deny", Act::Refuse), ("ask", Act::Ask), ("allow", Act::Allow)]);
+pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
+    ("deny", Act::Refuse),
+    ("ask", Act::Ask),
+    ("allow", Act::Allow),
+]);
 
 /// The words of a permission that may not.
 pub(super) const YES_OR_NO: KeyMeaning =

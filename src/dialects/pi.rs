@@ -15,10 +15,17 @@ use crate::engine::event::Merge::{Append, Chain, First, Last};
 use crate::engine::event::{Conduct, OnFailure};
 
 /// Its `hookTimeout`.
-const TIMED: Conduct = Conduct { timeout: Some(Duration::from_secs(30)), ..Conduct::USUAL };
+const TIMED: Conduct = Conduct {
+    timeout: Some(Duration::from_secs(30)),
+    ..Conduct::USUAL
+};
 
 /// The last result counts, and every hook sees the event as it came.
-const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TIMED };
+const LATEST: Conduct = Conduct {
+    last_result: true,
+    isolated: true,
+    ..TIMED
+};
 
 /// The session, which every event may name: it is in the context of a hook there.
 const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
@@ -26,13 +33,23 @@ const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
 const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
 
 /// The same, and the session that is wanted.
-const SWITCH_KEYS: &[(&str, &str)] =
-    &[FILE, SESSION_KEYS[1], ("targetSessionFile", "targetSession")];
+const SWITCH_KEYS: &[(&str, &str)] = &[
+    FILE,
+    SESSION_KEYS[1],
+    ("targetSessionFile", "targetSession"),
+];
 
 /// A session is known by its file.
-const SESSION: &[StandIn] = &[StandIn { theirs: "sessionFile", ours: "sessionId", is_made: false }];
+const SESSION: &[StandIn] = &[StandIn {
+    theirs: "sessionFile",
+    ours: "sessionId",
+    is_made: false,
+}];
 
-const TOLD: DialectEvent = DialectEvent::OBSERVER.keys(&[FILE]).stand_ins(SESSION).conduct(TIMED);
+const TOLD: DialectEvent = DialectEvent::OBSERVER
+    .keys(&[FILE])
+    .stand_ins(SESSION)
+    .conduct(TIMED);
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
@@ -40,15 +57,24 @@ const CANCEL: ReplyKey = key("cancel", Refusal(true));
 const BEFORE: DialectEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
 const fn session(reason: &'static str, event: &'static str) -> DialectEvent {
-    TOLD.named("session", event).when("reason", reason).keys(SESSION_KEYS)
+    TOLD.named("session", event)
+        .when("reason", reason)
+        .keys(SESSION_KEYS)
 }
 
 const fn session_before(reason: &'static str, event: &'static str) -> DialectEvent {
-    BEFORE.named("session", event).when("reason", reason).keys(SESSION_KEYS)
+    BEFORE
+        .named("session", event)
+        .when("reason", reason)
+        .keys(SESSION_KEYS)
 }
 
-const TOOL_KEYS: &[(&str, &str)] =
-    &[FILE, ("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+const TOOL_KEYS: &[(&str, &str)] = &[
+    FILE,
+    ("input", "toolInput"),
+    ("toolCallId", "toolUseId"),
+    ("content", "result"),
+];
 
 /// The tool in later extensions, while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
@@ -64,7 +90,10 @@ pub(super) static PI: Dialect = Dialect {
         session("clear", "session.clear"),
         session_before("before_branch", "session.branch.pre").results(&[
             CANCEL,
-            key("skipConversationRestore", Field("skipConversationRestore", Last)),
+            key(
+                "skipConversationRestore",
+                Field("skipConversationRestore", Last),
+            ),
         ]),
         session("branch", "session.branch"),
         session_before("before_compact", "compact.pre")
@@ -79,32 +108,48 @@ pub(super) static PI: Dialect = Dialect {
             .keys(TOOL_KEYS)
             .blocks(true)
             .on_failure(OnFailure::Block)
-            .conduct(Conduct { timeout: Some(Duration::MAX), ..LATEST })
+            .conduct(Conduct {
+                timeout: Some(Duration::MAX),
+                ..LATEST
+            })
             .results(&[key("block", Refusal(true)), key("reason", Reason)]),
-        TOLD.named("tool_result", "tool.post").keys(TOOL_KEYS).conduct(LATEST).results(&[
-            key("content", Field("result", Last)),
-            key("details", Field("details", Last)),
-            key("isError", Field("isError", Last)),
-        ]),
+        TOLD.named("tool_result", "tool.post")
+            .keys(TOOL_KEYS)
+            .conduct(LATEST)
+            .results(&[
+                key("content", Field("result", Last)),
+                key("details", Field("details", Last)),
+                key("isError", Field("isError", Last)),
+            ]),
         // Of its later extensions.
-        DialectEvent { results: INPUT.results, ..TOLD.named("input", "prompt.submit") }
-            .keys(&[FILE, ("text", "prompt")])
-            .blocks(true),
+        DialectEvent {
+            results: INPUT.results,
+            ..TOLD.named("input", "prompt.submit")
+        }
+        .keys(&[FILE, ("text", "prompt")])
+        .blocks(true),
         TOLD.named("before_agent_start", "agent.start").results(&[
             key("message", Entry("messages", Append)),
             key("systemPrompt", Field("systemPrompt", Chain)),
         ]),
-        TOLD.named("context", "model.pre").results(&[key("messages", Field("messages", Chain))]),
-        TOLD.named("before_provider_request", "provider.request").whole("payload", Chain),
+        TOLD.named("context", "model.pre")
+            .results(&[key("messages", Field("messages", Chain))]),
+        TOLD.named("before_provider_request", "provider.request")
+            .whole("payload", Chain),
         TOLD.named("after_provider_response", "provider.response"),
         TOLD.named("resources_discover", "resources.discover"),
         TOLD.named("session_directory", "session.dir")
             .results(&[key("sessionDir", Field("sessionDir", First))]),
-        TOLD.named("session_start", "session.start").keys(SESSION_KEYS),
-        BEFORE.named("session_before_switch", "session.switch.pre").keys(SWITCH_KEYS),
-        TOLD.named("session_switch", "session.switch").keys(SESSION_KEYS),
+        TOLD.named("session_start", "session.start")
+            .keys(SESSION_KEYS),
+        BEFORE
+            .named("session_before_switch", "session.switch.pre")
+            .keys(SWITCH_KEYS),
+        TOLD.named("session_switch", "session.switch")
+            .keys(SESSION_KEYS),
         BEFORE.named("session_before_fork", "session.branch.pre"),
-        TOLD.named("session_fork", "session.branch").keys(SESSION_KEYS),
+        TOLD.named("session_fork", "session.branch")
+            .keys(SESSION_KEYS),
         BEFORE
             .named("session_before_compact", "compact.pre")
             .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
@@ -115,11 +160,15 @@ pub(super) static PI: Dialect = Dialect {
         TOLD.named("message_start", "message.start"),
         TOLD.named("message_update", "message.update"),
         TOLD.named("message_end", "message.end"),
-        TOLD.named("tool_execution_start", "tool.start").keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_update", "tool.update").keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_end", "tool.end").keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_start", "tool.start")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_update", "tool.update")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_end", "tool.end")
+            .keys(EXECUTION_KEYS),
         TOLD.named("model_select", "model.selected"),
-        TOLD.named("user_bash", "user.bash").results(&[key("result", Field("result", First))]),
+        TOLD.named("user_bash", "user.bash")
+            .results(&[key("result", Field("result", First))]),
     ],
     ..Dialect::PLAIN
 };

@@ -21,18 +21,34 @@ pub struct PluginEvent {
 }
 
 const fn told(name: &'static str, event: &'static str) -> PluginEvent {
-    PluginEvent { name, event, says: &[], wait: None }
+    PluginEvent {
+        name,
+        event,
+        says: &[],
+        wait: None,
+    }
 }
 
 const fn asked(name: &'static str, event: &'static str, says: &'static [ReplySlot]) -> PluginEvent {
-    PluginEvent { name, event, says, wait: None }
+    PluginEvent {
+        name,
+        event,
+        says,
+        wait: None,
+    }
 }
 
 impl PluginEvent {
     /// With so many seconds to decide: less than the host waits, since it then goes on.
     const fn within(self, seconds: u64) -> PluginEvent {
         let wait = Wait::seconds(seconds);
-        PluginEvent { wait: Some(Wait { longest: Some(wait.usual), ..wait }), ..self }
+        PluginEvent {
+            wait: Some(Wait {
+                longest: Some(wait.usual),
+                ..wait
+            }),
+            ..self
+        }
     }
 
     /// Whether a hook may block it; a failure does so too, but for a stop.
@@ -50,7 +66,11 @@ pub const PI: &[PluginEvent] = &[
     asked("session_before_compact", "compact.pre", &[Refusal]),
     told("session_compact", "compact.post"),
     asked("input", "prompt.submit", &[Refusal, New("prompt"), Context]),
-    asked("tool_call", "tool.pre", &[Refusal, Question, New("toolInput"), Context]),
+    asked(
+        "tool_call",
+        "tool.pre",
+        &[Refusal, Question, New("toolInput"), Context],
+    ),
     asked("tool_result", "tool.post", RESULT),
     asked("user_bash", "user.bash", &[Refusal]),
     told("turn_start", "turn.start"),
@@ -70,7 +90,11 @@ pub const OMP: &[PluginEvent] = &[
     asked("session_before_compact", "compact.pre", &[Refusal]).within(28),
     told("session_compact", "compact.post").within(28),
     asked("input", "prompt.submit", &[Refusal, New("prompt"), Context]).within(28),
-    asked("tool_call", "tool.pre", &[Refusal, Question, New("toolInput"), Context]),
+    asked(
+        "tool_call",
+        "tool.pre",
+        &[Refusal, Question, New("toolInput"), Context],
+    ),
     asked("tool_result", "tool.post", RESULT).within(28),
     asked("user_bash", "user.bash", &[Refusal]).within(28),
     asked("session_stop", "agent.stop", &[Refusal]).within(28),
@@ -83,8 +107,16 @@ const RESULT: &[ReplySlot] = &[New("result"), New("details"), New("isError"), Co
 
 pub const OPENCODE: &[PluginEvent] = &[
     told("session.created", "session.start"),
-    asked("chat.message", "prompt.submit", &[Refusal, New("prompt"), Context]),
-    asked("tool.execute.before", "tool.pre", &[Refusal, New("toolInput")]),
+    asked(
+        "chat.message",
+        "prompt.submit",
+        &[Refusal, New("prompt"), Context],
+    ),
+    asked(
+        "tool.execute.before",
+        "tool.pre",
+        &[Refusal, New("toolInput")],
+    ),
     asked("tool.execute.after", "tool.post", &[New("result"), Context]),
     told("session.idle", "agent.end"),
     told("session.compacted", "compact.post"),

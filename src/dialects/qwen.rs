@@ -28,7 +28,10 @@ const TOOLS: HostTools = HostTools {
         tool("list_directory", ToolSort::List),
         tool("web_fetch", ToolSort::Fetch),
         tool("web_search", ToolSort::WebSearch),
-        Tool { also: &["task"], ..tool("agent", ToolSort::Agent) },
+        Tool {
+            also: &["task"],
+            ..tool("agent", ToolSort::Agent)
+        },
     ],
     mcp: Mcp::Double,
 };
@@ -45,13 +48,18 @@ pub(super) static QWEN: Dialect = Dialect {
         ROW.told("SessionEnd", "session.end", &TOLD),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.gate(
+            "PermissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
         ROW.told("PostToolUse", "tool.post", &OBJECTS)
             .keys(RESPONSE)
             .schedule(Schedule::Sequential),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
-        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
         ROW.told("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),

@@ -23,7 +23,11 @@ impl Binding {
     /// The reply to an outcome. Questions block where the host cannot ask them.
     pub fn reply(self, outcome: &Outcome) -> Reply {
         if self.row.results == Results::Native {
-            return if self.row.blocks { native::encode(outcome) } else { informational(outcome) };
+            return if self.row.blocks {
+                native::encode(outcome)
+            } else {
+                informational(outcome)
+            };
         }
         let questions: &[Question] = match &outcome.settled {
             Settled::Refused(refusal) => return self.refuse(&refusal.reason),
@@ -38,12 +42,19 @@ impl Binding {
             Results::Keys(keys) => native::line_of(self.keyed(keys, questions, outcome)),
             Results::Form(form) => native::line_of(self.filled(form, questions, outcome)),
             Results::Whole(field, _) => {
-                let new = outcome.update().get(field).map(|value| format!("{value}\n"));
+                let new = outcome
+                    .update()
+                    .get(field)
+                    .map(|value| format!("{value}\n"));
                 new.unwrap_or_default()
             }
         };
         let stderr = format!("{}{}", native::notices(outcome), self.unsaid(outcome));
-        Reply { stdout, stderr, status: native::ALLOWED }
+        Reply {
+            stdout,
+            stderr,
+            status: native::ALLOWED,
+        }
     }
 
     /// The reply that blocks for `reason`. An event that this system cannot block is blocked by
@@ -58,14 +69,23 @@ impl Binding {
             Results::Form(form) => {
                 let mut result = Map::new();
                 let say = form.say(ReplySlot::Refusal);
-                say.into_iter().for_each(|say| self.put(&mut result, say, &text.into()));
+                say.into_iter()
+                    .for_each(|say| self.put(&mut result, say, &text.into()));
                 (result, say.map_or(usual.status, |say| say.status))
             }
         };
         let stdout = native::line_of(result);
         let is_alone = stdout.is_empty() && self.row.results.form().is_some();
-        let stderr = if is_alone { as_text(usual.stderr) } else { usual.stderr };
-        Reply { stdout, stderr, status }
+        let stderr = if is_alone {
+            as_text(usual.stderr)
+        } else {
+            usual.stderr
+        };
+        Reply {
+            stdout,
+            stderr,
+            status,
+        }
     }
 
     /// What blocks for `reason` in a host that sees no exit status: it asks over HTTP, or an MCP tool.
@@ -80,7 +100,11 @@ impl Binding {
             };
         };
         let refuses = |key: &ReplyKey| key.says.words().iter().any(|(_, act)| *act == Act::Refuse);
-        let keys = if form.reads.iter().any(refuses) { form.reads } else { form.shares };
+        let keys = if form.reads.iter().any(refuses) {
+            form.reads
+        } else {
+            form.shares
+        };
         let mut result = Map::new();
         for (path, value) in self.refusal_by_keys(keys, reason) {
             place(&mut result, &path, value);
@@ -114,7 +138,11 @@ impl Binding {
         for said in &outcome.said {
             let texts = [
                 (ReplySlot::Output, "output", &said.output),
-                (ReplySlot::Context, "additionalContext", &said.additional_context),
+                (
+                    ReplySlot::Context,
+                    "additionalContext",
+                    &said.additional_context,
+                ),
             ];
             for (on, name, text) in texts {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
@@ -163,7 +191,9 @@ impl Binding {
     fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
         let mut words = keys.iter().flat_map(|key| key.says.words());
         let has_word = words.any(|(_, act)| *act == Act::Refuse);
-        let by_key = keys.iter().any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
+        let by_key = keys
+            .iter()
+            .any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
         let mut result = Map::new();
         for key in keys {
             let value = match key.says {
@@ -174,7 +204,10 @@ impl Binding {
                 KeyMeaning::Action(words) => {
                     let refuses = |(_, act): &&(&str, Act)| *act == Act::Refuse;
                     let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
-                    let word = words.iter().find(refuses).or_else(|| words.iter().find(claims));
+                    let word = words
+                        .iter()
+                        .find(refuses)
+                        .or_else(|| words.iter().find(claims));
                     word.map(|(word, _)| Value::from(*word))
                 }
                 // To claim it is the strictest answer: the model never sees it.
@@ -251,7 +284,11 @@ pub(crate) fn refusal_of_any(
     };
     let mut whole = entries(native::refuse(reason).stdout);
     let bindings = dialect.iter().flat_map(|dialect| {
-        dialect.events.iter().map(|row| Binding { dialect, row }).filter(|it| it.row.blocks)
+        dialect
+            .events
+            .iter()
+            .map(|row| Binding { dialect, row })
+            .filter(|it| it.row.blocks)
     });
     for binding in bindings {
         let own = entries(binding.refusal_document(reason));
@@ -272,7 +309,11 @@ impl ReplyForm {
 fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     let applied = outcome.rewrites.iter().filter(|one| one.field == field);
     let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
-        let before = one.old.as_array().filter(|_| merge == Merge::Append).map_or(0, Vec::len);
+        let before = one
+            .old
+            .as_array()
+            .filter(|_| merge == Merge::Append)
+            .map_or(0, Vec::len);
         let list = one.new.as_array().and_then(|list| list.get(before..));
         list.unwrap_or_default().to_vec()
     });
@@ -288,22 +329,41 @@ fn informational(outcome: &Outcome) -> Reply {
         NoticeKind::Refusal | NoticeKind::Failure => true,
         NoticeKind::Question | NoticeKind::Own => false,
     };
-    let objections = outcome.notices.iter().filter(objects).map(|notice| notice.text.clone());
+    let objections = outcome
+        .notices
+        .iter()
+        .filter(objects)
+        .map(|notice| notice.text.clone());
     let mut texts: Vec<String> = objections.collect();
     if texts.is_empty() {
         return usual;
     }
-    texts.extend(outcome.output().into_iter().chain(outcome.additional_context()));
+    texts.extend(
+        outcome
+            .output()
+            .into_iter()
+            .chain(outcome.additional_context()),
+    );
     let reason = native::shortened(&texts.join("\n\n"));
-    let entries = [("continue", Some(false.into())), ("reason", Some(reason.into()))];
-    Reply { stdout: native::line(entries), ..usual }
+    let entries = [
+        ("continue", Some(false.into())),
+        ("reason", Some(reason.into())),
+    ];
+    Reply {
+        stdout: native::line(entries),
+        ..usual
+    }
 }
 
 /// A reason that is alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
 /// it says would beat the exit status: a reason of `{}` would let the event pass.
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    if start.starts_with(['{', '[', '"']) { format!("blocked: {reason}") } else { reason }
+    if start.starts_with(['{', '[', '"']) {
+        format!("blocked: {reason}")
+    } else {
+        reason
+    }
 }
 
 /// Puts a value at a path of keys with dots. What is there already stays: the form's first word
@@ -314,7 +374,9 @@ fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
             result.entry(path).or_insert(value);
         }
         Some((first, rest)) => {
-            let inner = result.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            let inner = result
+                .entry(first)
+                .or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
                 place(inner, rest, value);
             }
@@ -324,19 +386,31 @@ fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
 
 /// What hooks object to, one a line.
 fn objections(outcome: &Outcome) -> Option<String> {
-    let all = outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal);
+    let all = outcome
+        .notices
+        .iter()
+        .filter(|notice| notice.kind == NoticeKind::Refusal);
     let texts: Vec<&str> = all.map(|notice| notice.text.as_str()).collect();
-    if texts.is_empty() { None } else { Some(texts.join("\n")) }
+    if texts.is_empty() {
+        None
+    } else {
+        Some(texts.join("\n"))
+    }
 }
 
 /// What a host asks its user.
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
-    let hooks: Vec<String> = questions.iter().map(|one| format!("`{}`", one.hook)).collect();
+    let hooks: Vec<String> = questions
+        .iter()
+        .map(|one| format!("`{}`", one.hook))
+        .collect();
     let own = [
         ("title", joined(questions)),
         ("description", format!("question from {}", hooks.join(", "))),
     ];
-    let more = entries.iter().map(|(key, value)| (*key, (*value).to_string()));
+    let more = entries
+        .iter()
+        .map(|(key, value)| (*key, (*value).to_string()));
     own.into_iter().chain(more).collect()
 }
 
@@ -346,7 +420,9 @@ fn with_action(
     keys: &[ReplyKey],
     update: &Map<String, Value>,
 ) -> Map<String, Value> {
-    let Some((name, words)) = super::answer::action_of(keys) else { return result };
+    let Some((name, words)) = super::answer::action_of(keys) else {
+        return result;
+    };
     let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(field) if update.get(*field) == Some(&Value::Bool(true)));
     let rewrites = |(_, act): &&(&str, Act)| *act == Act::Rewrite;
     let claim = words.iter().find(claims);

@@ -100,7 +100,11 @@ impl KeyMeaning {
     }
 
     pub(super) fn words(self) -> &'static [(&'static str, Act)] {
-        if let KeyMeaning::Action(words) = self { words } else { &[] }
+        if let KeyMeaning::Action(words) = self {
+            words
+        } else {
+            &[]
+        }
     }
 }
 
@@ -123,7 +127,12 @@ pub(super) const fn form(
     reads: &'static [ReplyKey],
     shares: &'static [ReplyKey],
 ) -> ReplyForm {
-    ReplyForm { writes, reads, shares, refuses: Refuses::Two }
+    ReplyForm {
+        writes,
+        reads,
+        shares,
+        refuses: Refuses::Two,
+    }
 }
 
 /// One thing that hookrun says to a host.
@@ -143,7 +152,11 @@ pub(super) const fn say(on: ReplySlot, put: &'static [(&'static str, ReplyValue)
 
 /// A block by exit status 2, and by this JSON.
 pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
-    ReplyRule { on: ReplySlot::Refusal, put, status: 2 }
+    ReplyRule {
+        on: ReplySlot::Refusal,
+        put,
+        status: 2,
+    }
 }
 
 /// What hookrun can say to a host.
@@ -180,7 +193,11 @@ impl ReplySlot {
     }
 
     fn new_field(self) -> Option<&'static str> {
-        if let ReplySlot::New(field) = self { Some(field) } else { None }
+        if let ReplySlot::New(field) = self {
+            Some(field)
+        } else {
+            None
+        }
     }
 }
 
@@ -237,12 +254,19 @@ impl Results {
 
     /// The host's form, if it has one.
     pub(super) fn form(self) -> Option<&'static ReplyForm> {
-        if let Results::Form(form) = self { Some(form) } else { None }
+        if let Results::Form(form) = self {
+            Some(form)
+        } else {
+            None
+        }
     }
 
     /// The fields that they can rewrite: of keys also those that a word claims, after the others.
     pub fn rewrites(self) -> Vec<Rewrite> {
-        let rewrite = |field: &'static str, merge| Rewrite { field: field.into(), merge };
+        let rewrite = |field: &'static str, merge| Rewrite {
+            field: field.into(),
+            merge,
+        };
         match self {
             Results::Native => Vec::new(),
             Results::Whole(field, merge) => vec![rewrite(field, merge)],

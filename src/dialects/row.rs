@@ -229,7 +229,10 @@ impl DialectEvent {
         event: &'static str,
         form: FormOfHost,
     ) -> Self {
-        self.form(form).schedule(Schedule::Parallel).conduct(READS_ON).named(name, event)
+        self.form(form)
+            .schedule(Schedule::Parallel)
+            .conduct(READS_ON)
+            .named(name, event)
     }
 
     /// The row of an event that a hook of a host may block, and that a failure blocks.
@@ -239,7 +242,10 @@ impl DialectEvent {
         event: &'static str,
         form: FormOfHost,
     ) -> Self {
-        self.form(form).blocks(true).on_failure(OnFailure::Block).named(name, event)
+        self.form(form)
+            .blocks(true)
+            .on_failure(OnFailure::Block)
+            .named(name, event)
     }
 
     /// The row of an event that a hook of a host may block; a failure lets it go on.
@@ -249,13 +255,19 @@ impl DialectEvent {
         event: &'static str,
         form: FormOfHost,
     ) -> Self {
-        self.form(form).blocks(true).conduct(READS_ON).named(name, event)
+        self.form(form)
+            .blocks(true)
+            .conduct(READS_ON)
+            .named(name, event)
     }
 }
 
 /// A broken configuration is reported and no more: what the host has done already stays done, and
 /// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
-const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
+const READS_ON: Conduct = Conduct {
+    reads_on: true,
+    ..Conduct::USUAL
+};
 
 /// A key of a system that holds a fact of ours where the event does not have it under our key:
 /// it stays what it is, and is read under our key as well.
@@ -320,7 +332,11 @@ impl Wait {
 
     /// A host that waits so many milliseconds, and as long as its settings say.
     pub const fn millis(millis: u64) -> Wait {
-        Wait { usual: Duration::from_millis(millis), longest: None, is_known: true }
+        Wait {
+            usual: Duration::from_millis(millis),
+            longest: None,
+            is_known: true,
+        }
     }
 
     /// A host that never waits longer than so many seconds, with any settings.

@@ -75,8 +75,17 @@ impl HostMatch {
             }
             None => None,
         };
-        let condition = wanted.condition.as_deref().map(PermissionRule::read).transpose()?;
-        Ok(HostMatch { dialect: wanted.dialect, event: wanted.event, names, condition })
+        let condition = wanted
+            .condition
+            .as_deref()
+            .map(PermissionRule::read)
+            .transpose()?;
+        Ok(HostMatch {
+            dialect: wanted.dialect,
+            event: wanted.event,
+            names,
+            condition,
+        })
     }
 
     /// A host with several events for one moment calls each hook by its own.
@@ -84,16 +93,26 @@ impl HostMatch {
         if event.host() != self.dialect.name {
             return Ok(());
         }
-        let Some(found) = event.context().text(&format!("raw.{}", self.dialect.names_event_by))
+        let Some(found) = event
+            .context()
+            .text(&format!("raw.{}", self.dialect.names_event_by))
         else {
             return Ok(());
         };
-        let mut own = self.dialect.events.iter().filter(|row| row.name == self.event);
+        let mut own = self
+            .dialect
+            .events
+            .iter()
+            .filter(|row| row.name == self.event);
         if own.any(|row| row.is_called(&found)) {
             return Ok(());
         }
         let wanted = self.event.to_string();
-        Err(Mismatch::Matcher { what: "the event".to_string(), wanted, found: vec![found] })
+        Err(Mismatch::Matcher {
+            what: "the event".to_string(),
+            wanted,
+            found: vec![found],
+        })
     }
 }
 
@@ -103,19 +122,28 @@ impl Condition for HostMatch {
         if let Some((names, subject)) = &self.names {
             let found = match subject {
                 MatcherSubject::Tool => self.dialect.tool_names(event),
-                MatcherSubject::Command => {
-                    event.action().and_then(|action| action.command.clone()).into_iter().collect()
-                }
+                MatcherSubject::Command => event
+                    .action()
+                    .and_then(|action| action.command.clone())
+                    .into_iter()
+                    .collect(),
                 MatcherSubject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
             let is_untold = found.is_empty() && event.spec().blocks;
             let may_fit =
                 |around: AroundServer| *subject == MatcherSubject::Tool && names.may_fit(&around);
-            let is_untold =
-                is_untold || self.dialect.around_unknown_server(event).is_some_and(may_fit);
+            let is_untold = is_untold
+                || self
+                    .dialect
+                    .around_unknown_server(event)
+                    .is_some_and(may_fit);
             if !is_untold && !found.iter().any(|name| names.fit(name)) {
                 let (wanted, what) = (names.to_string(), subject.about());
-                return Err(Mismatch::Matcher { what, wanted, found });
+                return Err(Mismatch::Matcher {
+                    what,
+                    wanted,
+                    found,
+                });
             }
         }
         match &self.condition {
@@ -133,7 +161,9 @@ impl Condition for HostMatch {
     }
 
     fn needs_paths(&self) -> bool {
-        self.condition.as_ref().is_some_and(|condition| matches!(condition.of, Of::Path(_)))
+        self.condition
+            .as_ref()
+            .is_some_and(|condition| matches!(condition.of, Of::Path(_)))
     }
 
     fn needs_action(&self) -> bool {
@@ -149,8 +179,16 @@ impl std::fmt::Display for HostMatch {
         if let Some((names, subject)) = &self.names {
             parts.push(format!("{} {names}", subject.about()));
         }
-        parts.extend(self.condition.iter().map(|condition| format!("if {}", condition.written)));
-        if parts.is_empty() { f.write_str(self.event) } else { f.write_str(&parts.join(", ")) }
+        parts.extend(
+            self.condition
+                .iter()
+                .map(|condition| format!("if {}", condition.written)),
+        );
+        if parts.is_empty() {
+            f.write_str(self.event)
+        } else {
+            f.write_str(&parts.join(", "))
+        }
     }
 }
 
@@ -176,10 +214,16 @@ impl Names {
         }
         let names = |words: Vec<&str>, form| {
             let words = words.into_iter().map(str::to_string).collect();
-            Ok(Some(Names { written: written.to_string(), words, form }))
+            Ok(Some(Names {
+                written: written.to_string(),
+                words,
+                form,
+            }))
         };
         let is_plain = |allowed: &str| {
-            written.chars().all(|c| c.is_ascii_alphanumeric() || allowed.contains(c))
+            written
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || allowed.contains(c))
         };
         if matching.list.is_some_and(is_plain) {
             let words = written.split(matching.divides).map(str::trim);
@@ -211,7 +255,10 @@ impl Names {
         };
         match self.written.contains('(') {
             true => may_name(form, &self.written, around),
-            false => self.written.split('|').any(|one| may_name(form, one, around)),
+            false => self
+                .written
+                .split('|')
+                .any(|one| may_name(form, one, around)),
         }
     }
 }
@@ -221,14 +268,17 @@ type AroundServer = (String, String);
 
 /// Whether `word` is the tool's name for some server.
 fn is_one(word: &str, (before, after): &AroundServer) -> bool {
-    let server =
-        word.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()));
+    let server = word
+        .strip_prefix(before.as_str())
+        .and_then(|rest| rest.strip_suffix(after.as_str()));
     server.is_some_and(|server| !server.is_empty())
 }
 
 /// Whether the tool's name begins with `start` for some server.
 fn may_begin(start: &str, (before, after): &AroundServer) -> bool {
-    let Some(rest) = start.strip_prefix(before.as_str()) else { return before.starts_with(start) };
+    let Some(rest) = start.strip_prefix(before.as_str()) else {
+        return before.starts_with(start);
+    };
     // The server may go on after it, or end at any place in it.
     let mut ends = (1..rest.len()).filter(|at| rest.is_char_boundary(*at));
     !rest.contains("__")
@@ -250,13 +300,20 @@ fn may_name(form: &Regex, written: &str, (before, after): &AroundServer) -> bool
     };
     for run in written.split(|c| !is_plain(c)) {
         let run = run.strip_prefix(before.as_str()).unwrap_or(run);
-        let mut ends = run.match_indices(['_', '-']).map(|(at, _)| at).chain([run.len()]);
+        let mut ends = run
+            .match_indices(['_', '-'])
+            .map(|(at, _)| at)
+            .chain([run.len()]);
         if ends.any(|at| is_it(&run[..at])) {
             return true;
         }
     }
-    let Some(at) = written.find("mcp") else { return false };
-    let Some(rest) = written[at..].strip_prefix(before.as_str()) else { return true };
+    let Some(at) = written.find("mcp") else {
+        return false;
+    };
+    let Some(rest) = written[at..].strip_prefix(before.as_str()) else {
+        return true;
+    };
     let server = rest.find(|c| !is_plain(c)).map_or(rest, |end| &rest[..end]);
     // The server is plainly written, and it was tried.
     server.matches("__").count() != 1
@@ -273,7 +330,11 @@ impl std::fmt::Display for Names {
 
 impl PermissionRule {
     fn read(written: &str) -> Result<PermissionRule, MatcherError> {
-        let problem = |text: &str| Err(MatcherError { problem: text.to_string() });
+        let problem = |text: &str| {
+            Err(MatcherError {
+                problem: text.to_string(),
+            })
+        };
         let (tool, inner) = match written.trim().split_once('(') {
             None => (written.trim(), None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
@@ -289,14 +350,22 @@ impl PermissionRule {
             None | Some("" | "*") => Of::All,
             Some(inner) => Of::read(tool, inner)?,
         };
-        Ok(PermissionRule { written: written.to_string(), tool: tool.to_string(), of })
+        Ok(PermissionRule {
+            written: written.to_string(),
+            tool: tool.to_string(),
+            of,
+        })
     }
 
     fn decide(&self, dialect: &Dialect, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         let names = dialect.tool_names(event);
         let mismatch = |found| {
             let (what, wanted) = ("if".to_string(), self.written.clone());
-            Err(Mismatch::Matcher { what, wanted, found })
+            Err(Mismatch::Matcher {
+                what,
+                wanted,
+                found,
+            })
         };
         let is_called = |name: &String| match self.tool.split_once('*') {
             Some((start, _)) => name.starts_with(start),
@@ -307,7 +376,9 @@ impl PermissionRule {
             None => is_one(&self.tool, &around),
         };
         if !names.iter().any(is_called)
-            && !dialect.around_unknown_server(event).is_some_and(may_be_called)
+            && !dialect
+                .around_unknown_server(event)
+                .is_some_and(may_be_called)
         {
             return mismatch(names);
         }
@@ -326,7 +397,11 @@ impl PermissionRule {
                     return Ok(());
                 };
                 let is_meant = form.fits(command, &action.line, event.spec().blocks);
-                if is_meant { Ok(()) } else { mismatch(vec![shortened(command)]) }
+                if is_meant {
+                    Ok(())
+                } else {
+                    mismatch(vec![shortened(command)])
+                }
             }
             Of::Text(text) => match event.context().text("toolInput") {
                 Some(input) if !input.contains(text) => mismatch(vec![input]),
@@ -352,7 +427,9 @@ impl Of {
                 };
                 PathMatch::read(&path).map(Of::Path)
             }
-            "WebFetch" => Ok(Of::Text(inner.trim_start_matches("domain:").replace('*', ""))),
+            "WebFetch" => Ok(Of::Text(
+                inner.trim_start_matches("domain:").replace('*', ""),
+            )),
             _ => {
                 let problem = format!("the part in parentheses means nothing for `{tool}`");
                 Err(MatcherError { problem })

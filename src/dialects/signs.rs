@@ -45,14 +45,29 @@ const fn sign(
     has: &'static [&'static str],
     lacks: &'static [&'static str],
 ) -> Sign {
-    Sign { dialect, named, has, lacks }
+    Sign {
+        dialect,
+        named,
+        has,
+        lacks,
+    }
 }
 
 /// Keys that are in no context of Claude Code, which has a `turn_id` in one event.
-const NOT_CLAUDES: &[&str] = &["timestamp", "sessionId", "conversation_id", "cursor_version"];
+const NOT_CLAUDES: &[&str] = &[
+    "timestamp",
+    "sessionId",
+    "conversation_id",
+    "cursor_version",
+];
 
-const NOT_CODEXS: &[&str] =
-    &["prompt_id", "timestamp", "sessionId", "conversation_id", "cursor_version"];
+const NOT_CODEXS: &[&str] = &[
+    "prompt_id",
+    "timestamp",
+    "sessionId",
+    "conversation_id",
+    "cursor_version",
+];
 
 const NOT_GEMINIS: &[&str] = words!(
     "prompt_id" "turn_id" "model" "permission_mode" "initial_prompt" "stop_reason" "type"
@@ -76,7 +91,13 @@ pub const SIGNS: &[Sign] = &[
         native::NAME,
         SignedEvents::Ours,
         &[],
-        &["hook_event_name", "type", "session_id", "conversation_id", "transcript_path"],
+        &[
+            "hook_event_name",
+            "type",
+            "session_id",
+            "conversation_id",
+            "transcript_path",
+        ],
     ),
     sign("pi", SignedEvents::Alone, &[], OF_HOSTS),
     sign("omp", SignedEvents::Alone, &[], OF_HOSTS),
@@ -84,12 +105,28 @@ pub const SIGNS: &[Sign] = &[
         "claude",
         SignedEvents::KnownOrNew,
         &["session_id", "prompt_id"],
-        &["turn_id", "timestamp", "sessionId", "conversation_id", "cursor_version"],
+        &[
+            "turn_id",
+            "timestamp",
+            "sessionId",
+            "conversation_id",
+            "cursor_version",
+        ],
     ),
     sign("claude", SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
-    sign("codex", SignedEvents::KnownOrNew, &["session_id", "turn_id", "model"], NOT_CODEXS),
+    sign(
+        "codex",
+        SignedEvents::KnownOrNew,
+        &["session_id", "turn_id", "model"],
+        NOT_CODEXS,
+    ),
     // Claude Code sends its model when a session starts, and no permission mode then.
-    sign("codex", SignedEvents::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
+    sign(
+        "codex",
+        SignedEvents::Known,
+        &["session_id", "model", "permission_mode"],
+        NOT_CODEXS,
+    ),
     sign("codex", SignedEvents::Alone, &["session_id"], NOT_CODEXS),
     // Copilot CLI sends neither a transcript nor a time with the events of the same names, and Qwen
     // Code sends both.
@@ -100,8 +137,18 @@ pub const SIGNS: &[Sign] = &[
         NOT_GEMINIS,
     ),
     sign("gemini", SignedEvents::Alone, &["session_id"], NOT_GEMINIS),
-    sign("cursor", SignedEvents::KnownOrNew, &["conversation_id", "cursor_version"], NOT_CURSORS),
-    sign("cursor", SignedEvents::Alone, &["conversation_id"], NOT_CURSORS),
+    sign(
+        "cursor",
+        SignedEvents::KnownOrNew,
+        &["conversation_id", "cursor_version"],
+        NOT_CURSORS,
+    ),
+    sign(
+        "cursor",
+        SignedEvents::Alone,
+        &["conversation_id"],
+        NOT_CURSORS,
+    ),
     sign(
         "copilot",
         SignedEvents::Nowhere,
@@ -109,21 +156,63 @@ pub const SIGNS: &[Sign] = &[
         // Grok Build sends the others too.
         &["event", "type", "hookEventName"],
     ),
-    sign("copilot", SignedEvents::Known, &["sessionId", "timestamp", "cwd"], NOT_COPILOTS_OWN),
+    sign(
+        "copilot",
+        SignedEvents::Known,
+        &["sessionId", "timestamp", "cwd"],
+        NOT_COPILOTS_OWN,
+    ),
     // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
     // looks the same but for the name.
-    sign("copilot", SignedEvents::KnownNotIn("gemini"), &["session_id", "timestamp"], NOT_COPILOTS),
+    sign(
+        "copilot",
+        SignedEvents::KnownNotIn("gemini"),
+        &["session_id", "timestamp"],
+        NOT_COPILOTS,
+    ),
     sign(
         "copilot",
         SignedEvents::KnownNotIn("gemini"),
         &["session_id", "timestamp", "stop_reason"],
-        &["type", "prompt_id", "turn_id", "model", "permission_mode", "conversation_id"],
+        &[
+            "type",
+            "prompt_id",
+            "turn_id",
+            "model",
+            "permission_mode",
+            "conversation_id",
+        ],
     ),
-    sign("windsurf", SignedEvents::KnownOrNew, &["agent_action_name", "trajectory_id"], &["event"]),
-    sign("agy", SignedEvents::Nowhere, &["conversationId", "workspacePaths"], &["event"]),
-    sign("cline", SignedEvents::KnownOrNew, &["clineVersion", "taskId"], &[]),
-    sign("kimi", SignedEvents::KnownOrNew, &["session_id", "client_type"], &[]),
-    sign("grok", SignedEvents::Known, &["hookEventName", "sessionId"], OF_HOSTS),
+    sign(
+        "windsurf",
+        SignedEvents::KnownOrNew,
+        &["agent_action_name", "trajectory_id"],
+        &["event"],
+    ),
+    sign(
+        "agy",
+        SignedEvents::Nowhere,
+        &["conversationId", "workspacePaths"],
+        &["event"],
+    ),
+    sign(
+        "cline",
+        SignedEvents::KnownOrNew,
+        &["clineVersion", "taskId"],
+        &[],
+    ),
+    sign(
+        "kimi",
+        SignedEvents::KnownOrNew,
+        &["session_id", "client_type"],
+        &[],
+    ),
+    sign(
+        "grok",
+        SignedEvents::Known,
+        &["hookEventName", "sessionId"],
+        OF_HOSTS,
+    ),
 ];
 
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
@@ -142,7 +231,10 @@ pub enum Doubt {
     Nobodys,
     /// It names an event that these have, and nothing shows whose it is.
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
-    Several { event: String, of: Vec<&'static str> },
+    Several {
+        event: String,
+        of: Vec<&'static str>,
+    },
     /// No host has such an event, and nothing shows whose it is.
     #[error("no known host has an event `{event}`, and the context does not show whose it is")]
     Strange { event: String },
@@ -163,13 +255,19 @@ fn listed(of: &[&str]) -> String {
 /// # Errors
 /// When that is not certain.
 pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
-    let fitting = SIGNS.iter().filter(|sign| sign.fits(context)).map(|sign| sign.dialect);
+    let fitting = SIGNS
+        .iter()
+        .filter(|sign| sign.fits(context))
+        .map(|sign| sign.dialect);
     let mut fitting: Vec<&'static str> = fitting.collect();
     // The rows of a dialect are next to each other.
     fitting.dedup();
     match fitting.as_slice() {
         [one] => match name_in(context, one) {
-            Some(event) => Ok(RecognisedEvent { dialect: one, event }),
+            Some(event) => Ok(RecognisedEvent {
+                dialect: one,
+                event,
+            }),
             None => Err(Doubt::Unnamed { dialect: one }),
         },
         several => Err(doubt(context, several)),
@@ -178,12 +276,16 @@ pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
 
 /// What a context may be where no row fits, or those of several.
 fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
-    let hosts = DIALECTS.iter().filter(|one| !SYSTEMS.iter().any(|system| system.name == one.name));
+    let hosts = DIALECTS
+        .iter()
+        .filter(|one| !SYSTEMS.iter().any(|system| system.name == one.name));
     let in_order = hosts.chain(SYSTEMS).map(|dialect| dialect.name);
     let mut named = None;
     let mut of = Vec::new();
     for dialect in in_order.chain([native::NAME]) {
-        let Some(event) = name_in(context, dialect) else { continue };
+        let Some(event) = name_in(context, dialect) else {
+            continue;
+        };
         if fitting.contains(&dialect) || is_known(dialect, &event) {
             of.push(dialect);
         }
@@ -213,7 +315,9 @@ fn has_event(dialect: &Dialect, event: &str) -> bool {
 }
 
 fn is_anothers(dialect: &str, event: &str) -> bool {
-    DIALECTS.iter().any(|other| other.name != dialect && has_event(other, event))
+    DIALECTS
+        .iter()
+        .any(|other| other.name != dialect && has_event(other, event))
 }
 
 impl Sign {
@@ -283,7 +387,9 @@ pub fn exits_with_one(text: &str) -> Option<usize> {
     if code().any(|(_, line)| has(line, BLOCKS_OTHERWISE)) {
         return None;
     }
-    code().find(|(_, line)| has(line, EXITS_WITH_ONE)).map(|(number, _)| number)
+    code()
+        .find(|(_, line)| has(line, EXITS_WITH_ONE))
+        .map(|(number, _)| number)
 }
 
 /// Looks for words that show for which host a script was written. Comments do not count.
@@ -307,7 +413,10 @@ pub fn written(text: &str) -> WrittenFor {
 /// The dialects after whose events a folder is named, written letter by letter; none for a name of
 /// ours. Of those whose hooks are written alike the first.
 pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
-    if catalog::EVENTS.iter().any(|spec| spec.name.eq_ignore_ascii_case(folder)) {
+    if catalog::EVENTS
+        .iter()
+        .any(|spec| spec.name.eq_ignore_ascii_case(folder))
+    {
         return Vec::new();
     }
     let is_named = |dialect: &&Dialect| {
@@ -317,5 +426,8 @@ pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
     let all: Vec<&'static Dialect> = DIALECTS.iter().copied().filter(is_named).collect();
     let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
     let is_like = |dialect: &&&'static Dialect| dialect.like.is_some_and(has);
-    all.iter().filter(|dialect| !is_like(dialect)).copied().collect()
+    all.iter()
+        .filter(|dialect| !is_like(dialect))
+        .copied()
+        .collect()
 }

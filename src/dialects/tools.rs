@@ -24,7 +24,11 @@ use crate::engine::spelling;
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
 const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
     ("command", &["cmd", "script"], &[ToolSort::Shell]),
-    ("command", &["patch", "input", "patchText"], &[ToolSort::Patch]),
+    (
+        "command",
+        &["patch", "input", "patchText"],
+        &[ToolSort::Patch],
+    ),
     (
         "file_path",
         &["path", "filePath", "absolute_path", "target_file"],
@@ -33,7 +37,11 @@ const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
     ("content", &["file_text", "contents"], &[ToolSort::Write]),
     ("old_string", &["old_str", "oldText"], &[ToolSort::Edit]),
     ("new_string", &["new_str", "newText"], &[ToolSort::Edit]),
-    ("path", &["dir_path", "directory"], &[ToolSort::Grep, ToolSort::Glob, ToolSort::List]),
+    (
+        "path",
+        &["dir_path", "directory"],
+        &[ToolSort::Grep, ToolSort::Glob, ToolSort::List],
+    ),
 ];
 
 /// Other keys that the tools of hosts are given.
@@ -44,17 +52,29 @@ const OTHER_KEYS: &str = "edits pattern url query prompt description timeout con
 pub fn meant_key(key: &str) -> Option<&'static str> {
     let usual = SPELLINGS.iter().map(|(key, _, _)| key);
     let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
-    let own = DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).flat_map(|row| row.keys);
+    let own = DIALECTS
+        .iter()
+        .flat_map(|dialect| dialect.tools.rows)
+        .flat_map(|row| row.keys);
     let usual = usual.copied().chain(OTHER_KEYS.split(' '));
     let known: Vec<&str> = usual.chain(own.map(|(_, own)| *own)).collect();
-    let is_known =
-        known.contains(&key) || key.strip_suffix('s').is_some_and(|one| known.contains(&one));
-    if is_known { None } else { spelling::nearest(key, known) }
+    let is_known = known.contains(&key)
+        || key
+            .strip_suffix('s')
+            .is_some_and(|one| known.contains(&one));
+    if is_known {
+        None
+    } else {
+        spelling::nearest(key, known)
+    }
 }
 
 /// What hosts call their own tools, those of MCP servers left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).map(|row| row.name)
+    DIALECTS
+        .iter()
+        .flat_map(|dialect| dialect.tools.rows)
+        .map(|row| row.name)
 }
 
 /// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
@@ -75,10 +95,19 @@ impl Dialect {
         if event.host() == self.name || self.tools.rows.is_empty() {
             return Vec::new();
         }
-        let Some(name) = context.string("toolName") else { return Vec::new() };
-        let input = context.value("toolInput").ok().flatten().unwrap_or(Value::Null);
+        let Some(name) = context.string("toolName") else {
+            return Vec::new();
+        };
+        let input = context
+            .value("toolInput")
+            .ok()
+            .flatten()
+            .unwrap_or(Value::Null);
         if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
-            return vec![HostCall { name: self.tools.mcp.write(&server, &tool), input }];
+            return vec![HostCall {
+                name: self.tools.mcp.write(&server, &tool),
+                input,
+            }];
         }
         match hear(&name, input, event) {
             Some(heard) => {
@@ -93,12 +122,19 @@ impl Dialect {
     /// The calls that a patch inside a shell command means, besides the command itself: Codex takes
     /// it from there and changes the files.
     pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
-        let Some(action) = event.action() else { return Vec::new() };
+        let Some(action) = event.action() else {
+            return Vec::new();
+        };
         let patched = action.patched();
         let command = action.command.as_deref().filter(|_| !patched.is_empty());
-        let Some(command) = command else { return Vec::new() };
+        let Some(command) = command else {
+            return Vec::new();
+        };
         if self.tools.of(ToolSort::Patch).is_some() {
-            return self.call(ToolSort::Patch, entry("command", command)).into_iter().collect();
+            return self
+                .call(ToolSort::Patch, entry("command", command))
+                .into_iter()
+                .collect();
         }
         let mut changes = patch::read(command);
         for path in patched {
@@ -108,18 +144,26 @@ impl Dialect {
                 changes.push((ToolSort::Edit, entry("file_path", &path)));
             }
         }
-        changes.into_iter().filter_map(|(sort, input)| self.call(sort, input)).collect()
+        changes
+            .into_iter()
+            .filter_map(|(sort, input)| self.call(sort, input))
+            .collect()
     }
 
     /// The names by which matchers mean the tool of `call`.
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
-        let also = self.tools.named(&call.name).flat_map(|row| row.also.iter().copied());
+        let also = self
+            .tools
+            .named(&call.name)
+            .flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
     }
 
     /// The names that the tool of `event` has for matchers of this dialect.
     pub fn tool_names(&self, event: &Event) -> Vec<String> {
-        let Some(name) = event.context().string("toolName") else { return Vec::new() };
+        let Some(name) = event.context().string("toolName") else {
+            return Vec::new();
+        };
         let mut names: Vec<String> = Vec::new();
         let mut add = |name: &str| {
             if !names.iter().any(|known| known == name) {
@@ -128,7 +172,10 @@ impl Dialect {
         };
         if event.host() == self.name || self.tools.rows.is_empty() {
             add(&name);
-            self.tools.named(&name).flat_map(Tool::names).for_each(&mut add);
+            self.tools
+                .named(&name)
+                .flat_map(Tool::names)
+                .for_each(&mut add);
             for call in self.patch_calls(event) {
                 self.names_of(&call).into_iter().for_each(&mut add);
             }
@@ -141,7 +188,10 @@ impl Dialect {
         if of_servers.is_empty() {
             self.calls(event).iter().for_each(|call| add(&call.name));
             let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
-            let rows = sorts.unwrap_or_default().into_iter().flat_map(|sort| self.rows_for(sort));
+            let rows = sorts
+                .unwrap_or_default()
+                .into_iter()
+                .flat_map(|sort| self.rows_for(sort));
             rows.flat_map(Tool::names).for_each(&mut add);
         }
         if names.is_empty() {
@@ -158,16 +208,27 @@ impl Dialect {
             None if matches!(sort, ToolSort::Write | ToolSort::Edit) => &[ToolSort::Patch],
             None => &[],
         };
-        others.iter().filter_map(|sort| self.tools.of(*sort)).collect()
+        others
+            .iter()
+            .filter_map(|sort| self.tools.of(*sort))
+            .collect()
     }
 
     fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
-        let Some(sort) = heard.sorts.first().copied() else { return Vec::new() };
+        let Some(sort) = heard.sorts.first().copied() else {
+            return Vec::new();
+        };
         let has = |sort| self.tools.of(sort).is_some();
         if sort == ToolSort::Patch && !has(sort) {
-            let text = heard.input.get("command").and_then(Value::as_str).unwrap_or_default();
+            let text = heard
+                .input
+                .get("command")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let changes = patch::read(text).into_iter();
-            return changes.filter_map(|(sort, one)| self.call(sort, one)).collect();
+            return changes
+                .filter_map(|(sort, one)| self.call(sort, one))
+                .collect();
         }
         if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
             let input = entry("command", &patch::write(sort, &heard.input));
@@ -177,13 +238,22 @@ impl Dialect {
             true => one_by_one(heard.input),
             false => vec![heard.input],
         };
-        inputs.into_iter().filter_map(|one| self.call(sort, one)).collect()
+        inputs
+            .into_iter()
+            .filter_map(|one| self.call(sort, one))
+            .collect()
     }
 
     fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
         let row = self.tools.of(sort)?;
-        let input = input.into_iter().map(|(key, value)| (row.own_key(key), value)).collect();
-        Some(HostCall { name: row.name.to_string(), input: Value::Object(input) })
+        let input = input
+            .into_iter()
+            .map(|(key, value)| (row.own_key(key), value))
+            .collect();
+        Some(HostCall {
+            name: row.name.to_string(),
+            input: Value::Object(input),
+        })
     }
 
     /// What a hook of this dialect has made of the input that it got in its call number
@@ -196,11 +266,22 @@ impl Dialect {
         let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
         let Some(told) = calls.get(which) else {
             // A part of a call of the hook's own host.
-            return if which > 0 { no_way("it is a part of the host's call") } else { Ok(new) };
+            return if which > 0 {
+                no_way("it is a part of the host's call")
+            } else {
+                Ok(new)
+            };
         };
-        let old = event.context().value("toolInput").ok().flatten().unwrap_or(Value::Null);
+        let old = event
+            .context()
+            .value("toolInput")
+            .ok()
+            .flatten()
+            .unwrap_or(Value::Null);
         // JSON in a string, as some hosts write it.
-        let parsed = new.as_str().and_then(|text| serde_json::from_str(text).ok());
+        let parsed = new
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
         let new = parsed.unwrap_or(new);
         if new == told.input {
             return Ok(old);
@@ -227,7 +308,13 @@ impl Dialect {
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
         }
-        Ok(Value::Object(in_the_words_of(&old, sort, &name, event, usual(sort, new))))
+        Ok(Value::Object(in_the_words_of(
+            &old,
+            sort,
+            &name,
+            event,
+            usual(sort, new),
+        )))
     }
 }
 
@@ -256,11 +343,15 @@ fn in_the_words_of(
         }
         row.map_or(key.clone(), |row| row.own_key(key))
     };
-    new.into_iter().map(|(key, value)| (own(key), value)).collect()
+    new.into_iter()
+        .map(|(key, value)| (own(key), value))
+        .collect()
 }
 
 fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    let of = SPELLINGS.iter().filter(move |(_, _, sorts)| sorts.contains(&sort));
+    let of = SPELLINGS
+        .iter()
+        .filter(move |(_, _, sorts)| sorts.contains(&sort));
     of.map(|(usual, others, _)| (*usual, *others))
 }
 
@@ -289,8 +380,10 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     // A key of the asking host's own is one of the usual.
     let row = host_of(event).and_then(|host| host.tools.named(name).next());
     let usual_key = |key: String| row.map_or(key.clone(), |row| row.usual_key(key));
-    let input: Map<String, Value> =
-        input.into_iter().map(|(key, value)| (usual_key(key), value)).collect();
+    let input: Map<String, Value> = input
+        .into_iter()
+        .map(|(key, value)| (usual_key(key), value))
+        .collect();
     let mut sorts = sorts(name, event);
     let edits = ["edits", "old_string", "old_str", "oldText"];
     if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
@@ -309,7 +402,9 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
 /// What a tool of this name is: by the host's own table, else by any, else by the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
-    let own = host_of(event).into_iter().flat_map(|host| host.tools.named(name));
+    let own = host_of(event)
+        .into_iter()
+        .flat_map(|host| host.tools.named(name));
     let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
     if !found.is_empty() {
         return found;
@@ -323,8 +418,13 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
         return vec![ToolSort::Patch];
     }
     // An unknown tool counts as a shell when it gets a command line.
-    let has_command = event.action().is_some_and(|action| action.command.is_some());
-    match event.action().map_or(ActionKind::Other, |action| action.kind) {
+    let has_command = event
+        .action()
+        .is_some_and(|action| action.command.is_some());
+    match event
+        .action()
+        .map_or(ActionKind::Other, |action| action.kind)
+    {
         ActionKind::Shell => vec![ToolSort::Shell],
         ActionKind::Read => vec![ToolSort::Read],
         ActionKind::Write => vec![ToolSort::Write],
@@ -338,7 +438,10 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
 }
 
 fn host_of(event: &Event) -> Option<&'static Dialect> {
-    DIALECTS.iter().find(|dialect| dialect.name == event.host()).copied()
+    DIALECTS
+        .iter()
+        .find(|dialect| dialect.name == event.host())
+        .copied()
 }
 
 fn entry(key: &str, text: &str) -> Map<String, Value> {
@@ -348,11 +451,20 @@ fn entry(key: &str, text: &str) -> Map<String, Value> {
 /// Several edits of one file, each by itself.
 fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let edits = input.get("edits").and_then(Value::as_array);
-    let all: Option<Vec<_>> =
-        edits.map(|it| it.iter().map(Value::as_object).collect()).unwrap_or_default();
-    let Some(edits) = all.filter(|edits| !edits.is_empty()) else { return vec![input] };
+    let all: Option<Vec<_>> = edits
+        .map(|it| it.iter().map(Value::as_object).collect())
+        .unwrap_or_default();
+    let Some(edits) = all.filter(|edits| !edits.is_empty()) else {
+        return vec![input];
+    };
     let edits: Vec<_> = edits.into_iter().cloned().collect();
     input.remove("edits");
-    let with = |edit| input.clone().into_iter().chain(usual(ToolSort::Edit, edit)).collect();
+    let with = |edit| {
+        input
+            .clone()
+            .into_iter()
+            .chain(usual(ToolSort::Edit, edit))
+            .collect()
+    };
     edits.into_iter().map(with).collect()
 }

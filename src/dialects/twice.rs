@@ -32,7 +32,11 @@ impl Binding {
             return None;
         }
         let id = id(event)?;
-        Some(FormOfCall { session, id, form: self.form() })
+        Some(FormOfCall {
+            session,
+            id,
+            form: self.form(),
+        })
     }
 
     /// The call of an event about which its host asks by a command and in another way too. Both have
@@ -44,7 +48,11 @@ impl Binding {
             format!("{} as {payload}", event.spec().name)
         };
         let id = id(event).unwrap_or_else(of_payload);
-        Some(FormOfCall { session, id, form: self.form() })
+        Some(FormOfCall {
+            session,
+            id,
+            form: self.form(),
+        })
     }
 
     fn form(self) -> String {
@@ -54,7 +62,10 @@ impl Binding {
     /// Whether a context that comes from the host is in the other one of its two spellings, where
     /// it has two.
     pub fn is_other_spelling(self, context: &Context) -> bool {
-        self.row.also.iter().any(|(theirs, _)| context.raw(theirs).is_some())
+        self.row
+            .also
+            .iter()
+            .any(|(theirs, _)| context.raw(theirs).is_some())
     }
 }
 
@@ -72,7 +83,11 @@ fn id(event: &Event) -> Option<String> {
         return None;
     }
     let input = context.value("toolInput").ok().flatten()?;
-    Some(format!("{name} at {} of {}", moment(context)?, digest(&input.to_string())))
+    Some(format!(
+        "{name} at {} of {}",
+        moment(context)?,
+        digest(&input.to_string())
+    ))
 }
 
 /// The millisecond that a host gives: a number of them, or RFC 3339 with three digits at least.
@@ -82,7 +97,9 @@ fn moment(context: &Context) -> Option<u128> {
         Value::String(text) => {
             let (_, fraction) = text.split_once('.')?;
             let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            let time = humantime::parse_rfc3339(&text).ok().filter(|_| digits >= 3)?;
+            let time = humantime::parse_rfc3339(&text)
+                .ok()
+                .filter(|_| digits >= 3)?;
             Some(time.duration_since(UNIX_EPOCH).ok()?.as_millis())
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,

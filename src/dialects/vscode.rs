@@ -11,21 +11,52 @@ use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, to
 use crate::engine::event::Schedule;
 
 const PATH: (&str, &str) = ("file_path", "filePath");
-const EDIT: &[(&str, &str)] = &[PATH, ("old_string", "oldString"), ("new_string", "newString")];
+const EDIT: &[(&str, &str)] = &[
+    PATH,
+    ("old_string", "oldString"),
+    ("new_string", "newString"),
+];
 
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("run_in_terminal", ToolSort::Shell),
-        Tool { keys: &[PATH], ..tool("read_file", ToolSort::Read) },
-        Tool { keys: &[PATH], ..tool("create_file", ToolSort::Write) },
-        Tool { keys: EDIT, ..tool("replace_string_in_file", ToolSort::Edit) },
-        Tool { keys: EDIT, ..tool("multi_replace_string_in_file", ToolSort::Edit) },
-        Tool { keys: EDIT, ..tool("insert_edit_into_file", ToolSort::Edit) },
-        Tool { keys: &[("command", "input")], ..tool("apply_patch", ToolSort::Patch) },
-        Tool { keys: &[("pattern", "query")], ..tool("grep_search", ToolSort::Grep) },
-        Tool { keys: &[("pattern", "query")], ..tool("file_search", ToolSort::Glob) },
+        Tool {
+            keys: &[PATH],
+            ..tool("read_file", ToolSort::Read)
+        },
+        Tool {
+            keys: &[PATH],
+            ..tool("create_file", ToolSort::Write)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("replace_string_in_file", ToolSort::Edit)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("multi_replace_string_in_file", ToolSort::Edit)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("insert_edit_into_file", ToolSort::Edit)
+        },
+        Tool {
+            keys: &[("command", "input")],
+            ..tool("apply_patch", ToolSort::Patch)
+        },
+        Tool {
+            keys: &[("pattern", "query")],
+            ..tool("grep_search", ToolSort::Grep)
+        },
+        Tool {
+            keys: &[("pattern", "query")],
+            ..tool("file_search", ToolSort::Glob)
+        },
         tool("list_dir", ToolSort::List),
-        Tool { keys: &[("url", "urls")], ..tool("fetch_webpage", ToolSort::Fetch) },
+        Tool {
+            keys: &[("url", "urls")],
+            ..tool("fetch_webpage", ToolSort::Fetch)
+        },
         tool("runSubagent", ToolSort::Agent),
     ],
     mcp: Mcp::Single,

@@ -43,6 +43,8 @@ impl Dialect {
     /// yet.
     pub fn shortest_budget(&'static self) -> Option<Duration> {
         let gates = self.events.iter().filter(|row| row.blocks);
-        gates.filter_map(|row| Binding { dialect: self, row }.budget()).min()
+        gates
+            .filter_map(|row| Binding { dialect: self, row }.budget())
+            .min()
     }
 }

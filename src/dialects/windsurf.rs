@@ -40,7 +40,10 @@ const INPUT: (&str, &str) = ("mcp_tool_arguments", "toolInput");
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool { keys: &[("command", "command_line")], ..tool("run_command", ToolSort::Shell) },
+        Tool {
+            keys: &[("command", "command_line")],
+            ..tool("run_command", ToolSort::Shell)
+        },
         tool("read_code", ToolSort::Read),
         tool("write_code", ToolSort::Edit),
     ],
@@ -48,11 +51,14 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits is nowhere stated, and no setting says it.
-const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).inside(FACTS).waits(Wait {
-    usual: Duration::from_secs(30),
-    longest: None,
-    is_known: false,
-});
+const ROW: DialectEvent = DialectEvent::OBSERVER
+    .keys(&[SESSION])
+    .inside(FACTS)
+    .waits(Wait {
+        usual: Duration::from_secs(30),
+        longest: None,
+        is_known: false,
+    });
 
 pub(super) static WINDSURF: Dialect = Dialect {
     name: "windsurf",
@@ -63,13 +69,21 @@ pub(super) static WINDSURF: Dialect = Dialect {
     events: &[
         ROW.gate("pre_user_prompt", "prompt.submit", &GATES)
             .keys(&[SESSION, ("user_prompt", "prompt")]),
-        ROW.gate("pre_run_command", "tool.pre", &GATES).of_tool("run_command", COMMAND),
-        ROW.gate("pre_write_code", "tool.pre", &GATES).of_tool("write_code", EDITS),
-        ROW.gate("pre_read_code", "tool.pre", &GATES).of_tool("read_code", FILE),
-        ROW.gate("pre_mcp_tool_use", "tool.pre", &GATES).keys(&[SESSION, TOOL, INPUT]).of_servers(),
-        ROW.told("post_run_command", "tool.post", &TOLD).of_tool("run_command", COMMAND),
-        ROW.told("post_write_code", "tool.post", &TOLD).of_tool("write_code", EDITS),
-        ROW.told("post_read_code", "tool.post", &TOLD).of_tool("read_code", FILE),
+        ROW.gate("pre_run_command", "tool.pre", &GATES)
+            .of_tool("run_command", COMMAND),
+        ROW.gate("pre_write_code", "tool.pre", &GATES)
+            .of_tool("write_code", EDITS),
+        ROW.gate("pre_read_code", "tool.pre", &GATES)
+            .of_tool("read_code", FILE),
+        ROW.gate("pre_mcp_tool_use", "tool.pre", &GATES)
+            .keys(&[SESSION, TOOL, INPUT])
+            .of_servers(),
+        ROW.told("post_run_command", "tool.post", &TOLD)
+            .of_tool("run_command", COMMAND),
+        ROW.told("post_write_code", "tool.post", &TOLD)
+            .of_tool("write_code", EDITS),
+        ROW.told("post_read_code", "tool.post", &TOLD)
+            .of_tool("read_code", FILE),
         ROW.told("post_mcp_tool_use", "tool.post", &TOLD)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
             .of_servers(),

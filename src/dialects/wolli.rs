@@ -11,12 +11,18 @@ use super::results::{Act, key};
 use super::row::{Dialect, DialectEvent};
 use crate::engine::event::Merge::{Append, Chain, SameRole};
 
-const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };
+const BEFORE: DialectEvent = DialectEvent {
+    keeps_thrown: true,
+    ..DialectEvent::OBSERVER
+};
 
 /// What the user has sent, as pi and oh-my-pi have it too. It cannot be blocked there; to take it
 /// is the strictest answer: the model never sees it.
-pub(super) const INPUT: DialectEvent =
-    BEFORE.named("input", "prompt.submit").keys(&[("text", "prompt")]).blocks(true).results(&[
+pub(super) const INPUT: DialectEvent = BEFORE
+    .named("input", "prompt.submit")
+    .keys(&[("text", "prompt")])
+    .blocks(true)
+    .results(&[
         key(
             "action",
             Action(&[
@@ -44,22 +50,31 @@ pub(super) static WOLLI: Dialect = Dialect {
             ]),
         BEFORE
             .named("tool_result", "tool.post")
-            .keys(&[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")])
+            .keys(&[
+                ("input", "toolInput"),
+                ("toolCallId", "toolUseId"),
+                ("content", "result"),
+            ])
             .results(&[
                 key("content", Field("result", Chain)),
                 key("details", Field("details", Chain)),
                 key("isError", Field("isError", Chain)),
             ]),
         INPUT,
-        BEFORE.named("context", "model.pre").results(&[key("messages", Field("messages", Chain))]),
+        BEFORE
+            .named("context", "model.pre")
+            .results(&[key("messages", Field("messages", Chain))]),
         BEFORE
             .named("provider_request", "provider.request")
             .aliases(&["before_provider_request"])
             .whole("payload", Chain),
-        BEFORE.named("agent_start", "agent.start").aliases(&["before_agent_start"]).results(&[
-            key("message", Entry("messages", Append)),
-            key("systemPrompt", Field("systemPrompt", Chain)),
-        ]),
+        BEFORE
+            .named("agent_start", "agent.start")
+            .aliases(&["before_agent_start"])
+            .results(&[
+                key("message", Entry("messages", Append)),
+                key("systemPrompt", Field("systemPrompt", Chain)),
+            ]),
         BEFORE
             .named("compact", "compact.pre")
             .aliases(&["session_before_compact"])

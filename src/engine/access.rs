@@ -11,7 +11,8 @@ const STICKY: u32 = 0o1000;
 /// Whether every user may write a file, or put other files into a folder, and can reach it. A
 /// folder above it that only its owner may enter keeps the others out.
 pub fn is_open_to_everyone(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| everyone_may_write(path, &meta))
+    path.metadata()
+        .is_ok_and(|meta| everyone_may_write(path, &meta))
 }
 
 /// The same, for a path that was just looked at.
@@ -23,9 +24,13 @@ pub fn everyone_may_write(path: &Path, meta: &Metadata) -> bool {
 
 fn can_be_reached(path: &Path) -> bool {
     // An unknown folder counts as reachable.
-    let Ok(path) = path.canonicalize() else { return true };
+    let Ok(path) = path.canonicalize() else {
+        return true;
+    };
     path.ancestors().skip(1).all(|folder| {
-        folder.metadata().map_or(true, |meta| meta.permissions().mode() & SEARCH_BY_OTHERS != 0)
+        folder.metadata().map_or(true, |meta| {
+            meta.permissions().mode() & SEARCH_BY_OTHERS != 0
+        })
     })
 }
 

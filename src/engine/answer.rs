@@ -41,7 +41,10 @@ pub(crate) use text::{InText, read_text, without_colours};
 impl<'a> Permit<'a> {
     /// The convention for reading its results; `None` for hookrun's own contract.
     fn convention(self) -> Option<&'a dyn Convention> {
-        self.hook.convention.as_deref().filter(|one| one.has_own_results())
+        self.hook
+            .convention
+            .as_deref()
+            .filter(|one| one.has_own_results())
     }
 
     /// Whether unknown keys in an answer are errors: at a gate, unless the hook's own system
@@ -68,7 +71,12 @@ pub fn judge(
     };
     let text = stdout.text();
     let text = text.trim_start_matches('\u{feff}').trim();
-    let printed = Printed { status, stdout: text, is_cut: stdout.is_cut(), stderr };
+    let printed = Printed {
+        status,
+        stdout: text,
+        is_cut: stdout.is_cut(),
+        stderr,
+    };
     if let Some(convention) = permit.convention() {
         return convention.judge(&printed, permit);
     }
@@ -145,14 +153,23 @@ pub(crate) fn failed(
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let words = failure.failure().filter(|_| !stdout.head.is_empty());
-    let Some(words) = words else { return (failure, Vec::new()) };
+    let Some(words) = words else {
+        return (failure, Vec::new());
+    };
     let text = stdout.text();
     let text = without_colours(&text).unwrap_or(text);
-    let on_a_line = permit.convention().and_then(|one| one.refusal_on_a_line(&text, permit));
+    let on_a_line = permit
+        .convention()
+        .and_then(|one| one.refusal_on_a_line(&text, permit));
     let found = on_a_line.or_else(|| search(text.trim(), permit.vocabulary()).refusal);
-    let Some(reason) = found else { return (failure, Vec::new()) };
+    let Some(reason) = found else {
+        return (failure, Vec::new());
+    };
     let (ending, _) = in_text(Decision::Block { reason }, None);
-    (ending, vec![format!("it had blocked, and then failed: {words}")])
+    (
+        ending,
+        vec![format!("it had blocked, and then failed: {words}")],
+    )
 }
 
 /// Reads text that is one JSON object, or begins like one.
@@ -218,15 +235,26 @@ pub(crate) fn refused_by_status(
     printed: &Printed<'_>,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let Printed { status, stdout, is_cut, stderr } = *printed;
+    let Printed {
+        status,
+        stdout,
+        is_cut,
+        stderr,
+    } = *printed;
     let stderr = stderr.text();
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
-    let object = if is_cut { None } else { own_entries_of(stdout).ok() };
-    let said = object.as_deref().and_then(|entries| match last(entries, "reason") {
-        Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
-        _ => None,
-    });
+    let object = if is_cut {
+        None
+    } else {
+        own_entries_of(stdout).ok()
+    };
+    let said = object
+        .as_deref()
+        .and_then(|entries| match last(entries, "reason") {
+            Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
+            _ => None,
+        });
     let reason = if !stderr.is_empty() {
         stderr.to_string()
     } else if let Some(reason) = said {
@@ -237,14 +265,25 @@ pub(crate) fn refused_by_status(
         if stdout.is_empty() {
             notes.push(SAID_NOTHING.to_string());
         }
-        format!("hook `{}` exited with status {status} and gave no reason", permit.hook.name)
+        format!(
+            "hook `{}` exited with status {status} and gave no reason",
+            permit.hook.name
+        )
     };
-    if let Some(Value::Bool(true)) = object.as_deref().and_then(|entries| last(entries, "continue"))
+    if let Some(Value::Bool(true)) = object
+        .as_deref()
+        .and_then(|entries| last(entries, "continue"))
     {
         notes.push("`continue: true` is void: a non-zero exit status blocks".to_string());
     }
-    if let Some(signal) = status.checked_sub(128).filter(|signal| (1..=31).contains(signal)) {
-        notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
+    if let Some(signal) = status
+        .checked_sub(128)
+        .filter(|signal| (1..=31).contains(signal))
+    {
+        notes.push(format!(
+            "status {status} is what a shell reports for {}",
+            signal_name(signal)
+        ));
     }
     let mut verdict = Verdict::new(Decision::Block { reason }, ContractRule::NonZeroExit);
     if let Some(Value::Array(_)) = object.as_deref().and_then(|said| last(said, "findings")) {

@@ -40,7 +40,10 @@ pub fn run(
     let spec = event.spec().clone();
     let trace = surroundings.trace_context(event);
     let mut chain = Chain {
-        hooks: plan.hooks().map(|planned| Arc::clone(&planned.hook)).collect(),
+        hooks: plan
+            .hooks()
+            .map(|planned| Arc::clone(&planned.hook))
+            .collect(),
         came: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
@@ -59,24 +62,41 @@ pub fn run(
     };
     let last = plan.steps.iter().rposition(PlanStep::starts_programs);
     for (number, step) in plan.steps.into_iter().enumerate() {
-        chain.stores.pipes.expect_more(last.is_some_and(|last| number < last));
+        chain
+            .stores
+            .pipes
+            .expect_more(last.is_some_and(|last| number < last));
         chain.step(number, step);
     }
     chain.ask_again();
-    let Chain { event, mut merger, runs, .. } = chain;
+    let Chain {
+        event,
+        mut merger,
+        runs,
+        ..
+    } = chain;
     let is_stopped = engine.is_aborted();
     if spec.blocks && is_stopped {
         merger.refuse(told_to_stop(engine.stopped_by()));
     }
     let outcome = merger.finish();
-    Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None, trace: Some(trace) }
+    Run {
+        event,
+        hooks: runs,
+        outcome,
+        took: started.elapsed(),
+        earlier: None,
+        trace: Some(trace),
+    }
 }
 
 /// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
 /// event.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
     let fate = |planned: &PlannedHook| fate_of(planned.selection.clone(), wanted.clone());
-    plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned))).collect()
+    plan.hooks()
+        .map(|planned| HookRun::new(&planned.hook, event, fate(planned)))
+        .collect()
 }
 
 fn fate_of(selection: Selection, wanted: Fate) -> Fate {
@@ -152,7 +172,8 @@ impl Chain<'_> {
             for turn in self.turns(&hook) {
                 places.push(self.runs.len());
                 wanted.push(turn);
-                self.runs.push(HookRun::new(&hook, &self.event, Fate::Unreached));
+                self.runs
+                    .push(HookRun::new(&hook, &self.event, Fate::Unreached));
             }
         }
         if wanted.is_empty() {
@@ -194,7 +215,9 @@ impl Chain<'_> {
             let turns: Vec<(HookTurn, bool)> = step
                 .iter()
                 .flat_map(|one| {
-                    self.turns(&one.hook).into_iter().map(|turn| (turn, one.has_rewritten))
+                    self.turns(&one.hook)
+                        .into_iter()
+                        .map(|turn| (turn, one.has_rewritten))
                 })
                 .collect();
             let (turns, have_rewritten): (Vec<HookTurn>, Vec<bool>) = turns.into_iter().unzip();
@@ -205,7 +228,11 @@ impl Chain<'_> {
                     rewriter.name
                 ));
                 self.hear_again(&turn.hook, &trace, has_rewritten);
-                self.runs.push(HookRun::new(&turn.hook, &self.event, Fate::Ran(Box::new(trace))));
+                self.runs.push(HookRun::new(
+                    &turn.hook,
+                    &self.event,
+                    Fate::Ran(Box::new(trace)),
+                ));
             }
         }
     }
@@ -214,18 +241,29 @@ impl Chain<'_> {
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
             // A failure that lets the event pass was reported already, or no longer matters.
-            let is_ours =
-                matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
+            let is_ours = matches!(
+                trace.ending,
+                Ending::OutOfBudget { .. } | Ending::Aborted { .. }
+            );
             if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
                 self.hear(hook, trace);
             }
             return;
         };
         let change = verdict.update.iter().find(|(field, new)| {
-            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+            let old = self
+                .event
+                .context()
+                .value(field)
+                .ok()
+                .flatten()
+                .unwrap_or(Value::Null);
             old != *new
         });
-        let mut heard = Contribution::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
+        let mut heard = Contribution::Verdict(Verdict {
+            update: Vec::new(),
+            ..verdict.clone()
+        });
         if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
             // The first run has already reported this.
             verdict.output = None;
@@ -234,10 +272,22 @@ impl Chain<'_> {
         }
         match change {
             Some((field, new)) if has_rewritten => {
-                let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+                let old = self
+                    .event
+                    .context()
+                    .value(field)
+                    .ok()
+                    .flatten()
+                    .unwrap_or(Value::Null);
                 let rejected = Some("a hook rewrites once; this was its second run".to_string());
                 let (hook, field, new) = (hook.name.clone(), field.clone(), new.clone());
-                self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
+                self.merger.rewritten(Rewritten {
+                    hook,
+                    field,
+                    old,
+                    new,
+                    rejected,
+                });
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
                 let words = format!(
@@ -274,7 +324,13 @@ impl Chain<'_> {
             Some(convention) => convention.parts(self.seen(), &hook.matcher),
             None => vec![EventPart::WHOLE],
         };
-        parts.into_iter().map(|part| HookTurn { hook: Arc::clone(hook), part }).collect()
+        parts
+            .into_iter()
+            .map(|part| HookTurn {
+                hook: Arc::clone(hook),
+                part,
+            })
+            .collect()
     }
 
     /// What a hook gets on stdin.
@@ -315,8 +371,10 @@ impl Chain<'_> {
         let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
         if hooks.iter().all(|hook| hook.handler.is_function()) {
-            let jobs: Vec<Job<'_>> =
-                hooks.iter().filter_map(|hook| preparation::call(hook, self.seen())).collect();
+            let jobs: Vec<Job<'_>> = hooks
+                .iter()
+                .filter_map(|hook| preparation::call(hook, self.seen()))
+                .collect();
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
@@ -330,7 +388,10 @@ impl Chain<'_> {
             .zip(payloads)
             .map(|(turn, payload)| preparation.prepared(turn, payload))
             .collect();
-        let jobs: Vec<Job<'_>> = prepared.iter_mut().map(|one| preparation.job(one)).collect();
+        let jobs: Vec<Job<'_>> = prepared
+            .iter_mut()
+            .map(|one| preparation.job(one))
+            .collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
         let cwd_note = preparation.cwd_note.clone();
         add_notes(cwd_note, self.seen(), hooks, &mut traces);
@@ -343,7 +404,9 @@ impl Chain<'_> {
         let blocks = spec.blocks;
         // A failure ends the other hooks of its step only if all of them fail closed: the loop does
         // not know which hook a failure comes from.
-        let all_close = hooks.iter().all(|hook| hook.on_failure(spec) == OnFailure::Block);
+        let all_close = hooks
+            .iter()
+            .all(|hook| hook.on_failure(spec) == OnFailure::Block);
         move |trace: &Trace| blocks && refuses(&trace.ending, all_close)
     }
 
@@ -353,7 +416,10 @@ impl Chain<'_> {
         };
         // Running out of budget or being interrupted is not the hook's failure, so the hook's
         // `on_failure` does not open the gate.
-        let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
+        let is_ours = matches!(
+            trace.ending,
+            Ending::OutOfBudget { .. } | Ending::Aborted { .. }
+        );
         let own = hook.on_failure(self.event.spec());
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // A hook that asks may still rewrite in the same answer.
@@ -387,8 +453,10 @@ impl Chain<'_> {
             | ContractRule::PassingExit
             | ContractRule::Ruled => false,
         };
-        if let Some(came) =
-            self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)
+        if let Some(came) = self
+            .came
+            .as_ref()
+            .filter(|came| is_result && came.spec().conduct.last_result)
         {
             self.event = came.clone();
             self.merger.start_over();
@@ -402,7 +470,13 @@ impl Chain<'_> {
                 continue;
             };
             let rule = rule.merge;
-            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+            let old = self
+                .event
+                .context()
+                .value(field)
+                .ok()
+                .flatten()
+                .unwrap_or(Value::Null);
             let already = self.merger.has_rewritten(field);
             let merged = match is_frozen {
                 true => Err("a person decides about the event as it was then".to_string()),
@@ -421,7 +495,10 @@ impl Chain<'_> {
             if rejected.is_none() {
                 self.inputs = HookInputs::default();
                 self.rewrites += 1;
-                let own = self.turned.iter_mut().find(|one| one.hook.name == hook.name);
+                let own = self
+                    .turned
+                    .iter_mut()
+                    .find(|one| one.hook.name == hook.name);
                 if let Some(own) = own {
                     own.rewrites = self.rewrites;
                     own.has_rewritten = true;
@@ -431,7 +508,13 @@ impl Chain<'_> {
                 self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
             }
             let (hook, field) = (hook.name.clone(), field.clone());
-            self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
+            self.merger.rewritten(Rewritten {
+                hook,
+                field,
+                old,
+                new,
+                rejected,
+            });
         }
     }
 }

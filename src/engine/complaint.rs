@@ -14,12 +14,18 @@ pub struct Complaint {
 impl Complaint {
     /// A complaint that has no cure, or says it already.
     pub(crate) fn new(cause: impl Into<String>) -> Complaint {
-        Complaint { cause: cause.into(), cure: None }
+        Complaint {
+            cause: cause.into(),
+            cure: None,
+        }
     }
 
     /// A complaint and its cure.
     pub(crate) fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
-        Complaint { cause: cause.into(), cure: Some(cure.into()) }
+        Complaint {
+            cause: cause.into(),
+            cure: Some(cure.into()),
+        }
     }
 }
 

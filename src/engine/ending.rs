@@ -89,7 +89,10 @@ pub struct StartError {
 impl StartError {
     /// What is wrong: lower case, no full stop; and what to do.
     pub fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
-        StartError { problem: problem.into(), cure: cure.into() }
+        StartError {
+            problem: problem.into(),
+            cure: cure.into(),
+        }
     }
 }
 
@@ -107,7 +110,9 @@ pub struct FailureRow {
 pub const FAILURES: &[FailureRow] = &[
     FailureRow {
         what: "still running at its timeout; its process tree is killed",
-        example: || Ending::TimedOut { after: DEFAULT_TIMEOUT },
+        example: || Ending::TimedOut {
+            after: DEFAULT_TIMEOUT,
+        },
     },
     FailureRow {
         what: "could not be started",
@@ -116,12 +121,18 @@ pub const FAILURES: &[FailureRow] = &[
             Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
         },
     },
-    FailureRow { what: "killed by a signal", example: || Ending::Killed { signal: 11 } },
+    FailureRow {
+        what: "killed by a signal",
+        example: || Ending::Killed { signal: 11 },
+    },
     FailureRow {
         what: "used more than its `limits` allow; its process tree is killed",
         example: || {
             let problem = "it held 70.2 MiB of 64 MiB".into();
-            Ending::OverLimit { limit: "memory", problem }
+            Ending::OverLimit {
+                limit: "memory",
+                problem,
+            }
         },
     },
     FailureRow {
@@ -143,12 +154,17 @@ pub const FAILURES: &[FailureRow] = &[
         what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
         example: || {
             let problem = "exited with status 1: cannot read the policy".into();
-            Ending::Threw { problem, left: Vec::new() }
+            Ending::Threw {
+                problem,
+                left: Vec::new(),
+            }
         },
     },
     FailureRow {
         what: "not done when the whole budget (`--budget`) was used up",
-        example: || Ending::OutOfBudget { budget: Duration::from_secs(10) },
+        example: || Ending::OutOfBudget {
+            budget: Duration::from_secs(10),
+        },
     },
     FailureRow {
         what: "not done when hookrun was interrupted",
@@ -156,11 +172,15 @@ pub const FAILURES: &[FailureRow] = &[
     },
     FailureRow {
         what: "another part of the program took its exit status",
-        example: || Ending::Lost { problem: "…".into() },
+        example: || Ending::Lost {
+            problem: "…".into(),
+        },
     },
     FailureRow {
         what: "a function of the program around it returned an error, or panicked",
-        example: || Ending::Errored { problem: "panicked: index out of bounds".into() },
+        example: || Ending::Errored {
+            problem: "panicked: index out of bounds".into(),
+        },
     },
 ];
 
@@ -186,7 +206,11 @@ impl Ending {
 
     /// What the hook said, if it answered.
     pub fn verdict(&self) -> Option<&Verdict> {
-        if let Ending::Answered(verdict) = self { Some(verdict) } else { None }
+        if let Ending::Answered(verdict) = self {
+            Some(verdict)
+        } else {
+            None
+        }
     }
 
     /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
@@ -203,14 +227,17 @@ impl Ending {
             // The author of another time knows how.
             Ending::TimedOut { after } if *after == DEFAULT_TIMEOUT => {
                 let after = duration_text(*after);
-                Some(format!("timed out after {after}; `# hookrun: timeout=60s` gives it more"))
+                Some(format!(
+                    "timed out after {after}; `# hookrun: timeout=60s` gives it more"
+                ))
             }
             Ending::TimedOut { after } => {
                 Some(format!("timed out after {}", duration_text(*after)))
             }
-            Ending::OutOfBudget { budget } => {
-                Some(format!("the budget of {} was used up", duration_text(*budget)))
-            }
+            Ending::OutOfBudget { budget } => Some(format!(
+                "the budget of {} was used up",
+                duration_text(*budget)
+            )),
             Ending::Aborted { signal } => Some(told_to_stop(*signal)),
             Ending::NotStarted(error) => Some(error.to_string()),
             Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
@@ -229,7 +256,9 @@ impl Ending {
 
 /// The words for [`Ending::Aborted`].
 pub fn told_to_stop(signal: Option<i32>) -> String {
-    let by = signal.map(|signal| format!(" by {}", signal_name(signal))).unwrap_or_default();
+    let by = signal
+        .map(|signal| format!(" by {}", signal_name(signal)))
+        .unwrap_or_default();
     format!("hookrun was interrupted{by}")
 }
 

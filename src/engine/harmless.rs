@@ -37,7 +37,10 @@ pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    c.is_control() || INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
+    c.is_control()
+        || INVISIBLE
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&c))
 }
 
 /// A text on one line, in which everything can be seen. A tab stays.
@@ -106,7 +109,9 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
 /// lines.
 pub fn without_groups(text: &str) -> Cow<'_, str> {
     let begins = |line: &str| {
-        let sign = ["---", "+++", "~~~", "^^^"].iter().find_map(|sign| line.strip_prefix(sign));
+        let sign = ["---", "+++", "~~~", "^^^"]
+            .iter()
+            .find_map(|sign| line.strip_prefix(sign));
         sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
     };
     if !text.split(['\n', '\r']).any(begins) {

@@ -142,7 +142,11 @@ impl Interceptors {
         function: impl Fn(&ToolCall) -> CallChange + Send + Sync + 'static,
     ) {
         let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
-        self.before.push(Interceptor { name, tools, function });
+        self.before.push(Interceptor {
+            name,
+            tools,
+            function,
+        });
     }
 
     /// Adds one that sees results, as the earlier ones left them, and the calls they belong to.
@@ -153,7 +157,11 @@ impl Interceptors {
         function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
     ) {
         let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
-        self.after.push(Interceptor { name, tools, function });
+        self.after.push(Interceptor {
+            name,
+            tools,
+            function,
+        });
     }
 
     /// Takes out every interceptor of this name, and returns how many there were.
@@ -192,8 +200,11 @@ impl Interceptors {
     /// The result as the interceptors leave it. A panic changes nothing: the tool has run, and its
     /// result goes on, with a notice.
     pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> InterceptedResult {
-        let mut finished =
-            InterceptedResult { result, rewritten_by: Vec::new(), notices: Vec::new() };
+        let mut finished = InterceptedResult {
+            result,
+            rewritten_by: Vec::new(),
+            notices: Vec::new(),
+        };
         for one in self.after.iter().filter(|one| one.tools.has(&call.tool)) {
             match catch_unwind(AssertUnwindSafe(|| (one.function)(call, &finished.result))) {
                 Ok(After::Pass) => {}
@@ -212,7 +223,10 @@ impl fmt::Debug for Interceptors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before: Vec<&str> = self.before.iter().map(|one| one.name.as_str()).collect();
         let after: Vec<&str> = self.after.iter().map(|one| one.name.as_str()).collect();
-        f.debug_struct("Interceptors").field("before", &before).field("after", &after).finish()
+        f.debug_struct("Interceptors")
+            .field("before", &before)
+            .field("after", &after)
+            .finish()
     }
 }
 

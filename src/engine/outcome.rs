@@ -49,12 +49,22 @@ impl Verdict {
 
     /// A block, from a function.
     pub fn block(reason: impl Into<String>) -> Verdict {
-        Verdict::new(Decision::Block { reason: reason.into() }, ContractRule::Returned)
+        Verdict::new(
+            Decision::Block {
+                reason: reason.into(),
+            },
+            ContractRule::Returned,
+        )
     }
 
     /// A question for a person, from a function.
     pub fn ask(question: impl Into<String>) -> Verdict {
-        Verdict::new(Decision::Ask { question: question.into() }, ContractRule::Returned)
+        Verdict::new(
+            Decision::Ask {
+                question: question.into(),
+            },
+            ContractRule::Returned,
+        )
     }
 
     /// Adds text to show.
@@ -319,7 +329,11 @@ impl Outcome {
     #[must_use]
     pub fn with_notice(mut self, text: impl Into<String>) -> Outcome {
         let (hook, text) = ("hookrun".to_string(), text.into());
-        self.notices.push(Notice { hook, kind: NoticeKind::Own, text });
+        self.notices.push(Notice {
+            hook,
+            kind: NoticeKind::Own,
+            text,
+        });
         self
     }
 
@@ -356,18 +370,30 @@ impl Outcome {
 
     /// All outputs in plan order, each on its own lines.
     pub fn output(&self) -> Option<String> {
-        join(self.said.iter().filter_map(|said| said.output.as_deref()), "\n")
+        join(
+            self.said.iter().filter_map(|said| said.output.as_deref()),
+            "\n",
+        )
     }
 
     /// All contexts in plan order, with an empty line between them.
     pub fn additional_context(&self) -> Option<String> {
-        join(self.said.iter().filter_map(|said| said.additional_context.as_deref()), "\n\n")
+        join(
+            self.said
+                .iter()
+                .filter_map(|said| said.additional_context.as_deref()),
+            "\n\n",
+        )
     }
 
     /// The rewritten fields, each with its last value.
     pub fn update(&self) -> serde_json::Map<String, Value> {
         let mut update = serde_json::Map::new();
-        for rewrite in self.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none()) {
+        for rewrite in self
+            .rewrites
+            .iter()
+            .filter(|rewrite| rewrite.rejected.is_none())
+        {
             update.insert(rewrite.field.clone(), rewrite.new.clone());
         }
         update
@@ -386,7 +412,11 @@ impl Outcome {
         let asked = joined(questions);
         let refusal = Refusal {
             hook: questions.first().map(|first| first.hook.clone()),
-            reason: if why_not.is_empty() { asked } else { format!("{asked} ({why_not})") },
+            reason: if why_not.is_empty() {
+                asked
+            } else {
+                format!("{asked} ({why_not})")
+            },
             cause: Cause::Person,
         };
         self.settled = Settled::Refused(refusal);
@@ -397,7 +427,11 @@ impl Outcome {
 
     /// Takes back every rewrite: a blocked event leaves nothing changed.
     fn void_rewrites(&mut self, why: &str) {
-        for rewrite in self.rewrites.iter_mut().filter(|rewrite| rewrite.rejected.is_none()) {
+        for rewrite in self
+            .rewrites
+            .iter_mut()
+            .filter(|rewrite| rewrite.rejected.is_none())
+        {
             rewrite.rejected = Some(why.to_string());
         }
     }
@@ -411,5 +445,9 @@ pub fn joined(questions: &[Question]) -> String {
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<String> {
     let texts: Vec<&str> = texts.collect();
-    if texts.is_empty() { None } else { Some(texts.join(between)) }
+    if texts.is_empty() {
+        None
+    } else {
+        Some(texts.join(between))
+    }
 }

@@ -71,7 +71,10 @@ impl Plan {
             if !is_wanted || !runs_once(&planned.hook) {
                 continue;
             }
-            match wanted.iter().find(|first| first.runs_the_same(&planned.hook)) {
+            match wanted
+                .iter()
+                .find(|first| first.runs_the_same(&planned.hook))
+            {
                 Some(first) => {
                     planned.selection = Selection::Idle(format!("`{}` runs the same", first.name));
                 }
@@ -85,17 +88,23 @@ impl Plan {
         let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
             let selection = Selection::of_settings(hook).unwrap_or(Selection::Wanted);
-            let planned = PlannedHook { hook: Arc::clone(hook), selection };
+            let planned = PlannedHook {
+                hook: Arc::clone(hook),
+                selection,
+            };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
-                _ => steps.push(PlanStep { hooks: vec![planned] }),
+                _ => steps.push(PlanStep {
+                    hooks: vec![planned],
+                }),
             }
         }
         Plan { steps }
     }
 
     pub fn is_idle(&self) -> bool {
-        self.hooks().all(|planned| planned.selection != Selection::Wanted)
+        self.hooks()
+            .all(|planned| planned.selection != Selection::Wanted)
     }
 
     pub fn hooks(&self) -> impl Iterator<Item = &PlannedHook> {
@@ -109,7 +118,8 @@ impl Selection {
         if !hook.enabled {
             return Some(Selection::Disabled);
         }
-        hook.idle_reason().map(|why| Selection::Idle(why.to_string()))
+        hook.idle_reason()
+            .map(|why| Selection::Idle(why.to_string()))
     }
 
     /// Whether `hook` runs for the current `event`.

@@ -37,14 +37,20 @@ impl Registry {
     pub fn loaded(hooks: impl IntoIterator<Item = Hook>, catalog: Catalog) -> Registry {
         let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
         for hook in hooks {
-            by_event.entry(hook.event.clone()).or_default().push(Arc::new(hook));
+            by_event
+                .entry(hook.event.clone())
+                .or_default()
+                .push(Arc::new(hook));
         }
         let ordered = by_event.into_iter().map(|(event, mut hooks)| {
             hooks.sort_by_key(|hook| place(hook));
             (event, BoundHooks::from(hooks))
         });
         let by_event = Arc::new(RwLock::new(ordered.collect()));
-        Registry { by_event, catalog: Arc::new(catalog) }
+        Registry {
+            by_event,
+            catalog: Arc::new(catalog),
+        }
     }
 
     /// A new registry, in which every hook is what `change` makes of it.
@@ -62,7 +68,9 @@ impl Registry {
     pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
         let hook = canonical(hook, &self.catalog)?;
         let mut by_event = self.write();
-        let mut hooks = by_event.get(&hook.event).map_or_else(Vec::new, |bound| bound.to_vec());
+        let mut hooks = by_event
+            .get(&hook.event)
+            .map_or_else(Vec::new, |bound| bound.to_vec());
         let at = hooks.partition_point(|known| place(known) <= place(&hook));
         let event = hook.event.clone();
         hooks.insert(at, Arc::new(hook));
@@ -107,7 +115,10 @@ impl Registry {
         let by_event = self.read();
         let mut events: Vec<(&String, &BoundHooks)> = by_event.iter().collect();
         events.sort_by_key(|(event, _)| *event);
-        events.into_iter().flat_map(|(_, bound)| bound.iter().cloned()).collect()
+        events
+            .into_iter()
+            .flat_map(|(_, bound)| bound.iter().cloned())
+            .collect()
     }
 
     // A panic while the lock is held leaves the table whole: each change is one assignment.
@@ -116,7 +127,9 @@ impl Registry {
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, HashMap<String, BoundHooks>> {
-        self.by_event.write().unwrap_or_else(PoisonError::into_inner)
+        self.by_event
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -101,7 +101,9 @@ impl Reminders {
         }
         let new = reminders(outcome);
         let mut collected = locked(&self.shared);
-        let wanted = new.into_iter().filter(|one| !collected.suppressed.contains(&one.kind));
+        let wanted = new
+            .into_iter()
+            .filter(|one| !collected.suppressed.contains(&one.kind));
         let wanted: Vec<Reminder> = wanted.collect();
         collected.waiting.extend(wanted);
     }
@@ -143,18 +145,31 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             let body = format!("Hook \"{}\" completed.{gap}{output}", said.hook);
             reminders.push(reminder(ReminderKind::Output, &said.hook, &body));
         }
-        let context = said.additional_context.as_deref().filter(|text| !text.trim().is_empty());
+        let context = said
+            .additional_context
+            .as_deref()
+            .filter(|text| !text.trim().is_empty());
         if let Some(context) = context {
             let context = context.trim();
-            let body = format!("Additional context from hook \"{}\":\n\n{context}", said.hook);
+            let body = format!(
+                "Additional context from hook \"{}\":\n\n{context}",
+                said.hook
+            );
             reminders.push(reminder(ReminderKind::Context, &said.hook, &body));
         }
     }
-    for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal) {
+    for notice in outcome
+        .notices
+        .iter()
+        .filter(|notice| notice.kind == NoticeKind::Refusal)
+    {
         reminders.push(blocked(&notice.hook, &notice.text));
     }
     if let Some(refusal) = outcome.refusal() {
-        reminders.push(blocked(refusal.hook.as_deref().unwrap_or("hookrun"), &refusal.reason));
+        reminders.push(blocked(
+            refusal.hook.as_deref().unwrap_or("hookrun"),
+            &refusal.reason,
+        ));
     }
     reminders
 }
@@ -169,5 +184,9 @@ fn blocked(hook: &str, reason: &str) -> Reminder {
 
 fn reminder(kind: ReminderKind, hook: &str, body: &str) -> Reminder {
     let text = format!("<system-reminder>\n{}\n</system-reminder>", body.trim());
-    Reminder { kind, hook: hook.to_string(), text }
+    Reminder {
+        kind,
+        hook: hook.to_string(),
+        text,
+    }
 }

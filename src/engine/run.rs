@@ -51,7 +51,10 @@ impl Run {
         let outcome = self.outcome.answered(false, "no answer");
         match outcome.refusal() {
             Some(refusal) => Err(refusal.clone()),
-            None => Ok(Allowed { event: self.event, outcome }),
+            None => Ok(Allowed {
+                event: self.event,
+                outcome,
+            }),
         }
     }
 }

@@ -70,7 +70,10 @@ impl Runner {
 
     /// A runner for other hooks in other surroundings, with the same keeper, threads and abort.
     pub(crate) fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
-        let mut other = Runner { registry, ..self.clone() };
+        let mut other = Runner {
+            registry,
+            ..self.clone()
+        };
         other.engine.mark = Some(surroundings.run_id.clone());
         other.surroundings = Arc::new(surroundings);
         other
@@ -160,7 +163,10 @@ impl Runner {
     #[cfg(feature = "tokio")]
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
-        Runner { engine: self.engine.cancelled_by(cancel), ..self.clone() }
+        Runner {
+            engine: self.engine.cancelled_by(cancel),
+            ..self.clone()
+        }
     }
 
     /// Reports to a watcher what hooks do while they run.
@@ -208,21 +214,30 @@ impl Runner {
     /// hook that would block may be one that could not be read.
     #[must_use]
     pub fn broken(mut self, reason: Option<String>) -> Runner {
-        self.broken = reason.map(|reason| Broken { reason, for_event: None });
+        self.broken = reason.map(|reason| Broken {
+            reason,
+            for_event: None,
+        });
         self
     }
 
     /// Like [`Runner::broken`], but the hooks that could be read still run, and `for_event` selects
     /// the events to block.
     pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
-        self.broken = Some(Broken { reason, for_event: Some(for_event) });
+        self.broken = Some(Broken {
+            reason,
+            for_event: Some(for_event),
+        });
         self
     }
 
     /// Asks `seal` before each event that has hooks, unless they were just loaded: if it is broken,
     /// none runs. Asks again if a program was started: if it is broken then, no word counts.
     pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
-        self.seal = Some(Seal { check: seal, made: Instant::now() });
+        self.seal = Some(Seal {
+            check: seal,
+            made: Instant::now(),
+        });
         self
     }
 
@@ -422,7 +437,11 @@ impl Runner {
     pub fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
         let hooks = chain::runs_of(&self.plan(event), event, &Fate::Detached);
-        Run { hooks, took: started.elapsed(), ..run_without(event, Outcome::default()) }
+        Run {
+            hooks,
+            took: started.elapsed(),
+            ..run_without(event, Outcome::default())
+        }
     }
 
     /// Claims a call that may also arrive in another form, or takes over the outcome of that form.
@@ -448,7 +467,14 @@ enum DetachedHooks {
 
 fn run_without(event: &Event, outcome: Outcome) -> Run {
     let event = event.clone();
-    Run { event, hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None, trace: None }
+    Run {
+        event,
+        hooks: Vec::new(),
+        outcome,
+        took: Duration::ZERO,
+        earlier: None,
+        trace: None,
+    }
 }
 
 /// A run in which hookrun itself could not decide: a block, if the event can be blocked.
@@ -456,8 +482,15 @@ fn own_failure(event: &Event, reason: String) -> Run {
     let outcome = if event.spec().blocks {
         Outcome::own_failure(reason)
     } else {
-        let notice = Notice { hook: "hookrun".into(), kind: NoticeKind::Failure, text: reason };
-        Outcome { notices: vec![notice], ..Outcome::default() }
+        let notice = Notice {
+            hook: "hookrun".into(),
+            kind: NoticeKind::Failure,
+            text: reason,
+        };
+        Outcome {
+            notices: vec![notice],
+            ..Outcome::default()
+        }
     };
     run_without(event, outcome)
 }

@@ -104,14 +104,20 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let was_private = is_private();
     if !was_private {
         // It is there and open to others, or it is missing and gets created.
-        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
+        DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(folder)?;
     }
     // Another process may have created it first, or may do so now, so check both folders.
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
     if !root_is_own || !(was_private || is_private()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is open to others"));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is open to others",
+        ));
     }
     Ok(())
 }
@@ -122,8 +128,10 @@ pub(crate) fn private_store(
     folder: &Path,
     name: impl Into<Cow<'static, str>>,
 ) -> Result<Store, StoreError> {
-    make_private(root, folder)
-        .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;
+    make_private(root, folder).map_err(|error| StoreError {
+        file: folder.to_path_buf(),
+        problem: error.to_string(),
+    })?;
     Ok(Store::new(folder, name))
 }
 

@@ -176,11 +176,25 @@ impl SessionHooks {
         let mut engine = runner.engine.clone();
         engine.server = Some(runner.server().apart(Arc::clone(&sink) as Arc<dyn Session>));
         (engine.heartbeat, engine.watcher, engine.cancel) = (None, None, None);
-        let mark = engine.new_mark(engine.mark.as_deref().unwrap_or(&runner.surroundings.run_id));
+        let mark = engine.new_mark(
+            engine
+                .mark
+                .as_deref()
+                .unwrap_or(&runner.surroundings.run_id),
+        );
         engine.spare_sessions(&mark, true);
         let (runner, sessions) = (runner.clone(), Arc::default());
-        let shared = SharedState { runner, engine, sink, mark, first_pause, sessions };
-        SessionHooks { shared: Arc::new(shared) }
+        let shared = SharedState {
+            runner,
+            engine,
+            sink,
+            mark,
+            first_pause,
+            sessions,
+        };
+        SessionHooks {
+            shared: Arc::new(shared),
+        }
     }
 
     /// Passes an event on to the hooks of its session that are bound to it. Starts them first, if
@@ -196,8 +210,12 @@ impl SessionHooks {
     pub fn event_with(&self, runner: &Runner, event: &Event) {
         let shared = &self.shared;
         let session = event.context().string("sessionId").unwrap_or_default();
-        let lasting: Vec<Arc<Hook>> =
-            runner.registry().hooks().into_iter().filter(|hook| lives_on(hook)).collect();
+        let lasting: Vec<Arc<Hook>> = runner
+            .registry()
+            .hooks()
+            .into_iter()
+            .filter(|hook| lives_on(hook))
+            .collect();
         if session.is_empty() || lasting.is_empty() {
             return;
         }
@@ -208,7 +226,9 @@ impl SessionHooks {
         let event = followed.as_ref().unwrap_or(event);
         let place = runner.place(event);
         let is_wanted = |hook: &SessionHook| {
-            bound.iter().any(|bound| hook.is_same(bound) && bound.wants(event, &place).is_ok())
+            bound
+                .iter()
+                .any(|bound| hook.is_same(bound) && bound.wants(event, &place).is_ok())
         };
         let mut line = event.context().to_json();
         line.push(b'\n');
@@ -220,7 +240,11 @@ impl SessionHooks {
             let is_known = known.is_some_and(|known| known.iter().any(|one| one.is_same(hook)));
             // A session that ends needs no more hooks.
             if !is_known && !is_end {
-                let first = FirstEvent { session: &session, event, runner };
+                let first = FirstEvent {
+                    session: &session,
+                    event,
+                    runner,
+                };
                 let started = SharedState::start(shared, &mut held, hook, &first);
                 failures.extend(started.err().map(|error| (hook.name.clone(), error)));
             }
@@ -245,7 +269,10 @@ impl SessionHooks {
     /// later. Does not wait for that.
     pub fn end(&self, session: &str) {
         let hooks = locked(&self.shared.sessions.held).sessions.remove(session);
-        hooks.iter().flatten().for_each(|hook| hook.lines.shorten(LineLife::Closing));
+        hooks
+            .iter()
+            .flatten()
+            .for_each(|hook| hook.lines.shorten(LineLife::Closing));
     }
 
     /// Ends the hooks of all sessions at once, with SIGTERM and then SIGKILL 200 ms later, and waits
@@ -254,7 +281,9 @@ impl SessionHooks {
         let mut held = locked(&self.shared.sessions.held);
         held.sessions.clear();
         let had_some = !held.running.is_empty();
-        held.running.iter().for_each(|hook| hook.lines.shorten(LineLife::Stopped));
+        held.running
+            .iter()
+            .for_each(|hook| hook.lines.shorten(LineLife::Stopped));
         let is_running = |held: &mut HeldSessions| !held.running.is_empty();
         let waited = self.shared.sessions.over.wait_while(held, is_running);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
@@ -275,7 +304,10 @@ impl std::fmt::Debug for SessionHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let held = locked(&self.shared.sessions.held);
         let (sessions, hooks) = (held.sessions.len(), held.running.len());
-        f.debug_struct("SessionHooks").field("sessions", &sessions).field("hooks", &hooks).finish()
+        f.debug_struct("SessionHooks")
+            .field("sessions", &sessions)
+            .field("hooks", &hooks)
+            .finish()
     }
 }
 
@@ -298,7 +330,12 @@ impl SharedState {
         held.started += 1;
         let mark = format!("{}.{}", self.mark, held.started);
         let hook = Arc::clone(hook);
-        let one = Arc::new(SessionHook { session, hook, mark, lines });
+        let one = Arc::new(SessionHook {
+            session,
+            hook,
+            mark,
+            lines,
+        });
         let (shared, own) = (Arc::clone(self), Arc::clone(&one));
         let (event, runner) = (first.event.clone(), first.runner.clone());
         let supervise = move || {
@@ -306,11 +343,18 @@ impl SharedState {
             // Who waits for the end of all hooks also waits for that of the engine's keeper.
             let sessions = Arc::clone(&shared.sessions);
             drop((shared, runner));
-            locked(&sessions.held).running.retain(|known| !Arc::ptr_eq(known, &own));
+            locked(&sessions.held)
+                .running
+                .retain(|known| !Arc::ptr_eq(known, &own));
             sessions.over.notify_all();
         };
-        thread::Builder::new().name("hookrun-session".to_string()).spawn(supervise)?;
-        held.sessions.entry(one.session.clone()).or_default().push(Arc::clone(&one));
+        thread::Builder::new()
+            .name("hookrun-session".to_string())
+            .spawn(supervise)?;
+        held.sessions
+            .entry(one.session.clone())
+            .or_default()
+            .push(Arc::clone(&one));
         held.running.push(one);
         Ok(())
     }
@@ -320,7 +364,10 @@ impl SharedState {
     fn supervise(&self, one: &SessionHook, event: &Event, runner: &Runner) {
         let mut engine = self.engine.clone();
         engine.mark = Some(one.mark.clone());
-        let turn = HookTurn { hook: Arc::clone(&one.hook), part: EventPart::WHOLE };
+        let turn = HookTurn {
+            hook: Arc::clone(&one.hook),
+            part: EventPart::WHOLE,
+        };
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
         let shared = EventVariables::of(event, surroundings, &trace);
@@ -349,9 +396,14 @@ impl SharedState {
             let comes_again = life == LineLife::Open
                 && job.runs.is_ok()
                 && !engine.is_aborted()
-                && trace.as_ref().is_some_and(|trace| trace.exit != Some(Exit::Status(0)));
+                && trace
+                    .as_ref()
+                    .is_some_and(|trace| trace.exit != Some(Exit::Status(0)));
             let restarts_in = comes_again.then_some(pause);
-            let how = trace.map(|trace| how(&trace, life)).or(changed).unwrap_or_default();
+            let how = trace
+                .map(|trace| how(&trace, life))
+                .or(changed)
+                .unwrap_or_default();
             let (session, hook) = (&one.session, &one.hook.name);
             self.tell(|sink| sink.ended(session, hook, &how, restarts_in));
             if restarts_in.is_none_or(|pause| !one.lines.pause(pause)) {
@@ -384,12 +436,17 @@ fn how(trace: &Trace, life: LineLife) -> String {
         Some(Exit::Status(status)) => Some(format!("exited with status {status}")),
         Some(Exit::Signal(_)) | None => None,
     };
-    let of_limit = matches!(trace.ending, Ending::OverLimit { .. } | Ending::NotStarted(_));
+    let of_limit = matches!(
+        trace.ending,
+        Ending::OverLimit { .. } | Ending::NotStarted(_)
+    );
     if life != LineLife::Open && !of_limit {
         return SESSION_IS_OVER.to_string();
     }
     let failure = if of_limit { None } else { by_status };
-    let mut how = failure.or_else(|| trace.ending.failure()).unwrap_or_default();
+    let mut how = failure
+        .or_else(|| trace.ending.failure())
+        .unwrap_or_default();
     let stderr = trace.stderr.text();
     if let Some(last) = stderr.lines().map(str::trim).rfind(|line| !line.is_empty()) {
         how.push_str(": ");

@@ -12,7 +12,10 @@ mod options;
 mod program_index;
 #[cfg_attr(
     not(feature = "shell"),
-    expect(dead_code, reason = "nothing asks what a program runs where no text is read")
+    expect(
+        dead_code,
+        reason = "nothing asks what a program runs where no text is read"
+    )
 )]
 mod programs;
 

@@ -35,19 +35,26 @@ pub(crate) fn near_misses<'k>(
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Vec<(&'k str, &'k str)> {
     const MOST: usize = 1000;
-    let strange = found.clone().filter(|key| !known.clone().any(|one| one == *key));
+    let strange = found
+        .clone()
+        .filter(|key| !known.clone().any(|one| one == *key));
     let strange: Vec<&str> = strange.take(MOST).collect();
     if strange.is_empty() {
         return Vec::new();
     }
-    let lacking: Vec<&str> = known.filter(|one| !found.clone().any(|key| key == *one)).collect();
+    let lacking: Vec<&str> = known
+        .filter(|one| !found.clone().any(|key| key == *one))
+        .collect();
     let meant = |key| Some((key, nearest(key, lacking.iter().copied())?));
     strange.into_iter().filter_map(meant).collect()
 }
 
 /// `word` as it is compared: lower case, without separators.
 pub fn plain(word: &str) -> String {
-    word.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
+    word.chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 fn allowed_edits(candidate: &str) -> usize {

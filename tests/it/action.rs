@@ -9,13 +9,16 @@ use crate::sandbox::Sandbox;
 /// What a hook is told about this context.
 fn action_of(event: &str, context: &Value) -> Value {
     let sandbox = Sandbox::new().hook_for(event, "see", "cat > seen");
-    sandbox.hookrun(&["run", event], context.to_string().as_bytes()).exits(0);
+    sandbox
+        .hookrun(&["run", event], context.to_string().as_bytes())
+        .exits(0);
     let mut seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
     let action = seen["action"].take();
     // Where links lead differs in every test.
     action.as_object().map_or(Value::Null, |action| {
         let kept = action.iter().filter(|(key, _)| *key != "resolved");
-        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+        kept.map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     })
 }
 
@@ -53,7 +56,9 @@ fn a_line_that_cannot_be_read_is_uncertain() {
     let action = action_of("tool.pre", &shell("echo 'x"));
     assert_eq!(action["commands"], Value::Null);
     assert!(
-        action["uncertain"].as_str().is_some_and(|why| why.contains("cannot be read")),
+        action["uncertain"]
+            .as_str()
+            .is_some_and(|why| why.contains("cannot be read")),
         "{action}"
     );
     // The other texts of an input are read all the same, and none hides in another.
@@ -66,16 +71,31 @@ fn a_line_that_cannot_be_read_is_uncertain() {
 #[test]
 fn where_nothing_is_run_there_are_no_commands() {
     for (event, context) in [
-        ("tool.pre", json!({ "toolName": "write", "toolInput": { "path": "a" } })),
+        (
+            "tool.pre",
+            json!({ "toolName": "write", "toolInput": { "path": "a" } }),
+        ),
         ("tool.pre", json!({ "toolName": "bash" })),
-        ("commit.pre", json!({ "changes": [{ "path": "a", "status": "M" }] })),
-        ("tool.pre", json!({ "action": { "kind": "read", "paths": ["a"] } })),
+        (
+            "commit.pre",
+            json!({ "changes": [{ "path": "a", "status": "M" }] }),
+        ),
+        (
+            "tool.pre",
+            json!({ "action": { "kind": "read", "paths": ["a"] } }),
+        ),
     ] {
         let action = action_of(event, &context);
         assert!(action["kind"].is_string(), "{action}");
-        assert!(action.get("commands").is_none() && action.get("uncertain").is_none(), "{action}");
+        assert!(
+            action.get("commands").is_none() && action.get("uncertain").is_none(),
+            "{action}"
+        );
     }
-    assert_eq!(action_of("prompt.submit", &json!({ "prompt": "rm x" })), Value::Null);
+    assert_eq!(
+        action_of("prompt.submit", &json!({ "prompt": "rm x" })),
+        Value::Null
+    );
 }
 
 #[test]
@@ -109,14 +129,19 @@ fn a_tool_of_a_server_has_commands_as_well() {
     let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
     assert_eq!(seen["action"]["kind"], "mcp", "{seen}");
     let programs = seen["action"]["commands"].as_array().unwrap();
-    assert!(programs.iter().any(|command| command["program"] == "rm"), "{seen}");
+    assert!(
+        programs.iter().any(|command| command["program"] == "rm"),
+        "{seen}"
+    );
 }
 
 #[test]
 fn after_a_rewrite_the_commands_are_those_that_will_run() {
     let rewrite = r#"# hookrun: rewrite=true
         echo '{"update":{"toolInput":{"command":"ls | wc"}}}'"#;
-    let sandbox = Sandbox::new().hook("10-rewrite", rewrite).hook("20-see", "cat > seen");
+    let sandbox = Sandbox::new()
+        .hook("10-rewrite", rewrite)
+        .hook("20-see", "cat > seen");
     sandbox.run_shell("rm x").exits(0);
     let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
     let programs = seen["action"]["commands"].as_array().unwrap();
@@ -131,19 +156,28 @@ fn a_shell_hook_asks_for_commands_with_field() {
         "$HOOKRUN" field action.commands < seen > commands
         "$HOOKRUN" field action.commands.1.program < seen > program
         "$HOOKRUN" field action.commands.0.args < seen > args"#;
-    let sandbox =
-        Sandbox::new().variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun")).hook("see", body);
+    let sandbox = Sandbox::new()
+        .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
+        .hook("see", body);
     sandbox.run_shell("ls \"$x\"; rm a").allows();
     let list =
         r#"[{"program":"ls","args":[null],"unknown":["args"]},{"program":"rm","args":["a"]}]"#;
     assert_eq!(sandbox.read("commands"), format!("{list}\n"));
-    assert_eq!((sandbox.read("program"), sandbox.read("args")), ("rm\n".into(), "[null]\n".into()));
+    assert_eq!(
+        (sandbox.read("program"), sandbox.read("args")),
+        ("rm\n".into(), "[null]\n".into())
+    );
 }
 
 #[test]
 fn a_path_of_a_command_is_matched_as_that_of_any_tool() {
     let sandbox = Sandbox::new().hook("guard", "# hookrun: path=.env\necho no >&2; exit 1");
-    for blocked in ["echo x > .env", "cd sub; rm -f ../.env", "sudo tee .env", "rm 'x"] {
+    for blocked in [
+        "echo x > .env",
+        "cd sub; rm -f ../.env",
+        "sudo tee .env",
+        "rm 'x",
+    ] {
         sandbox.run_shell(blocked).blocks("no");
     }
     for allowed in ["cat .env", "cp .env x", "rm \"$f\"", "ls 2> /dev/null"] {
@@ -151,22 +185,34 @@ fn a_path_of_a_command_is_matched_as_that_of_any_tool() {
     }
     // Where nothing can be blocked, what cannot be read names no path.
     let noted = Sandbox::new().hook_for("tool.post", "note", "# hookrun: path=.env\ntouch ran");
-    noted.hookrun(&["run", "tool.post"], shell("rm 'x").to_string().as_bytes()).exits(0);
+    noted
+        .hookrun(&["run", "tool.post"], shell("rm 'x").to_string().as_bytes())
+        .exits(0);
     noted.has_no_file("ran");
 }
 
 #[test]
 fn what_is_recorded_has_no_commands_and_is_decided_with_them_again() {
     let sandbox = Sandbox::new()
-        .file("hookrun.toml", "[[rule]]\nruns = \"rm -r\"\ndeny = \"no\"\n")
+        .file(
+            "hookrun.toml",
+            "[[rule]]\nruns = \"rm -r\"\ndeny = \"no\"\n",
+        )
         .hook("see", "true");
     // In the line a rule finds the secret after its option, in a list of words none would.
     let context = shell("mysql --password topsecret1; sudo rm -rf x").to_string();
-    sandbox.hookrun(&["run", "tool.pre", "--record", "record"], context.as_bytes()).blocks("no");
+    sandbox
+        .hookrun(
+            &["run", "tool.pre", "--record", "record"],
+            context.as_bytes(),
+        )
+        .blocks("no");
     let record = sandbox.read("record");
     let line: Value = serde_json::from_str(&record).unwrap();
     assert!(!record.contains("topsecret1"), "{record}");
     assert_eq!(line["context"]["action"]["kind"], "shell");
     assert_eq!(line["context"]["action"].get("commands"), None);
-    sandbox.hookrun(&["replay", "record", "--allow-undecided"], b"").exits(0);
+    sandbox
+        .hookrun(&["replay", "record", "--allow-undecided"], b"")
+        .exits(0);
 }

@@ -42,8 +42,19 @@ impl Speaker {
             convention: self.binding.map(|binding| Arc::new(binding) as _),
             ..Hook::new("guard.py", &spec.name, handler)
         };
-        let permit = Permit { spec: &spec, hook: &hook, given: None, about: None };
-        judge(Exit::Status(status), &captured(stdout), &captured(stderr.as_bytes()), permit).0
+        let permit = Permit {
+            spec: &spec,
+            hook: &hook,
+            given: None,
+            about: None,
+        };
+        judge(
+            Exit::Status(status),
+            &captured(stdout),
+            &captured(stderr.as_bytes()),
+            permit,
+        )
+        .0
     }
 
     fn says(self, stdout: &str) -> Ending {
@@ -52,14 +63,19 @@ impl Speaker {
 }
 
 /// hookrun's own contract.
-const NATIVE: Speaker = Speaker { name: "native", binding: None };
+const NATIVE: Speaker = Speaker {
+    name: "native",
+    binding: None,
+};
 
 /// The contract and every row of every dialect that can be refused.
 fn speakers() -> Vec<Speaker> {
     let rows = DIALECTS.iter().flat_map(|dialect| {
         let gates = dialect.events.iter().filter(|row| row.blocks);
-        gates
-            .map(move |row| Speaker { name: dialect.name, binding: Some(Binding { dialect, row }) })
+        gates.map(move |row| Speaker {
+            name: dialect.name,
+            binding: Some(Binding { dialect, row }),
+        })
     });
     std::iter::once(NATIVE).chain(rows).collect()
 }
@@ -69,11 +85,17 @@ fn verdict(ending: &Ending) -> &Verdict {
 }
 
 fn is_block(ending: &Ending) -> bool {
-    matches!(ending.verdict().map(|said| &said.decision), Some(Decision::Block { .. }))
+    matches!(
+        ending.verdict().map(|said| &said.decision),
+        Some(Decision::Block { .. })
+    )
 }
 
 fn is_question_put(ending: &Ending) -> bool {
-    matches!(ending.verdict().map(|said| &said.decision), Some(Decision::Ask { .. }))
+    matches!(
+        ending.verdict().map(|said| &said.decision),
+        Some(Decision::Ask { .. })
+    )
 }
 
 /// It blocks a gate that fails closed.
@@ -165,8 +187,12 @@ const SURROUNDINGS: &[&str] = &[
 /// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
 fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
     use hookrun::dialects::{KeyMeaning, Results};
-    let Some(Binding { row, .. }) = speaker.binding else { return false };
-    let Results::Keys(keys) = row.results else { return false };
+    let Some(Binding { row, .. }) = speaker.binding else {
+        return false;
+    };
+    let Results::Keys(keys) = row.results else {
+        return false;
+    };
     let owns = |key: &hookrun::dialects::ReplyKey| {
         key.says != KeyMeaning::Refusal(true)
             && refusal.starts_with(&format!("{{\"{}\":", key.name))
@@ -194,7 +220,12 @@ fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
             }
         }
     }
-    assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
+    assert!(
+        lost.is_empty(),
+        "{}\n{}",
+        lost.len(),
+        lost[..lost.len().min(20)].join("\n")
+    );
 }
 
 /// Every way in which somebody writes a question.
@@ -220,7 +251,9 @@ fn a_question_in_any_words_and_surroundings_is_put_in_every_dialect() {
             let said = said.replace('$', &escaped[1..escaped.len() - 1]);
             for speaker in speakers() {
                 let ending = speaker.says(&said);
-                let asked = Decision::Ask { question: "really?".to_string() };
+                let asked = Decision::Ask {
+                    question: "really?".to_string(),
+                };
                 let is_asked = ending.verdict().is_some_and(|said| said.decision == asked);
                 // What is malformed blocks: a word that a host's own place does not take. To one
                 // host `{"continue":true}` is a refusal to stop.
@@ -232,7 +265,12 @@ fn a_question_in_any_words_and_surroundings_is_put_in_every_dialect() {
             }
         }
     }
-    assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
+    assert!(
+        lost.is_empty(),
+        "{}\n{}",
+        lost.len(),
+        lost[..lost.len().min(20)].join("\n")
+    );
 }
 
 /// JSON that tools and policy engines print where all is well.
@@ -253,12 +291,22 @@ fn what_policy_engines_and_tools_print_when_all_is_well_passes_in_every_dialect(
         r##"{"level":"info","msg":"# no /* comment */ “continue”"}"##,
     ] {
         for speaker in speakers() {
-            for said in [format!("log\n{said}"), format!("log\n{said}\nend # of // it")] {
+            for said in [
+                format!("log\n{said}"),
+                format!("log\n{said}\nend # of // it"),
+            ] {
                 let ending = speaker.says(&said);
                 let is_strange = speaker.binding.is_some() && ending.failure().is_some();
-                let is_allowed =
-                    || ending.verdict().is_some_and(|said| said.decision == Decision::Allow);
-                assert!(is_strange || is_allowed(), "{} {said:?}: {ending:?}", speaker.name);
+                let is_allowed = || {
+                    ending
+                        .verdict()
+                        .is_some_and(|said| said.decision == Decision::Allow)
+                };
+                assert!(
+                    is_strange || is_allowed(),
+                    "{} {said:?}: {ending:?}",
+                    speaker.name
+                );
             }
         }
     }
@@ -282,7 +330,11 @@ fn a_refusal_with_other_quotes_escapes_or_comments_is_held_in_every_dialect() {
         "\"\\\"{\\\\\\\"continue\\\\\\\"\\\\u003afalse}\\\"\"",
     ] {
         for speaker in speakers() {
-            for said in [said.to_string(), format!("x {said}"), format!("log\n{said}\nend")] {
+            for said in [
+                said.to_string(),
+                format!("x {said}"),
+                format!("log\n{said}\nend"),
+            ] {
                 let ending = speaker.says(&said);
                 assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
             }
@@ -294,12 +346,17 @@ fn a_refusal_with_other_quotes_escapes_or_comments_is_held_in_every_dialect() {
 #[test]
 fn an_answer_alone_on_stderr_counts_beside_an_empty_stdout() {
     for speaker in speakers() {
-        for said in [r#"{"continue":false,"reason":"no"}"#, "{\"decision\":\"deny\"}\n"] {
+        for said in [
+            r#"{"continue":false,"reason":"no"}"#,
+            "{\"decision\":\"deny\"}\n",
+        ] {
             let ending = speaker.ends(0, b"", said);
             assert!(is_block(&ending), "{} {said:?}: {ending:?}", speaker.name);
         }
         let ending = speaker.ends(0, b"", r#"{"ask":"really?"}"#);
-        let asked = Decision::Ask { question: "really?".to_string() };
+        let asked = Decision::Ask {
+            question: "really?".to_string(),
+        };
         assert_eq!(verdict(&ending).decision, asked, "{}", speaker.name);
         for said in ["hi", "{}", r#"{"level":"info","msg":"checked"}"#] {
             let ending = speaker.ends(0, b"", said);
@@ -338,8 +395,13 @@ fn a_refusal_in_yaml_or_as_an_assignment_is_malformed_in_every_dialect() {
             let ending = speaker.says(said);
             assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
         }
-        let Ending::Malformed { problem } = NATIVE.says(said) else { panic!("{said:?}") };
-        assert!(problem.contains("print one JSON object alone"), "{said:?}: {problem}");
+        let Ending::Malformed { problem } = NATIVE.says(said) else {
+            panic!("{said:?}")
+        };
+        assert!(
+            problem.contains("print one JSON object alone"),
+            "{said:?}: {problem}"
+        );
     }
 }
 
@@ -417,13 +479,21 @@ const PRINTED: &[&str] = &[
 #[test]
 fn a_refusal_that_a_language_prints_as_its_object_is_held_in_every_dialect() {
     for printed in PRINTED {
-        for said in [printed.to_string(), format!("log\n{printed}"), format!("{printed}\nend")] {
+        for said in [
+            printed.to_string(),
+            format!("log\n{printed}"),
+            format!("{printed}\nend"),
+        ] {
             for speaker in speakers() {
                 let ending = speaker.says(&said);
                 assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
             }
-            let Ending::Malformed { problem } = NATIVE.says(&said) else { panic!("{said:?}") };
-            let has_cure = ["print", "not valid JSON"].iter().any(|it| problem.contains(it));
+            let Ending::Malformed { problem } = NATIVE.says(&said) else {
+                panic!("{said:?}")
+            };
+            let has_cure = ["print", "not valid JSON"]
+                .iter()
+                .any(|it| problem.contains(it));
             assert!(has_cure, "{said:?}: {problem}");
         }
     }
@@ -440,14 +510,21 @@ fn the_reason_of_a_refusal_is_found_beside_it() {
         (r#"[{"deny":"no pushes"}]"#, "no pushes"),
         (r#"{"blocked":true,"message":"no"}"#, "no"),
         (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
-        (r#"{"answer":{"continue":false}}"#, "blocked without a reason"),
+        (
+            r#"{"answer":{"continue":false}}"#,
+            "blocked without a reason",
+        ),
         (r#"{"deny":["no","never"]}"#, "no"),
         (r#"{"deny":[{"msg":"no"}]}"#, "no"),
         (r#"{"x":{"deny":{"reason":"no"}}}"#, "no"),
     ] {
         let ending = NATIVE.says(said);
         let reason = reason.to_string();
-        assert_eq!(verdict(&ending).decision, Decision::Block { reason }, "{said}");
+        assert_eq!(
+            verdict(&ending).decision,
+            Decision::Block { reason },
+            "{said}"
+        );
     }
 }
 
@@ -486,9 +563,16 @@ fn what_is_malformed_alone_is_malformed_after_a_log_line() {
         r#"{"approved":"false"}"#,
         r#"[{"continue":true}]"#,
     ] {
-        for said in [said.to_string(), format!("log\n{said}"), format!("{said}\nlog")] {
+        for said in [
+            said.to_string(),
+            format!("log\n{said}"),
+            format!("{said}\nlog"),
+        ] {
             let ending = NATIVE.says(&said);
-            assert!(matches!(ending, Ending::Malformed { .. }), "{said}: {ending:?}");
+            assert!(
+                matches!(ending, Ending::Malformed { .. }),
+                "{said}: {ending:?}"
+            );
         }
     }
 }
@@ -505,12 +589,18 @@ fn a_log_line_around_an_answer_changes_nothing() {
     ] {
         let alone = NATIVE.says(said);
         let wanted = verdict(&alone);
-        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("a {{}}\n{said}")]
-        {
+        for around in [
+            format!("log\n{said}"),
+            format!("log\r{said}\r"),
+            format!("a {{}}\n{said}"),
+        ] {
             let ending = NATIVE.says(&around);
             let found = verdict(&ending);
             assert_eq!(found.decision, wanted.decision, "{around}");
-            assert_eq!(found.additional_context, wanted.additional_context, "{around}");
+            assert_eq!(
+                found.additional_context, wanted.additional_context,
+                "{around}"
+            );
         }
     }
 }
@@ -567,7 +657,11 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "Array\n(\n    [status] => \n    [action] => \n)",
         "Options: [allow]=\nx",
     ] {
-        let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };
+        let said = if said.starts_with("{{") {
+            format!("log {said}")
+        } else {
+            said.to_string()
+        };
         let ending = NATIVE.says(&said);
         assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");
         assert_eq!(verdict(&ending).output.as_deref(), Some(said.as_str()));
@@ -579,11 +673,16 @@ fn an_answer_of_a_gate_has_no_keys_but_its_own() {
     for (said, cure) in [
         (r#"{"version":2}"#, "call a key of your own `x-version`"),
         (r#"{"level":"info","msg":"hi"}"#, "print logs to stderr"),
-        (r#"{"continue":true,"outputs":"x"}"#, "did you mean `output`?"),
+        (
+            r#"{"continue":true,"outputs":"x"}"#,
+            "did you mean `output`?",
+        ),
         (r#"{"stopReason":"x"}"#, "another host's"),
         (r#"{"error":"bad"}"#, "`x-error`"),
     ] {
-        let Ending::Malformed { problem } = NATIVE.says(said) else { panic!("{said}") };
+        let Ending::Malformed { problem } = NATIVE.says(said) else {
+            panic!("{said}")
+        };
         assert!(problem.contains(cure), "{said}: {problem}");
     }
     let ending = NATIVE.says(r#"{"continue":true,"x-version":2,"x-":{"deny":true}}"#);
@@ -594,7 +693,10 @@ fn an_answer_of_a_gate_has_no_keys_but_its_own() {
 fn new_values_are_no_decision() {
     let claude = |event: &str| {
         let dialect = hookrun::dialects::find("claude").unwrap();
-        Speaker { name: "claude", binding: Some(dialect.called(event)[0]) }
+        Speaker {
+            name: "claude",
+            binding: Some(dialect.called(event)[0]),
+        }
     };
     for (speaker, said) in [
         (NATIVE, r#"{"additionalContext":"{\"continue\":false}"}"#),
@@ -603,7 +705,10 @@ fn new_values_are_no_decision() {
             claude("PreToolUse"),
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#,
         ),
-        (claude("PreToolUse"), r#"{"systemMessage":"{\"decision\":\"block\"}"}"#),
+        (
+            claude("PreToolUse"),
+            r#"{"systemMessage":"{\"decision\":\"block\"}"}"#,
+        ),
         (
             claude("PermissionRequest"),
             r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#,

@@ -27,7 +27,9 @@ fn gate(settings: &str, body: &str) -> Sandbox {
 #[track_caller]
 fn asked(settings: &str, body: &str) -> Ran {
     let sandbox = gate(settings, body);
-    let Ended { ran, .. } = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended();
+    let Ended { ran, .. } = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended();
     ran
 }
 
@@ -47,8 +49,13 @@ fn said(sandbox: &Sandbox) -> String {
 
 /// The notes of a hook, by its place.
 fn notes(report: &Value, place: usize) -> Vec<String> {
-    let notes = report["hooks"][place]["notes"].as_array().into_iter().flatten();
-    notes.map(|note| note.as_str().unwrap().to_string()).collect()
+    let notes = report["hooks"][place]["notes"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    notes
+        .map(|note| note.as_str().unwrap().to_string())
+        .collect()
 }
 
 /// Tells why a test proves nothing on this machine.
@@ -67,7 +74,14 @@ fn without_privileges() -> Option<Vec<&'static str>> {
     if !is_root() {
         return Some(Vec::new());
     }
-    let words = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"];
+    let words = [
+        "setpriv",
+        "--reuid",
+        NOBODY,
+        "--regid",
+        NOBODY,
+        "--clear-groups",
+    ];
     works(&words, &[env!("CARGO_BIN_EXE_hookrun"), "--version"]).then(|| words.to_vec())
 }
 
@@ -88,14 +102,21 @@ fn open_to_read(sandbox: &Sandbox) {
 fn ran_without_privileges(sandbox: &Sandbox, words: &[&str]) -> Ran {
     open_to_read(sandbox);
     let line = format!("exec {} \"$@\"", words.join(" "));
-    Running::start_by(sandbox, &line, &["run", "tool.pre"]).feed(b"{}").ended().ran
+    Running::start_by(sandbox, &line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran
 }
 
 /// The folder of the control group, of version 2, that we are in; `None` where hookrun could not
 /// make one below it.
 fn control_group() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?.split(' ').nth(4)?;
+    let mount = mounts
+        .lines()
+        .find(|line| line.contains(" - cgroup2 "))?
+        .split(' ')
+        .nth(4)?;
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let folder = Path::new(mount).join(own);
@@ -108,5 +129,12 @@ fn control_group() -> Option<PathBuf> {
 
 /// Whether hookrun can make process namespaces as who runs the tests.
 fn has_namespaces() -> bool {
-    works(&["unshare"], if is_root() { &["-pf", "true"] } else { &["-Upf", "true"] })
+    works(
+        &["unshare"],
+        if is_root() {
+            &["-pf", "true"]
+        } else {
+            &["-Upf", "true"]
+        },
+    )
 }

@@ -15,7 +15,12 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new().hook("10 odd.sh", &body);
     let sandbox = sandbox.file("hooks.d/tests/my cases.toml", case);
     let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
-    sandbox.hookrun(&["run", "tool.pre", "--record", "events.jsonl"], context.as_bytes()).exits(0);
+    sandbox
+        .hookrun(
+            &["run", "tool.pre", "--record", "events.jsonl"],
+            context.as_bytes(),
+        )
+        .exits(0);
     sandbox
 }
 
@@ -41,11 +46,21 @@ fn document(ran: &Ran) -> Value {
 
 #[test]
 fn sarif_has_a_result_for_each_finding() {
-    let names = ["hookrun-test---suite", "hookrun-replay", "hookrun-run", "hookrun-validate"];
+    let names = [
+        "hookrun-test---suite",
+        "hookrun-replay",
+        "hookrun-run",
+        "hookrun-validate",
+    ];
     for (ran, name) in reports("sarif").iter().zip(names) {
         let document = document(ran);
         assert_eq!(document["version"], "2.1.0");
-        assert!(document["$schema"].as_str().unwrap().ends_with("sarif-2.1.0.json"));
+        assert!(
+            document["$schema"]
+                .as_str()
+                .unwrap()
+                .ends_with("sarif-2.1.0.json")
+        );
         let run = &document["runs"][0];
         assert_eq!(run["tool"]["driver"]["name"], "hookrun");
         assert_eq!(run["tool"]["driver"]["rules"][0]["id"], name);
@@ -56,7 +71,9 @@ fn sarif_has_a_result_for_each_finding() {
             assert_eq!(result["ruleId"], name);
             assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
-            let print = result["partialFingerprints"]["hookrun/v1"].as_str().unwrap();
+            let print = result["partialFingerprints"]["hookrun/v1"]
+                .as_str()
+                .unwrap();
             assert_eq!(print.len(), 16);
             for location in result["locations"].as_array().unwrap() {
                 let place = &location["physicalLocation"];
@@ -70,20 +87,43 @@ fn sarif_has_a_result_for_each_finding() {
     }
     let suite = document(&reports("sarif")[0]);
     let place = &suite["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!(place["artifactLocation"]["uri"], "hooks.d/tests/my%20cases.toml");
-    assert_eq!(place["region"], json!({ "startLine": 5, "startColumn": 23 }));
+    assert_eq!(
+        place["artifactLocation"]["uri"],
+        "hooks.d/tests/my%20cases.toml"
+    );
+    assert_eq!(
+        place["region"],
+        json!({ "startLine": 5, "startColumn": 23 })
+    );
 }
 
 #[test]
 fn code_quality_has_an_issue_for_each_finding_with_a_file() {
     let all = reports("gitlab");
-    let counts: Vec<usize> =
-        all.iter().map(|ran| document(ran).as_array().unwrap().len()).collect();
+    let counts: Vec<usize> = all
+        .iter()
+        .map(|ran| document(ran).as_array().unwrap().len())
+        .collect();
     // The reason of a block is in no file.
-    assert_eq!((counts[0] > 0, counts[1], counts[2], counts[3] > 0), (true, 1, 0, true));
-    for issue in all.iter().flat_map(|ran| document(ran).as_array().unwrap().clone()) {
+    assert_eq!(
+        (counts[0] > 0, counts[1], counts[2], counts[3] > 0),
+        (true, 1, 0, true)
+    );
+    for issue in all
+        .iter()
+        .flat_map(|ran| document(ran).as_array().unwrap().clone())
+    {
         let keys: Vec<&String> = issue.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["description", "check_name", "fingerprint", "severity", "location"]);
+        assert_eq!(
+            keys,
+            [
+                "description",
+                "check_name",
+                "fingerprint",
+                "severity",
+                "location"
+            ]
+        );
         let severity = issue["severity"].as_str().unwrap();
         assert!(["info", "minor", "major"].contains(&severity), "{issue}");
         assert!(issue["location"]["lines"]["begin"].as_u64().unwrap() > 0);
@@ -93,20 +133,31 @@ fn code_quality_has_an_issue_for_each_finding_with_a_file() {
 #[test]
 fn azure_gets_one_command_for_each_finding_and_none_of_a_hook() {
     for ran in reports("azure") {
-        let commands: Vec<&str> =
-            ran.stdout.lines().filter(|line| line.contains("##vso[")).collect();
+        let commands: Vec<&str> = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains("##vso["))
+            .collect();
         assert!(!commands.is_empty(), "{ran:?}");
         for command in commands {
             let rest = command.strip_prefix("##vso[task.logissue type=").unwrap();
             let (properties, message) = rest.split_once(']').unwrap();
             assert!(properties.starts_with("error") || properties.starts_with("warning"));
-            assert!(!message.is_empty() && !message.contains("##vso["), "{command}");
+            assert!(
+                !message.is_empty() && !message.contains("##vso["),
+                "{command}"
+            );
         }
     }
     let suite = &reports("azure")[0];
     suite.prints("sourcepath=hooks.d/tests/my cases.toml;linenumber=5;columnnumber=23]");
     suite.prints("100%AZP25; a");
-    assert!(!suite.stdout.lines().any(|line| line.starts_with("##vso[task.setvariable")));
+    assert!(
+        !suite
+            .stdout
+            .lines()
+            .any(|line| line.starts_with("##vso[task.setvariable"))
+    );
 }
 
 #[test]

@@ -31,7 +31,11 @@ fn hidden(name: &str, why: &str) -> (String, Option<String>) {
 
 #[test]
 fn a_file_in_the_folder_of_commands_is_a_command_and_its_output_the_answer() {
-    let sandbox = command(Sandbox::new(), "say.sh", "cat > context; echo hello $HOOKRUN_EVENT");
+    let sandbox = command(
+        Sandbox::new(),
+        "say.sh",
+        "cat > context; echo hello $HOOKRUN_EVENT",
+    );
     let context = br#"{"args":"all of it","sessionId":"s-1","cwd":"."}"#;
     let ran = sandbox.hookrun(&["run", "command.say"], context);
     ran.allows_with(json!({ "output": "hello command.say" }));
@@ -61,13 +65,26 @@ fn events_and_list_tell_what_a_command_does() {
     );
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let about = "the user gives the command `say`: say hello, it's polite";
-    sandbox.hookrun(&["events"], b"").prints(about).prints("`code:sum_up`: sum it up");
-    sandbox.hookrun(&["events", "command.say"], b"").prints(about).prints("args");
-    sandbox.hookrun(&["list"], b"").prints(about).prints("`code:sum_up`: sum it up");
-    sandbox.hookrun(&["show", "say.sh"], b"").prints("description say hello, it's polite");
+    sandbox
+        .hookrun(&["events"], b"")
+        .prints(about)
+        .prints("`code:sum_up`: sum it up");
+    sandbox
+        .hookrun(&["events", "command.say"], b"")
+        .prints(about)
+        .prints("args");
+    sandbox
+        .hookrun(&["list"], b"")
+        .prints(about)
+        .prints("`code:sum_up`: sum it up");
+    sandbox
+        .hookrun(&["show", "say.sh"], b"")
+        .prints("description say hello, it's polite");
     let schema = sandbox.json(&["schema", "command.say"]);
     assert!(schema.to_string().contains("\"args\""), "{schema}");
-    sandbox.run("command.code:sum_up").allows_with(json!({ "output": "x" }));
+    sandbox
+        .run("command.code:sum_up")
+        .allows_with(json!({ "output": "x" }));
 }
 
 #[test]
@@ -83,7 +100,9 @@ fn other_events_are_asked_nothing_of_commands() {
     let sandbox = command(Sandbox::new(), "a.sh", "# hookrun: timout=1s\ntouch marker");
     let sandbox = command(sandbox, "b.c.sh", "touch marker").hook("ok.sh", "");
     sandbox.run("tool.pre").allows();
-    sandbox.run("command.a").blocks_saying("unknown setting `timout`");
+    sandbox
+        .run("command.a")
+        .blocks_saying("unknown setting `timout`");
     sandbox.has_no_file("marker");
 }
 
@@ -91,8 +110,12 @@ fn other_events_are_asked_nothing_of_commands() {
 fn a_command_that_is_not_there_names_the_nearest() {
     let sandbox = command(Sandbox::new(), "handoff.sh", "");
     let sandbox = command(sandbox, "review", "");
-    sandbox.run("command.hadnoff").blocks_saying("did you mean `command.handoff`?");
-    sandbox.run("command.reviev").blocks_saying("did you mean `command.review`?");
+    sandbox
+        .run("command.hadnoff")
+        .blocks_saying("did you mean `command.handoff`?");
+    sandbox
+        .run("command.reviev")
+        .blocks_saying("did you mean `command.review`?");
     let ran = sandbox.run("command.deploy");
     ran.blocks_saying(
         "unknown command `command.deploy`; an executable file in hooks.d/command/ is one",
@@ -104,13 +127,19 @@ fn a_command_that_is_not_there_names_the_nearest() {
 fn of_two_files_with_one_name_the_first_in_byte_order_answers() {
     let sandbox = command(Sandbox::new(), "handoff.sh", "echo sh");
     let sandbox = command(sandbox, "handoff.py", "echo py");
-    sandbox.run("command.handoff").allows_with(json!({ "output": "py" }));
+    sandbox
+        .run("command.handoff")
+        .allows_with(json!({ "output": "py" }));
     let why = "shadowed by hooks.d/command/handoff.py (project layer)";
     let wanted = [runs("handoff.py"), hidden("handoff.sh", why)];
     assert_eq!(idle(&sandbox, "command.handoff", &[]), wanted);
     let list = sandbox.hookrun(&["list"], b"");
-    list.exits(0).prints("(idle: shadowed by ").prints("command/handoff.py (project layer))");
-    sandbox.hookrun(&["show", "handoff.sh"], b"").prints("idle        shadowed by ");
+    list.exits(0)
+        .prints("(idle: shadowed by ")
+        .prints("command/handoff.py (project layer))");
+    sandbox
+        .hookrun(&["show", "handoff.sh"], b"")
+        .prints("idle        shadowed by ");
     let found = sandbox.problems(&[]).join("\n");
     assert!(found.starts_with("warning hooks.d/command/handoff.sh: `handoff.sh` never runs: "));
 }
@@ -122,36 +151,70 @@ fn a_command_of_a_nearer_layer_hides_the_others_whatever_their_priority() {
         .script("home/.config/hookrun/hooks.d/command/x", &answer("user"))
         .script("a/hooks.d/command/x.py", &answer("first"))
         .script("b/hooks.d/command/x.py", &answer("second"));
-    sandbox.run("command.x").allows_with(json!({ "output": "project" }));
+    sandbox
+        .run("command.x")
+        .allows_with(json!({ "output": "project" }));
     let why = "shadowed by hooks.d/command/x.sh (project layer)";
-    assert_eq!(idle(&sandbox, "command.x", &[]), [hidden("x", why), runs("x.sh")]);
+    assert_eq!(
+        idle(&sandbox, "command.x", &[]),
+        [hidden("x", why), runs("x.sh")]
+    );
     // Another layer is no mistake.
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
 
-    let arguments = ["run", "command.x", "--hooks", "a", "--hooks", "b", "--discover"];
-    sandbox.hookrun(&arguments, b"{}").allows_with(json!({ "output": "first" }));
+    let arguments = [
+        "run",
+        "command.x",
+        "--hooks",
+        "a",
+        "--hooks",
+        "b",
+        "--discover",
+    ];
+    sandbox
+        .hookrun(&arguments, b"{}")
+        .allows_with(json!({ "output": "first" }));
     let why = "shadowed by a/hooks.d/command/x.py (explicit layer)";
     let found = idle(&sandbox, "command.x", &arguments[2..]);
-    assert_eq!(found.iter().filter(|(_, idle)| idle.as_deref() == Some(why)).count(), 3);
+    assert_eq!(
+        found
+            .iter()
+            .filter(|(_, idle)| idle.as_deref() == Some(why))
+            .count(),
+        3
+    );
 }
 
 #[test]
 fn a_table_of_hookrun_toml_comes_after_the_files_of_its_layer() {
     let table = "[[hook]]\nname = \"mine\"\nevent = \"command.x\"\ncommand = \"echo toml\"\n";
     let sandbox = command(Sandbox::new(), "x.sh", "echo file").file("hookrun.toml", table);
-    sandbox.run("command.x").allows_with(json!({ "output": "file" }));
+    sandbox
+        .run("command.x")
+        .allows_with(json!({ "output": "file" }));
     let why = "shadowed by hooks.d/command/x.sh (project layer)";
-    assert_eq!(idle(&sandbox, "command.x", &[]), [runs("x.sh"), hidden("mine", why)]);
+    assert_eq!(
+        idle(&sandbox, "command.x", &[]),
+        [runs("x.sh"), hidden("mine", why)]
+    );
     let found = sandbox.problems(&[]).join("\n");
-    assert!(found.starts_with("warning hookrun.toml:1:1: `mine` never runs"), "{found}");
+    assert!(
+        found.starts_with("warning hookrun.toml:1:1: `mine` never runs"),
+        "{found}"
+    );
 }
 
 #[test]
 fn a_disabled_command_hides_nothing() {
     let sandbox = command(Sandbox::new(), "x.py", "# hookrun: enabled=false\necho py");
     let sandbox = command(sandbox, "x.sh", "echo sh");
-    sandbox.run("command.x").allows_with(json!({ "output": "sh" }));
-    assert_eq!(idle(&sandbox, "command.x", &[]), [runs("x.py"), runs("x.sh")]);
+    sandbox
+        .run("command.x")
+        .allows_with(json!({ "output": "sh" }));
+    assert_eq!(
+        idle(&sandbox, "command.x", &[]),
+        [runs("x.py"), runs("x.sh")]
+    );
     let report = sandbox.hookrun(&["test", "command.x"], b"{}");
     report.exits(0).prints("its spec says enabled = false");
 }
@@ -160,10 +223,18 @@ fn a_disabled_command_hides_nothing() {
 fn test_says_who_hides_a_command() {
     let sandbox = command(Sandbox::new(), "x.sh", "");
     let sandbox = command(sandbox, "x", "echo first");
-    sandbox.hookrun(&["test", "command.x"], b"{}").exits(0).prints("shadowed by ");
+    sandbox
+        .hookrun(&["test", "command.x"], b"{}")
+        .exits(0)
+        .prints("shadowed by ");
     let report = sandbox.report("command.x", "{}");
     assert_eq!(report["hooks"][1]["fate"], "idle");
-    assert!(report["hooks"][1]["why"].as_str().unwrap().starts_with("shadowed by "));
+    assert!(
+        report["hooks"][1]["why"]
+            .as_str()
+            .unwrap()
+            .starts_with("shadowed by ")
+    );
 }
 
 #[test]
@@ -173,8 +244,12 @@ fn one_hook_may_answer_several_commands() {
         "[[hook]]\nname = \"both\"\nevent = [\"command.a\", \"command.b\"]\n\
          command = \"printenv HOOKRUN_EVENT\"\n",
     );
-    sandbox.run("command.a").allows_with(json!({ "output": "command.a" }));
-    sandbox.run("command.b").allows_with(json!({ "output": "command.b" }));
+    sandbox
+        .run("command.a")
+        .allows_with(json!({ "output": "command.a" }));
+    sandbox
+        .run("command.b")
+        .allows_with(json!({ "output": "command.b" }));
 }
 
 #[test]
@@ -224,7 +299,9 @@ fn a_hook_of_a_command_that_has_a_mistake_makes_the_command_no_stranger() {
     let sandbox = Sandbox::new().file("hookrun.toml", table);
     let found = sandbox.problems(&[]);
     assert_eq!(found.len(), 1, "{found:?}");
-    sandbox.run("command.a").blocks_saying("unknown key `timout`");
+    sandbox
+        .run("command.a")
+        .blocks_saying("unknown key `timout`");
 }
 
 #[test]
@@ -239,6 +316,8 @@ fn a_folder_of_commands_that_everyone_may_write_is_refused() {
     let sandbox = command(Sandbox::new(), "x.sh", "touch marker");
     let mode = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(sandbox.at("hooks.d/command"), mode).unwrap();
-    sandbox.run("command.x").blocks_saying("everyone may write it");
+    sandbox
+        .run("command.x")
+        .blocks_saying("everyone may write it");
     sandbox.has_no_file("marker");
 }

@@ -84,11 +84,16 @@ fn root() -> PathBuf {
 
 /// The vectors of one host, by name without the ending.
 fn vectors(host: &str) -> BTreeMap<String, Vector> {
-    let files = fs::read_dir(root().join(host)).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(root().join(host))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let read = |file: PathBuf| {
         let name = file.file_stem().unwrap().to_str().unwrap().to_string();
         let vector = Vector::parse(&fs::read_to_string(&file).unwrap());
-        (name, vector.unwrap_or_else(|error| panic!("{}:{error}", file.display())))
+        (
+            name,
+            vector.unwrap_or_else(|error| panic!("{}:{error}", file.display())),
+        )
     };
     files.map(read).collect()
 }
@@ -147,7 +152,10 @@ fn every_host_is_shown_everything_that_can_go_wrong() {
         for name in IN_EVERY_HOST {
             assert!(known.contains_key(*name), "{host} lacks {name}");
         }
-        let asks = ["ask", "refuse-ask"].iter().filter(|name| known.contains_key(**name)).count();
+        let asks = ["ask", "refuse-ask"]
+            .iter()
+            .filter(|name| known.contains_key(**name))
+            .count();
         assert_eq!(asks, 1, "{host}: a question is asked, or refuses");
         for (name, vector) in &known {
             assert_eq!(vector.host, *host, "{name}");
@@ -158,8 +166,10 @@ fn every_host_is_shown_everything_that_can_go_wrong() {
 
 #[test]
 fn what_is_refused_is_refused_by_the_same_file_everywhere() {
-    let guards: Vec<_> =
-        HOSTS.iter().map(|host| vectors(host)["refuse-rm-rf"].hooks.clone()).collect();
+    let guards: Vec<_> = HOSTS
+        .iter()
+        .map(|host| vectors(host)["refuse-rm-rf"].hooks.clone())
+        .collect();
     assert!(guards.windows(2).all(|two| two[0] == two[1]));
 }
 
@@ -199,7 +209,10 @@ fn every_fact_stands_once() {
     for host in hosts().into_iter().chain(["git"]) {
         let mut facts = BTreeSet::new();
         for (name, vector) in vectors(host) {
-            assert!(vector.about.ends_with('.') && !vector.source.is_empty(), "{host}/{name}");
+            assert!(
+                vector.about.ends_with('.') && !vector.source.is_empty(),
+                "{host}/{name}"
+            );
             assert!(facts.insert((vector.about, vector.event)), "{host}/{name}");
         }
     }
@@ -232,10 +245,13 @@ fn a_runner_gets_what_its_command_says() {
     let vector = vector.replace("{\"status\": 0}", r#"{"status": 3, "stderr": {"contains": ["claude PreToolUse a b.", "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\"}", "red exit 0"]}}"#);
     let runner = "#!/bin/sh\necho \"$1 $2 $4.$5$COLOR $(tail -n 1 \"$3/tool.pre/10-guard\")\" >&2\n\
                   cat >&2\nexit 3\n";
-    let sandbox = Sandbox::new().file("vectors/a.json", &vector).script("runner", runner);
-    for command in
-        ["./runner {host} {event} {hooks} {arguments}", "./runner {host} {event} {hooks}"]
-    {
+    let sandbox = Sandbox::new()
+        .file("vectors/a.json", &vector)
+        .script("runner", runner);
+    for command in [
+        "./runner {host} {event} {hooks} {arguments}",
+        "./runner {host} {event} {hooks}",
+    ] {
         sandbox.conformance(&["--command", command]).exits(0);
     }
 }
@@ -246,7 +262,12 @@ fn what_a_runner_leaves_behind_is_named_and_ended() {
     let sandbox = Sandbox::new().file("vectors/a.json", &vector);
     let ran = sandbox.conformance(&["--command", "sh -c 'sleep 611 > /dev/null 2>&1 & exit 0'"]);
     ran.exits(1).prints("processes are left: sleep (pid ");
-    let pid = ran.stdout.split("(pid ").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
+    let pid = ran
+        .stdout
+        .split("(pid ")
+        .nth(1)
+        .and_then(|rest| rest.split(')').next())
+        .unwrap();
     let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     assert!(!state.contains("(sleep) S"), "{state}");
 }
@@ -266,65 +287,115 @@ fn several_steps_share_a_home() {
 fn a_broken_vector_is_named_with_its_line() {
     let sandbox = Sandbox::new()
         .file("vectors/b/fine.json", PASSES)
-        .file("vectors/a.json", &PASSES.replace("\"event\": \"PreToolUse\"", "\"evnt\": \"x\""))
+        .file(
+            "vectors/a.json",
+            &PASSES.replace("\"event\": \"PreToolUse\"", "\"evnt\": \"x\""),
+        )
         .file("vectors/c.json", "{")
         .file("vectors/notes.txt", "no vector");
     let ran = sandbox.conformance(&[]);
-    ran.exits(2).says("vectors are broken").says("vectors/a.json:5:").says("vectors/c.json:1:");
+    ran.exits(2)
+        .says("vectors are broken")
+        .says("vectors/a.json:5:")
+        .says("vectors/c.json:1:");
     ran.says("unknown field `evnt`");
     assert_eq!(ran.stdout, "");
 }
 
 #[test]
 fn what_cannot_be_tried_is_said() {
-    let sandbox = Sandbox::new().file("vectors/a.json", PASSES).file("empty/notes.txt", "");
-    sandbox.conformance(&["--command", "run {hosts}"]).exits(2).says("`{hosts}` is none of");
-    sandbox.conformance(&["--command", ""]).exits(2).says("is empty");
-    sandbox.conformance(&["--command", "a 'b"]).exits(2).says("not closed");
-    sandbox.conformance(&["--command", "a x{arguments}"]).exits(2).says("separate word");
-    sandbox.conformance(&["--command", "./nobody"]).exits(2).says("cannot be started");
-    sandbox.conformance(&["--filter", "zzz"]).exits(2).says("leaves no vector");
+    let sandbox = Sandbox::new()
+        .file("vectors/a.json", PASSES)
+        .file("empty/notes.txt", "");
+    sandbox
+        .conformance(&["--command", "run {hosts}"])
+        .exits(2)
+        .says("`{hosts}` is none of");
+    sandbox
+        .conformance(&["--command", ""])
+        .exits(2)
+        .says("is empty");
+    sandbox
+        .conformance(&["--command", "a 'b"])
+        .exits(2)
+        .says("not closed");
+    sandbox
+        .conformance(&["--command", "a x{arguments}"])
+        .exits(2)
+        .says("separate word");
+    sandbox
+        .conformance(&["--command", "./nobody"])
+        .exits(2)
+        .says("cannot be started");
+    sandbox
+        .conformance(&["--filter", "zzz"])
+        .exits(2)
+        .says("leaves no vector");
     let ran = sandbox.hookrun(&["test", "--conformance", "empty"], b"");
     ran.exits(2).says("there is no vector in `empty`");
-    sandbox.hookrun(&["test", "--conformance", "nowhere"], b"").exits(2).says("cannot be read");
+    sandbox
+        .hookrun(&["test", "--conformance", "nowhere"], b"")
+        .exits(2)
+        .says("cannot be read");
     sandbox
         .hookrun(&["test", "tool.pre", "--format", "tap"], b"")
         .exits(2)
         .says("one event is no list");
     sandbox.hookrun(&["test"], b"").exits(2);
-    let setup = PASSES.replace("\"hooks\"", r#""setup": ["echo gone >&2; exit 4"], "hooks""#);
+    let setup = PASSES.replace(
+        "\"hooks\"",
+        r#""setup": ["echo gone >&2; exit 4"], "hooks""#,
+    );
     let sandbox = Sandbox::new().file("vectors/a.json", &setup);
-    sandbox.conformance(&[]).exits(1).prints("setup: it failed: gone");
+    sandbox
+        .conformance(&[])
+        .exits(1)
+        .prints("setup: it failed: gone");
 }
 
 #[test]
 fn an_interrupted_trial_says_how_far_it_was() {
     let vectors = ["a", "b", "c"].map(|name| format!("vectors/{name}.json"));
-    let sandbox = vectors.iter().fold(Sandbox::new(), |sandbox, file| sandbox.file(file, PASSES));
+    let sandbox = vectors
+        .iter()
+        .fold(Sandbox::new(), |sandbox, file| sandbox.file(file, PASSES));
     let mark = sandbox.at("mark").display().to_string();
     let runner = format!(
         "#!/bin/sh\n[ ! -e {mark} ] || {{ kill -INT $PPID; exec sleep 611; }}\ntouch {mark}\n"
     );
     let sandbox = sandbox.script("runner", &runner);
     let ran = sandbox.conformance(&["--command", "./runner", "--jobs", "1"]);
-    ran.exits(130).says("interrupted: 1 of 3 cases done, 0 failed");
+    ran.exits(130)
+        .says("interrupted: 1 of 3 cases done, 0 failed");
     assert_eq!(ran.stdout, "");
 }
 
 #[test]
 fn machines_read_the_cases_in_the_order_of_their_files() {
     let wrong = PASSES.replace("\"status\": 0", "\"status\": 2");
-    let sandbox = Sandbox::new().file("vectors/b.json", PASSES).file("vectors/a/x.json", &wrong);
+    let sandbox = Sandbox::new()
+        .file("vectors/b.json", PASSES)
+        .file("vectors/a/x.json", &wrong);
     let tap = sandbox.conformance(&["--format", "tap", "--jobs", "2"]);
-    tap.exits(1).prints("1..2\nnot ok 1 - a/x.json\n  # step 1: status: expected 2, got 0\n");
+    tap.exits(1)
+        .prints("1..2\nnot ok 1 - a/x.json\n  # step 1: status: expected 2, got 0\n");
     tap.prints("ok 2 - b.json\n");
-    sandbox.conformance(&["--format", "junit"]).exits(1).prints("failures=\"1\"");
+    sandbox
+        .conformance(&["--format", "junit"])
+        .exits(1)
+        .prints("failures=\"1\"");
     let github = sandbox.conformance(&["--format", "github"]);
     let error = "::error title=a/x.json::It passes.%0Astep 1: status: expected 2, got 0\n";
-    github.exits(1).prints(error).prints("FAILED: 1 of 2 cases\n");
+    github
+        .exits(1)
+        .prints(error)
+        .prints("FAILED: 1 of 2 cases\n");
     let report = sandbox.json(&["test", "--conformance", "vectors", "--format", "json"]);
     assert_eq!(report["ok"], false);
-    assert_eq!(report["cases"][0]["misses"][0], "step 1: status: expected 2, got 0");
+    assert_eq!(
+        report["cases"][0]["misses"][0],
+        "step 1: status: expected 2, got 0"
+    );
     assert_eq!(report["cases"][1]["about"], "It passes.");
 }
 
@@ -332,15 +403,25 @@ fn machines_read_the_cases_in_the_order_of_their_files() {
 fn the_page_says_everything_and_its_example_holds() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let page = fs::read_to_string(docs.join("conformance.md")).unwrap();
-    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
     let example = example.unwrap();
-    Sandbox::new().file("vectors/a.json", example).conformance(&[]).exits(0);
+    Sandbox::new()
+        .file("vectors/a.json", example)
+        .conformance(&[])
+        .exits(0);
     for (name, about) in PLACEHOLDERS {
         assert!(page.contains(&format!("| `{name}` | {about}")), "{name}");
     }
     let schema = fs::read_to_string(docs.join("conformance.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
-    for place in ["/properties", "/$defs/hook/properties", "/$defs/step/properties"] {
+    for place in [
+        "/properties",
+        "/$defs/hook/properties",
+        "/$defs/step/properties",
+    ] {
         let keys = schema.pointer(place).unwrap().as_object().unwrap().keys();
         for key in keys.filter(|key| !matches!(key.as_str(), "$schema" | "expect")) {
             assert!(page.contains(&format!("`{key}`")), "{key}");
@@ -352,7 +433,10 @@ fn the_page_says_everything_and_its_example_holds() {
 fn keys_read(document: &str) -> BTreeSet<String> {
     let error = Vector::parse(document).unwrap_err().to_string();
     let (_, listed) = error.split_once("expected one of ").expect(&error);
-    listed.split(", ").map(|key| key.trim_matches('`').to_string()).collect()
+    listed
+        .split(", ")
+        .map(|key| key.trim_matches('`').to_string())
+        .collect()
 }
 
 #[test]
@@ -361,9 +445,18 @@ fn the_schema_has_the_keys_that_are_read() {
     let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     for (place, with_unknown) in [
         ("", PASSES.replacen('{', "{\"unknown\": 1, ", 1)),
-        ("/$defs/hook", PASSES.replace("{\"name\"", "{\"unknown\": 1, \"name\"")),
-        ("/$defs/step", PASSES.replace("{\"stdin\"", "{\"unknown\": 1, \"stdin\"")),
-        ("/$defs/expect", PASSES.replace("{\"status\"", "{\"unknown\": 1, \"status\"")),
+        (
+            "/$defs/hook",
+            PASSES.replace("{\"name\"", "{\"unknown\": 1, \"name\""),
+        ),
+        (
+            "/$defs/step",
+            PASSES.replace("{\"stdin\"", "{\"unknown\": 1, \"stdin\""),
+        ),
+        (
+            "/$defs/expect",
+            PASSES.replace("{\"status\"", "{\"unknown\": 1, \"status\""),
+        ),
     ] {
         let properties = schema.pointer(&format!("{place}/properties")).unwrap();
         let known: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
@@ -375,30 +468,53 @@ const LEAST: &str = r#"{"about":"a","source":"s","host":"h","event":"e","hooks":
 
 #[test]
 fn a_mistake_has_a_line_and_a_column() {
-    let broken =
-        |from: &str, to: &str| Vector::parse(&LEAST.replace(from, to)).unwrap_err().to_string();
-    assert!(broken("\"host\"", "\n\"hots\"").starts_with("2:"), "{}", broken("host", "hots"));
+    let broken = |from: &str, to: &str| {
+        Vector::parse(&LEAST.replace(from, to))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        broken("\"host\"", "\n\"hots\"").starts_with("2:"),
+        "{}",
+        broken("host", "hots")
+    );
     assert!(broken("host", "hots").contains("unknown field `hots`"));
     assert!(broken("\"source\":\"s\",", "").contains("missing field `source`"));
     assert!(broken("[{", "[,{").contains("1:"));
     assert!(broken(r#"[{"stdin":{"a":1},"expect":{"status":0}}]"#, "[]").contains("empty"));
     let both = broken("\"expect\"", "\"stdinText\":\"\",\"expect\"");
-    assert_eq!(both, "1:1: step 1: give one of `stdin`, `stdinText` and `stdinBytes`");
+    assert_eq!(
+        both,
+        "1:1: step 1: give one of `stdin`, `stdinText` and `stdinBytes`"
+    );
     let host = broken("\"stdin\"", "\"host\":\"x\",\"stdin\"");
     assert_eq!(host, "1:1: step 1: `host` and `event` go together");
     let hook = |hook: &str| broken("[]", &format!("[{hook}]"));
     assert!(hook(r#"{"name":"a","event":"e"}"#).contains("needs a `script`"));
     assert!(hook(r#"{"name":"../a","event":"e","missing":true}"#).contains("below a folder"));
     assert!(hook(r#"{"name":"a","event":"e","mode":"9"}"#).contains("no mode"));
-    let stderr = broken("\"status\":0", "\"status\":0,\"stderr\":{\"matches\":\"(\"}");
-    assert!(stderr.contains("step 1: `(` is no regular expression"), "{stderr}");
+    let stderr = broken(
+        "\"status\":0",
+        "\"status\":0,\"stderr\":{\"matches\":\"(\"}",
+    );
+    assert!(
+        stderr.contains("step 1: `(` is no regular expression"),
+        "{stderr}"
+    );
 }
 
 /// What misses of an answer, held against an expectation.
 fn compared(expect: &str, status: i32, stdout: &str, stderr: &str) -> Vec<String> {
     let least = LEAST.replace(r#"{"status":0}"#, expect);
     let expect = &Vector::parse(&least).unwrap().steps[0].expect;
-    misses(expect, &Got { status, stdout: stdout.into(), stderr: stderr.into() })
+    misses(
+        expect,
+        &Got {
+            status,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+        },
+    )
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn walk(target: &str, mut check: impl FnMut(&[u8])) {
             wrong.push(path);
         }
     }
-    assert!((1..=150).contains(&files) && size < 200_000, "{target}: {files} files, {size} bytes");
+    assert!(
+        (1..=150).contains(&files) && size < 200_000,
+        "{target}: {files} files, {size} bytes"
+    );
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -41,7 +44,10 @@ fn every_answer_of_the_corpus_keeps_the_contract() {
 
 #[test]
 fn every_manifest_of_the_corpus_is_loaded_or_complained_about() {
-    let folder = tempfile::Builder::new().prefix("hookrun-it").tempdir().unwrap();
+    let folder = tempfile::Builder::new()
+        .prefix("hookrun-it")
+        .tempdir()
+        .unwrap();
     walk("manifest", |bytes| manifest::check(bytes, folder.path()));
 }
 
@@ -58,8 +64,13 @@ fn every_command_line_of_the_corpus_is_read_or_in_doubt() {
 /// `HOOKRUN_MUTATIONS=10000000 cargo test --release --test it corpus::mutations -- --nocapture`
 /// tries that many texts that are made of the corpus.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how many texts are tried is told by it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how many texts are tried is told by it"
+)]
 fn mutations_of_the_command_lines_are_read_or_in_doubt() {
-    let count = std::env::var("HOOKRUN_MUTATIONS").ok().and_then(|text| text.parse().ok());
+    let count = std::env::var("HOOKRUN_MUTATIONS")
+        .ok()
+        .and_then(|text| text.parse().ok());
     mutations::run(count.unwrap_or(2_000));
 }

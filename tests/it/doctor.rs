@@ -22,7 +22,10 @@ use crate::sandbox::Sandbox;
 #[track_caller]
 fn problems(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
     let (status, mut found) = everything(sandbox, host);
-    let others = ["installed, not seen yet", "since `hookrun install` noted it"];
+    let others = [
+        "installed, not seen yet",
+        "since `hookrun install` noted it",
+    ];
     found
         .retain(|one| !one.starts_with("note ") && !others.iter().any(|other| one.contains(other)));
     (status, found)
@@ -42,7 +45,11 @@ fn everything(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
                 place = format!("{place}:{}:{}", problem["line"], problem["column"]);
             }
             let severity = text("severity");
-            found.push(format!("{severity} {place}: {} [{}]", text("cause"), text("cure")));
+            found.push(format!(
+                "{severity} {place}: {} [{}]",
+                text("cause"),
+                text("cure")
+            ));
         }
     }
     (ran.status, found)
@@ -73,12 +80,14 @@ fn what_was_just_installed_is_in_order() {
                 continue;
             }
             "crush" | "agy" | "cline" => {
-                ran.exits(0).prints("installed for 1 event in project scope");
+                ran.exits(0)
+                    .prints("installed for 1 event in project scope");
                 continue;
             }
             _ => 2,
         };
-        ran.exits(0).prints(&format!("installed for {events} events in project scope"));
+        ran.exits(0)
+            .prints(&format!("installed for {events} events in project scope"));
     }
 }
 
@@ -86,7 +95,10 @@ fn what_was_just_installed_is_in_order() {
 fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     let sandbox = project();
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
-    assert!(said.contains("no agent is found here, and none asks hookrun\n"), "{said}");
+    assert!(
+        said.contains("no agent is found here, and none asks hookrun\n"),
+        "{said}"
+    );
     let sandbox = sandbox.file(".codex/hooks.json", "{}");
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
     let wanted = "here, but do not ask hookrun: Codex (`hookrun install HOST`)\n";
@@ -118,11 +130,20 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
         (format!("{program} run --host claude || true"), true),
         (format!("{program} run --host claude | tee log"), true),
         (format!("'{program}' run tool.pre"), true),
-        ("cd sub && hookrun run --host claude; exit 0".to_string(), true),
+        (
+            "cd sub && hookrun run --host claude; exit 0".to_string(),
+            true,
+        ),
         ("cd /repos/hookrun && cargo run".to_string(), false),
-        ("\"$HOME/bin/hookrun\" run --host claude; true".to_string(), true),
+        (
+            "\"$HOME/bin/hookrun\" run --host claude; true".to_string(),
+            true,
+        ),
         ("sh -c 'exec hookrun run tool.pre'".to_string(), true),
-        ("echo hookrun; echo 'hookrun run' # hookrun run".to_string(), false),
+        (
+            "echo hookrun; echo 'hookrun run' # hookrun run".to_string(),
+            false,
+        ),
     ] {
         let hook = json!({"hooks": {"PreToolUse": [{
             "matcher": "*", "hooks": [{"type": "command", "command": command}],
@@ -135,14 +156,27 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
                 sandbox.hookrun(&["install", "claude"], b"").exits(0);
             }
             let (status, found) = problems(&sandbox, "claude");
-            let has_it = found.iter().any(|one| one.contains(&said) && one.starts_with("error"));
+            let has_it = found
+                .iter()
+                .any(|one| one.contains(&said) && one.starts_with("error"));
             assert_eq!(has_it, is_other, "{command} {found:?}");
-            assert_eq!(status, i32::from(is_other || !is_installed), "{command} {found:?}");
+            assert_eq!(
+                status,
+                i32::from(is_other || !is_installed),
+                "{command} {found:?}"
+            );
             let does_not_ask = found.iter().any(|one| one.contains("does not ask hookrun"));
-            assert_eq!(does_not_ask, !is_other && !is_installed, "{command} {found:?}");
+            assert_eq!(
+                does_not_ask,
+                !is_other && !is_installed,
+                "{command} {found:?}"
+            );
         }
         let ran = sandbox.hookrun(&["uninstall", "claude"], b"");
-        let is_named = ran.exits(0).stdout.contains("runs hookrun in its own way and stays");
+        let is_named = ran
+            .exits(0)
+            .stdout
+            .contains("runs hookrun in its own way and stays");
         assert_eq!(is_named, is_other, "{command} {ran:?}");
     }
 }
@@ -152,7 +186,9 @@ fn a_bare_name_is_looked_up_as_the_host_does_and_doubted() {
     for (host, shell) in [("claude", "sh"), ("codex", "bash"), ("gemini", "bash")] {
         let sandbox = installed(host);
         let file = HOSTS.iter().find(|one| one.name == host).unwrap().project;
-        let bare = sandbox.read(file).replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
+        let bare = sandbox
+            .read(file)
+            .replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
         let sandbox = accepted::by_a_person(sandbox.file(file, &bare));
         let (status, found) = problems(&sandbox, host);
         assert_eq!(status, 1);
@@ -174,7 +210,9 @@ fn a_program_that_may_not_be_executed_is_named_alike_for_every_host() {
     for host in HOSTS {
         let sandbox = installed(host.name).file("flat/hookrun", "#!/bin/sh\n");
         let flat = sandbox.at("flat/hookrun").display().to_string();
-        let text = sandbox.read(host.project).replace(env!("CARGO_BIN_EXE_hookrun"), &flat);
+        let text = sandbox
+            .read(host.project)
+            .replace(env!("CARGO_BIN_EXE_hookrun"), &flat);
         let sandbox = sandbox.file(host.project, &text);
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);
@@ -207,18 +245,35 @@ fn a_script_of_cline_that_is_not_executable_is_an_error() {
 fn what_has_to_be_trusted_is_in_the_cure_of_a_host_that_was_never_seen() {
     for facts in FACTS {
         let sandbox = project();
-        let scope: &[&str] = if facts.host == "kimi" { &["--scope", "user"] } else { &[] };
-        sandbox.hookrun(&[&["install", facts.host], scope].concat(), b"").exits(0);
+        let scope: &[&str] = if facts.host == "kimi" {
+            &["--scope", "user"]
+        } else {
+            &[]
+        };
+        sandbox
+            .hookrun(&[&["install", facts.host], scope].concat(), b"")
+            .exits(0);
         let (_, found) = everything(&sandbox, facts.host);
-        let unseen = found.iter().find(|one| one.contains("installed, not seen yet"));
+        let unseen = found
+            .iter()
+            .find(|one| one.contains("installed, not seen yet"));
         let Some(unseen) = unseen else {
             // A plugin asks in hookrun's own words, and the log does not say for which host.
-            assert!(facts.shell.is_none() && facts.host != "cline", "{}: {found:?}", facts.host);
+            assert!(
+                facts.shell.is_none() && facts.host != "cline",
+                "{}: {found:?}",
+                facts.host
+            );
             continue;
         };
-        let cure =
-            facts.trust.map_or("use it here".to_string(), |step| format!("{step}; then use"));
-        assert!(unseen.contains(&format!("[{cure}")), "{}: {unseen}", facts.host);
+        let cure = facts.trust.map_or("use it here".to_string(), |step| {
+            format!("{step}; then use")
+        });
+        assert!(
+            unseen.contains(&format!("[{cure}")),
+            "{}: {unseen}",
+            facts.host
+        );
     }
 }
 
@@ -239,11 +294,16 @@ fn another_version_is_named_unless_it_lies_in_the_project() {
     let sandbox = installed("claude");
     let text = sandbox.read(".claude/settings.json");
     let own = env!("CARGO_BIN_EXE_hookrun");
-    let sandbox =
-        sandbox.file(".claude/settings.json", &text.replace(own, other.to_str().unwrap()));
+    let sandbox = sandbox.file(
+        ".claude/settings.json",
+        &text.replace(own, other.to_str().unwrap()),
+    );
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 1);
-    assert!(found[0].contains("is hookrun 0.0.1, and this is hookrun "), "{found:?}");
+    assert!(
+        found[0].contains("is hookrun 0.0.1, and this is hookrun "),
+        "{found:?}"
+    );
 
     let sandbox = sandbox
         .script("bin/hookrun", "#!/bin/sh\ntouch started\n")
@@ -264,7 +324,10 @@ fn a_program_that_never_answers_is_not_waited_for() {
     let sandbox = sandbox.file(".claude/settings.json", &text);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 1);
-    assert!(found[0].contains("does not say that it is hookrun"), "{found:?}");
+    assert!(
+        found[0].contains("does not say that it is hookrun"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -278,10 +341,15 @@ fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
         let sandbox = installed(host.name).hook_for("agent.stop", "done", "exit 0");
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);
-        let found: Vec<String> =
-            found.into_iter().filter(|it| !it.contains("has no session.start")).collect();
+        let found: Vec<String> = found
+            .into_iter()
+            .filter(|it| !it.contains("has no session.start"))
+            .collect();
         assert!(found[0].contains("`done` does not run"), "{found:?}");
-        assert!(found[0].contains(&format!("hookrun install {}", host.name)), "{found:?}");
+        assert!(
+            found[0].contains(&format!("hookrun install {}", host.name)),
+            "{found:?}"
+        );
     }
 }
 
@@ -300,7 +368,9 @@ fn times_in_the_wrong_unit_are_named() {
     assert!(found[0].contains("did you mean 60000?"), "{found:?}");
 
     let sandbox = installed("claude");
-    let text = sandbox.read(".claude/settings.json").replace("600", "60000");
+    let text = sandbox
+        .read(".claude/settings.json")
+        .replace("600", "60000");
     let sandbox = sandbox.file(".claude/settings.json", &text);
     let (_, found) = problems(&sandbox, "claude");
     assert!(found[0].contains("Claude Code counts seconds"), "{found:?}");
@@ -312,17 +382,24 @@ fn hooks_that_take_longer_than_the_host_waits_are_named() {
     let sandbox = project();
     sandbox.hookrun(&["install", "codex"], b"").exits(0);
     let sandbox = accepted::by_a_person(sandbox);
-    let sandbox =
-        sandbox.script("hooks.d/tool.pre/slow", "#!/bin/sh\n# hookrun: timeout=20m\nexit 0\n");
+    let sandbox = sandbox.script(
+        "hooks.d/tool.pre/slow",
+        "#!/bin/sh\n# hookrun: timeout=20m\nexit 0\n",
+    );
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
-    assert!(found[0].contains("Codex waits 600s for PreToolUse"), "{found:?}");
+    assert!(
+        found[0].contains("Codex waits 600s for PreToolUse"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn two_installs_that_ask_twice_are_named() {
     let sandbox = installed("codex");
-    sandbox.hookrun(&["install", "codex", "--scope", "user"], b"").exits(0);
+    sandbox
+        .hookrun(&["install", "codex", "--scope", "user"], b"")
+        .exits(0);
     let sandbox = accepted::by_a_person(sandbox);
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
@@ -335,7 +412,10 @@ fn settings_that_do_not_parse_are_named_with_their_place() {
     let sandbox = project().file(".claude/settings.json", "{\n  \"a\" 1\n}\n");
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 1);
-    assert!(found[0].starts_with("error .claude/settings.json:2:"), "{found:?}");
+    assert!(
+        found[0].starts_with("error .claude/settings.json:2:"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -378,14 +458,21 @@ fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() 
     let (status, found) = problems(&sandbox, "goose");
     assert_eq!(status, 0, "{found:?}");
     let all = found.join("\n");
-    assert!(all.contains("only reports prompt.submit: `censor` cannot block there"), "{all}");
+    assert!(
+        all.contains("only reports prompt.submit: `censor` cannot block there"),
+        "{all}"
+    );
     assert!(all.contains("no host has a tool `bahs`"), "{all}");
 }
 
 #[test]
 fn every_format_of_validate_is_a_format_of_doctor() {
     let sandbox = installed("claude");
-    for (format, start) in [("tap", "TAP version 13"), ("junit", "<?xml"), ("github", "")] {
+    for (format, start) in [
+        ("tap", "TAP version 13"),
+        ("junit", "<?xml"),
+        ("github", ""),
+    ] {
         let ran = sandbox.hookrun(&["doctor", "--format", format], b"");
         assert!(ran.exits(0).stdout.starts_with(start), "{ran:?}");
     }
@@ -418,7 +505,8 @@ fn entries_that_are_no_hooks_are_told_by_install_and_doctor() {
     }
     let sandbox = project().file(".cursor/hooks.json", r#"{"hooks": {"stop": [null, {}]}}"#);
     let told = sandbox.hookrun(&["install", "cursor"], b"");
-    told.exits(0).prints("`hooks.stop[0]` is no hook: it is `null`");
+    told.exits(0)
+        .prints("`hooks.stop[0]` is no hook: it is `null`");
     told.prints("`hooks.stop[1]` is no hook: it has no command");
 }
 
@@ -440,9 +528,14 @@ fn files_beside_the_one_that_is_installed_into_are_read_too() {
     ] {
         let sandbox = installed(host).file(file, text);
         let (_, found) = problems(&sandbox, host);
-        let twice = found.iter().find(|one| one.contains("twice for an event: here and by"));
+        let twice = found
+            .iter()
+            .find(|one| one.contains("twice for an event: here and by"));
         let twice = twice.unwrap_or_else(|| panic!("{host}: {found:?}"));
-        assert!(twice.ends_with(&format!("{file}` [take one of them out]")), "{twice}");
+        assert!(
+            twice.ends_with(&format!("{file}` [take one of them out]")),
+            "{twice}"
+        );
         // What else is wrong with a hook is told there too.
         let is_late = found.iter().any(|one| one.contains("counts seconds"));
         assert_eq!(is_late, host == "codex", "{found:?}");
@@ -450,12 +543,19 @@ fn files_beside_the_one_that_is_installed_into_are_read_too() {
         let alone = project().file(file, text);
         let ran = alone.hookrun(&["doctor", host], b"");
         let name = file.rsplit('/').next().unwrap();
-        assert!(ran.stdout.contains(&format!("installed for 1 event in `{name}` of ")), "{ran:?}");
+        assert!(
+            ran.stdout
+                .contains(&format!("installed for 1 event in `{name}` of ")),
+            "{ran:?}"
+        );
     }
     let sandbox = installed("codex").file(".codex/config.toml", "[hooks\n");
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 1);
-    assert!(found[0].starts_with("error .codex/config.toml: does not parse: "), "{found:?}");
+    assert!(
+        found[0].starts_with("error .codex/config.toml: does not parse: "),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -468,12 +568,48 @@ fn hooks_of_anybody_that_can_never_fire_are_named() {
             "",
             "Claude Code has no event `PreToolUs`",
         ),
-        ("claude", ".claude/settings.local.json", "PreToolUse", "bash", "the matcher `bash` of"),
-        ("claude", ".claude/settings.json", "PreToolUse", "Bash(", "is no regular expression"),
-        ("codex", ".codex/hooks.json", "PreToolUse", "exec_command|shell", "fits no tool of Codex"),
-        ("gemini", ".gemini/settings.json", "BeforeTool", "Bash", "fits no tool of Gemini CLI"),
-        ("gemini", ".gemini/settings.json", "PreToolUse", "", "Gemini CLI has no event"),
-        ("claude", ".claude/settings.json", "preToolUse", "", "no event `preToolUse`"),
+        (
+            "claude",
+            ".claude/settings.local.json",
+            "PreToolUse",
+            "bash",
+            "the matcher `bash` of",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "PreToolUse",
+            "Bash(",
+            "is no regular expression",
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
+            "PreToolUse",
+            "exec_command|shell",
+            "fits no tool of Codex",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "BeforeTool",
+            "Bash",
+            "fits no tool of Gemini CLI",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "PreToolUse",
+            "",
+            "Gemini CLI has no event",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "preToolUse",
+            "",
+            "no event `preToolUse`",
+        ),
     ] {
         let text = format!(
             r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}",
@@ -483,8 +619,15 @@ fn hooks_of_anybody_that_can_never_fire_are_named() {
         sandbox.hookrun(&["install", host], b"").exits(0);
         let sandbox = accepted::by_a_person(sandbox);
         let (status, found) = problems(&sandbox, host);
-        assert_eq!((status, found.len()), (0, 1), "{host} {event} {matcher}: {found:?}");
-        assert!(found[0].contains(said) && found[0].contains("never run"), "{found:?}");
+        assert_eq!(
+            (status, found.len()),
+            (0, 1),
+            "{host} {event} {matcher}: {found:?}"
+        );
+        assert!(
+            found[0].contains(said) && found[0].contains("never run"),
+            "{found:?}"
+        );
     }
     let text = r#"{"version": 1, "hooks": {"PreToolUse": [{"bash": "mine.sh"}]}}"#;
     let sandbox = project().file(".github/hooks/hookrun.json", text);
@@ -493,7 +636,12 @@ fn hooks_of_anybody_that_can_never_fire_are_named() {
     for (host, file, event, matcher) in [
         ("claude", ".claude/settings.json", "PreToolUse", "Bash|bash"),
         ("claude", ".claude/settings.json", "PreToolUse", "^Ba"),
-        ("claude", ".claude/settings.json", "PreToolUse", "(?<!x)Bash"),
+        (
+            "claude",
+            ".claude/settings.json",
+            "PreToolUse",
+            "(?<!x)Bash",
+        ),
         ("claude", ".claude/settings.json", "SessionStart", "startup"),
         ("codex", ".codex/hooks.json", "PreToolUse", "Bash"),
         ("gemini", ".gemini/settings.json", "BeforeTool", "shell"),
@@ -505,7 +653,11 @@ fn hooks_of_anybody_that_can_never_fire_are_named() {
         let sandbox = project().file(file, &text);
         sandbox.hookrun(&["install", host], b"").exits(0);
         let sandbox = accepted::by_a_person(sandbox);
-        assert_eq!(problems(&sandbox, host), (0, Vec::new()), "{host} {matcher}");
+        assert_eq!(
+            problems(&sandbox, host),
+            (0, Vec::new()),
+            "{host} {matcher}"
+        );
     }
 }
 
@@ -526,7 +678,9 @@ fn a_full_disk_is_a_warning_and_the_attempt_leaves_nothing() {
     sandbox.run("tool.pre").exits(2);
     let script = "ulimit -f 1; exec \"$0\" doctor";
     let ran = sandbox.hookrun_by_shell(script, b"");
-    ran.exits(0).prints("decisions are not kept").prints("make room there");
+    ran.exits(0)
+        .prints("decisions are not kept")
+        .prints("make room there");
     sandbox.hookrun(&["doctor"], b"").exits(0).prints("ok");
     sandbox.has_no_file("home/.local/state/hookrun/log/attempt");
     // Whoever asks for the last decision is told that there may be a newer one.

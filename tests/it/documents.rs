@@ -16,14 +16,27 @@ use crate::tidy::{sources, walk};
 const LONGEST: &[(&str, usize)] = &[("README.md", 250), ("ARCHITECTURE.md", 150)];
 
 /// Manual pages that are written by hand; the others come from the arguments of the commands.
-const BY_HAND: &[&str] = &["man/hookrun-hook.5", "man/hookrun.toml.5", "man/hookrun-suite.5"];
+const BY_HAND: &[&str] = &[
+    "man/hookrun-hook.5",
+    "man/hookrun.toml.5",
+    "man/hookrun-suite.5",
+];
 
 /// Words that read as translated, and what an English-speaking engineer writes instead.
 const NOT_SO: &[(&str, &str)] = &[
-    (r"(is|are|was|were|be) (told|heard)\b", "say who reports it: `hookrun reports`"),
-    (r"(is|are|was|were) asked\b", "a hook runs, a person answers"),
+    (
+        r"(is|are|was|were|be) (told|heard)\b",
+        "say who reports it: `hookrun reports`",
+    ),
+    (
+        r"(is|are|was|were) asked\b",
+        "a hook runs, a person answers",
+    ),
     (r"\bstands?\b", "is, goes, counts"),
-    (r"\bof (its|their|your|our) own\b", "your own X, a new X, its X"),
+    (
+        r"\bof (its|their|your|our) own\b",
+        "your own X, a new X, its X",
+    ),
     (r"\bbeside\b", "next to, besides, with"),
     (r"\b(whatever|whoever)\b", "any, all, no matter what"),
     (r"\b(is|are) to be\b", "must, will"),
@@ -36,7 +49,10 @@ const NOT_SO: &[(&str, &str)] = &[
 
 /// Words that the program must not say besides.
 const NOT_SAID: &[(&str, &str)] = &[
-    (r"\bnobody\b", "nothing, or name what is missing: no terminal"),
+    (
+        r"\bnobody\b",
+        "nothing, or name what is missing: no terminal",
+    ),
     (r"\bnoticed\b", "killed"),
     (r"\bit does not happen\b", "BLOCKED by HOOK"),
 ];
@@ -48,9 +64,14 @@ fn root() -> &'static Path {
 /// Every page that people read, by its path from the root of the repository.
 pub(crate) fn pages() -> Vec<String> {
     let mut folders = vec![PathBuf::from("docs")];
-    let mut pages = ["README.md", "ARCHITECTURE.md", "gates/README.md", "fuzz/README.md"]
-        .map(String::from)
-        .to_vec();
+    let mut pages = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "gates/README.md",
+        "fuzz/README.md",
+    ]
+    .map(String::from)
+    .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root().join(&folder)).unwrap() {
             let path = folder.join(entry.unwrap().file_name());
@@ -91,13 +112,22 @@ fn sentences(page: &str) -> Vec<(usize, String)> {
 
 /// What the headings of a page are called in links.
 fn anchors(page: &str) -> BTreeSet<String> {
-    let heading =
-        |line: &str| line.starts_with('#').then(|| line.trim_start_matches('#').trim().to_string());
+    let heading = |line: &str| {
+        line.starts_with('#')
+            .then(|| line.trim_start_matches('#').trim().to_string())
+    };
     let text = read(page);
     let headings = text.lines().filter_map(heading);
     let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let anchor = |text: String| text.chars().filter(is_kept).collect::<String>().to_lowercase();
-    headings.map(|text| anchor(text).replace(' ', "-")).collect()
+    let anchor = |text: String| {
+        text.chars()
+            .filter(is_kept)
+            .collect::<String>()
+            .to_lowercase()
+    };
+    headings
+        .map(|text| anchor(text).replace(' ', "-"))
+        .collect()
 }
 
 #[test]
@@ -114,14 +144,24 @@ fn the_first_pages_are_short() {
 /// What breaks these rules in a text, each with what to write instead.
 fn faults(rules: &[&[(&str, &str)]], texts: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let rules = rules.concat();
-    let rules = rules.iter().map(|(words, instead)| (format!("(?i){words}"), instead));
-    let rules: Vec<_> =
-        rules.map(|(words, instead)| (Regex::new(&words).unwrap(), instead)).collect();
+    let rules = rules
+        .iter()
+        .map(|(words, instead)| (format!("(?i){words}"), instead));
+    let rules: Vec<_> = rules
+        .map(|(words, instead)| (Regex::new(&words).unwrap(), instead))
+        .collect();
     let fault = |(place, text): &(String, String), (words, instead): &(Regex, &&str)| {
-        words.find(text).map(|found| format!("{place}: `{}`; {instead}", found.as_str()))
+        words
+            .find(text)
+            .map(|found| format!("{place}: `{}`; {instead}", found.as_str()))
     };
     texts
-        .flat_map(|text| rules.iter().filter_map(|rule| fault(&text, rule)).collect::<Vec<_>>())
+        .flat_map(|text| {
+            rules
+                .iter()
+                .filter_map(|rule| fault(&text, rule))
+                .collect::<Vec<_>>()
+        })
         .collect()
 }
 
@@ -133,8 +173,16 @@ fn sentences_of(page: String) -> Vec<(String, String)> {
 #[test]
 fn the_documents_are_plain_english() {
     let by_hand = BY_HAND.iter().map(|page| (*page).to_string());
-    let wrong = faults(&[NOT_SO], pages().into_iter().chain(by_hand).flat_map(sentences_of));
-    assert!(wrong.is_empty(), "{} words:\n{}", wrong.len(), wrong.join("\n"));
+    let wrong = faults(
+        &[NOT_SO],
+        pages().into_iter().chain(by_hand).flat_map(sentences_of),
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} words:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// The texts in the code of `src`: no names (they have no blank), nothing quoted or filled in.
@@ -142,10 +190,16 @@ fn said() -> Vec<(String, String)> {
     let literal = Regex::new(r##"(?s)r#"(.*?)"#|"((?:[^"\\]|\\.)*)""##).unwrap();
     let quoted = Regex::new(r##"`[^`]*`|\{[^}]*\}|\\"[^"]*\\""##).unwrap();
     let mut texts = Vec::new();
-    for source in sources().into_iter().filter(|source| !source.path.ends_with("tests.rs")) {
+    for source in sources()
+        .into_iter()
+        .filter(|source| !source.path.ends_with("tests.rs"))
+    {
         let code = source.code.replace("'\"'", "' '").replace(r#"'\"'"#, "' '");
         for found in literal.captures_iter(&code) {
-            let text = found.get(1).or(found.get(2)).map_or("", |text| text.as_str());
+            let text = found
+                .get(1)
+                .or(found.get(2))
+                .map_or("", |text| text.as_str());
             let text = quoted.replace_all(text, "]").into_owned();
             if text.contains(' ') {
                 texts.push((format!("src/{}: {text}", source.path), text));
@@ -159,12 +213,20 @@ fn said() -> Vec<(String, String)> {
 fn the_program_speaks_plain_english() {
     let all = said();
     assert!(all.len() > 2000, "only {} texts were found", all.len());
-    let commands =
-        fs::read_dir(root().join("man")).unwrap().map(|entry| entry.unwrap().file_name());
+    let commands = fs::read_dir(root().join("man"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let commands = commands.filter_map(|name| Some(format!("man/{}", name.to_str()?)));
-    let helps = commands.filter(|page| page.ends_with(".1")).flat_map(sentences_of);
+    let helps = commands
+        .filter(|page| page.ends_with(".1"))
+        .flat_map(sentences_of);
     let wrong = faults(&[NOT_SO, NOT_SAID], all.into_iter().chain(helps));
-    assert!(wrong.is_empty(), "{} words:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} words:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -180,7 +242,9 @@ fn every_link_in_the_documents_leads_somewhere() {
                 path => root().join(folder).join(path),
             };
             let is_there = target.exists();
-            let anchor = found.get(2).map(|anchor| anchor.as_str().trim_start_matches('#'));
+            let anchor = found
+                .get(2)
+                .map(|anchor| anchor.as_str().trim_start_matches('#'));
             let is_known = |anchor| is_there && anchors(target.to_str().unwrap()).contains(anchor);
             if !is_there || !anchor.is_none_or(is_known) {
                 wrong.push(format!("{page}: {}", &found[0]));
@@ -215,16 +279,25 @@ struct IndexRow {
 fn index() -> Vec<(String, Vec<IndexRow>)> {
     let link = Regex::new(r"\[([^\]]+)\]\(([^)]+)\)").unwrap();
     let mut sections: Vec<(String, Vec<IndexRow>)> = Vec::new();
-    for line in read("docs/README.md").lines().filter(|line| line.starts_with('|')).skip(2) {
+    for line in read("docs/README.md")
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .skip(2)
+    {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         if let Some(section) = cells[0].strip_prefix("**") {
             sections.push((section.trim_end_matches("**").to_string(), Vec::new()));
             continue;
         }
         let links = link.captures_iter(cells[0]);
-        let links = links.map(|found| [1, 2].map(|part| found[part].to_string())).collect();
+        let links = links
+            .map(|found| [1, 2].map(|part| found[part].to_string()))
+            .collect();
         let (_, rows) = sections.last_mut().expect("a row is in a section");
-        rows.push(IndexRow { links, question: cells[1].to_string() });
+        rows.push(IndexRow {
+            links,
+            question: cells[1].to_string(),
+        });
     }
     sections
 }
@@ -235,13 +308,19 @@ fn the_index_names_every_page_once_and_the_question_that_it_answers() {
     let mut questions = BTreeSet::new();
     for row in index().into_iter().flat_map(|(_, rows)| rows) {
         assert!(row.question.ends_with('?'), "{}", row.question);
-        assert!(questions.insert(row.question.clone()), "twice: {}", row.question);
+        assert!(
+            questions.insert(row.question.clone()),
+            "twice: {}",
+            row.question
+        );
         named.extend(row.links.into_iter().map(|[_, path]| path));
     }
     named.sort();
     let all = pages();
     let all = all.iter().filter_map(|page| page.strip_prefix("docs/"));
-    let all: Vec<&str> = all.filter(|page| !matches!(*page, "README.md" | "SUMMARY.md")).collect();
+    let all: Vec<&str> = all
+        .filter(|page| !matches!(*page, "README.md" | "SUMMARY.md"))
+        .collect();
     assert_eq!(named, all);
 }
 

@@ -76,13 +76,18 @@ fn a_dialect_of_ones_own_is_a_table() {
     let mut out = Vec::new();
     let state = tempfile::tempdir().unwrap();
     let own = Environment::capture();
-    let env = Environment { state_home: Some(state.path().to_path_buf()), ..own };
+    let env = Environment {
+        state_home: Some(state.path().to_path_buf()),
+        ..own
+    };
     custom_dialect::run(&env, &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
 #[test]
 fn the_example_of_a_dialect_has_fewer_than_80_lines() {
-    let lines = include_str!("../../examples/custom_dialect.rs").lines().count();
+    let lines = include_str!("../../examples/custom_dialect.rs")
+        .lines()
+        .count();
     assert!(lines < 80, "{lines}");
 }

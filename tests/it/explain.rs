@@ -78,10 +78,15 @@ hooks that do not run
 #[test]
 fn what_cannot_be_read_is_uncertain_and_may_run_anything_at_a_gate() {
     let ran = project().hookrun(&["explain", "rm 'x"], b"");
-    ran.exits(0).prints("runs\n  uncertain: it cannot be read at `rm 'x`");
-    ran.prints("hooks that run at tool.pre\n  hookrun.toml:1\n").prints("deny: cannot tell ");
+    ran.exits(0)
+        .prints("runs\n  uncertain: it cannot be read at `rm 'x`");
+    ran.prints("hooks that run at tool.pre\n  hookrun.toml:1\n")
+        .prints("deny: cannot tell ");
     let nothing = Sandbox::new().hookrun(&["explain", "# a comment"], b"");
-    assert_eq!(nothing.stdout, "runs\n  nothing\n\nhooks that run at tool.pre\n  none\n");
+    assert_eq!(
+        nothing.stdout,
+        "runs\n  nothing\n\nhooks that run at tool.pre\n  none\n"
+    );
 }
 
 #[test]
@@ -97,8 +102,14 @@ fn a_command_comes_from_stdin_as_well() {
 #[test]
 fn json_has_the_action_and_every_hook() {
     let shown = project().json(&["explain", "rm -rf a", "--format", "json"]);
-    assert_eq!((&shown["version"], &shown["event"]), (&json!(1), &json!("tool.pre")));
-    assert_eq!(shown["action"]["commands"], json!([{ "program": "rm", "args": ["-rf", "a"] }]));
+    assert_eq!(
+        (&shown["version"], &shown["event"]),
+        (&json!(1), &json!("tool.pre"))
+    );
+    assert_eq!(
+        shown["action"]["commands"],
+        json!([{ "program": "rm", "args": ["-rf", "a"] }])
+    );
     assert_eq!(shown["action"]["paths"], json!(["a"]));
     let hooks = shown["hooks"].as_array().unwrap();
     let running: Vec<_> = hooks.iter().filter(|hook| hook["runs"] == true).collect();
@@ -114,10 +125,18 @@ fn another_event_tool_and_host_have_their_own_hooks() {
     let sandbox = Sandbox::new()
         .hook("10-mcp.sh", "# hookrun: tool=mcp__a__run")
         .hook_for("tool.post", "late.sh", "")
-        .script("hooks.d/PreToolUse/claude.sh", "#!/bin/sh\n# hookrun: tool=bash\n");
+        .script(
+            "hooks.d/PreToolUse/claude.sh",
+            "#!/bin/sh\n# hookrun: tool=bash\n",
+        );
     let explain = |arguments: &[&str]| {
         let ran = sandbox.hookrun(&[&["explain", "ls"][..], arguments].concat(), b"");
-        ran.exits(0).stdout.split("hooks that do not run").next().unwrap().to_string()
+        ran.exits(0)
+            .stdout
+            .split("hooks that do not run")
+            .next()
+            .unwrap()
+            .to_string()
     };
     assert!(explain(&["--tool", "mcp__a__run"]).contains("10-mcp.sh"));
     assert!(!explain(&[]).contains("10-mcp.sh"));
@@ -130,9 +149,19 @@ fn another_event_tool_and_host_have_their_own_hooks() {
 fn what_is_no_command_line_is_a_mistake() {
     let explain =
         |arguments: &[&str]| Sandbox::new().hookrun(&[&["explain"][..], arguments].concat(), b"");
-    explain(&[]).exits(2).says("there is no command").says("hookrun explain 'git push'");
+    explain(&[])
+        .exits(2)
+        .says("there is no command")
+        .says("hookrun explain 'git push'");
     explain(&[" \n"]).exits(2).says("there is no command");
-    explain(&["ls", "--event", "prompt.submit"]).exits(2).says("is not about a tool");
-    explain(&["ls", "--event", "tool.per"]).exits(2).says("did you mean `tool.pre`?");
-    Sandbox::new().hookrun(&["explain"], b"\xff").exits(2).says("not UTF-8");
+    explain(&["ls", "--event", "prompt.submit"])
+        .exits(2)
+        .says("is not about a tool");
+    explain(&["ls", "--event", "tool.per"])
+        .exits(2)
+        .says("did you mean `tool.pre`?");
+    Sandbox::new()
+        .hookrun(&["explain"], b"\xff")
+        .exits(2)
+        .says("not UTF-8");
 }

@@ -12,7 +12,9 @@ fn gates() -> PathBuf {
 
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 #[test]
@@ -58,10 +60,15 @@ fn every_gate_has_a_file_of_cases_of_its_name() {
     for event in names(&hooks).into_iter().filter(|name| name != "tests") {
         wanted.extend(names(&hooks.join(&event)).iter().map(|gate| suite_of(gate)));
     }
-    let there: BTreeSet<String> =
-        names(&hooks.join("tests")).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    let there: BTreeSet<String> = names(&hooks.join("tests"))
+        .into_iter()
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
     assert_eq!(there, wanted);
-    assert_eq!(there, SUITES.iter().map(|suite| suite.to_string()).collect());
+    assert_eq!(
+        there,
+        SUITES.iter().map(|suite| suite.to_string()).collect()
+    );
 }
 
 /// The folder of the repository is a project with hooks of its own; a gate among them would be
@@ -77,7 +84,17 @@ fn no_gate_is_bound_where_it_was_not_adopted() {
         b"",
     );
     ran.exits(0);
-    for event in ["plan.pre", "manifest.pre", "dependencies.pre", "commits.pre", "deploy.pre"] {
-        assert!(!ran.stdout.contains(event), "{event} is bound: {}", ran.stdout);
+    for event in [
+        "plan.pre",
+        "manifest.pre",
+        "dependencies.pre",
+        "commits.pre",
+        "deploy.pre",
+    ] {
+        assert!(
+            !ran.stdout.contains(event),
+            "{event} is bound: {}",
+            ran.stdout
+        );
     }
 }

@@ -59,8 +59,10 @@ const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
 pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 
 /// Scripts with generated tables in them; every page may have some.
-const SCRIPTS: &[&str] =
-    &["hooks.d/tool.post/10-redact-secrets.py", "gates/hooks.d/commits.pre/10-commit-range.py"];
+const SCRIPTS: &[&str] = &[
+    "hooks.d/tool.post/10-redact-secrets.py",
+    "gates/hooks.d/commits.pre/10-commit-range.py",
+];
 
 /// A part's name and what makes it.
 type Part = (&'static str, fn() -> String);
@@ -116,7 +118,9 @@ const PARTS: &[Part] = &[
     ("limits-of-pi", || hosts::limits("pi")),
     ("events-of-the-plugin-for-omp", || hosts::events("omp")),
     ("limits-of-omp", || hosts::limits("omp")),
-    ("events-of-the-plugin-for-openclaw", || hosts::events("openclaw")),
+    ("events-of-the-plugin-for-openclaw", || {
+        hosts::events("openclaw")
+    }),
     ("limits-of-openclaw", || hosts::limits("openclaw")),
     ("waits-of-hosts", hosts::waits),
     ("statuses-of-hosts", hosts::statuses),
@@ -143,13 +147,20 @@ fn the_tables_in_the_documents_are_those_in_the_code() {
         let mut made = String::new();
         let mut rest = text.as_str();
         let is_page = Path::new(document).extension().is_some_and(|it| it == "md");
-        let (open, close) = if is_page { ("<!-- ", " -->") } else { ("# ", "") };
+        let (open, close) = if is_page {
+            ("<!-- ", " -->")
+        } else {
+            ("# ", "")
+        };
         while let Some((before, after)) = rest.split_once(&format!("{open}generated: ")) {
             let marked = after.split_once(&format!("{close}\n"));
             let (name, after) = marked.expect("the marker ends its line");
             let end = format!("{open}/generated{close}");
             let (_, after) = after.split_once(&end).expect("the part ends");
-            let part = PARTS.iter().find(|(known, _)| *known == name).map(|(_, make)| make());
+            let part = PARTS
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, make)| make());
             let part = part.or_else(|| hosts::part(name));
             let body = part.unwrap_or_else(|| panic!("{document}: no part `{name}`"));
             write!(made, "{before}{open}generated: {name}{close}\n{body}{end}").unwrap();
@@ -159,7 +170,10 @@ fn the_tables_in_the_documents_are_those_in_the_code() {
         made.push_str(rest);
         settle(document, &text, &made);
     }
-    let known = PARTS.iter().map(|(name, _)| (*name).to_string()).chain(hosts::parts());
+    let known = PARTS
+        .iter()
+        .map(|(name, _)| (*name).to_string())
+        .chain(hosts::parts());
     assert_eq!(used, known.collect(), "every part stands in a document");
 }
 
@@ -173,7 +187,11 @@ fn the_pages_of_the_commands_are_made_from_their_arguments() {
         let kept = fs::read_to_string(root().join("man").join(name)).unwrap_or_default();
         settle(&format!("man/{name}"), &kept, &page);
     }
-    assert_eq!(names(&root().join("man")), made, "man/ holds pages of commands that are gone");
+    assert_eq!(
+        names(&root().join("man")),
+        made,
+        "man/ holds pages of commands that are gone"
+    );
 }
 
 #[test]
@@ -197,14 +215,20 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(REDACTIONS.iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
-    wanted.extend(TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word])));
+    wanted.extend(
+        TOOLS
+            .iter()
+            .flat_map(|class| class.names.iter().copied().chain([class.word])),
+    );
     page_names("man/hookrun.toml.5", &wanted);
 }
 
 #[test]
 fn the_page_of_suites_names_every_key() {
-    let mut wanted: Vec<&str> =
-        [DEFAULT_KEYS, CASE_KEYS, STEP_KEYS].iter().flat_map(|rows| names_of(rows)).collect();
+    let mut wanted: Vec<&str> = [DEFAULT_KEYS, CASE_KEYS, STEP_KEYS]
+        .iter()
+        .flat_map(|rows| names_of(rows))
+        .collect();
     wanted.extend(names_of(TOP_KEYS));
     wanted.extend(names_of(EXPECT_KEYS));
     wanted.extend(names_of(REPLY_KEYS));
@@ -218,7 +242,11 @@ fn the_page_of_suites_names_every_key() {
 
 #[test]
 fn the_pages_about_testing_show_what_hookrun_prints() {
-    let place = tempfile::Builder::new().prefix("").rand_bytes(5).tempdir_in("/tmp").unwrap();
+    let place = tempfile::Builder::new()
+        .prefix("")
+        .rand_bytes(5)
+        .tempdir_in("/tmp")
+        .unwrap();
     let sandbox = Sandbox::new();
     // The second page goes on where the first ends.
     for page in ["docs/testing.md", "docs/coverage.md"] {
@@ -229,8 +257,17 @@ fn the_pages_about_testing_show_what_hookrun_prints() {
 #[test]
 fn the_tutorial_shows_what_hookrun_prints() {
     // A path of the same length breaks lines at the same places.
-    let place = tempfile::Builder::new().prefix("").rand_bytes(5).tempdir_in("/tmp").unwrap();
-    walk("docs/tutorial.md", &Sandbox::new().without_trust(), place.path(), "/tmp/guard");
+    let place = tempfile::Builder::new()
+        .prefix("")
+        .rand_bytes(5)
+        .tempdir_in("/tmp")
+        .unwrap();
+    walk(
+        "docs/tutorial.md",
+        &Sandbox::new().without_trust(),
+        place.path(),
+        "/tmp/guard",
+    );
 }
 
 #[test]
@@ -273,21 +310,37 @@ fn walk_in_a_project(page: &str) {
     let sandbox = Sandbox::new();
     let place = sandbox.at("home/shop");
     fs::create_dir_all(&place).unwrap();
-    walk(page, &sandbox, &place.canonicalize().unwrap(), "/home/you/shop");
+    walk(
+        page,
+        &sandbox,
+        &place.canonicalize().unwrap(),
+        "/home/you/shop",
+    );
 }
 
 #[test]
 fn the_two_commands_of_a_checkout_are_in_the_readme_and_work() {
     let readme = read("README.md");
-    let (_, after) = readme.split_once("<!-- the main job -->\n```sh\n").expect("the main job");
+    let (_, after) = readme
+        .split_once("<!-- the main job -->\n```sh\n")
+        .expect("the main job");
     let (block, _) = after.split_once("```").unwrap();
     let lines: Vec<&str> = block.lines().collect();
-    assert!(readme.lines().take(40).any(|line| line == lines[0]), "it is near the top");
+    assert!(
+        readme.lines().take(40).any(|line| line == lines[0]),
+        "it is near the top"
+    );
     assert_eq!(lines[1..], ["cargo test"]);
     let sandbox = with_our_files();
     let printed = shell(lines[0], &sandbox, sandbox.path());
-    assert!(printed.contains("\nBLOCK   11-guard-deletions.py\n"), "{printed}");
-    assert!(read(".ci/run").contains("tool.pre.rm-rf.json"), "the gate runs it too");
+    assert!(
+        printed.contains("\nBLOCK   11-guard-deletions.py\n"),
+        "{printed}"
+    );
+    assert!(
+        read(".ci/run").contains("tool.pre.rm-rf.json"),
+        "the gate runs it too"
+    );
 }
 
 /// A folder with the hooks and the fixtures of the repository.
@@ -308,7 +361,12 @@ fn the_pages_about_hosts_show_what_happens() {
         let place = sandbox.at("home/demo");
         fs::create_dir(&place).unwrap();
         let home = sandbox.at("home").canonicalize().unwrap();
-        walk(&format!("docs/hosts/{page}.md"), &sandbox, &home.join("demo"), "/home/you/demo");
+        walk(
+            &format!("docs/hosts/{page}.md"),
+            &sandbox,
+            &home.join("demo"),
+            "/home/you/demo",
+        );
     }
 }
 
@@ -318,7 +376,12 @@ fn the_page_about_git_shows_what_happens() {
     let path = place.path().canonicalize().unwrap();
     // A reader is asked, at a terminal.
     let trust = format!("[trust]\npaths = \"{}\"\n", path.display());
-    walk("docs/hosts/git.md", &Sandbox::new().file(USER_FILE, &trust), &path, "/home/you/demo");
+    walk(
+        "docs/hosts/git.md",
+        &Sandbox::new().file(USER_FILE, &trust),
+        &path,
+        "/home/you/demo",
+    );
 }
 
 /// Does what a document says, in `place`, and compares what is printed with what it shows.
@@ -334,7 +397,9 @@ fn walk(document: &str, sandbox: &Sandbox, place: &Path, shown: &str) {
         if let Some(comment) = line.strip_prefix("<!-- ") {
             marker = comment.strip_suffix(" -->");
         }
-        let Some(language) = line.strip_prefix("```") else { continue };
+        let Some(language) = line.strip_prefix("```") else {
+            continue;
+        };
         let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         match marker.take() {
             Some(file) if file.starts_with("file: ") => {
@@ -363,7 +428,9 @@ fn console(block: &[&str], sandbox: &Sandbox, place: &Path, shown: &str) -> Stri
     let mut made = String::new();
     let mut block = block.iter().copied().peekable();
     while let Some(line) = block.next() {
-        let command = line.strip_prefix("$ ").expect("a console block begins with a command");
+        let command = line
+            .strip_prefix("$ ")
+            .expect("a console block begins with a command");
         let mut known = String::new();
         while let Some(output) = block.next_if(|line| !line.starts_with("$ ")) {
             writeln!(known, "{output}").unwrap();
@@ -372,7 +439,12 @@ fn console(block: &[&str], sandbox: &Sandbox, place: &Path, shown: &str) -> Stri
         let home = sandbox.at("home").display().to_string();
         let printed = printed.replace(&home, "/home/you");
         let is_same = timeless(&printed) == timeless(&known);
-        write!(made, "$ {command}\n{}", if is_same { &known } else { &printed }).unwrap();
+        write!(
+            made,
+            "$ {command}\n{}",
+            if is_same { &known } else { &printed }
+        )
+        .unwrap();
     }
     made
 }
@@ -398,9 +470,16 @@ fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
 /// A text without what differs from run to run: dates, times, and the note about a process that was
 /// still dying when hookrun looked for what is left.
 fn timeless(text: &str) -> String {
-    let text = Regex::new(r"(?m)^ +note +it left .*\n").unwrap().replace_all(text, "");
-    let text = Regex::new(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z").unwrap().replace_all(&text, "then");
-    Regex::new(r"\b\d+(\.\d+)? m?s\b").unwrap().replace_all(&text, "a moment").into_owned()
+    let text = Regex::new(r"(?m)^ +note +it left .*\n")
+        .unwrap()
+        .replace_all(text, "");
+    let text = Regex::new(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z")
+        .unwrap()
+        .replace_all(&text, "then");
+    Regex::new(r"\b\d+(\.\d+)? m?s\b")
+        .unwrap()
+        .replace_all(&text, "a moment")
+        .into_owned()
 }
 
 /// Compares a document with what it should be, or writes it anew if that is asked for.
@@ -413,7 +492,10 @@ pub(crate) fn settle(document: &str, kept: &str, made: &str) {
         fs::write(root().join(document), made).unwrap();
         return;
     }
-    let differ = kept.lines().zip(made.lines()).position(|(kept, made)| kept != made);
+    let differ = kept
+        .lines()
+        .zip(made.lines())
+        .position(|(kept, made)| kept != made);
     let at = differ.unwrap_or_else(|| kept.lines().count().min(made.lines().count()));
     let line = |text: &str| text.lines().nth(at).unwrap_or("(end of file)").to_string();
     panic!(
@@ -424,7 +506,10 @@ pub(crate) fn settle(document: &str, kept: &str, made: &str) {
     );
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tests are told by it to write, not to compare")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tests are told by it to write, not to compare"
+)]
 pub(crate) fn is_updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
@@ -434,7 +519,10 @@ pub(crate) fn is_updating() -> bool {
 fn page_names(page: &str, wanted: &[&str]) {
     let text = read(page).replace("\\-", "-").replace("\\&", "");
     let is_named = |name: &&&str| {
-        let word = format!(r"(^|[^A-Za-z0-9_-]){}($|[^A-Za-z0-9_-])", regex::escape(name));
+        let word = format!(
+            r"(^|[^A-Za-z0-9_-]){}($|[^A-Za-z0-9_-])",
+            regex::escape(name)
+        );
         Regex::new(&word).unwrap().is_match(&text)
     };
     let missing: Vec<&&str> = wanted.iter().filter(|name| !is_named(name)).collect();
@@ -455,7 +543,9 @@ fn read(document: &str) -> String {
 /// The names in a folder.
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 /// A markdown table.
@@ -474,22 +564,34 @@ fn code(text: &str) -> String {
 
 fn events() -> String {
     let rows = EVENTS.iter().map(|spec| {
-        let rewrites =
-            spec.rewrites.iter().map(|one| format!("`{}` ({})", one.field, one.merge.name()));
+        let rewrites = spec
+            .rewrites
+            .iter()
+            .map(|one| format!("`{}` ({})", one.field, one.merge.name()));
         let gate = match (spec.blocks, spec.on_failure.name()) {
             (false, _) => "",
             (true, "allow") => "yes, fails open",
             (true, _) => "yes",
         };
         let rewrites: Vec<String> = rewrites.collect();
-        [code(&spec.name), gate.to_string(), rewrites.join(", "), spec.summary.to_string()]
+        [
+            code(&spec.name),
+            gate.to_string(),
+            rewrites.join(", "),
+            spec.summary.to_string(),
+        ]
     });
     table(["event", "gate", "rewritable", "when"], rows)
 }
 
 fn answers() -> String {
-    let rows =
-        RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
+    let rows = RULES.iter().map(|row| {
+        [
+            row.answer.to_string(),
+            row.verdict.to_string(),
+            code(row.name),
+        ]
+    });
     table(["a hook that …", "means", "rule"], rows)
 }
 
@@ -517,45 +619,74 @@ fn secrets() -> String {
         SECRETS = [\n"
         .to_string();
     for rule in REDACTIONS {
-        let words: Vec<String> =
-            rule.words().iter().map(|word| format!("{:?},", word.to_lowercase())).collect();
+        let words: Vec<String> = rule
+            .words()
+            .iter()
+            .map(|word| format!("{:?},", word.to_lowercase()))
+            .collect();
         let pattern = rule.pattern().replace(r"\z", r"\Z");
-        let quote = if pattern.contains('"') { "\'\'\'" } else { "\"" };
-        assert!(!pattern.ends_with('\'') && !pattern.contains("\'\'\'"), "{pattern}");
+        let quote = if pattern.contains('"') {
+            "\'\'\'"
+        } else {
+            "\""
+        };
+        assert!(
+            !pattern.ends_with('\'') && !pattern.contains("\'\'\'"),
+            "{pattern}"
+        );
         let digit = if rule.has_digit { "True" } else { "False" };
         let (kind, about, scope) = (rule.kind, rule.about, rule.scope.name());
         let words = words.join(" ");
-        writeln!(made, "    ({kind:?}, {about:?}, {scope:?}, {digit}, ({words}),").unwrap();
+        writeln!(
+            made,
+            "    ({kind:?}, {about:?}, {scope:?}, {digit}, ({words}),"
+        )
+        .unwrap();
         writeln!(made, "     r{quote}{pattern}{quote}),").unwrap();
     }
-    writeln!(made, "]\nSECRET_KEYS = \"{}\".split()", SECRET_KEYS.join(" ")).unwrap();
+    writeln!(
+        made,
+        "]\nSECRET_KEYS = \"{}\".split()",
+        SECRET_KEYS.join(" ")
+    )
+    .unwrap();
     made
 }
 
 fn failures() -> String {
     let rows = FAILURES.iter().map(|row| {
         let ending = (row.example)();
-        [code(ending.name()), row.what.to_string(), ending.failure().unwrap_or_default()]
+        [
+            code(ending.name()),
+            row.what.to_string(),
+            ending.failure().unwrap_or_default(),
+        ]
     });
     table(["failure", "what happened", "the reason reads"], rows)
 }
 
 fn result_keys() -> String {
-    let rows =
-        RESULT_KEYS.iter().map(|row| [code(row.name), row.kind.name().into(), row.about.into()]);
+    let rows = RESULT_KEYS
+        .iter()
+        .map(|row| [code(row.name), row.kind.name().into(), row.about.into()]);
     table(["key", "type", "what it says"], rows)
 }
 
 fn variables() -> String {
     table(
         ["variable", "holds"],
-        VARIABLES.iter().map(|row| [code(row.name), row.about.to_string()]),
+        VARIABLES
+            .iter()
+            .map(|row| [code(row.name), row.about.to_string()]),
     )
 }
 
 fn settings_buckets() -> String {
     let buckets = SHAPES.iter().flat_map(|shape| shape.buckets);
-    table(["bucket", "event"], buckets.map(|bucket| [code(bucket.key), code(bucket.event)]))
+    table(
+        ["bucket", "event"],
+        buckets.map(|bucket| [code(bucket.key), code(bucket.event)]),
+    )
 }
 
 fn settings_actions() -> String {
@@ -575,18 +706,41 @@ fn settings_switches() -> String {
 }
 
 fn coverage_points() -> String {
-    let row = |row: &PointRow| [code(row.name), row.of.into(), row.when.into(), row.why.into()];
-    table(["point", "what has it", "covered when", "because"], POINTS.iter().map(row))
+    let row = |row: &PointRow| {
+        [
+            code(row.name),
+            row.of.into(),
+            row.when.into(),
+            row.why.into(),
+        ]
+    };
+    table(
+        ["point", "what has it", "covered when", "because"],
+        POINTS.iter().map(row),
+    )
 }
 
 fn not_counted() -> String {
     let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
-    table(["setting", "why it is not counted"], NOT_COUNTED.iter().map(row))
+    table(
+        ["setting", "why it is not counted"],
+        NOT_COUNTED.iter().map(row),
+    )
 }
 
 fn mutants() -> String {
-    let row = |row: &MutantRow| [code(row.name), row.does.into(), row.of.into(), row.why.into()];
-    table(["mutant", "what it does", "in the place of", "because"], MUTANTS.iter().map(row))
+    let row = |row: &MutantRow| {
+        [
+            code(row.name),
+            row.does.into(),
+            row.of.into(),
+            row.why.into(),
+        ]
+    };
+    table(
+        ["mutant", "what it does", "in the place of", "because"],
+        MUTANTS.iter().map(row),
+    )
 }
 
 fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {
@@ -594,12 +748,25 @@ fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {
     let rows = rows.iter().map(|row| {
         let row = row.as_ref();
         let is_value = row.default.ends_with('"') || row.default.parse::<bool>().is_ok();
-        let default = if is_value { code(row.default) } else { row.default.to_string() };
+        let default = if is_value {
+            code(row.default)
+        } else {
+            row.default.to_string()
+        };
         let directive = if row.in_directive { "yes" } else { "" };
-        [code(row.name), row.takes.describe(), default, directive.into(), row.about.to_string()]
+        [
+            code(row.name),
+            row.takes.describe(),
+            default,
+            directive.into(),
+            row.about.to_string(),
+        ]
     });
     if has_directives {
-        return table(["key", "takes", "default", "directive", "what it does"], rows);
+        return table(
+            ["key", "takes", "default", "directive", "what it does"],
+            rows,
+        );
     }
     let short = rows.map(|[name, takes, default, _, about]| [name, takes, default, about]);
     table(["key", "takes", "default", "what it does"], short)
@@ -624,9 +791,22 @@ fn git_hooks() -> String {
         keys.extend(spec.carries("pushOptions").then(|| code("pushOptions")));
         keys.extend((hook.changes != Changes::Unknown).then(|| code("changes")));
         let gate = if spec.blocks { "yes" } else { "" };
-        [code(hook.name), code(hook.event), gate.to_string(), keys.join("; ")]
+        [
+            code(hook.name),
+            code(hook.event),
+            gate.to_string(),
+            keys.join("; "),
+        ]
     });
-    table(["git's hook", "event", "gate", "keys, besides `cwd` and `raw`"], rows)
+    table(
+        [
+            "git's hook",
+            "event",
+            "gate",
+            "keys, besides `cwd` and `raw`",
+        ],
+        rows,
+    )
 }
 
 fn tools() -> String {
@@ -640,12 +820,20 @@ fn tools() -> String {
 /// Every hook that `add --list` shows, with its events and the first sentence of its comment.
 fn shipped_hooks() -> String {
     let list = Sandbox::new().json(&["add", "--list", "--format", "json"]);
-    let all = list["shipped"].as_array().unwrap().iter().filter(|one| one["sort"] == "hook");
+    let all = list["shipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["sort"] == "hook");
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let rows = all.map(|one| {
         let events = one["events"].as_array().unwrap().iter();
         let events: Vec<String> = events.map(|event| code(&text(event))).collect();
-        let name = format!("[`{}`](../hooks.d/{})", text(&one["name"]), text(&one["files"][0]));
+        let name = format!(
+            "[`{}`](../hooks.d/{})",
+            text(&one["name"]),
+            text(&one["files"][0])
+        );
         [name, events.join(", "), text(&one["about"])]
     });
     table(["hook", "event", "what it does"], rows)
@@ -667,7 +855,10 @@ fn library() -> String {
 #[test]
 fn the_example_of_the_library_decides() {
     let sandbox = Sandbox::new()
-        .hook("10-ask.sh", "case $HOOKRUN_ACTION_COMMAND in ls) echo '{\"ask\":\"list?\"}';; esac")
+        .hook(
+            "10-ask.sh",
+            "case $HOOKRUN_ACTION_COMMAND in ls) echo '{\"ask\":\"list?\"}';; esac",
+        )
         .hook(
             "20-no.sh",
             "[ \"$HOOKRUN_ACTION_COMMAND\" != rm ] || { echo no shell here >&2; exit 1; }",
@@ -682,7 +873,13 @@ fn the_example_of_the_library_decides() {
     assert_eq!(blocked("rm"), "no shell here");
     assert_eq!(blocked("ls"), "list? (no answer)");
     assert_eq!(blocked("deploy prod"), "production is off limits");
-    assert_eq!(example::permit(&runner, "deploy test").unwrap().event.host(), "native");
+    assert_eq!(
+        example::permit(&runner, "deploy test")
+            .unwrap()
+            .event
+            .host(),
+        "native"
+    );
 }
 
 mod example {
@@ -696,7 +893,10 @@ mod example {
     /// Once: the hooks in `folder`, and one that is a function of this program.
     /// Without `.environment(…)` it is that of this process.
     pub(super) fn runner(folder: &Path, env: Environment) -> Result<Runner, Box<dyn Error>> {
-        let runner = Runner::builder().hooks_dir(folder).environment(env).build()?;
+        let runner = Runner::builder()
+            .hooks_dir(folder)
+            .environment(env)
+            .build()?;
         runner.register(Hook::function("no-prod", "tool.pre", |event| {
             match event.action().and_then(|action| action.command.as_deref()) {
                 Some(command) if command.contains("prod") => {
@@ -711,8 +911,9 @@ mod example {
     /// For each command: what may run, as the hooks rewrote it; the error says why nothing may.
     /// A question that nobody answers is a block.
     pub(super) fn permit(runner: &Runner, command: &str) -> Result<Allowed, Box<dyn Error>> {
-        let event =
-            Event::tool_pre("bash", json!({ "command": command })).session("s-1").build()?;
+        let event = Event::tool_pre("bash", json!({ "command": command }))
+            .session("s-1")
+            .build()?;
         Ok(runner.handle(&event).permit()?)
     }
     // The example ends.

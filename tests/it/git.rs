@@ -33,7 +33,8 @@ impl Git {
         let git = Git { sandbox };
         git.run(".", &["init", "-q", "--bare", "s.git"]).exits(0);
         git.run(".", &["init", "-q", "-b", "main", "w"]).exits(0);
-        git.run("w", &["remote", "add", "origin", "../s.git"]).exits(0);
+        git.run("w", &["remote", "add", "origin", "../s.git"])
+            .exits(0);
         git
     }
 
@@ -47,7 +48,9 @@ impl Git {
     }
 
     fn command(&self, mut command: Command, folder: &str) -> Ran {
-        command.current_dir(self.sandbox.at(folder)).env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .current_dir(self.sandbox.at(folder))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "a");
             command.env(format!("GIT_{role}_EMAIL"), "a@example.com");
@@ -58,7 +61,9 @@ impl Git {
     fn run(&self, folder: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new("git");
         command.args(arguments).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C");
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C");
         command.env("HOME", self.sandbox.at("home"));
         self.command(command, folder)
     }
@@ -76,11 +81,17 @@ impl Git {
     /// Commits everything in `w`, hooks or not.
     fn commit(&self, options: &[&str]) -> Ran {
         self.run("w", &["add", "-A"]).exits(0);
-        self.run("w", &[&["commit", "-q", "-m", "a commit"], options].concat())
+        self.run(
+            "w",
+            &[&["commit", "-q", "-m", "a commit"], options].concat(),
+        )
     }
 
     fn head(&self, folder: &str) -> String {
-        self.run(folder, &["rev-parse", "HEAD"]).stdout.trim().to_string()
+        self.run(folder, &["rev-parse", "HEAD"])
+            .stdout
+            .trim()
+            .to_string()
     }
 }
 
@@ -99,7 +110,9 @@ fn seen(git: &Git) -> Value {
 fn one_policy_refuses_a_tool_call_a_commit_and_a_push() {
     let git = Git::with_policy();
     let call = br#"{"toolName":"write","toolInput":{"path":".env"}}"#;
-    git.sandbox.hookrun(&["run", "tool.pre"], call).blocks("never");
+    git.sandbox
+        .hookrun(&["run", "tool.pre"], call)
+        .blocks("never");
 
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
@@ -107,12 +120,20 @@ fn one_policy_refuses_a_tool_call_a_commit_and_a_push() {
 
     git.write("w/secrets/key");
     let why = "blocked by hook `no-secrets`: never";
-    git.commit(&[]).exits(1).says(&format!("hookrun: pre-commit {why}"));
+    git.commit(&[])
+        .exits(1)
+        .says(&format!("hookrun: pre-commit {why}"));
     git.commit(&["--no-verify"]).exits(0);
-    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(&format!("pre-push {why}"));
+    git.run("w", &["push", "-q", "origin", "main"])
+        .exits(1)
+        .says(&format!("pre-push {why}"));
     let past = git.run("w", &["push", "-q", "--no-verify", "origin", "main"]);
-    past.exits(1).says(&format!("remote: hookrun: pre-receive {why}"));
-    assert_ne!(git.run("s.git", &["rev-parse", "main"]).stdout.trim(), git.head("w"));
+    past.exits(1)
+        .says(&format!("remote: hookrun: pre-receive {why}"));
+    assert_ne!(
+        git.run("s.git", &["rev-parse", "main"]).stdout.trim(),
+        git.head("w")
+    );
 }
 
 #[test]
@@ -137,9 +158,12 @@ fn a_push_is_refused_for_what_only_an_earlier_commit_holds() {
     fs::remove_file(git.sandbox.at("w/.env")).unwrap();
     git.write("w/a.txt");
     git.commit(&["--no-verify"]).exits(0);
-    git.run("w", &["push", "-q", "--no-verify", "origin", "HEAD:refs/heads/x"])
-        .exits(1)
-        .says("pre-receive blocked by hook `no-secrets`");
+    git.run(
+        "w",
+        &["push", "-q", "--no-verify", "origin", "HEAD:refs/heads/x"],
+    )
+    .exits(1)
+    .says("pre-receive blocked by hook `no-secrets`");
 }
 
 #[test]
@@ -153,7 +177,14 @@ fn a_new_guard_lets_a_committed_secret_be_taken_out() {
         }
         git.write("w/.env");
         git.commit(&[]).exits(0);
-        let by_force = ["-c", "core.hooksPath=/dev/null", "push", "-q", "origin", "main"];
+        let by_force = [
+            "-c",
+            "core.hooksPath=/dev/null",
+            "push",
+            "-q",
+            "origin",
+            "main",
+        ];
         git.run("w", &by_force).exits(0);
         git.hookrun("w", &["install", "git"]).exits(0);
         git.run("w", &["rm", "-q", "--cached", ".env"]).exits(0);
@@ -164,23 +195,39 @@ fn a_new_guard_lets_a_committed_secret_be_taken_out() {
         git.commit(&[]).exits(1).says(why);
         git.commit(&["--no-verify"]).exits(0);
         git.run("w", &["rm", "-q", ".env"]).exits(0);
-        git.run("w", &["commit", "-q", "-m", "too late: it is in the history"]).exits(0);
-        git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(why);
+        git.run(
+            "w",
+            &["commit", "-q", "-m", "too late: it is in the history"],
+        )
+        .exits(0);
+        git.run("w", &["push", "-q", "origin", "main"])
+            .exits(1)
+            .says(why);
     }
 }
 
 #[test]
 fn a_new_guard_sees_a_secret_that_moves() {
-    let lines: String = (0..20).map(|number| format!("KEY_{number}={}\n", number * 7919)).collect();
+    let lines: String = (0..20)
+        .map(|number| format!("KEY_{number}={}\n", number * 7919))
+        .collect();
     for language in ["sh", "bash", "python"] {
         let git = Git::new(Sandbox::new());
         for event in ["commit.pre", "push.pre"] {
             let name = format!("no-env-{}", &event[..4]);
-            git.hookrun(".", &["new", &name, "--event", event, "--lang", language]).exits(0);
+            git.hookrun(".", &["new", &name, "--event", event, "--lang", language])
+                .exits(0);
         }
         fs::write(git.sandbox.at("w/.env"), &lines).unwrap();
         git.commit(&[]).exits(0);
-        let by_force = ["-c", "core.hooksPath=/dev/null", "push", "-q", "origin", "main"];
+        let by_force = [
+            "-c",
+            "core.hooksPath=/dev/null",
+            "push",
+            "-q",
+            "origin",
+            "main",
+        ];
         git.run("w", &by_force).exits(0);
         git.hookrun("w", &["install", "git"]).exits(0);
         // Nothing that the repository is configured with hides it.
@@ -193,7 +240,9 @@ fn a_new_guard_sees_a_secret_that_moves() {
         fs::write(git.sandbox.at("w/ok.txt"), format!("# changed\n{lines}")).unwrap();
         git.commit(&[]).exits(1).says(why);
         git.commit(&["--no-verify"]).exits(0);
-        git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(why);
+        git.run("w", &["push", "-q", "origin", "main"])
+            .exits(1)
+            .says(why);
         // What goes while something else comes is deleted.
         git.run("w", &["reset", "-q", "--hard", "HEAD^"]).exits(0);
         git.run("w", &["rm", "-q", ".env"]).exits(0);
@@ -206,7 +255,10 @@ fn a_new_guard_sees_a_secret_that_moves() {
 #[test]
 fn the_rule_of_the_page_lets_a_secret_be_deleted_and_nothing_else() {
     let page = include_str!("../../docs/hosts/git.md");
-    let rule = page.split("```toml\n").find(|block| block.contains("where = { changes")).unwrap();
+    let rule = page
+        .split("```toml\n")
+        .find(|block| block.contains("where = { changes"))
+        .unwrap();
     let rule: String = rule
         .lines()
         .take_while(|line| !line.contains("```"))
@@ -244,7 +296,8 @@ fn a_rename_is_in_the_changes_with_both_paths_also_of_a_merge() {
     git.run("w", &["switch", "-q", "main"]).exits(0);
     git.run("w", &["mv", "old.txt", "new.txt"]).exits(0);
     git.commit(&[]).exits(0);
-    git.run("w", &["merge", "-q", "--no-commit", "topic"]).exits(0);
+    git.run("w", &["merge", "-q", "--no-commit", "topic"])
+        .exits(0);
     git.run("w", &["mv", "new.txt", "merged.txt"]).exits(0);
     git.commit(&[]).exits(0);
     git.run("w", &["push", "-q", "origin", "main"]).exits(0);
@@ -298,7 +351,9 @@ fn neither_a_configuration_nor_a_replaced_commit_hides_a_path() {
     ] {
         git.run("w", &["config", key, value]).exits(0);
     }
-    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push blocked");
+    git.run("w", &["push", "-q", "origin", "main"])
+        .exits(1)
+        .says("pre-push blocked");
 }
 
 #[test]
@@ -306,13 +361,25 @@ fn a_push_is_not_refused_for_what_the_other_side_has() {
     let git = Git::with_policy();
     git.write("w/.env");
     git.commit(&["--no-verify"]).exits(0);
-    let by_force = ["-c", "core.hooksPath=/dev/null", "fetch", "-q", "../w", "main:main"];
+    let by_force = [
+        "-c",
+        "core.hooksPath=/dev/null",
+        "fetch",
+        "-q",
+        "../w",
+        "main:main",
+    ];
     git.run("s.git", &by_force).exits(0);
     git.run("w", &["fetch", "-q", "origin"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
-    git.run("w", &["push", "-q", "origin", "main", "main:refs/heads/new"]).exits(0);
-    git.run("w", &["push", "-q", "origin", ":refs/heads/new"]).exits(0);
+    git.run(
+        "w",
+        &["push", "-q", "origin", "main", "main:refs/heads/new"],
+    )
+    .exits(0);
+    git.run("w", &["push", "-q", "origin", ":refs/heads/new"])
+        .exits(0);
 }
 
 #[test]
@@ -326,11 +393,15 @@ fn a_merge_counts_for_what_none_of_its_parents_has() {
     git.run("w", &["switch", "-q", "main"]).exits(0);
     git.write("w/c.txt");
     git.commit(&[]).exits(0);
-    git.run("w", &["push", "-q", "origin", "main", "topic"]).exits(0);
-    git.run("w", &["merge", "-q", "--no-commit", "topic"]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main", "topic"])
+        .exits(0);
+    git.run("w", &["merge", "-q", "--no-commit", "topic"])
+        .exits(0);
     git.write("w/.env");
     git.commit(&["--no-verify"]).exits(0);
-    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push blocked");
+    git.run("w", &["push", "-q", "origin", "main"])
+        .exits(1)
+        .says("pre-push blocked");
 }
 
 #[test]
@@ -363,8 +434,11 @@ fn only_what_is_committed_counts() {
     git.write("w/.env");
     git.run("w", &["add", "-A"]).exits(0);
     // Of a commit of some files, git shows its hook an index of its own.
-    git.run("w", &["commit", "-q", "-m", "one file", "a.txt"]).exits(0);
-    git.run("w", &["commit", "-q", "-m", "the rest"]).exits(1).says("never");
+    git.run("w", &["commit", "-q", "-m", "one file", "a.txt"])
+        .exits(0);
+    git.run("w", &["commit", "-q", "-m", "the rest"])
+        .exits(1)
+        .says("never");
 }
 
 #[test]
@@ -381,7 +455,10 @@ fn a_rewritten_message_is_what_is_committed() {
     git.hookrun("w", &["install", "git"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
-    assert_eq!(git.run("w", &["log", "--format=%B"]).stdout, "better\n\nSigned: me\n\n");
+    assert_eq!(
+        git.run("w", &["log", "--format=%B"]).stdout,
+        "better\n\nSigned: me\n\n"
+    );
     git.run("w", &["commit", "-q", "--allow-empty", "-m", "stop"])
         .exits(1)
         .says("commit-msg blocked by hook `10-guard`: say more");
@@ -391,10 +468,12 @@ fn a_rewritten_message_is_what_is_committed() {
 fn what_git_gives_is_the_context() {
     let git = Git::new(keeper(Sandbox::new(), "pre-receive"));
     git.hookrun("s.git", &["install", "git"]).exits(0);
-    git.run("s.git", &["config", "receive.advertisePushOptions", "true"]).exits(0);
+    git.run("s.git", &["config", "receive.advertisePushOptions", "true"])
+        .exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
-    git.run("w", &["push", "-q", "-o", "ci.skip", "origin", "main"]).exits(0);
+    git.run("w", &["push", "-q", "-o", "ci.skip", "origin", "main"])
+        .exits(0);
     let (context, none) = (seen(&git), "0".repeat(40));
     let moved = json!([{"oldSha": none, "newSha": git.head("w"), "ref": "refs/heads/main"}]);
     assert_eq!(context["event"], "receive.pre");
@@ -402,48 +481,69 @@ fn what_git_gives_is_the_context() {
     assert_eq!(context["pushOptions"], json!(["ci.skip"]));
     assert_eq!(context["action"]["paths"], json!(["a.txt"]));
     assert_eq!(context["raw"]["hook"], "pre-receive");
-    assert!(context["raw"]["environment"]["GIT_QUARANTINE_PATH"].is_string(), "{context}");
+    assert!(
+        context["raw"]["environment"]["GIT_QUARANTINE_PATH"].is_string(),
+        "{context}"
+    );
 }
 
 #[test]
 fn each_reference_of_a_push_can_be_refused_by_itself() {
     let body =
         r#"[ "$(hookrun field ref)" != refs/heads/no ] || { echo 'not this one' >&2; exit 1; }"#;
-    let body = body.replace("hookrun field", &format!("'{}' field", env!("CARGO_BIN_EXE_hookrun")));
+    let body = body.replace(
+        "hookrun field",
+        &format!("'{}' field", env!("CARGO_BIN_EXE_hookrun")),
+    );
     let git = Git::new(Sandbox::new().hook_for("update", "10-one", &body));
     git.hookrun("s.git", &["install", "git"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     let pushed = git.run("w", &["push", "-q", "origin", "main:yes", "main:no"]);
-    pushed.exits(1).says("update blocked by hook `10-one`: not this one");
-    assert_eq!(git.run("s.git", &["branch", "--format=%(refname:short)"]).stdout, "yes\n");
+    pushed
+        .exits(1)
+        .says("update blocked by hook `10-one`: not this one");
+    assert_eq!(
+        git.run("s.git", &["branch", "--format=%(refname:short)"])
+            .stdout,
+        "yes\n"
+    );
 }
 
 #[test]
 fn what_can_only_be_observed_never_stops_git() {
     let sandbox = Sandbox::new()
         .hook_for("post-checkout", "10-no", "echo too late >&2; exit 1")
-        .hook_for("post-checkout", "20-slow", "# hookrun: timeout=100ms\nsleep 60")
+        .hook_for(
+            "post-checkout",
+            "20-slow",
+            "# hookrun: timeout=100ms\nsleep 60",
+        )
         .hook_for("post-checkout", "30-talks", "echo hello");
     let git = Git::new(sandbox);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     git.hookrun("w", &["install", "git"]).exits(0);
     let ran = git.run("w", &["switch", "-q", "-c", "topic"]);
-    ran.exits(0).says("hook `10-no` objects (this event cannot be blocked): too late");
-    ran.says("hook `20-slow` failed: timed out after 100ms").says("hello\n");
+    ran.exits(0)
+        .says("hook `10-no` objects (this event cannot be blocked): too late");
+    ran.says("hook `20-slow` failed: timed out after 100ms")
+        .says("hello\n");
     assert_eq!(ran.stdout, "");
 }
 
 #[test]
 fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
     let git = Git::with_policy();
-    let git = Git { sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n") };
+    let git = Git {
+        sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n"),
+    };
     git.write("w/a.txt");
     let why = "pre-commit blocked: nothing is allowed while the hooks have errors";
     git.commit(&[]).exits(1).says(why);
     let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
-    ran.exits(0).says("hookrun: post-commit complains: the hooks have errors");
+    ran.exits(0)
+        .says("hookrun: post-commit complains: the hooks have errors");
 }
 
 #[test]
@@ -453,11 +553,18 @@ fn a_failure_of_git_itself_refuses() {
     git.run("w", &["add", "-A"]).exits(0);
     fs::write(git.sandbox.at("w/.git/index"), "broken").unwrap();
     let ran = git.hookrun("w", &["run", "--host", "git", "pre-commit"]);
-    ran.exits(1).says("hookrun: pre-commit blocked: git cannot list what changes: ");
-    let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-commit"], b"");
-    ran.exits(1).says("git cannot list what changes: there is no repository here\n");
-    let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
-    ran.exits(1).says("hookrun: pre-push blocked: git gave pre-push something unexpected");
+    ran.exits(1)
+        .says("hookrun: pre-commit blocked: git cannot list what changes: ");
+    let ran = git
+        .sandbox
+        .hookrun(&["run", "--host", "git", "pre-commit"], b"");
+    ran.exits(1)
+        .says("git cannot list what changes: there is no repository here\n");
+    let ran = git
+        .sandbox
+        .hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
+    ran.exits(1)
+        .says("hookrun: pre-push blocked: git gave pre-push something unexpected");
 }
 
 #[test]
@@ -467,7 +574,8 @@ fn a_git_that_hangs_is_not_waited_for() {
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let arguments = ["run", "--host", "git", "pre-commit", "--budget", "300ms"];
     let ran = sandbox.hookrun_as(|command| _ = command.env("PATH", path), &arguments, b"");
-    ran.exits(1).says("pre-commit blocked: git did not list what changes within 300ms");
+    ran.exits(1)
+        .says("pre-commit blocked: git did not list what changes within 300ms");
 }
 
 #[test]
@@ -476,9 +584,12 @@ fn what_a_clone_brings_is_not_run_for_all_repositories() {
     let sandbox = Sandbox::new().script(hook, "#!/bin/sh\ntouch \"$HOME/mine\"\n");
     let git = Git::new(sandbox);
     let theirs = "#!/bin/sh\ntouch \"$HOME/theirs\"\n";
-    let git = Git { sandbox: git.sandbox.script("w/hooks.d/post-checkout/x", theirs) };
+    let git = Git {
+        sandbox: git.sandbox.script("w/hooks.d/post-checkout/x", theirs),
+    };
     git.commit(&[]).exits(0);
-    git.hookrun("w", &["install", "git", "--scope", "global"]).exits(0);
+    git.hookrun("w", &["install", "git", "--scope", "global"])
+        .exits(0);
     git.run(".", &["clone", "-q", "w", "c"]).exits(0);
     git.sandbox.has_file("home/mine");
     git.sandbox.has_no_file("home/theirs");
@@ -492,8 +603,16 @@ fn arguments_are_only_for_a_host_that_gives_them() {
         .exits(2)
         .says("`more` is one word too many");
     let unnamed = sandbox.hookrun(&["run", "--host", "git"], b"{}");
-    unnamed.exits(2).says("name the hook: `hookrun run --host git pre-commit`");
+    unnamed
+        .exits(2)
+        .says("name the hook: `hookrun run --host git pre-commit`");
     let ran = sandbox.hookrun(&["run", "--host", "git", "pre-comit"], b"");
-    ran.exits(2).says("`pre-comit` is no hook of git that hookrun knows");
-    sandbox.hookrun(&["run", "--host", "git", "update", "--", "-x", "1", "2"], b"").allows();
+    ran.exits(2)
+        .says("`pre-comit` is no hook of git that hookrun knows");
+    sandbox
+        .hookrun(
+            &["run", "--host", "git", "update", "--", "-x", "1", "2"],
+            b"",
+        )
+        .allows();
 }

@@ -48,13 +48,22 @@ fn sayings() -> Vec<(&'static str, String)> {
         ("output", answer("output")),
         ("context", answer("additionalContext")),
         ("finding", finding()),
-        ("both", format!("printf %s {0}; printf %s {0} >&2", quoted())),
+        (
+            "both",
+            format!("printf %s {0}; printf %s {0} >&2", quoted()),
+        ),
         (
             "rewrite",
-            format!("cat <<'E'\n{}\nE", json!({ "update": { "toolInput": { HOSTILE: HOSTILE } } })),
+            format!(
+                "cat <<'E'\n{}\nE",
+                json!({ "update": { "toolInput": { HOSTILE: HOSTILE } } })
+            ),
         ),
         ("key", format!("cat <<'E'\n{}\nE", json!({ HOSTILE: 1 }))),
-        ("killed", format!("printf %s {} >&2; kill -KILL $$", quoted())),
+        (
+            "killed",
+            format!("printf %s {} >&2; kill -KILL $$", quoted()),
+        ),
         ("kept", "exit 0".to_string()),
     ]
 }
@@ -70,7 +79,11 @@ fn context() -> String {
 
 /// A hook, a suite and a recording, with hostile names.
 fn sandbox(body: &str) -> Sandbox {
-    let text = |text: &str| serde_json::to_string(text).unwrap().replace("\\u007f", "\u{7f}");
+    let text = |text: &str| {
+        serde_json::to_string(text)
+            .unwrap()
+            .replace("\\u007f", "\u{7f}")
+    };
     let cases = format!(
         "[[case]]\nname = {0}\nevent = \"tool.pre\"\ncontext = {{ toolName = \"bash\", toolInput = {{ command = {0} }} }}\nexpect = {{ decision = \"block\", reason = \"^no$\", output = \"^no$\" }}\n",
         text(HOSTILE).replace('\u{7f}', "\\u007f"),
@@ -90,17 +103,25 @@ fn is_harmless(text: &str, format: &str, what: &str) {
     let text = ["0", "1", "2", "4", "31", "32", "33", "34", "36"]
         .iter()
         .filter(|_| format == "human")
-        .fold(text.to_string(), |text, number| text.replace(&format!("\u{1b}[{number}m"), ""));
-    let hidden = text.chars().find(|c| !matches!(c, '\n' | '\t') && is_hidden(*c));
+        .fold(text.to_string(), |text, number| {
+            text.replace(&format!("\u{1b}[{number}m"), "")
+        });
+    let hidden = text
+        .chars()
+        .find(|c| !matches!(c, '\n' | '\t') && is_hidden(*c));
     assert_eq!(hidden, None, "{what}: {text:?}");
     for line in text.lines() {
-        let is_own =
-            ["::error ", "::warning ", "::notice "].iter().any(|own| line.starts_with(own));
+        let is_own = ["::error ", "::warning ", "::notice "]
+            .iter()
+            .any(|own| line.starts_with(own));
         if format == "github" && is_own {
             continue;
         }
         assert!(!line.trim_start().starts_with("::"), "{what}: {line:?}");
-        assert!(!line.contains("##[") && !line.contains("##vso["), "{what}: {line:?}");
+        assert!(
+            !line.contains("##[") && !line.contains("##vso["),
+            "{what}: {line:?}"
+        );
     }
 }
 
@@ -111,7 +132,9 @@ fn no_line_begins_a_group_in_the_log_of_buildkite() {
     let sandbox = Sandbox::new().hook("h", &body);
     for arguments in [&["run", "tool.pre"][..], &["test", "tool.pre"]] {
         let at_home = sandbox.hookrun(arguments, b"{}");
-        let sandbox = Sandbox::new().hook("h", &body).variable("BUILDKITE", "true");
+        let sandbox = Sandbox::new()
+            .hook("h", &body)
+            .variable("BUILDKITE", "true");
         let ran = sandbox.hookrun(arguments, b"{}");
         let said = format!("{}{}", ran.stdout, ran.stderr);
         let signs = ["---", "+++", "~~~", "^^^"];
@@ -119,19 +142,28 @@ fn no_line_begins_a_group_in_the_log_of_buildkite() {
         assert_eq!(said.lines().find(is_group), None, "{said}");
         assert!(said.contains("plain"), "{said}");
         // Elsewhere they are text.
-        assert_eq!(at_home.stderr.contains("+++ open"), ran.stderr.contains("+ ++ open"));
+        assert_eq!(
+            at_home.stderr.contains("+++ open"),
+            ran.stderr.contains("+ ++ open")
+        );
     }
 }
 
 #[track_caller]
 fn no_line_is_forged(text: &str, what: &str) {
-    assert!(!text.lines().any(|line| line.starts_with("FORGED")), "{what}: {text}");
+    assert!(
+        !text.lines().any(|line| line.starts_with("FORGED")),
+        "{what}: {text}"
+    );
 }
 
 #[track_caller]
 fn harmless(ran: &Ran, arguments: &[&str]) {
     let what = format!("{:?}", arguments);
-    let format = arguments.iter().skip_while(|argument| **argument != "--format").nth(1);
+    let format = arguments
+        .iter()
+        .skip_while(|argument| **argument != "--format")
+        .nth(1);
     let format = format.copied().unwrap_or("human");
     is_harmless(&ran.stdout, format, &what);
     is_harmless(&ran.stderr, "human", &what);
@@ -169,7 +201,10 @@ const OF_FILES: &[Row] = &[
     (&["events"], &["human", "json"]),
     (&["schema", "tool.pre"], &[]),
     (&["show", HOSTILE], &["human", "json"]),
-    (&["explain", "cat \u{1b}[2J\u{202e} > \"no\n::error::x\""], &["human", "json"]),
+    (
+        &["explain", "cat \u{1b}[2J\u{202e} > \"no\n::error::x\""],
+        &["human", "json"],
+    ),
     (&["show", "no\n::error::x\u{1b}"], &[]),
     (&["install", "claude", "--dry-run"], &[]),
     (&["install", "claude"], &[]),
@@ -181,7 +216,11 @@ const OF_FILES: &[Row] = &[
 
 fn walk(sandbox: &Sandbox, rows: &[Row]) {
     for (command, formats) in rows {
-        let shown = if formats.is_empty() { &[""][..] } else { formats };
+        let shown = if formats.is_empty() {
+            &[""][..]
+        } else {
+            formats
+        };
         for format in shown {
             let mut arguments = command.to_vec();
             if !format.is_empty() {
@@ -202,10 +241,15 @@ fn walk(sandbox: &Sandbox, rows: &[Row]) {
 fn nothing_that_a_hook_said_comes_out_of_any_command_in_any_format() {
     for (said, body) in sayings() {
         let sandbox = sandbox(&body);
-        let ran =
-            sandbox.hookrun(&["run", "tool.pre", "--record", "recording"], context().as_bytes());
+        let ran = sandbox.hookrun(
+            &["run", "tool.pre", "--record", "recording"],
+            context().as_bytes(),
+        );
         let recorded = sandbox.read("recording").replace("\"allow\"", "\"block\"");
-        assert!(recorded.contains(r#""fate":"ran""#), "{said} does not run: {ran:?}");
+        assert!(
+            recorded.contains(r#""fate":"ran""#),
+            "{said} does not run: {ran:?}"
+        );
         fs::write(sandbox.at("recording"), format!("{recorded}{HOSTILE}\n")).unwrap();
         walk(&sandbox, OF_ANSWERS);
     }
@@ -214,7 +258,9 @@ fn nothing_that_a_hook_said_comes_out_of_any_command_in_any_format() {
 #[test]
 fn nothing_that_a_file_is_called_comes_out_of_any_command_in_any_format() {
     let sandbox = sandbox("exit 0");
-    sandbox.hookrun(&["run", "tool.pre"], context().as_bytes()).exits(0);
+    sandbox
+        .hookrun(&["run", "tool.pre"], context().as_bytes())
+        .exits(0);
     walk(&sandbox, OF_FILES);
 }
 
@@ -230,8 +276,14 @@ fn nothing_that_a_file_holds_comes_out_of_a_problem() {
     ] {
         let sandbox = sandbox("exit 0")
             .file("hookrun.toml", &manifest)
-            .script("hooks.d/tool.pre/b", &format!("#!/bin/sh\n# hookrun: {HOSTILE}=1\n"))
-            .file(".claude/settings.json", &format!("{{\"hooks\": {{{text}: 1}}}}"));
+            .script(
+                "hooks.d/tool.pre/b",
+                &format!("#!/bin/sh\n# hookrun: {HOSTILE}=1\n"),
+            )
+            .file(
+                ".claude/settings.json",
+                &format!("{{\"hooks\": {{{text}: 1}}}}"),
+            );
         walk(&sandbox, OF_FILES);
         walk(&sandbox, &OF_ANSWERS[..3]);
     }
@@ -253,12 +305,17 @@ fn commands_of_a_log_take_no_effect_in_teamcity_and_beside_a_report() {
         (("X", ""), &["run", "tool.pre", "--format", "json"]),
         (("X", ""), &["run", "tool.pre", "--format", "github"]),
     ] {
-        let sandbox = Sandbox::new().hook("h", say).variable(variable.0, variable.1);
+        let sandbox = Sandbox::new()
+            .hook("h", say)
+            .variable(variable.0, variable.1);
         let ran = sandbox.hookrun(arguments, b"{}");
         for command in ["##teamcity[", "##vso["] {
             assert!(!ran.stderr.contains(command), "{arguments:?}: {ran:?}");
         }
-        assert!(!ran.stderr.lines().any(|line| line.starts_with("::")), "{arguments:?}: {ran:?}");
+        assert!(
+            !ran.stderr.lines().any(|line| line.starts_with("::")),
+            "{arguments:?}: {ran:?}"
+        );
         assert!(ran.stderr.contains("buildStop"), "{arguments:?}: {ran:?}");
     }
 }
@@ -269,7 +326,10 @@ fn everything_in_a_plain_text_can_be_seen() {
         ("a\u{1b}[31mb\tc", "a\\u{1b}[31mb\tc"),
         ("a\nb\r\u{7f}\u{9b}2J", "a\\nb\\r\\u{7f}\\u{9b}2J"),
         ("rm \u{202e}txt.hs\u{2066}", "rm \\u{202e}txt.hs\\u{2066}"),
-        ("a\u{200b}b\u{feff}\u{2028}\u{e0041}", "a\\u{200b}b\\u{feff}\\u{2028}\\u{e0041}"),
+        (
+            "a\u{200b}b\u{feff}\u{2028}\u{e0041}",
+            "a\\u{200b}b\\u{feff}\\u{2028}\\u{e0041}",
+        ),
         ("naïve 日本語 ⚠\u{fe0f}", "naïve 日本語 ⚠\u{fe0f}"),
     ] {
         assert_eq!(plain(text), made, "{text:?}");
@@ -281,7 +341,10 @@ fn lines_stay_lines() {
     for (text, made) in [
         ("a\nb\r\nc\rd\u{1b}[2J\n", "a\nb\r\nc\\rd\\u{1b}[2J\n"),
         ("a\n \u{200b}::error::x\n", "a\n \\u{200b}::error::x\n"),
-        ("section_start:1:a\r\u{1b}[0K", "section_start:1:a\\r\\u{1b}[0K"),
+        (
+            "section_start:1:a\r\u{1b}[0K",
+            "section_start:1:a\\r\\u{1b}[0K",
+        ),
     ] {
         assert_eq!(lines(text), made);
     }
@@ -291,12 +354,24 @@ fn lines_stay_lines() {
 fn no_line_is_a_command() {
     for (text, made) in [
         ("::add-mask::x\n", ": :add-mask::x\n"),
-        ("no\n::error::x\n \t::error::x", "no\n: :error::x\n \t: :error::x"),
-        ("no\r::error::x\r\n\u{feff}::error::x", "no\r: :error::x\r\n\u{feff}: :error::x"),
+        (
+            "no\n::error::x\n \t::error::x",
+            "no\n: :error::x\n \t: :error::x",
+        ),
+        (
+            "no\r::error::x\r\n\u{feff}::error::x",
+            "no\r: :error::x\r\n\u{feff}: :error::x",
+        ),
         ("no ##[add-mask]x ###[a]", "no ## [add-mask]x ### [a]"),
-        ("##vso[task]x ##teamcity[a] ##-x[", "## vso[task]x ## teamcity[a] ## -x["),
+        (
+            "##vso[task]x ##teamcity[a] ##-x[",
+            "## vso[task]x ## teamcity[a] ## -x[",
+        ),
         (":::::", ": ::::"),
-        ("std::fs and a::b\n:\n## Title [1]\n##", "std::fs and a::b\n:\n## Title [1]\n##"),
+        (
+            "std::fs and a::b\n:\n## Title [1]\n##",
+            "std::fs and a::b\n:\n## Title [1]\n##",
+        ),
     ] {
         assert_eq!(without_commands(text), made, "{text:?}");
     }
@@ -305,10 +380,16 @@ fn no_line_is_a_command() {
 #[test]
 fn no_line_is_a_group_of_buildkite() {
     for (text, made) in [
-        ("--- tests\n+++ open\r\n~~~ quiet\n---", "- -- tests\n+ ++ open\r\n~ ~~ quiet\n- --"),
+        (
+            "--- tests\n+++ open\r\n~~~ quiet\n---",
+            "- -- tests\n+ ++ open\r\n~ ~~ quiet\n- --",
+        ),
         ("no\r^^^ +++\n", "no\r^ ^^ +++\n"),
         ("---\tx", "- --\tx"),
-        ("---- a\n--x\n --- b\nc --- d\n+++b", "---- a\n--x\n --- b\nc --- d\n+++b"),
+        (
+            "---- a\n--x\n --- b\nc --- d\n+++b",
+            "---- a\n--x\n --- b\nc --- d\n+++b",
+        ),
     ] {
         assert_eq!(without_groups(text), made, "{text:?}");
         assert_eq!(without_groups(made), made, "once is enough");
@@ -317,11 +398,18 @@ fn no_line_is_a_group_of_buildkite() {
 
 #[test]
 fn json_keeps_its_meaning() {
-    for value in ["\u{9b}2J \u{202e} \u{e0041} \u{7f}", "##[error]x ###vso[y] ##", "plain"] {
+    for value in [
+        "\u{9b}2J \u{202e} \u{e0041} \u{7f}",
+        "##[error]x ###vso[y] ##",
+        "plain",
+    ] {
         let written = json!({ "a": value, "b": [value] });
         for text in [written.to_string(), format!("{written:#}")] {
             let made = harmless_json(&text);
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&made).unwrap(), written);
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&made).unwrap(),
+                written
+            );
             assert!(!made.contains(|c| c != '\n' && is_hidden(c)), "{made}");
             assert_eq!(without_commands(&made), made);
         }

@@ -18,8 +18,10 @@ const FAR: Duration = Duration::from_secs(60);
 
 /// An interpreter, as its own program file: on some machines `python3` is a script.
 fn python() -> Option<PathBuf> {
-    let asked =
-        Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let asked = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
     if !path.is_file() {
         crate::bounds::skip("there is no python3 here");
@@ -77,7 +79,8 @@ impl WarmUser {
 
     fn run_as(&self, set: impl FnOnce(&mut Command), command: &str) -> Ran {
         let context = format!(r#"{{"toolName":"bash","toolInput":{{"command":"{command}"}}}}"#);
-        self.sandbox.hookrun_as(set, &["run", "tool.pre"], context.as_bytes())
+        self.sandbox
+            .hookrun_as(set, &["run", "tool.pre"], context.as_bytes())
     }
 
     fn run(&self, command: &str) -> Ran {
@@ -90,10 +93,14 @@ impl WarmUser {
 
     /// How the hook last started, as the log has it; empty if nobody asked the helper.
     fn last_start(&self) -> String {
-        let log = self.sandbox.at("home/.local/state/hookrun/log/decisions.jsonl");
+        let log = self
+            .sandbox
+            .at("home/.local/state/hookrun/log/decisions.jsonl");
         let text = fs::read_to_string(log).unwrap_or_default();
-        let last: Value =
-            text.lines().last().map_or(Value::Null, |line| serde_json::from_str(line).unwrap());
+        let last: Value = text
+            .lines()
+            .last()
+            .map_or(Value::Null, |line| serde_json::from_str(line).unwrap());
         let start = last.pointer("/run/hooks/0/start").and_then(Value::as_str);
         start.unwrap_or_default().to_string()
     }
@@ -112,9 +119,16 @@ impl WarmUser {
 
     fn helper(&self) -> Option<Pid> {
         let folder = self.sandbox.at("home/.local/state/hookrun/helper");
-        let sockets = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+        let sockets = fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.path());
         let mut streams = sockets.filter_map(|socket| UnixStream::connect(socket).ok());
-        Some(rustix::net::sockopt::socket_peercred(streams.next()?).ok()?.pid)
+        Some(
+            rustix::net::sockopt::socket_peercred(streams.next()?)
+                .ok()?
+                .pid,
+        )
     }
 
     fn signal_helper(&self, signal: Signal) {
@@ -161,7 +175,8 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
             one = warm.run_as(given, command);
         }
         let there = |ran: &Ran, user: &WarmUser| {
-            ran.stdout.replace(&user.sandbox.path().display().to_string(), "HERE")
+            ran.stdout
+                .replace(&user.sandbox.path().display().to_string(), "HERE")
         };
         assert_eq!(one.status, other.status, "{command}: {one:?}");
         assert_eq!(there(&one, &warm), there(&other, &cold), "{command}");
@@ -170,7 +185,8 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
     let ran = warm.sandbox.hookrun(&["doctor", "--warm"], b"");
     assert!(ran.stdout.contains("  warm\n"), "{ran:?}");
     assert!(
-        ran.stdout.contains("cold (not-ready): no interpreter or program was ready"),
+        ran.stdout
+            .contains("cold (not-ready): no interpreter or program was ready"),
         "{ran:?}"
     );
 }
@@ -204,7 +220,11 @@ fn a_hook_that_stays_up_answers_the_runs_of_one_folder_and_environment() {
     fs::create_dir(&other).unwrap();
     assert_ne!(shown("b", &folder), first);
     shown("b", other.to_str().unwrap());
-    assert_eq!(shown("a", &folder), first, "the process that was there before");
+    assert_eq!(
+        shown("a", &folder),
+        first,
+        "the process that was there before"
+    );
     let ran = user.run("rm x");
     assert!(ran.status == 2 && ran.stderr.contains("no rm"), "{ran:?}");
     let ran = user.run("die");
@@ -253,7 +273,12 @@ fn another_program_at_the_socket_decides_nothing() {
     user.signal_helper(Signal::KILL);
     user.wait_for_no_helper();
     let folder = user.sandbox.at("home/.local/state/hookrun/helper");
-    let socket = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let socket = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     fs::remove_file(&socket).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let answers = std::thread::spawn(move || {
@@ -279,8 +304,13 @@ fn the_full_queue_of_a_stopped_helper_keeps_no_run_waiting() {
     let helper = user.helper().expect("a helper");
     rustix::process::kill_process(helper, Signal::STOP).unwrap();
     let folder = user.sandbox.at("home/.local/state/hookrun/helper");
-    let sockets = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let socket = sockets.into_iter().find(|path| path.extension().is_some_and(|end| end == "sock"));
+    let sockets = fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
+    let socket = sockets
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "sock"));
     let address = SocketAddrUnix::new(socket.unwrap()).unwrap();
     // A connection that is closed at once keeps its place in the queue.
     let connect = || {
@@ -293,7 +323,10 @@ fn the_full_queue_of_a_stopped_helper_keeps_no_run_waiting() {
     rustix::process::kill_process(helper, Signal::CONT).unwrap();
     assert!(is_full);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.stdout.contains("no rm"), "the run decided itself: {ran:?}");
+    assert!(
+        ran.stdout.contains("no rm"),
+        "the run decided itself: {ran:?}"
+    );
 }
 
 #[test]
@@ -321,7 +354,10 @@ fn a_helper_that_is_killed_while_it_decides_blocks() {
     let is_by_helper = |ran: &Ran| !ran.stdout.contains("timed out after 1m");
     let ran = (0..3).map(|_| decide()).find(is_by_helper).unwrap();
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.stdout.contains("gave no decision: it has ended"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("gave no decision: it has ended"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -329,7 +365,9 @@ fn a_run_that_is_killed_ends_its_hook_in_the_helper() {
     let Some(python) = python() else { return };
     let user = WarmUser::new(&python, FORK);
     user.warm_up();
-    let log = user.sandbox.at("home/.local/state/hookrun/log/decisions.jsonl");
+    let log = user
+        .sandbox
+        .at("home/.local/state/hookrun/log/decisions.jsonl");
     let ends_in_the_helper = || {
         let before = user.times_run();
         let mut run = user.sandbox.command(&["run", "tool.pre"]).spawn().unwrap();
@@ -351,7 +389,10 @@ fn a_run_that_is_killed_ends_its_hook_in_the_helper() {
         })
     };
     // On a busy machine a helper does not accept in time: then the run itself had the hook.
-    assert!((0..10).any(|_| ends_in_the_helper()), "the hook is still running");
+    assert!(
+        (0..10).any(|_| ends_in_the_helper()),
+        "the hook is still running"
+    );
 }
 
 #[test]
@@ -360,11 +401,16 @@ fn what_a_hook_would_inherit_must_be_the_same() {
     let user = WarmUser::new(&python, FORK);
     user.warm_up();
     let context = br#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
-    for line in ["umask 007; \"$0\" run tool.pre", "ulimit -n 500; \"$0\" run tool.pre"] {
+    for line in [
+        "umask 007; \"$0\" run tool.pre",
+        "ulimit -n 500; \"$0\" run tool.pre",
+    ] {
         assert_eq!(user.sandbox.hookrun_by_shell(line, context).status, 0);
         assert_eq!(user.last_start(), "", "{line}");
     }
-    let jobs = user.sandbox.hookrun(&["run", "tool.pre", "--jobs", "1"], context);
+    let jobs = user
+        .sandbox
+        .hookrun(&["run", "tool.pre", "--jobs", "1"], context);
     assert_eq!((jobs.status, user.last_start().as_str()), (0, ""));
 }
 
@@ -373,13 +419,21 @@ fn a_hook_that_was_just_changed_decides_as_it_is_now() {
     let Some(python) = python() else { return };
     let user = WarmUser::new(&python, FORK);
     user.warm_up();
-    let hook = user.sandbox.at("home/.config/hookrun/hooks.d/tool.pre/10-guard.py");
+    let hook = user
+        .sandbox
+        .at("home/.config/hookrun/hooks.d/tool.pre/10-guard.py");
     for round in 0..10 {
-        let body = format!("#!{}\n{FORK}\nimport sys\nsys.exit('{round}')\n", python.display());
+        let body = format!(
+            "#!{}\n{FORK}\nimport sys\nsys.exit('{round}')\n",
+            python.display()
+        );
         fs::write(&hook, body).unwrap();
         let ran = user.run("ls");
         assert_eq!(ran.status, 2);
-        assert!(ran.stdout.contains(&format!("\"{round}\"")), "{round}: {ran:?}");
+        assert!(
+            ran.stdout.contains(&format!("\"{round}\"")),
+            "{round}: {ran:?}"
+        );
     }
     fs::remove_file(&hook).unwrap();
     assert_eq!(user.run("ls").status, 0);
@@ -392,7 +446,10 @@ fn no_helper_is_started_in_ci_or_for_other_hooks() {
     let in_ci = |command: &mut Command| {
         command.env("CI", "true");
     };
-    assert_eq!((user.run_as(in_ci, "ls").status, other.run("ls").status), (0, 0));
+    assert_eq!(
+        (user.run_as(in_ci, "ls").status, other.run("ls").status),
+        (0, 0)
+    );
     for user in [&user, &other] {
         assert!(!user.sandbox.at("home/.local/state/hookrun/helper").exists());
     }
@@ -405,9 +462,16 @@ fn the_user_says_it_for_all_hooks_in_python_and_a_project_may_not() {
     let file = user.sandbox.at("home/.config/hookrun/hookrun.toml");
     fs::write(&file, "[warm]\npython = \"fork\"\n").unwrap();
     user.warm_up();
-    fs::write(user.sandbox.at("hookrun.toml"), "[warm]\npython = \"fork\"\n").unwrap();
+    fs::write(
+        user.sandbox.at("hookrun.toml"),
+        "[warm]\npython = \"fork\"\n",
+    )
+    .unwrap();
     let ran = user.sandbox.hookrun(&["validate"], b"");
     assert_eq!(ran.status, 1);
     let said = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(said.contains("only the system and the user say which hooks start warm"), "{said}");
+    assert!(
+        said.contains("only the system and the user say which hooks start warm"),
+        "{said}"
+    );
 }

@@ -31,9 +31,24 @@ struct Host {
 }
 
 const HOSTS: &[Host] = &[
-    Host { name: "claude", gate: "PreToolUse", keys: SNAKE, refusal: |_| Value::Null },
-    Host { name: "codex", gate: "PreToolUse", keys: SNAKE, refusal: |_| Value::Null },
-    Host { name: "gemini", gate: "BeforeTool", keys: SNAKE, refusal: |_| Value::Null },
+    Host {
+        name: "claude",
+        gate: "PreToolUse",
+        keys: SNAKE,
+        refusal: |_| Value::Null,
+    },
+    Host {
+        name: "codex",
+        gate: "PreToolUse",
+        keys: SNAKE,
+        refusal: |_| Value::Null,
+    },
+    Host {
+        name: "gemini",
+        gate: "BeforeTool",
+        keys: SNAKE,
+        refusal: |_| Value::Null,
+    },
     Host {
         name: "cursor",
         gate: "preToolUse",
@@ -85,8 +100,12 @@ impl Sandbox {
 
 /// The events that were captured from a real client, by name.
 fn payloads(host: &str) -> Vec<(String, Value)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/payloads").join(host);
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/payloads")
+        .join(host);
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let read = |file: &Path| serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     let name = |file: &Path| file.file_stem().unwrap().to_string_lossy().into_owned();
     files.map(|file| (name(&file), read(&file))).collect()
@@ -103,7 +122,11 @@ fn what_real_clients_sent_reaches_hooks_of_theirs_unchanged() {
             let sent = sent.replace("/home/user/project", sandbox.path().to_str().unwrap());
             let sent: Value = serde_json::from_str(&sent).unwrap();
             let ran = sandbox.host(host, &sent);
-            assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{host} {name}: {ran:?}");
+            assert_eq!(
+                (ran.status, ran.stdout.as_str()),
+                (0, ""),
+                "{host} {name}: {ran:?}"
+            );
             assert_eq!(ran.stderr, "", "{host} {name}");
             assert_eq!(sandbox.read_json("seen"), sent, "{host} {name}");
         }
@@ -112,10 +135,15 @@ fn what_real_clients_sent_reaches_hooks_of_theirs_unchanged() {
 
 #[test]
 fn what_real_clients_sent_is_the_same_tool_to_every_hook() {
-    for (host, name) in
-        [("claude", "PreToolUse"), ("codex", "PreToolUse"), ("gemini", "BeforeTool")]
-    {
-        let (_, payload) = payloads(host).into_iter().find(|(known, _)| known == name).unwrap();
+    for (host, name) in [
+        ("claude", "PreToolUse"),
+        ("codex", "PreToolUse"),
+        ("gemini", "BeforeTool"),
+    ] {
+        let (_, payload) = payloads(host)
+            .into_iter()
+            .find(|(known, _)| known == name)
+            .unwrap();
         let sandbox = Sandbox::new().hook("keep", "cat > seen");
         sandbox.host(host, &payload).exits(0);
         let seen = sandbox.read_json("seen");
@@ -136,7 +164,11 @@ fn an_input_that_comes_as_json_in_a_string_is_an_object_for_our_hooks_alone() {
     for (host, payload) in [("cursor", of_cursor), ("copilot", of_copilot)] {
         let sandbox = Sandbox::new().hook("ours", "cat > ours");
         sandbox.host(host, &payload).allows();
-        assert_eq!(sandbox.read_json("ours")["toolInput"]["query"], "drop table users", "{host}");
+        assert_eq!(
+            sandbox.read_json("ours")["toolInput"]["query"],
+            "drop table users",
+            "{host}"
+        );
     }
     let sandbox = Sandbox::new().hook_of("cursor", "beforeMCPExecution", "theirs", "cat > theirs");
     let payload =
@@ -190,17 +222,30 @@ fn a_gate_of_another_host_is_refused_with_the_host_to_name() {
         ran.says(&format!("ask with `--host {of}`"));
     }
     // What is only told, or fails open, goes on.
-    Sandbox::new().host("claude", &json!({"hook_event_name": "BeforeToolSelection"})).allows();
-    Sandbox::new().host("gemini", &json!({"hook_event_name": "Stop"})).allows();
+    Sandbox::new()
+        .host("claude", &json!({"hook_event_name": "BeforeToolSelection"}))
+        .allows();
+    Sandbox::new()
+        .host("gemini", &json!({"hook_event_name": "Stop"}))
+        .allows();
 }
 
 #[test]
 fn a_payload_that_names_no_event_is_refused_with_nothing_on_stdout() {
     for host in HOSTS {
         let sandbox = Sandbox::new();
-        for payload in [json!({}), json!({"hook_event_name": ""}), json!({"hook_event_name": 7})] {
+        for payload in [
+            json!({}),
+            json!({"hook_event_name": ""}),
+            json!({"hook_event_name": 7}),
+        ] {
             let ran = sandbox.host(host.name, &payload);
-            assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{} {payload}", host.name);
+            assert_eq!(
+                (ran.status, ran.stdout.as_str()),
+                (2, ""),
+                "{} {payload}",
+                host.name
+            );
             ran.says("no event is named");
         }
         let ran = sandbox.hookrun(&["run", "--host", host.name], b"{\"hook_event_name\":");
@@ -213,7 +258,10 @@ fn a_payload_that_names_no_event_is_refused_with_nothing_on_stdout() {
 fn the_project_is_found_from_what_the_host_tells() {
     for host in HOSTS {
         let sandbox = Sandbox::new()
-            .script("project/hooks.d/tool.pre/deny", "#!/bin/sh\necho no >&2; exit 1\n")
+            .script(
+                "project/hooks.d/tool.pre/deny",
+                "#!/bin/sh\necho no >&2; exit 1\n",
+            )
             .file("project/deep/er/file", "")
             .file("elsewhere/file", "");
         let mut payload = host.before("ls");
@@ -226,7 +274,10 @@ fn the_project_is_found_from_what_the_host_tells() {
             sandbox.hookrun_as(change, arguments, payload.to_string().as_bytes())
         };
         host.is_refused(&from(&payload, &["run", "--host", host.name]), "no");
-        host.is_refused(&from(&payload, &["run", host.gate, "--host", host.name]), "no");
+        host.is_refused(
+            &from(&payload, &["run", host.gate, "--host", host.name]),
+            "no",
+        );
         payload["cwd"] = sandbox.at("elsewhere").to_str().unwrap().into();
         from(&payload, &["run", "--host", host.name]).allows();
         payload["workspace_roots"] = json!([sandbox.at("elsewhere"), sandbox.at("project")]);
@@ -241,9 +292,10 @@ fn the_project_is_found_from_what_the_host_tells() {
 #[test]
 fn a_host_that_works_elsewhere_does_not_leave_the_project_it_asks_from() {
     for host in HOSTS {
-        let sandbox = Sandbox::new()
-            .hook("deny", "echo no >&2; exit 1")
-            .script("home/other/hooks.d/tool.pre/mark", "#!/bin/sh\ntouch \"$HOME/marker\"\n");
+        let sandbox = Sandbox::new().hook("deny", "echo no >&2; exit 1").script(
+            "home/other/hooks.d/tool.pre/mark",
+            "#!/bin/sh\ntouch \"$HOME/marker\"\n",
+        );
         let mut payload = host.before("ls");
         payload["cwd"] = sandbox.at("home/other").to_str().unwrap().into();
         payload["workspace_roots"] = json!([sandbox.at("home/other")]);

@@ -196,7 +196,11 @@ pub(crate) const HOSTS: &[Host] = &[
 impl Host {
     /// The scope that it has, where a test wants this one.
     fn scope<'s>(&self, wanted: &'s str) -> &'s str {
-        if self.project == self.user && wanted == "project" { "user" } else { wanted }
+        if self.project == self.user && wanted == "project" {
+            "user"
+        } else {
+            wanted
+        }
     }
 }
 
@@ -211,12 +215,16 @@ fn with_settings() -> impl Iterator<Item = &'static Host> {
 
 /// Every host with each of its scopes and the file of that.
 fn places() -> impl Iterator<Item = (&'static Host, &'static str, &'static str)> {
-    HOSTS.iter().flat_map(|host| [(host, "project", host.project), (host, "user", host.user)])
+    HOSTS
+        .iter()
+        .flat_map(|host| [(host, "project", host.project), (host, "user", host.user)])
 }
 
 /// A project with a hook for tools, and one for the end of the session.
 pub(crate) fn project() -> Sandbox {
-    Sandbox::new().hook("guard", "exit 0").hook_for("session.start", "hello", "exit 0")
+    Sandbox::new()
+        .hook("guard", "exit 0")
+        .hook_for("session.start", "hello", "exit 0")
 }
 
 fn install(sandbox: &Sandbox, host: &Host, scope: &str) -> Ran {
@@ -256,9 +264,17 @@ fn everything(sandbox: &Sandbox) -> Vec<(PathBuf, Option<String>)> {
 fn hooks(sandbox: &Sandbox, file: &str, event: &str) -> Vec<Value> {
     let settings: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
     let mut all = Vec::new();
-    let table = if settings["hookrun"].is_null() { "hooks" } else { "hookrun" };
+    let table = if settings["hookrun"].is_null() {
+        "hooks"
+    } else {
+        "hookrun"
+    };
     if let Some(list) = settings[table].as_array() {
-        return list.iter().filter(|one| one["trigger"] == event).cloned().collect();
+        return list
+            .iter()
+            .filter(|one| one["trigger"] == event)
+            .cloned()
+            .collect();
     }
     for entry in settings[table][event].as_array().unwrap() {
         match entry["hooks"].as_array() {
@@ -274,10 +290,15 @@ fn a_host_without_settings_gets_a_file_and_loses_it_again() {
     for (host, scope, file) in places() {
         let sandbox = project();
         let before = everything(&sandbox);
-        install(&sandbox, host, scope).exits(0).prints("the file is new").prints(host.gate);
+        install(&sandbox, host, scope)
+            .exits(0)
+            .prints("the file is new")
+            .prints(host.gate);
         let text = sandbox.read(file);
         assert!(text.contains(host.gate) && text.ends_with('\n'), "{text}");
-        uninstall(&sandbox, host, scope).exits(0).prints("was removed");
+        uninstall(&sandbox, host, scope)
+            .exits(0)
+            .prints("was removed");
         assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
     }
 }
@@ -288,7 +309,9 @@ fn a_second_install_changes_nothing() {
         let sandbox = project();
         install(&sandbox, host, scope).exits(0);
         let after = everything(&sandbox);
-        install(&sandbox, host, scope).exits(0).prints("nothing was changed");
+        install(&sandbox, host, scope)
+            .exits(0)
+            .prints("nothing was changed");
         assert_eq!(everything(&sandbox), after, "{} {scope}", host.name);
     }
 }
@@ -300,14 +323,21 @@ fn what_was_there_stays_and_comes_back_byte_for_byte() {
             let sandbox = project().file(file, host.existing);
             let before = everything(&sandbox);
             let ran = install(&sandbox, host, scope);
-            ran.exits(0).prints("what was there before: home/.local/state/hookrun/installed/");
+            ran.exits(0)
+                .prints("what was there before: home/.local/state/hookrun/installed/");
             let text = sandbox.read(file);
             assert!(text.contains("mine.sh"), "{text}");
-            let line =
-                ran.stdout.lines().find_map(|line| line.strip_prefix("  what was there before: "));
+            let line = ran
+                .stdout
+                .lines()
+                .find_map(|line| line.strip_prefix("  what was there before: "));
             assert_eq!(sandbox.read(line.unwrap()), host.existing);
-            install(&sandbox, host, scope).exits(0).prints("nothing was changed");
-            uninstall(&sandbox, host, scope).exits(0).prints("is as it was before");
+            install(&sandbox, host, scope)
+                .exits(0)
+                .prints("nothing was changed");
+            uninstall(&sandbox, host, scope)
+                .exits(0)
+                .prints("is as it was before");
             assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
         }
     }
@@ -323,7 +353,11 @@ fn every_line_that_was_there_is_there_after_an_install() {
         for line in host.existing.lines() {
             // Another hook comes before the end of a list, and a comma after what was the last.
             let bare = line.trim_end_matches([',', ']', ' ']);
-            assert!(text.contains(bare), "{}: {line:?} is not in {text}", host.name);
+            assert!(
+                text.contains(bare),
+                "{}: {line:?} is not in {text}",
+                host.name
+            );
         }
         let ends = |text: &str| text.matches("\r\n").count() == text.matches('\n').count();
         assert_eq!(ends(&text), ends(host.existing), "{text:?}");
@@ -338,11 +372,20 @@ fn after_another_edit_only_hookruns_own_hooks_go() {
         install(&sandbox, host, "project").exits(0);
         let edited = sandbox.read(host.project).replace("mine.sh", "yours.sh");
         let sandbox = sandbox.file(host.project, &edited);
-        uninstall(&sandbox, host, "project").exits(0).prints("has lost hookrun's hooks");
+        uninstall(&sandbox, host, "project")
+            .exits(0)
+            .prints("has lost hookrun's hooks");
         let text = sandbox.read(host.project);
-        assert!(text.contains("yours.sh") && !text.contains("hookrun"), "{text}");
+        assert!(
+            text.contains("yours.sh") && !text.contains("hookrun"),
+            "{text}"
+        );
         assert!(!text.contains("session"), "{text}");
-        assert_eq!(text.contains("version"), host.existing.contains("version"), "{text}");
+        assert_eq!(
+            text.contains("version"),
+            host.existing.contains("version"),
+            "{text}"
+        );
     }
 }
 
@@ -368,7 +411,11 @@ fn an_event_of_one_tool_is_installed_only_for_hooks_that_want_that_tool() {
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", &script);
         let ran = sandbox.hookrun(&["install", "cursor"], b"");
         ran.exits(0).prints("preToolUse");
-        assert_eq!(ran.stdout.contains("beforeTabFileRead"), wants, "{tool}: {ran:?}");
+        assert_eq!(
+            ran.stdout.contains("beforeTabFileRead"),
+            wants,
+            "{tool}: {ran:?}"
+        );
     }
 }
 
@@ -376,11 +423,17 @@ fn an_event_of_one_tool_is_installed_only_for_hooks_that_want_that_tool() {
 fn a_file_that_hookrun_made_and_repaired_is_removed_again() {
     for host in with_settings() {
         let sandbox = project();
-        install(&sandbox, host, "project").exits(0).prints("all who use this file");
-        let changed = sandbox.read(host.project).replace(" run --host", " run  --host");
+        install(&sandbox, host, "project")
+            .exits(0)
+            .prints("all who use this file");
+        let changed = sandbox
+            .read(host.project)
+            .replace(" run --host", " run  --host");
         let sandbox = sandbox.file(host.project, &format!("{changed}\n"));
         install(&sandbox, host, "project").exits(0);
-        uninstall(&sandbox, host, "project").exits(0).prints("was removed");
+        uninstall(&sandbox, host, "project")
+            .exits(0)
+            .prints("was removed");
         sandbox.has_no_file(host.project);
     }
 }
@@ -393,7 +446,10 @@ fn a_file_of_which_nothing_is_known_loses_only_hookruns_hooks() {
         fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
         uninstall(&sandbox, host, "project").exits(0);
         let text = sandbox.read(host.project);
-        assert!(text.contains("mine.sh") && !text.contains("hookrun"), "{text}");
+        assert!(
+            text.contains("mine.sh") && !text.contains("hookrun"),
+            "{text}"
+        );
     }
 }
 
@@ -440,12 +496,19 @@ fn a_session_end_is_waited_for_as_long_as_the_host_allows() {
 fn only_what_a_hook_wants_is_installed_unless_all_is_asked_for() {
     let events = |sandbox: &Sandbox| -> Vec<String> {
         let settings: Value = serde_json::from_str(&sandbox.read(HOSTS[2].project)).unwrap();
-        settings["hooks"].as_object().unwrap().keys().cloned().collect()
+        settings["hooks"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
     };
     let sandbox = Sandbox::new().hook("guard", "exit 0");
     install(&sandbox, &HOSTS[2], "project").exits(0);
     assert_eq!(events(&sandbox), ["BeforeTool"]);
-    sandbox.hookrun(&["install", "gemini", "--all-events"], b"").exits(0);
+    sandbox
+        .hookrun(&["install", "gemini", "--all-events"], b"")
+        .exits(0);
     assert_eq!(events(&sandbox).len(), 11);
     install(&sandbox, &HOSTS[2], "project").exits(0);
     assert_eq!(events(&sandbox), ["BeforeTool"]);
@@ -454,7 +517,9 @@ fn only_what_a_hook_wants_is_installed_unless_all_is_asked_for() {
 #[test]
 fn without_a_hook_there_is_nothing_to_install() {
     let sandbox = Sandbox::new();
-    install(&sandbox, &HOSTS[0], "project").exits(2).says("no hook wants an event of Claude Code");
+    install(&sandbox, &HOSTS[0], "project")
+        .exits(2)
+        .says("no hook wants an event of Claude Code");
     sandbox.has_no_file(".claude");
 }
 
@@ -465,12 +530,17 @@ fn a_dry_run_shows_the_change_and_touches_nothing() {
         let before = everything(&sandbox);
         let ran = sandbox.hookrun(&["install", host.name, "--dry-run"], b"");
         let header = format!("--- {0}\n+++ {0}\n@@ ", host.project);
-        ran.exits(0).prints(&header).prints(&format!("run --host {}", host.name));
+        ran.exits(0)
+            .prints(&header)
+            .prints(&format!("run --host {}", host.name));
         assert_eq!(everything(&sandbox), before);
         sandbox.has_no_file("home/.local");
         install(&sandbox, host, "project").exits(0);
         let before = everything(&sandbox);
-        sandbox.hookrun(&["uninstall", host.name, "--dry-run"], b"").exits(0).prints("\n-");
+        sandbox
+            .hookrun(&["uninstall", host.name, "--dry-run"], b"")
+            .exits(0)
+            .prints("\n-");
         assert_eq!(everything(&sandbox), before);
     }
 }
@@ -482,7 +552,9 @@ fn a_file_that_does_not_parse_is_named_with_its_place_and_left_alone() {
         let sandbox = project().file(host.project, broken);
         for command in ["install", "uninstall"] {
             let ran = sandbox.hookrun(&[command, host.name], b"");
-            ran.exits(2).says(&format!("error: {}:3:", host.project)).says("it was not touched");
+            ran.exits(2)
+                .says(&format!("error: {}:3:", host.project))
+                .says("it was not touched");
             assert_eq!(sandbox.read(host.project), broken);
         }
     }
@@ -497,7 +569,9 @@ fn hooks_of_another_shape_are_left_alone() {
         ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` appears twice"),
     ] {
         let sandbox = project().file(".claude/settings.json", text);
-        install(&sandbox, &HOSTS[0], "project").exits(2).says(problem);
+        install(&sandbox, &HOSTS[0], "project")
+            .exits(2)
+            .says(problem);
         assert_eq!(sandbox.read(".claude/settings.json"), text);
     }
 }
@@ -505,8 +579,16 @@ fn hooks_of_another_shape_are_left_alone() {
 #[test]
 fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
     for (host, text, said) in [
-        (0, "{\n  // mine\n  \"hooks\": {}\n}\n", "settings.json:2:3: is not plain JSON"),
-        (1, "{\n  // mine\n  \"hooks\": {}\n}\n", "hooks.json:2:3: is not plain JSON"),
+        (
+            0,
+            "{\n  // mine\n  \"hooks\": {}\n}\n",
+            "settings.json:2:3: is not plain JSON",
+        ),
+        (
+            1,
+            "{\n  // mine\n  \"hooks\": {}\n}\n",
+            "hooks.json:2:3: is not plain JSON",
+        ),
         (1, "{\"x\": 1}", "`x` is no key that the file may have"),
         (0, "{\"model\": 5}", "`model` is `5`, and must be a string"),
         (2, "{\"a\": [1,]}", "settings.json:1:9: does not parse"),
@@ -514,20 +596,30 @@ fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
         let host = &HOSTS[host];
         let sandbox = project().file(host.project, text);
         let ran = install(&sandbox, host, "project");
-        ran.exits(2).says(said).says("reads nothing of the file").says("it was not touched");
+        ran.exits(2)
+            .says(said)
+            .says("reads nothing of the file")
+            .says("it was not touched");
         assert_eq!(sandbox.read(host.project), text);
         let own = "{ // mine\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"hookrun run --host H\"}]}]}}";
         let own = own.replace("--host H", &format!("--host {}", host.name));
         let sandbox = sandbox.file(host.project, &own);
         uninstall(&sandbox, host, "project").exits(0);
-        assert!(!sandbox.read(host.project).contains("hookrun"), "{}", host.name);
+        assert!(
+            !sandbox.read(host.project).contains("hookrun"),
+            "{}",
+            host.name
+        );
     }
 }
 
 #[test]
 fn a_hook_of_hookruns_that_was_narrowed_is_written_anew() {
     for (was, is) in [
-        ("\"hooks\": [\n          {", "\"matcher\": \"Edit\", \"hooks\": [\n          {"),
+        (
+            "\"hooks\": [\n          {",
+            "\"matcher\": \"Edit\", \"hooks\": [\n          {",
+        ),
         ("\"timeout\"", "\"if\": \"Bash(git *)\", \"timeout\""),
         ("\"timeout\"", "\"async\": true, \"timeout\""),
     ] {
@@ -556,7 +648,10 @@ fn hooks_of_an_older_hookrun_are_put_right_and_others_stay() {
         "{} run --host claude || {{ s=$?; [ $s = 2 ] || echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }}",
         env!("CARGO_BIN_EXE_hookrun")
     );
-    let commands: Vec<&str> = found.iter().map(|hook| hook["command"].as_str().unwrap()).collect();
+    let commands: Vec<&str> = found
+        .iter()
+        .map(|hook| hook["command"].as_str().unwrap())
+        .collect();
     assert_eq!(commands, [own.as_str(), "mine.sh", "hookrun run tool.pre"]);
     assert_eq!(found[0]["timeout"], 600);
     assert_eq!(found[0]["statusMessage"], "asking");
@@ -575,11 +670,17 @@ fn every_host_calls_hookrun_by_its_whole_path_the_one_in_path_first() {
         let change = |command: &mut std::process::Command| {
             command.env("PATH", &folder);
         };
-        sandbox.hookrun_as(change, &["install", host.name], b"").exits(0);
+        sandbox
+            .hookrun_as(change, &["install", host.name], b"")
+            .exits(0);
         let path = folder.join("hookrun").display().to_string();
         assert!(sandbox.read(host.project).contains(&path), "{}", host.name);
         install(&sandbox, host, "project").exits(0);
-        assert!(sandbox.read(host.project).contains(env!("CARGO_BIN_EXE_hookrun")));
+        assert!(
+            sandbox
+                .read(host.project)
+                .contains(env!("CARGO_BIN_EXE_hookrun"))
+        );
     }
 }
 
@@ -587,9 +688,13 @@ fn every_host_calls_hookrun_by_its_whole_path_the_one_in_path_first() {
 fn for_a_user_hookrun_is_installed_for_every_event() {
     for host in HOSTS {
         let sandbox = Sandbox::new();
-        install(&sandbox, host, "user").exits(0).prints("no hook yet");
+        install(&sandbox, host, "user")
+            .exits(0)
+            .prints("no hook yet");
         let text = sandbox.read(host.user);
-        sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
+        sandbox
+            .hookrun(&["install", host.name, "--all-events"], b"")
+            .exits(0);
         assert_eq!(sandbox.read(host.project), text, "{}", host.name);
     }
 }
@@ -602,7 +707,10 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
     assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
     let said =
         "Claude Code does not send agent.stop yet: run `hookrun install claude --scope project`\n";
-    sandbox.hookrun(&["new", "done", "--event", "agent.stop"], b"").exits(0).prints(said);
+    sandbox
+        .hookrun(&["new", "done", "--event", "agent.stop"], b"")
+        .exits(0)
+        .prints(said);
     sandbox.hookrun(&["list"], b"").exits(0).prints(said);
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let ran = sandbox.hookrun(&["list"], b"");
@@ -627,9 +735,13 @@ fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
 fn there_is_nothing_to_take_out_where_nothing_was_installed() {
     for host in with_settings() {
         let sandbox = project();
-        uninstall(&sandbox, host, "project").exits(0).prints("is not there");
+        uninstall(&sandbox, host, "project")
+            .exits(0)
+            .prints("is not there");
         let sandbox = sandbox.file(host.project, host.existing);
-        uninstall(&sandbox, host, "project").exits(0).prints("has nothing of hookrun's");
+        uninstall(&sandbox, host, "project")
+            .exits(0)
+            .prints("has nothing of hookrun's");
         assert_eq!(sandbox.read(host.project), host.existing);
     }
 }
@@ -641,7 +753,11 @@ fn the_page_about_install_names_every_host_with_its_files() {
     for host in HOSTS {
         let user = host.user.replacen("home/", "~/", 1);
         let project = format!("`{}`", host.project);
-        let project = if host.project == host.user { "–" } else { &project };
+        let project = if host.project == host.user {
+            "–"
+        } else {
+            &project
+        };
         let row = format!("| `{}` | {project} | `{user}` |", host.name);
         assert!(page.contains(&row), "{row}");
     }
@@ -657,7 +773,8 @@ fn a_scope_of_git_is_no_scope_of_another_host() {
         for (typed, meant) in [("repo", "project"), ("global", "user")] {
             let sandbox = project();
             let ran = install(&sandbox, host, typed);
-            ran.exits(2).says(&format!("`--scope {typed}` is a scope of git, and "));
+            ran.exits(2)
+                .says(&format!("`--scope {typed}` is a scope of git, and "));
             ran.says(&format!("did you mean `--scope {meant}`?"));
             assert_eq!(ran.stdout, "");
         }
@@ -669,7 +786,10 @@ fn a_home_that_is_no_folder_is_told_as_what_it_is() {
     let sandbox = project();
     for (home, said) in [
         (Some(""), "there is no home folder: HOME is empty"),
-        (Some("me"), "there is no home folder: HOME is `me`, which is no whole path"),
+        (
+            Some("me"),
+            "there is no home folder: HOME is `me`, which is no whole path",
+        ),
         (None, "there is no home folder: HOME is not set"),
     ] {
         let change = |command: &mut std::process::Command| {
@@ -695,7 +815,10 @@ fn an_agent_that_would_change_what_install_wrote_is_held_for_a_person() {
             let write =
                 json!({ "toolName": "write", "toolInput": { "path": file, "content": "{}" } });
             let ran = sandbox.hookrun(&["run", "tool.pre"], write.to_string().as_bytes());
-            assert!(ran.status == 2 && ran.stdout.contains("whether hooks run"), "{file}: {ran:?}");
+            assert!(
+                ran.status == 2 && ran.stdout.contains("whether hooks run"),
+                "{file}: {ran:?}"
+            );
             let mut lines = vec![format!("echo > {file}"), format!("mv {file} x")];
             // Crush's file is in the root of the project.
             lines.extend((host.project != "crush.json").then(|| format!("rm -rf {folder}")));

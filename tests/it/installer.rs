@@ -42,7 +42,9 @@ impl Installer {
                 return None;
             }
         };
-        let installer = Installer { sandbox: Sandbox::new().file(&format!("{HOME}/own"), "kept") };
+        let installer = Installer {
+            sandbox: Sandbox::new().file(&format!("{HOME}/own"), "kept"),
+        };
         let (status, said) = installer.sh(&["-c", &format!("TARGET={target}\n{MAKE}")], USUAL);
         assert_eq!(status, 0, "{said}");
         Some(installer)
@@ -50,8 +52,14 @@ impl Installer {
 
     fn sh(&self, arguments: &[&str], path: &str) -> (i32, String) {
         let mut command = Command::new("/bin/sh");
-        command.args(arguments).current_dir(self.sandbox.path()).env_clear();
-        command.env("HOME", self.sandbox.at(HOME)).env("PATH", path).env("LC_ALL", "C");
+        command
+            .args(arguments)
+            .current_dir(self.sandbox.path())
+            .env_clear();
+        command
+            .env("HOME", self.sandbox.at(HOME))
+            .env("PATH", path)
+            .env("LC_ALL", "C");
         let ran = command.output().unwrap();
         let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         (ran.status.code().unwrap_or(-1), said)
@@ -109,32 +117,52 @@ impl Installer {
 
 #[test]
 fn it_installs_replaces_and_removes_in_any_home() {
-    let Some(installer) = Installer::new() else { return };
+    let Some(installer) = Installer::new() else {
+        return;
+    };
     installer.installs("1");
-    assert!(installer.files().iter().any(|file| file.ends_with("man7/old.7.gz")));
+    assert!(
+        installer
+            .files()
+            .iter()
+            .any(|file| file.ends_with("man7/old.7.gz"))
+    );
     let first = installer.files();
     installer.installs("1");
     assert_eq!(installer.files(), first);
     installer.installs("2");
-    assert!(!installer.files().iter().any(|file| file.ends_with("old.7.gz")));
+    assert!(
+        !installer
+            .files()
+            .iter()
+            .any(|file| file.ends_with("old.7.gz"))
+    );
     let (status, said) = installer.install(&["--uninstall"], USUAL);
     assert_eq!((status, said.as_str()), (0, ""));
     assert_eq!(installer.files(), ["./own"]);
     assert!(!installer.sandbox.at(HOME).join(".local/bin").exists());
     let (status, said) = installer.install(&["--uninstall"], USUAL);
-    assert!(status == 1 && said.contains("nothing was installed by this script"), "{said}");
+    assert!(
+        status == 1 && said.contains("nothing was installed by this script"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_release_that_is_not_whole_changes_nothing() {
-    let Some(installer) = Installer::new() else { return };
+    let Some(installer) = Installer::new() else {
+        return;
+    };
     installer.installs("1");
     let before = installer.files();
     let sums = "release/SHA256SUMS";
     for (damage, said) in [
         ("sed -i 's/^[0-9a-f]/x/' release/SHA256SUMS", "is damaged"),
         ("sed -i '/-2-/d' release/SHA256SUMS", "does not name"),
-        ("cat release/SHA256SUMS release/SHA256SUMS >x; mv x release/SHA256SUMS", "is damaged"),
+        (
+            "cat release/SHA256SUMS release/SHA256SUMS >x; mv x release/SHA256SUMS",
+            "is damaged",
+        ),
         ("rm release/SHA256SUMS", "cannot fetch"),
         ("printf x >>\"$(echo release/*-2-*)\"", "is damaged"),
         ("rm release/*-2-*", "cannot fetch"),
@@ -143,8 +171,13 @@ fn a_release_that_is_not_whole_changes_nothing() {
             "has no bin/hookrun",
         ),
     ] {
-        let (status, _) =
-            installer.sh(&["-c", "rm -rf kept; cp -R release kept; cp -R hookrun-2-* kept"], USUAL);
+        let (status, _) = installer.sh(
+            &[
+                "-c",
+                "rm -rf kept; cp -R release kept; cp -R hookrun-2-* kept",
+            ],
+            USUAL,
+        );
         assert_eq!(status, 0);
         installer.sh(&["-c", damage], USUAL);
         let (status, words) = installer.install(&["--from", "release", "--version", "2"], USUAL);
@@ -155,7 +188,10 @@ fn a_release_that_is_not_whole_changes_nothing() {
             "{damage}"
         );
         installer.sh(
-            &["-c", "rm -rf release hookrun-2-*; mv kept/hookrun-2-*/ . ; mv kept release"],
+            &[
+                "-c",
+                "rm -rf release hookrun-2-*; mv kept/hookrun-2-*/ . ; mv kept release",
+            ],
             USUAL,
         );
         assert!(installer.sandbox.at(sums).exists(), "{damage}");
@@ -165,7 +201,9 @@ fn a_release_that_is_not_whole_changes_nothing() {
 
 #[test]
 fn at_every_moment_of_an_upgrade_there_is_a_program() {
-    let Some(installer) = Installer::new() else { return };
+    let Some(installer) = Installer::new() else {
+        return;
+    };
     installer.installs("1");
     let looks =
         "[ -x \"$HOME/.local/bin/hookrun\" ] || echo \"none at $name $*\" >>gaps; echo x >>looked";
@@ -179,8 +217,14 @@ fn at_every_moment_of_an_upgrade_there_is_a_program() {
 
 #[test]
 fn one_that_ends_in_the_middle_leaves_a_program_and_can_be_removed() {
-    let Some(installer) = Installer::new() else { return };
-    for (step, ends) in [("1", "exit 1"), ("2", "exit 1"), ("3", "kill -TERM $PPID; exit 1")] {
+    let Some(installer) = Installer::new() else {
+        return;
+    };
+    for (step, ends) in [
+        ("1", "exit 1"),
+        ("2", "exit 1"),
+        ("3", "kill -TERM $PPID; exit 1"),
+    ] {
         installer.installs("1");
         // The first copies are those of the release.
         let fails = format!(
@@ -191,7 +235,10 @@ fn one_that_ends_in_the_middle_leaves_a_program_and_can_be_removed() {
         assert_ne!(status, 0, "{step}");
         let program = if step == "1" { "1" } else { "2" };
         assert_eq!(installer.program(), program, "{step}");
-        assert!(!installer.files().iter().any(|file| file.contains(".new")), "{step}");
+        assert!(
+            !installer.files().iter().any(|file| file.contains(".new")),
+            "{step}"
+        );
         fs::remove_file(installer.sandbox.at("copies")).unwrap();
         let (status, said) = installer.install(&["--uninstall"], USUAL);
         assert_eq!(status, 0, "{said}");

@@ -47,7 +47,10 @@ impl SessionSink for Holder {
     }
 
     fn status(&self, session: &str, _: &str, key: &str, text: Option<&str>) {
-        self.note(session, Heard::Status(key.to_string(), text.map(str::to_string)));
+        self.note(
+            session,
+            Heard::Status(key.to_string(), text.map(str::to_string)),
+        );
     }
 
     fn ended(&self, session: &str, _: &str, how: &str, restarts_in: Option<Duration>) {
@@ -85,7 +88,12 @@ impl Held {
     fn of(runner: &Runner, folder: &Path, cookie: Cookie) -> Held {
         let (sender, heard) = channel();
         let hooks = SessionHooks::with_first_pause(runner, Arc::new(Holder(sender)), PAUSE);
-        Held { hooks: Some(hooks), heard, cookie, folder: folder.to_path_buf() }
+        Held {
+            hooks: Some(hooks),
+            heard,
+            cookie,
+            folder: folder.to_path_buf(),
+        }
     }
 
     fn hooks(&self) -> &SessionHooks {
@@ -94,7 +102,9 @@ impl Held {
 
     #[track_caller]
     fn event(&self, name: &str, session: &str, more: &Value) -> &Held {
-        let mut builder = Event::builder(name).session(session).cwd(self.folder.to_str().unwrap());
+        let mut builder = Event::builder(name)
+            .session(session)
+            .cwd(self.folder.to_str().unwrap());
         for (key, value) in more.as_object().into_iter().flatten() {
             builder = builder.with(key, value.clone());
         }
@@ -152,7 +162,8 @@ fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>, cookie: &Cookie)
         ..Surroundings::new(folder, folder.join("state"), &mark)
     };
     let with_cookie = |mut hook: Hook| {
-        hook.variables.push(("COOKIE".to_string(), cookie.0.clone()));
+        hook.variables
+            .push(("COOKIE".to_string(), cookie.0.clone()));
         hook
     };
     let hooks = hooks.into_iter().map(with_cookie);
@@ -173,7 +184,10 @@ fn watcher(line: &str) -> Hook {
 
 /// The same, which also gets the ends of tools.
 fn watchers(line: &str) -> [Hook; 2] {
-    [watcher(line), Hook::shell("watcher", "tool.post", line).for_session()]
+    [
+        watcher(line),
+        Hook::shell("watcher", "tool.post", line).for_session(),
+    ]
 }
 
 fn tool(name: &str) -> Value {
@@ -200,12 +214,20 @@ fn one_process_gets_every_event_of_its_session_in_order() {
 #[test]
 fn it_starts_with_the_first_event_of_a_session_whatever_that_is_and_needs_a_session() {
     let sandbox = Sandbox::new();
-    let held =
-        Held::new(&sandbox, [watcher(r#"echo '{"additionalContext": "born"}'; sleep 1000"#)]);
-    held.hooks().event(&Event::builder("turn.start").build().unwrap());
+    let held = Held::new(
+        &sandbox,
+        [watcher(
+            r#"echo '{"additionalContext": "born"}'; sleep 1000"#,
+        )],
+    );
+    held.hooks()
+        .event(&Event::builder("turn.start").build().unwrap());
     held.event("session.end", "never-held", &json!({}));
     held.event("turn.start", "s", &json!({})).starts("s");
-    assert_eq!(held.next(), ("s".into(), Heard::Context("watcher".into(), "born".into())));
+    assert_eq!(
+        held.next(),
+        ("s".into(), Heard::Context("watcher".into(), "born".into()))
+    );
     held.hooks().end_all();
     assert_eq!(held.ended(), ("its session is over".to_string(), None));
     assert!(held.heard.try_recv().is_err());
@@ -217,7 +239,9 @@ fn only_events_that_it_wants_come_to_it() {
     let [start, post] = watchers(ECHO);
     let only_bash = hookrun::Matcher::default().tool("bash").unwrap();
     let held = Held::new(&sandbox, [start, post.matcher(only_bash)]);
-    held.starts("s").event("tool.post", "s", &tool("read")).event("tool.post", "s", &tool("bash"));
+    held.starts("s")
+        .event("tool.post", "s", &tool("read"))
+        .event("tool.post", "s", &tool("bash"));
     assert!(held.context().contains("session.start"));
     assert!(held.context().contains("toolName:bash"));
 }
@@ -241,18 +265,31 @@ printf '{"additionalContext": "the last line"}'"#;
     held.starts("s");
     let mut messages = Vec::new();
     for _ in 0..2 {
-        let (_, Heard::Message(hook, message)) = held.next() else { panic!("no message") };
+        let (_, Heard::Message(hook, message)) = held.next() else {
+            panic!("no message")
+        };
         assert_eq!(hook, "watcher");
-        messages.push((message.text, message.custom_type, message.display, message.attachments));
+        messages.push((
+            message.text,
+            message.custom_type,
+            message.display,
+            message.attachments,
+        ));
     }
     assert_eq!(messages[0], ("first".into(), None, true, vec![]));
-    assert_eq!(messages[1], ("second".into(), Some("ci".into()), false, vec!["/a".into()]));
+    assert_eq!(
+        messages[1],
+        ("second".into(), Some("ci".into()), false, vec!["/a".into()])
+    );
     assert_eq!(held.context(), "also");
     let statuses = [held.next().1, held.next().1, held.next().1];
     let status =
         |key: &str, text: Option<&str>| Heard::Status(key.to_string(), text.map(str::to_string));
-    let expected =
-        [status("watcher", Some("working")), status("build", Some("red")), status("watcher", None)];
+    let expected = [
+        status("watcher", Some("working")),
+        status("build", Some("red")),
+        status("watcher", None),
+    ];
     assert_eq!(statuses, expected);
     assert_eq!(held.context(), "the last line");
     assert_eq!(held.ended(), ("exited with status 0".to_string(), None));
@@ -272,11 +309,15 @@ fn hookrun_send_reaches_the_session_of_the_hook_at_any_time() {
         held.starts(session);
         for _ in 0..2 {
             held.event("tool.post", session, &tool("bash"));
-            let (told, Heard::Message(hook, message)) = held.next() else { panic!("no message") };
+            let (told, Heard::Message(hook, message)) = held.next() else {
+                panic!("no message")
+            };
             assert_eq!((told.as_str(), hook.as_str()), (session, "watcher"));
             assert_eq!(message.text, format!("seen {session}"));
         }
-        let (_, Heard::Message(..)) = held.next() else { panic!("no message") };
+        let (_, Heard::Message(..)) = held.next() else {
+            panic!("no message")
+        };
     }
 }
 
@@ -292,7 +333,13 @@ fn sessions_have_folders_and_processes_of_their_own() {
     said.sort();
     assert_eq!(said, ["one 0 none", "two 0 none"]);
     held.hooks().end("one");
-    assert_eq!(held.next(), ("one".into(), Heard::Ended("its session is over".into(), None)));
+    assert_eq!(
+        held.next(),
+        (
+            "one".into(),
+            Heard::Ended("its session is over".into(), None)
+        )
+    );
     held.starts("one");
     assert_eq!(held.context(), "one 1 none");
 }
@@ -321,7 +368,10 @@ fn what_cannot_start_is_told_and_one_that_has_had_enough_stays_away() {
     let held = Held::new(&sandbox, [missing]);
     held.starts("s");
     let (how, restarts_in) = held.ended();
-    assert!(how.contains("never ran: no such file: `/nowhere/watch`"), "{how}");
+    assert!(
+        how.contains("never ran: no such file: `/nowhere/watch`"),
+        "{how}"
+    );
     assert_eq!(restarts_in, None);
 
     let held = Held::new(&sandbox, [watcher("exit 0")]);
@@ -346,6 +396,8 @@ fn a_guard_and_a_function_still_run_for_each_event() {
     let guard = Hook::shell("guard", "tool.pre", "echo no >&2; exit 1").for_session();
     let cookie = Cookie::new();
     let runner = runner(sandbox.path(), [guard], &cookie);
-    let event = Event::tool_pre("bash", json!({ "command": "ls" })).build().unwrap();
+    let event = Event::tool_pre("bash", json!({ "command": "ls" }))
+        .build()
+        .unwrap();
     assert_eq!(runner.handle(&event).permit().unwrap_err().reason, "no");
 }

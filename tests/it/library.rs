@@ -44,20 +44,30 @@ fn event(name: &str, context: &Value) -> Event {
 }
 
 fn call(command: &str) -> Event {
-    event("tool.pre", &json!({ "toolName": "bash", "toolInput": { "command": command } }))
+    event(
+        "tool.pre",
+        &json!({ "toolName": "bash", "toolInput": { "command": command } }),
+    )
 }
 
 /// A call in the sandbox's folder.
 fn call_in(sandbox: &Sandbox) -> Event {
     let input = json!({ "command": "ls" });
-    event("tool.pre", &json!({ "toolName": "bash", "toolInput": input, "cwd": sandbox.path() }))
+    event(
+        "tool.pre",
+        &json!({ "toolName": "bash", "toolInput": input, "cwd": sandbox.path() }),
+    )
 }
 
 /// Waits for a file that a hook makes.
 fn wait_for(file: &Path) {
     let started = Instant::now();
     while !file.exists() {
-        assert!(started.elapsed() < LONG / 2, "{} does not come", file.display());
+        assert!(
+            started.elapsed() < LONG / 2,
+            "{} does not come",
+            file.display()
+        );
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -67,11 +77,15 @@ fn shell(name: &str, line: &str) -> Hook {
 }
 
 fn reason(run: &Run) -> &str {
-    run.outcome.refusal().map_or("", |refusal| refusal.reason.as_str())
+    run.outcome
+        .refusal()
+        .map_or("", |refusal| refusal.reason.as_str())
 }
 
 fn ending(run: &Run, place: usize) -> &Ending {
-    let Fate::Ran(trace) = &run.hooks[place].fate else { panic!("{:?}", run.hooks[place]) };
+    let Fate::Ran(trace) = &run.hooks[place].fate else {
+        panic!("{:?}", run.hooks[place])
+    };
     &trace.ending
 }
 
@@ -82,19 +96,33 @@ fn a_function_decides_as_a_command_does() {
         match event.action().and_then(|action| action.command.as_deref()) {
             Some(command) if command.contains("rm ") => Verdict::block("no rm"),
             Some(command) if command.contains("sudo") => Verdict::ask("as root?"),
-            _ => Verdict::allow().with_output("fine").with_context("branch main"),
+            _ => Verdict::allow()
+                .with_output("fine")
+                .with_context("branch main"),
         }
     });
     let runner = runner(&sandbox, [guard]);
     let run = runner.handle(&call("rm -rf /"));
     let refusal = run.outcome.refusal().unwrap();
-    assert_eq!((refusal.reason.as_str(), refusal.cause), ("no rm", Cause::Policy));
+    assert_eq!(
+        (refusal.reason.as_str(), refusal.cause),
+        ("no rm", Cause::Policy)
+    );
     assert_eq!(refusal.hook.as_deref(), Some("guard"));
-    assert!(matches!(runner.handle(&call("sudo ls")).outcome.settled, Settled::Asked { .. }));
+    assert!(matches!(
+        runner.handle(&call("sudo ls")).outcome.settled,
+        Settled::Asked { .. }
+    ));
     let run = runner.handle(&call("ls"));
     assert_eq!(run.outcome.output().as_deref(), Some("fine"));
-    assert_eq!(run.outcome.additional_context().as_deref(), Some("branch main"));
-    assert!(!sandbox.at("state").exists(), "a function has no state folder");
+    assert_eq!(
+        run.outcome.additional_context().as_deref(),
+        Some("branch main")
+    );
+    assert!(
+        !sandbox.at("state").exists(),
+        "a function has no state folder"
+    );
 }
 
 #[test]
@@ -103,14 +131,25 @@ fn panics_and_errors_of_functions_are_failures() {
     let text = "it's broken";
     let panics =
         |name: &str| Hook::function(name, "tool.pre", move |_| -> Verdict { panic!("{text}") });
-    let fails = Hook::function("fails", "tool.pre", |_| Err::<(), _>("no answer from the server"));
+    let fails = Hook::function("fails", "tool.pre", |_| {
+        Err::<(), _>("no answer from the server")
+    });
     let run = runner(&sandbox, [panics("guard")]).handle(&call("ls"));
-    assert_eq!(reason(&run), "hook `guard` failed: panicked: it's broken (fail closed)");
+    assert_eq!(
+        reason(&run),
+        "hook `guard` failed: panicked: it's broken (fail closed)"
+    );
     assert_eq!(run.outcome.refusal().unwrap().cause, Cause::Failure);
 
-    let open = Hook { on_failure: Some(OnFailure::Allow), ..panics("open") };
+    let open = Hook {
+        on_failure: Some(OnFailure::Allow),
+        ..panics("open")
+    };
     let run = runner(&sandbox, [open, fails]).handle(&call("ls"));
-    assert_eq!(run.outcome.notices[0].text, "failed: panicked: it's broken (fail open)");
+    assert_eq!(
+        run.outcome.notices[0].text,
+        "failed: panicked: it's broken (fail open)"
+    );
     assert_eq!(
         reason(&run),
         "hook `fails` failed: returned an error: no answer from the server (fail closed)"
@@ -135,8 +174,13 @@ fn a_function_that_hangs_fails_closed_and_hangs_nobody_else() {
     let runner = runner(&sandbox, [hook]);
     for _ in 0..3 {
         let run = runner.handle(&call("ls"));
-        assert_eq!(reason(&run), "hook `slow` failed: timed out after 20ms (fail closed)");
-        let Fate::Ran(trace) = &run.hooks[0].fate else { panic!() };
+        assert_eq!(
+            reason(&run),
+            "hook `slow` failed: timed out after 20ms (fail closed)"
+        );
+        let Fate::Ran(trace) = &run.hooks[0].fate else {
+            panic!()
+        };
         assert!(trace.notes[0].contains("left running"), "{:?}", trace.notes);
     }
     drop(release);
@@ -186,16 +230,27 @@ fn order_priority_and_matchers_hold_for_functions_and_commands_alike() {
     let says = |name: &'static str, priority: i64| {
         let said = Arc::clone(&said);
         let note = move |_: &Event| said.lock().unwrap().push(name);
-        Hook { priority, ..Hook::function(name, "tool.pre", note) }
+        Hook {
+            priority,
+            ..Hook::function(name, "tool.pre", note)
+        }
     };
     let seen = Arc::clone(&said);
     let checks = Hook::function("checks", "tool.pre", move |_| {
         assert_eq!(*seen.lock().unwrap(), ["first", "second"], "in order");
     });
     let matcher = Matcher::default().tool("write").unwrap();
-    let unwanted = Hook { matcher, ..says("unwanted", 1) };
-    let hooks =
-        [says("second", 60), unwanted, says("first", 50), shell("middle", "test ! -e x"), checks];
+    let unwanted = Hook {
+        matcher,
+        ..says("unwanted", 1)
+    };
+    let hooks = [
+        says("second", 60),
+        unwanted,
+        says("first", 50),
+        shell("middle", "test ! -e x"),
+        checks,
+    ];
     let run = runner(&sandbox, hooks).handle(&call("ls"));
     assert_eq!(run.outcome.settled, Settled::Allowed, "{:?}", run.hooks);
     let names: Vec<&str> = run.hooks.iter().map(|hook| hook.hook.as_str()).collect();
@@ -238,7 +293,10 @@ fn a_refusal_voids_what_runs_beside_it() {
     hooks.iter_mut().for_each(|hook| hook.parallel = true);
     let run = runner(&sandbox, hooks).jobs(3).handle(&call("ls"));
     assert_eq!(reason(&run), "no");
-    assert_eq!((ending(&run, 1), ending(&run, 2)), (&Ending::Voided, &Ending::Voided));
+    assert_eq!(
+        (ending(&run, 1), ending(&run, 2)),
+        (&Ending::Voided, &Ending::Voided)
+    );
     drop(release);
 }
 
@@ -254,16 +312,33 @@ fn a_function_rewrites_only_with_leave_and_what_may_be_rewritten() {
         let command = event.action().and_then(|action| action.command.clone());
         Verdict::allow().with_output(command.unwrap_or_default())
     });
-    let may = Hook { rewrite: true, ..rewrites("may", "toolInput") };
+    let may = Hook {
+        rewrite: true,
+        ..rewrites("may", "toolInput")
+    };
     let run = runner(&sandbox, [may, sees]).handle(&call("ls"));
     assert_eq!(run.outcome.output().as_deref(), Some("ls -a"));
-    assert_eq!(run.outcome.update()["toolInput"], json!({ "command": "ls -a" }));
+    assert_eq!(
+        run.outcome.update()["toolInput"],
+        json!({ "command": "ls -a" })
+    );
 
     let run = runner(&sandbox, [rewrites("may-not", "toolInput")]).handle(&call("ls"));
-    assert!(reason(&run).contains("add `rewrite = true`"), "{}", reason(&run));
-    let other = Hook { rewrite: true, ..rewrites("other", "cwd") };
+    assert!(
+        reason(&run).contains("add `rewrite = true`"),
+        "{}",
+        reason(&run)
+    );
+    let other = Hook {
+        rewrite: true,
+        ..rewrites("other", "cwd")
+    };
     let run = runner(&sandbox, [other]).handle(&call("ls"));
-    assert!(reason(&run).contains("may rewrite `toolInput`"), "{}", reason(&run));
+    assert!(
+        reason(&run).contains("may rewrite `toolInput`"),
+        "{}",
+        reason(&run)
+    );
 }
 
 #[test]
@@ -282,7 +357,10 @@ fn a_runner_is_shared_and_its_hooks_change_while_it_decides() {
     });
     meets.limits.timeout = Some(LONG);
     runner.registry().register(meets).unwrap();
-    runner.registry().register(shell("command", "exit 0")).unwrap();
+    runner
+        .registry()
+        .register(shell("command", "exit 0"))
+        .unwrap();
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| assert!(runner.handle(&call("ls")).outcome.is_allowed()));
@@ -333,17 +411,30 @@ fn reports_show_functions_as_what_they_are() {
     let (reply, paths) = (native::encode(&run.outcome), Paths::from(sandbox.path()));
     let report = serde_json::to_value(report_json::run_report(&run, &reply, &paths)).unwrap();
     let hook = &report["hooks"][0];
-    assert_eq!((&hook["function"], &hook["ending"]), (&json!(true), &json!("answered")));
+    assert_eq!(
+        (&hook["function"], &hook["ending"]),
+        (&json!(true), &json!("answered"))
+    );
     assert_eq!(hook["verdict"]["rule"], "returned");
-    assert!(hook.get("status").is_none() && hook.get("containment").is_none(), "{hook}");
+    assert!(
+        hook.get("status").is_none() && hook.get("containment").is_none(),
+        "{hook}"
+    );
 
     let mut out = Vec::new();
     let report = report_json::run_report(&run, &reply, &paths);
     let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
-    let about = human::About { summary, context, origin: human::EventOrigin::Sample };
+    let about = human::About {
+        summary,
+        context,
+        origin: human::EventOrigin::Sample,
+    };
     human::run(&report, about, &paths, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("a function of the program around it"), "{text}");
+    assert!(
+        text.contains("a function of the program around it"),
+        "{text}"
+    );
     assert!(text.contains("what it returned"), "{text}");
     assert!(!text.contains("explicit layer"), "{text}");
 }
@@ -362,15 +453,24 @@ fn a_function_sees_the_session_and_two_decisions_at_once_start_processes_of_thei
     let runner = runner(&sandbox, [waits, names]);
     let decide = &|session: &str| {
         let builder = Event::tool_pre("bash", json!({ "command": "ls" })).session(session);
-        let event = builder.cwd(sandbox.path().to_str().unwrap()).build().unwrap();
+        let event = builder
+            .cwd(sandbox.path().to_str().unwrap())
+            .build()
+            .unwrap();
         let outcome = runner.handle(&event).outcome;
-        (outcome.output().unwrap(), outcome.additional_context().unwrap())
+        (
+            outcome.output().unwrap(),
+            outcome.additional_context().unwrap(),
+        )
     };
     let said = thread::scope(|scope| {
         let decisions = ["a", "b"].map(|session| scope.spawn(move || decide(session)));
         decisions.map(|decision| decision.join().unwrap())
     });
-    assert_eq!(said, ["a", "b"].map(|name| (name.to_string(), name.to_string())));
+    assert_eq!(
+        said,
+        ["a", "b"].map(|name| (name.to_string(), name.to_string()))
+    );
 }
 
 #[test]
@@ -378,19 +478,31 @@ fn only_what_no_hook_blocks_and_no_question_holds_up_is_permitted() {
     let sandbox = Sandbox::new();
     let asks = |_: &Event| Verdict::ask("really?");
     let rewrites = |_: &Event| {
-        Verdict::allow().with_update("toolInput", json!({ "command": "ls -l" })).with_output("hi")
+        Verdict::allow()
+            .with_update("toolInput", json!({ "command": "ls -l" }))
+            .with_output("hi")
     };
     let one = |hook: Hook| runner(&sandbox, [hook]).handle(&call("ls")).permit();
 
-    let allowed = one(Hook { rewrite: true, ..Hook::function("r", "tool.pre", rewrites) }).unwrap();
-    assert_eq!(allowed.event.action().unwrap().command.as_deref(), Some("ls -l"));
+    let allowed = one(Hook {
+        rewrite: true,
+        ..Hook::function("r", "tool.pre", rewrites)
+    })
+    .unwrap();
+    assert_eq!(
+        allowed.event.action().unwrap().command.as_deref(),
+        Some("ls -l")
+    );
     assert_eq!(allowed.outcome.output().as_deref(), Some("hi"));
     let unanswered = one(Hook::function("a", "tool.pre", asks)).unwrap_err();
     assert_eq!(unanswered.to_string(), "really? (no answer)");
     assert_eq!(unanswered.hook.as_deref(), Some("a"));
     let blocked = one(Hook::function("b", "tool.pre", |_| Verdict::block("no"))).unwrap_err();
     assert_eq!(blocked.to_string(), "no");
-    let panics = one(Hook::function("p", "tool.pre", |_| -> Verdict { panic!("oh") })).unwrap_err();
+    let panics = one(Hook::function("p", "tool.pre", |_| -> Verdict {
+        panic!("oh")
+    }))
+    .unwrap_err();
     assert!(panics.reason.contains("oh"), "{panics}");
 
     // A host that can ask people gives the answer first.
@@ -403,18 +515,34 @@ fn only_what_no_hook_blocks_and_no_question_holds_up_is_permitted() {
 fn a_runner_is_built_from_folders_and_from_hooks_of_every_sort() {
     let guard = "#!/bin/sh\necho no >&2; exit 1\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/guard.sh", guard);
-    let missing = Runner::builder().hooks_dir(sandbox.at("nowhere")).build().unwrap_err();
-    assert!(missing.to_string().contains("nowhere: no such folder"), "{missing}");
+    let missing = Runner::builder()
+        .hooks_dir(sandbox.at("nowhere"))
+        .build()
+        .unwrap_err();
+    assert!(
+        missing.to_string().contains("nowhere: no such folder"),
+        "{missing}"
+    );
 
-    let from_folder = Runner::builder().hooks_dir(sandbox.at("hooks.d")).build().unwrap();
-    assert_eq!(from_folder.handle(&call("ls")).permit().unwrap_err().reason, "no");
+    let from_folder = Runner::builder()
+        .hooks_dir(sandbox.at("hooks.d"))
+        .build()
+        .unwrap();
+    assert_eq!(
+        from_folder.handle(&call("ls")).permit().unwrap_err().reason,
+        "no"
+    );
 
     let empty = || Runner::builder().build().unwrap();
     assert!(empty().handle(&call("ls")).permit().is_ok());
     let reason = |hook: Hook| {
         let runner = empty();
         runner.register(hook).unwrap();
-        runner.handle(&call("ls")).permit().err().map(|blocked| blocked.reason)
+        runner
+            .handle(&call("ls"))
+            .permit()
+            .err()
+            .map(|blocked| blocked.reason)
     };
     let words = ["sh", "-c", "echo no >&2; exit 1"];
     for hook in [
@@ -430,8 +558,17 @@ fn a_runner_is_built_from_folders_and_from_hooks_of_every_sort() {
     assert!(reason(slow()).unwrap().contains("timed out after 1ms"));
     assert_eq!(reason(slow().failing(OnFailure::Allow)), None);
     let update = r#"echo '{"update": {"toolInput": {"command": "pwd"}}}'"#;
-    assert!(reason(Hook::shell("new", "tool.pre", update)).unwrap().contains("rewrite"));
-    assert_eq!(reason(Hook::shell("new", "tool.pre", update).rewriting()), None);
-    let unknown = empty().register(Hook::shell("guard", "tool.pr", "true")).unwrap_err();
+    assert!(
+        reason(Hook::shell("new", "tool.pre", update))
+            .unwrap()
+            .contains("rewrite")
+    );
+    assert_eq!(
+        reason(Hook::shell("new", "tool.pre", update).rewriting()),
+        None
+    );
+    let unknown = empty()
+        .register(Hook::shell("guard", "tool.pr", "true"))
+        .unwrap_err();
     assert!(unknown.to_string().contains("tool.pre"), "{unknown}");
 }

@@ -90,8 +90,15 @@ fn every_case_stands_on_a_rule_and_every_difference_has_a_reason() {
     for case in GROUPS.iter().flat_map(|group| cases(group)) {
         let name = text(&case, "name").to_string();
         rules.insert(text(&case, "rule").to_string());
-        assert_eq!(case["differs"].is_string(), case["hookrun"].is_object(), "{name}");
-        assert_ne!(case["loom"], case["hookrun"], "{name}: that is no difference");
+        assert_eq!(
+            case["differs"].is_string(),
+            case["hookrun"].is_object(),
+            "{name}"
+        );
+        assert_ne!(
+            case["loom"], case["hookrun"],
+            "{name}: that is no difference"
+        );
         if let Some(why) = case["differs"].as_str() {
             differences.insert(why.to_string());
         }
@@ -113,24 +120,39 @@ fn every_case_stands_on_a_rule_and_every_difference_has_a_reason() {
 /// The list in the page is made from the cases: `UPDATE_GOLDEN=1 cargo test` writes it anew.
 #[test]
 fn the_page_lists_every_difference_with_its_cases() {
-    let _alone = generated::DOCUMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = generated::DOCUMENT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let mut cases_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for case in GROUPS.iter().flat_map(|group| cases(group)) {
         if let Some(why) = case["differs"].as_str() {
-            cases_of.entry(why.to_string()).or_default().push(text(&case, "name").to_string());
+            cases_of
+                .entry(why.to_string())
+                .or_default()
+                .push(text(&case, "name").to_string());
         }
     }
     let mut list = String::from("\n");
     for (id, sentence) in facts()["differences"].as_object().unwrap() {
-        let named: Vec<String> = cases_of[id].iter().map(|name| format!("“{name}”")).collect();
+        let named: Vec<String> = cases_of[id]
+            .iter()
+            .map(|name| format!("“{name}”"))
+            .collect();
         let sentence = sentence.as_str().unwrap();
-        list.push_str(&format!("- **{id}**: {sentence} Cases: {}\n", named.join(" ")));
+        list.push_str(&format!(
+            "- **{id}**: {sentence} Cases: {}\n",
+            named.join(" ")
+        ));
     }
     list.push('\n');
     let page = "docs/systems/loom.md";
     let kept = fs::read_to_string(root().join(page)).unwrap();
-    let (before, rest) = kept.split_once("<!-- differences -->\n").expect("the list begins");
-    let (_, after) = rest.split_once("<!-- /differences -->").expect("the list ends");
+    let (before, rest) = kept
+        .split_once("<!-- differences -->\n")
+        .expect("the list begins");
+    let (_, after) = rest
+        .split_once("<!-- /differences -->")
+        .expect("the list ends");
     let made = format!("{before}<!-- differences -->\n{list}<!-- /differences -->{after}");
     generated::settle(page, &kept, &made);
 }
@@ -140,13 +162,25 @@ fn walk(group: &str) {
     let facts = facts();
     let mut wrong = Vec::new();
     for case in cases(group) {
-        let wanted = if case["hookrun"].is_null() { &case["loom"] } else { &case["hookrun"] };
+        let wanted = if case["hookrun"].is_null() {
+            &case["loom"]
+        } else {
+            &case["hookrun"]
+        };
         let came = decide(&case, &facts["contexts"]);
         if came != *wanted {
-            wrong.push(format!("{}\n  wanted {wanted}\n  came   {came}", text(&case, "name")));
+            wrong.push(format!(
+                "{}\n  wanted {wanted}\n  came   {came}",
+                text(&case, "name")
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} in {group}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} in {group}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// What hookrun makes of a case, in the form of its expectation.
@@ -162,7 +196,16 @@ fn decide(case: &Value, contexts: &Value) -> Value {
         None => text(contexts, event).to_string(),
     };
     let sandbox = Sandbox::new().file("hooks/hookrun.toml", &manifest(case));
-    let arguments = ["run", event, "--dialect", "loom", "--format", "json", "--hooks", "hooks"];
+    let arguments = [
+        "run",
+        event,
+        "--dialect",
+        "loom",
+        "--format",
+        "json",
+        "--hooks",
+        "hooks",
+    ];
     let ran = sandbox.hookrun(&arguments, context.as_bytes());
     let report: Value = serde_json::from_str(&without_pids(&ran.stdout))
         .unwrap_or_else(|error| panic!("{}: {error}: {ran:?}", text(case, "name")));
@@ -171,9 +214,15 @@ fn decide(case: &Value, contexts: &Value) -> Value {
         came["blockedHook"] = report["decidedBy"].clone();
         came["blockedReason"] = report["reason"].clone();
     }
-    assert_eq!(ran.status, if report["decision"] == "allow" { 0 } else { 2 }, "{ran:?}");
+    assert_eq!(
+        ran.status,
+        if report["decision"] == "allow" { 0 } else { 2 },
+        "{ran:?}"
+    );
     let reminders = report["reminders"].as_array().unwrap().iter();
-    came["reminders"] = reminders.map(|one| Value::from(body(text(one, "text")))).collect();
+    came["reminders"] = reminders
+        .map(|one| Value::from(body(text(one, "text"))))
+        .collect();
     came
 }
 
@@ -181,7 +230,9 @@ fn decide(case: &Value, contexts: &Value) -> Value {
 fn without_pids(text: &str) -> String {
     let mut parts = text.split("(pid ");
     let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |text, part| text + "(pid N" + part.trim_start_matches(char::is_numeric))
+    parts.fold(first, |text, part| {
+        text + "(pid N" + part.trim_start_matches(char::is_numeric)
+    })
 }
 
 /// A reminder without its tags, which all have.
@@ -199,7 +250,9 @@ fn manifest(case: &Value) -> String {
         // JSON's form of a string is one of TOML's.
         let (name, command) = (&hook["name"], &hook["command"]);
         manifest.push_str(&format!("[[hook]]\nname = {name}\nevent = \"{event}\"\n"));
-        manifest.push_str(&format!("command = {command}\nshell = true\ndialect = \"loom\"\n"));
+        manifest.push_str(&format!(
+            "command = {command}\nshell = true\ndialect = \"loom\"\n"
+        ));
         if hook["timeout"].is_string() {
             manifest.push_str(&format!("timeout = {}\n", hook["timeout"]));
         }
@@ -260,5 +313,7 @@ fn of_value(value: &DeValue<'_>) -> Value {
 /// The text under `key`.
 #[track_caller]
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value}"))
+    value[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text `{key}` in {value}"))
 }

@@ -1,7 +1,10 @@
 //! Drives the binary as a user does: one file per command, and the rules of the house.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::too_many_lines, reason = "a whole expected report is one statement")]
+#![expect(
+    clippy::too_many_lines,
+    reason = "a whole expected report is one statement"
+)]
 
 mod sandbox;
 

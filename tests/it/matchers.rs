@@ -16,7 +16,10 @@ fn event(context: &str) -> Event {
 }
 
 fn wants(matcher: &Matcher, context: &str) -> bool {
-    let place = PathBase { cwd: "/repo/sub".into(), project: "/repo".into() };
+    let place = PathBase {
+        cwd: "/repo/sub".into(),
+        project: "/repo".into(),
+    };
     matcher.decide(&event(context), &place).is_ok()
 }
 
@@ -32,7 +35,11 @@ fn a_tool_word_is_a_sort_a_name_or_a_glob() {
         ("deploy|mcp__git*", "mcp__slack__post", false),
     ] {
         let matcher = Matcher::default().tool(written).unwrap();
-        assert_eq!(wants(&matcher, &format!(r#"{{"toolName":"{tool}"}}"#)), wanted, "{tool}");
+        assert_eq!(
+            wants(&matcher, &format!(r#"{{"toolName":"{tool}"}}"#)),
+            wanted,
+            "{tool}"
+        );
     }
 }
 
@@ -45,9 +52,17 @@ const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)
 #[test]
 fn no_line_of_a_command_hides_from_an_expression() {
     for (form, command, wanted) in [
-        (r"git.* push.* (--force|-f)\b", "git push --force\ngit status", true),
+        (
+            r"git.* push.* (--force|-f)\b",
+            "git push --force\ngit status",
+            true,
+        ),
         (r"git.* push.* (--force|-f)\b", "cd x\ngit push -f\n", true),
-        (r"git.* push.* (--force|-f)\b", "git push \\\n  --force", true),
+        (
+            r"git.* push.* (--force|-f)\b",
+            "git push \\\n  --force",
+            true,
+        ),
         (r"git.* push.* (--force|-f)\b", "git pu\\\nsh -f", true),
         (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
         (r"^rm .*x$", "ls\nrm -r x\nls", true),
@@ -66,7 +81,11 @@ fn no_line_of_a_command_hides_from_an_expression() {
     ] {
         let matcher = Matcher::default().command(form).unwrap();
         let input = serde_json::json!({"toolName": "bash", "toolInput": {"command": command}});
-        assert_eq!(wants(&matcher, &input.to_string()), wanted, "{form}: {command}");
+        assert_eq!(
+            wants(&matcher, &input.to_string()),
+            wanted,
+            "{form}: {command}"
+        );
     }
 }
 
@@ -74,7 +93,13 @@ fn no_line_of_a_command_hides_from_an_expression() {
 fn a_path_cannot_hide_from_a_glob() {
     let write = |path: &str| format!(r#"{{"toolName":"write","toolInput":{{"path":"{path}"}}}}"#);
     let env = Matcher::default().path(".env").unwrap();
-    for path in [".env", "src/../.env", "/repo/.env", "./a/../../.env", "deep/.env/x"] {
+    for path in [
+        ".env",
+        "src/../.env",
+        "/repo/.env",
+        "./a/../../.env",
+        "deep/.env/x",
+    ] {
         assert!(wants(&env, &write(path)), "{path}");
     }
     assert!(!wants(&env, &write(".env.example")));
@@ -84,7 +109,10 @@ fn a_path_cannot_hide_from_a_glob() {
     assert!(wants(&source, &write("/repo/src/a/b.rs")));
     assert!(wants(&source, &write("src/a.rs")));
     assert!(!wants(&source, &write("src/../lib/a.rs")));
-    assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
+    assert!(wants(
+        &Matcher::default().path("/etc/").unwrap(),
+        &write("/etc/a/b")
+    ));
 }
 
 #[test]
@@ -109,8 +137,11 @@ fn a_glob_that_is_too_large_is_an_error() {
 
 #[test]
 fn a_command_and_fields_are_searched() {
-    let matcher =
-        Matcher::default().command("rm .*-rf").unwrap().field("turnIndex", "^3$").unwrap();
+    let matcher = Matcher::default()
+        .command("rm .*-rf")
+        .unwrap()
+        .field("turnIndex", "^3$")
+        .unwrap();
     for (turn, wanted) in [(3, true), (4, false)] {
         let input = serde_json::json!({"command": "sudo rm -rf /"});
         let context =

@@ -18,11 +18,16 @@ const LOG: &str = "home/.local/state/hookrun/log/decisions.jsonl";
 fn lines(sandbox: &Sandbox, file: &str) -> Vec<Value> {
     let text = sandbox.read(file);
     assert!(text.ends_with('\n'), "{text}");
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn record(sandbox: &Sandbox, event: &str, context: &Value) {
-    sandbox.hookrun(&["run", event, "--record", "events.jsonl"], context.to_string().as_bytes());
+    sandbox.hookrun(
+        &["run", event, "--record", "events.jsonl"],
+        context.to_string().as_bytes(),
+    );
 }
 
 #[test]
@@ -39,8 +44,14 @@ fn an_event_is_recorded_as_it_was_told_with_all_that_became_of_it() {
     record(&sandbox, "tool.pre", &context);
 
     let line = &lines(&sandbox, "events.jsonl")[0];
-    assert_eq!((&line["hookrun"], &line["event"]), (&json!(1), &json!("tool.pre")));
-    assert_eq!((&line["host"], &line["session"]), (&json!("native"), &json!("s-1")));
+    assert_eq!(
+        (&line["hookrun"], &line["event"]),
+        (&json!(1), &json!("tool.pre"))
+    );
+    assert_eq!(
+        (&line["host"], &line["session"]),
+        (&json!("native"), &json!("s-1"))
+    );
     assert_eq!(line["cwd"], sandbox.path().to_str().unwrap());
     assert_eq!(line["context"]["toolInput"], input, "before the rewrite");
     assert_eq!(line["run"]["decision"], "block");
@@ -49,7 +60,10 @@ fn an_event_is_recorded_as_it_was_told_with_all_that_became_of_it() {
     assert_eq!(line["run"]["reply"]["status"], 2);
     let took = line["run"]["hooks"][0]["tookMs"].as_f64().unwrap();
     let microseconds = took * 1e3;
-    assert!(took > 0.0 && (microseconds - microseconds.round()).abs() < 1e-6, "{took}");
+    assert!(
+        took > 0.0 && (microseconds - microseconds.round()).abs() < 1e-6,
+        "{took}"
+    );
     let logged = &lines(&sandbox, LOG)[0];
     assert_eq!(logged["run"], line["run"]);
 }
@@ -58,7 +72,10 @@ fn an_event_is_recorded_as_it_was_told_with_all_that_became_of_it() {
 fn events_that_nobody_wants_are_recorded_and_not_logged() {
     let sandbox = Sandbox::new();
     record(&sandbox, "tool.pre", &json!({ "toolName": "bash" }));
-    assert_eq!(lines(&sandbox, "events.jsonl")[0]["run"]["decision"], "allow");
+    assert_eq!(
+        lines(&sandbox, "events.jsonl")[0]["run"]["decision"],
+        "allow"
+    );
     sandbox.run("tool.pre").allows();
     sandbox.has_no_file(LOG);
 }
@@ -85,7 +102,10 @@ fn a_host_is_recorded_with_its_own_words() {
     let arguments = ["run", "--host", "claude", "--record", "events.jsonl"];
     sandbox.hookrun(&arguments, payload.to_string().as_bytes());
     let line = &lines(&sandbox, "events.jsonl")[0];
-    assert_eq!((&line["host"], &line["session"]), (&json!("claude"), &json!("c-1")));
+    assert_eq!(
+        (&line["host"], &line["session"]),
+        (&json!("claude"), &json!("c-1"))
+    );
     assert_eq!(line["context"]["raw"]["tool_name"], "Bash");
     assert_eq!(line["run"]["reply"]["stderr"], "no\n");
 }
@@ -107,14 +127,24 @@ fn hooks_of_a_detached_event_are_kept_by_who_runs_them() {
     let sandbox = Sandbox::new().hook_for("message.sent", "10-done.sh", "echo done");
     let event = json!({ "content": "hi" }).to_string();
     sandbox
-        .hookrun(&["run", "message.sent", "--record", "events.jsonl"], event.as_bytes())
+        .hookrun(
+            &["run", "message.sent", "--record", "events.jsonl"],
+            event.as_bytes(),
+        )
         .allows();
     // The process that supervises them outlives the reply.
-    while !sandbox.at("events.jsonl").metadata().is_ok_and(|meta| meta.len() > 0) {
+    while !sandbox
+        .at("events.jsonl")
+        .metadata()
+        .is_ok_and(|meta| meta.len() > 0)
+    {
         thread::sleep(std::time::Duration::from_millis(5));
     }
     let hook = &lines(&sandbox, "events.jsonl")[0]["run"]["hooks"][0];
-    assert_eq!((&hook["fate"], &hook["stdout"]["text"]), (&json!("ran"), &json!("done\n")));
+    assert_eq!(
+        (&hook["fate"], &hook["stdout"]["text"]),
+        (&json!("ran"), &json!("done\n"))
+    );
     assert_eq!(lines(&sandbox, LOG).len(), 1);
 }
 
@@ -122,7 +152,10 @@ fn hooks_of_a_detached_event_are_kept_by_who_runs_them() {
 fn secrets_are_in_no_file_that_is_kept() {
     let secret = format!("ghp_{}", "a1".repeat(18));
     let sandbox = Sandbox::new()
-        .hook("10-chatty.sh", &format!("echo 'found {secret} and TICKET-12' >&2; exit 1"))
+        .hook(
+            "10-chatty.sh",
+            &format!("echo 'found {secret} and TICKET-12' >&2; exit 1"),
+        )
         .file("hookrun.toml", "[log]\nredact = ['TICKET-\\d+']\n");
     record(
         &sandbox,
@@ -131,7 +164,10 @@ fn secrets_are_in_no_file_that_is_kept() {
     );
     for file in ["events.jsonl", LOG] {
         let text = sandbox.read(file);
-        assert!(!text.contains(&secret) && !text.contains("TICKET-12"), "{text}");
+        assert!(
+            !text.contains(&secret) && !text.contains("TICKET-12"),
+            "{text}"
+        );
         assert!(
             text.contains("[redacted:github-token]") && text.contains("[redacted:own]"),
             "{text}"
@@ -141,13 +177,16 @@ fn secrets_are_in_no_file_that_is_kept() {
 
 #[test]
 fn what_cannot_be_read_as_a_rule_is_a_problem_and_keeps_contexts_out_of_files() {
-    let sandbox = Sandbox::new()
-        .hook("10-no.sh", "exit 1")
-        .file("hookrun.toml", "[log]\nredact = [\"fine\", '(x', '']\nenabld = true\n");
+    let sandbox = Sandbox::new().hook("10-no.sh", "exit 1").file(
+        "hookrun.toml",
+        "[log]\nredact = [\"fine\", '(x', '']\nenabld = true\n",
+    );
     let problems = sandbox.problems(&[]).join("\n");
-    for wanted in
-        ["hookrun.toml:2:19: `(x` is not a regular expression", "hookrun.toml:2:25", "`enabled`"]
-    {
+    for wanted in [
+        "hookrun.toml:2:19: `(x` is not a regular expression",
+        "hookrun.toml:2:25",
+        "`enabled`",
+    ] {
         assert!(problems.contains(wanted), "{problems}");
     }
     record(&sandbox, "tool.pre", &json!({ "toolName": "bash" }));
@@ -167,7 +206,11 @@ fn writers_at_the_same_time_lose_no_line_and_mix_none() {
                 for number in 0..5 {
                     let text = if number % 2 == 0 { long } else { "" };
                     let input = json!({ "content": text, "writer": writer });
-                    record(sandbox, "tool.pre", &json!({ "toolName": "w", "toolInput": input }));
+                    record(
+                        sandbox,
+                        "tool.pre",
+                        &json!({ "toolName": "w", "toolInput": input }),
+                    );
                 }
             });
         }
@@ -175,7 +218,10 @@ fn writers_at_the_same_time_lose_no_line_and_mix_none() {
     let events = lines(&sandbox, "events.jsonl");
     assert_eq!((events.len(), lines(&sandbox, LOG).len()), (30, 30));
     for event in events {
-        let length = event["context"]["toolInput"]["content"].as_str().unwrap().len();
+        let length = event["context"]["toolInput"]["content"]
+            .as_str()
+            .unwrap()
+            .len();
         assert!(length == 0 || length == 300_000, "{length}");
     }
 }
@@ -187,9 +233,12 @@ fn a_full_disk_changes_no_decision() {
     let before = sandbox.read(LOG);
     // No file may grow beyond one block; a system that is asked to kills the writer.
     let script = "ulimit -f 1; exec \"$0\" run tool.pre --record events.jsonl";
-    let ran = sandbox
-        .hookrun_by_shell(script, format!("{{\"toolName\":\"{}\"}}", "x".repeat(5000)).as_bytes());
-    ran.exits(2).says("no\nthe event is not recorded: cannot write `");
+    let ran = sandbox.hookrun_by_shell(
+        script,
+        format!("{{\"toolName\":\"{}\"}}", "x".repeat(5000)).as_bytes(),
+    );
+    ran.exits(2)
+        .says("no\nthe event is not recorded: cannot write `");
     assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
     assert_eq!(sandbox.read(LOG), before);
 }
@@ -219,25 +268,38 @@ fn the_log_is_for_its_owner_only() {
     let sandbox = Sandbox::new().hook("10-ok.sh", "");
     sandbox.run("tool.pre").allows();
     let mode = |path: &str| sandbox.at(path).metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(LOG), mode("home/.local/state/hookrun/log")), (0o600, 0o700));
+    assert_eq!(
+        (mode(LOG), mode("home/.local/state/hookrun/log")),
+        (0o600, 0o700)
+    );
 }
 
 #[test]
 fn the_log_is_switched_off_by_its_user_and_not_by_a_project() {
-    let off = Sandbox::new().hook("10-ok.sh", "").variable("HOOKRUN_DECISIONS", "off");
+    let off = Sandbox::new()
+        .hook("10-ok.sh", "")
+        .variable("HOOKRUN_DECISIONS", "off");
     off.run("tool.pre").allows();
     off.has_no_file(LOG);
     let off = Sandbox::new()
         .hook("10-ok.sh", "")
-        .file("home/.config/hookrun/hookrun.toml", "[log]\nenabled = false\n")
+        .file(
+            "home/.config/hookrun/hookrun.toml",
+            "[log]\nenabled = false\n",
+        )
         .trusted();
     off.run("tool.pre").allows();
     off.has_no_file(LOG);
-    let on = Sandbox::new().hook("10-ok.sh", "").file("hookrun.toml", "[log]\nenabled = false\n");
-    on.run("tool.pre").blocks_saying("a project cannot switch the decision log off");
+    let on = Sandbox::new()
+        .hook("10-ok.sh", "")
+        .file("hookrun.toml", "[log]\nenabled = false\n");
+    on.run("tool.pre")
+        .blocks_saying("a project cannot switch the decision log off");
     on.has_file(LOG);
     assert!(on.problems(&[])[0].contains("a project cannot switch the decision log off"));
-    let elsewhere = Sandbox::new().hook("10-ok.sh", "").variable("HOOKRUN_DECISIONS", "kept");
+    let elsewhere = Sandbox::new()
+        .hook("10-ok.sh", "")
+        .variable("HOOKRUN_DECISIONS", "kept");
     elsewhere.run("tool.pre").allows();
     elsewhere.has_file("kept/decisions.jsonl");
 }
@@ -267,11 +329,14 @@ fn a_line_that_was_cut_off_does_not_swallow_the_next() {
 
 #[test]
 fn whoever_keeps_the_lock_of_a_recording_keeps_no_decision() {
-    let sandbox = Sandbox::new().hook("10-no.sh", "echo no >&2; exit 1").file("events.jsonl", "");
+    let sandbox = Sandbox::new()
+        .hook("10-no.sh", "echo no >&2; exit 1")
+        .file("events.jsonl", "");
     let held = fs::File::open(sandbox.at("events.jsonl")).unwrap();
     held.lock().unwrap();
     let ran = sandbox.hookrun(&["run", "tool.pre", "--record", "events.jsonl"], b"{}");
-    ran.exits(2).says("no\nthe event is not recorded: cannot write `");
+    ran.exits(2)
+        .says("no\nthe event is not recorded: cannot write `");
     ran.says("another process keeps it locked");
     assert_eq!(lines(&sandbox, LOG).len(), 1);
 }

@@ -40,7 +40,10 @@ fn recorded(guard: &str, commands: &[&str]) -> Sandbox {
 }
 
 fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
-    let all: Vec<&str> = ["replay"].into_iter().chain(arguments.iter().copied()).collect();
+    let all: Vec<&str> = ["replay"]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .collect();
     sandbox.hookrun(&all, b"")
 }
 
@@ -48,8 +51,13 @@ fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 #[track_caller]
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let ran = replay(sandbox, &[arguments, &["--format", "json"]].concat());
-    let lines = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.inspect(|line| schema::hold(&["replay"], line)).collect()
+    let lines = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    lines
+        .inspect(|line| schema::hold(&["replay"], line))
+        .collect()
 }
 
 /// The changes, as `LINE: WAS → IS`.
@@ -59,7 +67,10 @@ fn changes(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let changed = lines.iter().filter(|line| line["finding"] == "changed");
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let turn = |line: &Value| {
-        let (was, is) = (text(&line["was"]["decision"]), text(&line["is"]["decision"]));
+        let (was, is) = (
+            text(&line["was"]["decision"]),
+            text(&line["is"]["decision"]),
+        );
         format!("{}: {was} → {is}", line["line"])
     };
     changed.map(turn).collect()
@@ -76,10 +87,15 @@ fn all_is_as_recorded_with_the_same_hooks() {
 
     let ran = replay(&sandbox, &["events.jsonl"]);
 
-    ran.exits(0).prints("4 events: 4 as recorded, 0 changed").prints("10-guard.sh");
+    ran.exits(0)
+        .prints("4 events: 4 as recorded, 0 changed")
+        .prints("10-guard.sh");
     assert_eq!(ran.stderr, "");
     let totals = totals(&sandbox, &["events.jsonl"]);
-    assert_eq!((&totals["same"], &totals["reworded"]), (&json!(4), &json!(0)));
+    assert_eq!(
+        (&totals["same"], &totals["reworded"]),
+        (&json!(4), &json!(0))
+    );
     let hook = &totals["hooks"]["10-guard.sh"];
     assert_eq!(
         (&hook["calls"], &hook["refusals"], &hook["questions"]),
@@ -100,7 +116,10 @@ fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
         .prints("allow → block: 1")
         .prints("block → allow: 1")
         .prints("3 events: 1 as recorded, 2 changed");
-    assert_eq!(changes(&sandbox, &["events.jsonl"]), ["2: block → allow", "3: allow → block"]);
+    assert_eq!(
+        changes(&sandbox, &["events.jsonl"]),
+        ["2: block → allow", "3: allow → block"]
+    );
 }
 
 #[test]
@@ -140,7 +159,9 @@ fn rewrites_output_and_context_are_compared_strictly() {
     replay(&sandbox, &["events.jsonl", "--strict"]).exits(0);
     let sandbox = sandbox.script("hooks.d/tool.pre/10-rewrite.sh", &hook(other));
 
-    replay(&sandbox, &["events.jsonl"]).exits(0).prints("1 decided the same in other words");
+    replay(&sandbox, &["events.jsonl"])
+        .exits(0)
+        .prints("1 decided the same in other words");
     replay(&sandbox, &["events.jsonl", "--strict"])
         .exits(1)
         .prints("allowed as before; what differs: rewrites, context")
@@ -152,7 +173,9 @@ fn rewrites_output_and_context_are_compared_strictly() {
 fn a_change_that_was_announced_is_told_and_is_no_failure() {
     let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
     let ran = replay(&sandbox, &["events.jsonl", "--allow-change", "10-guard.sh"]);
-    ran.exits(0).prints("2 changed (2 of them expected)").prints("is allowed (expected)");
+    ran.exits(0)
+        .prints("2 changed (2 of them expected)")
+        .prints("is allowed (expected)");
     ran.prints("ok: 3 events");
     replay(&sandbox, &["events.jsonl", "--allow-change", "other.sh"])
         .exits(1)
@@ -200,19 +223,26 @@ fn a_hook_for_a_host_gets_what_its_host_sent() {
             "tool_input": { "command": command }, "extra": [1, 2],
         });
         let run = ["run", "--host", "claude", "--record", "events.jsonl"];
-        sandbox.hookrun(&run, payload.to_string().as_bytes()).exits(if command == "ls" {
-            0
-        } else {
-            2
-        });
+        sandbox
+            .hookrun(&run, payload.to_string().as_bytes())
+            .exits(if command == "ls" { 0 } else { 2 });
     }
 
-    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0).prints("2 as recorded");
+    replay(&sandbox, &["events.jsonl", "--strict"])
+        .exits(0)
+        .prints("2 as recorded");
 
-    replay(&sandbox, &["events.jsonl", "--strict", "--write", "new.jsonl"]).exits(0);
+    replay(
+        &sandbox,
+        &["events.jsonl", "--strict", "--write", "new.jsonl"],
+    )
+    .exits(0);
     let reply = |line: &str| serde_json::from_str::<Value>(line).unwrap()["run"]["reply"].clone();
     let replies = |text: String| text.lines().map(reply).collect::<Vec<_>>();
-    assert_eq!(replies(sandbox.read("new.jsonl")), replies(sandbox.read("events.jsonl")));
+    assert_eq!(
+        replies(sandbox.read("new.jsonl")),
+        replies(sandbox.read("events.jsonl"))
+    );
 }
 
 #[test]
@@ -226,7 +256,9 @@ fn an_agents_stop_is_refused_again_though_it_was_let_go() {
     }
     assert!(statuses.contains(&0), "{statuses:?}");
 
-    replay(&sandbox, &["events.jsonl", "--jobs", "1"]).exits(0).prints("10 as recorded");
+    replay(&sandbox, &["events.jsonl", "--jobs", "1"])
+        .exits(0)
+        .prints("10 as recorded");
 }
 
 #[test]
@@ -250,9 +282,21 @@ fn nothing_of_the_user_is_touched_and_hooks_know_that_it_is_a_replay() {
     assert_eq!(sandbox.read("events.jsonl"), events, "no hook records");
     assert_eq!(sandbox.read(log), logged, "nothing is logged");
     let states = sandbox.read("states");
-    assert!(!states.contains(sandbox.at("home").to_str().unwrap()), "{states}");
-    assert!(!std::path::Path::new(states.lines().next().unwrap()).exists(), "{states}");
-    assert_eq!((sandbox.read("replayed").lines().count(), events.lines().count()), (1, 2));
+    assert!(
+        !states.contains(sandbox.at("home").to_str().unwrap()),
+        "{states}"
+    );
+    assert!(
+        !std::path::Path::new(states.lines().next().unwrap()).exists(),
+        "{states}"
+    );
+    assert_eq!(
+        (
+            sandbox.read("replayed").lines().count(),
+            events.lines().count()
+        ),
+        (1, 2)
+    );
 }
 
 #[test]
@@ -260,7 +304,9 @@ fn events_come_from_stdin_too() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
     let ran = sandbox.hookrun(&["replay", "-"], sandbox.read("events.jsonl").as_bytes());
     ran.exits(1).prints("stdin:2  tool.pre");
-    replay(&sandbox, &["-", "-"]).exits(2).says("`-` appears twice");
+    replay(&sandbox, &["-", "-"])
+        .exits(2)
+        .says("`-` appears twice");
 }
 
 #[test]
@@ -276,7 +322,9 @@ fn findings_are_in_the_order_of_the_recording_whatever_hooks_take() {
         exit 1"#,
     );
     let found = changes(&sandbox, &["events.jsonl", "--jobs", "2"]);
-    let wanted: Vec<String> = (1..=8).map(|line| format!("{line}: allow → block")).collect();
+    let wanted: Vec<String> = (1..=8)
+        .map(|line| format!("{line}: allow → block"))
+        .collect();
     assert_eq!(found, wanted);
 }
 
@@ -297,8 +345,14 @@ fn every_format_tells_the_change_and_where_it_is() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
     let words = "tool.pre was blocked by 10-guard.sh, is allowed: no rm";
     for (format, part) in [
-        ("tap", format!("TAP version 13\nnot ok 1 - events.jsonl:2 {words}\nnot ok 2 - ")),
-        ("github", format!("::error file=events.jsonl,line=2::{words}\n")),
+        (
+            "tap",
+            format!("TAP version 13\nnot ok 1 - events.jsonl:2 {words}\nnot ok 2 - "),
+        ),
+        (
+            "github",
+            format!("::error file=events.jsonl,line=2::{words}\n"),
+        ),
         (
             "junit",
             format!(
@@ -306,7 +360,9 @@ fn every_format_tells_the_change_and_where_it_is() {
             ),
         ),
     ] {
-        replay(&sandbox, &["events.jsonl", "--format", format]).exits(1).prints(&part);
+        replay(&sandbox, &["events.jsonl", "--format", format])
+            .exits(1)
+            .prints(&part);
     }
 }
 
@@ -319,7 +375,10 @@ fn who_waits_at_a_terminal_sees_how_far_it_is_and_a_job_of_ci_does_not() {
         .variable("TERM", "xterm");
     let arguments = ["replay", "events.jsonl", "--jobs", "1"];
     let ran = at_terminal(&sandbox, &arguments, &[]);
-    ran.exits(0).prints("3 as recorded").says("events, ").says(" left");
+    ran.exits(0)
+        .prints("3 as recorded")
+        .says("events, ")
+        .says(" left");
     let in_ci = at_terminal(&sandbox.variable("CI", "true"), &arguments, &[]);
     in_ci.exits(0).prints("3 as recorded");
     assert!(!in_ci.stderr.contains("events"), "{in_ci:?}");

@@ -74,9 +74,18 @@ pub(crate) fn line(second: u64, command: &str, hooks: &[HookFacts<'_>]) -> Strin
 
 /// RFC 3339 with milliseconds, of the day of the fixture.
 fn humantime(time: std::time::SystemTime) -> String {
-    let seconds = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() - 1_795_305_600;
+    let seconds = time
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+        - 1_795_305_600;
     let (day, second) = (22 + seconds / 86_400, seconds % 86_400);
-    format!("2026-11-{day}T{:02}:{:02}:{:02}.000Z", second / 3600, second / 60 % 60, second % 60)
+    format!(
+        "2026-11-{day}T{:02}:{:02}:{:02}.000Z",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
 }
 
 /// Decisions of some hours: allowed, blocked, asked and failed.
@@ -92,8 +101,11 @@ pub(super) fn some(count: u64) -> String {
         let mut hooks = vec![("10-guard.sh", guard, verdict)];
         if verdict == "allow" {
             let is_late = number % 100 == 50;
-            let (took, said) =
-                if is_late { (5000.0, "timed out after 5s") } else { (31.5, "allow") };
+            let (took, said) = if is_late {
+                (5000.0, "timed out after 5s")
+            } else {
+                (31.5, "allow")
+            };
             hooks.push(("20-secrets.py", took, said));
         }
         text.push_str(&line(number * 7 % 80_000, command, &hooks));
@@ -103,7 +115,10 @@ pub(super) fn some(count: u64) -> String {
 }
 
 fn report(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
-    let all: Vec<&str> = ["report"].into_iter().chain(arguments.iter().copied()).collect();
+    let all: Vec<&str> = ["report"]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .collect();
     sandbox.hookrun(&all, b"")
 }
 
@@ -114,8 +129,17 @@ fn drawn(sandbox: &Sandbox, page: &str, doing: &[&str]) -> Option<String> {
         return None;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/report/dom.js");
-    let ran = Command::new(node).arg(script).arg(sandbox.at(page)).args(doing).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let ran = Command::new(node)
+        .arg(script)
+        .arg(sandbox.at(page))
+        .args(doing)
+        .output()
+        .unwrap();
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     Some(String::from_utf8(ran.stdout).unwrap())
 }
 
@@ -124,7 +148,9 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
     let sandbox = Sandbox::new().file("log.jsonl", &some(600));
     let ran = report(&sandbox, &["report.html", "--file", "log.jsonl"]);
     ran.exits(0).says("600 decisions: report.html");
-    let Some(text) = drawn(&sandbox, "report.html", &[]) else { return };
+    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
+        return;
+    };
     for part in [
         "600 decisions, from 2026-11-22 02:00:00",
         "56 blocked",
@@ -146,8 +172,13 @@ fn the_list_is_searched_and_sections_are_reached_by_keys() {
     let sandbox = Sandbox::new().file("log.jsonl", &some(600));
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
     let doing = ["key:j", "key:j", "key:k", "key:/", "type:FORCE push"];
-    let Some(text) = drawn(&sandbox, "report.html", &doing) else { return };
-    assert!(text.starts_with("focus changes\nfocus time\nfocus changes\nfocus search\n"), "{text}");
+    let Some(text) = drawn(&sandbox, "report.html", &doing) else {
+        return;
+    };
+    assert!(
+        text.starts_with("focus changes\nfocus time\nfocus changes\nfocus search\n"),
+        "{text}"
+    );
     assert!(text.contains("50 of 50 decisions"), "{text}");
     let more = drawn(&sandbox, "report.html", &["click:Show more", "click:p99"]).unwrap();
     assert!(more.contains("600 of 600 decisions"), "{more}");
@@ -159,37 +190,69 @@ fn a_new_report_says_what_has_changed_and_a_second_one_is_the_same() {
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
     let first = sandbox.read("report.html");
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    assert!(sandbox.read("report.html") == first, "the same decisions made another page");
+    assert!(
+        sandbox.read("report.html") == first,
+        "the same decisions made another page"
+    );
 
-    let more = format!("{}{}\n", some(240), line(7000, "ls", &[("99-new.sh", 1.0, "allow")]));
+    let more = format!(
+        "{}{}\n",
+        some(240),
+        line(7000, "ls", &[("99-new.sh", 1.0, "allow")])
+    );
     let sandbox = sandbox.file("log.jsonl", &more);
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
     let second = sandbox.read("report.html");
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    assert!(sandbox.read("report.html") == second, "it lost what it was compared with");
-    let Some(text) = drawn(&sandbox, "report.html", &[]) else { return };
-    assert!(text.contains("ended 2026-11-22 02:13:53 with 120 decisions"), "{text}");
+    assert!(
+        sandbox.read("report.html") == second,
+        "it lost what it was compared with"
+    );
+    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
+        return;
+    };
+    assert!(
+        text.contains("ended 2026-11-22 02:13:53 with 120 decisions"),
+        "{text}"
+    );
     assert!(text.contains("99-new.sh new"), "{text}");
 }
 
 #[test]
 fn what_cannot_be_a_report_is_refused_and_left() {
-    let sandbox = Sandbox::new().file("log.jsonl", &some(3)).file("notes.html", "mine");
+    let sandbox = Sandbox::new()
+        .file("log.jsonl", &some(3))
+        .file("notes.html", "mine");
     report(&sandbox, &["notes.html", "--file", "log.jsonl"])
         .exits(2)
         .says("`notes.html` is no report of hookrun; it is left as it is");
     assert_eq!(sandbox.read("notes.html"), "mine");
-    report(&sandbox, &["a/b.html", "--file", "log.jsonl"]).exits(2).says("cannot write");
-    report(&sandbox, &["r.html", "--file", "none.jsonl"]).exits(2).says("cannot read none.jsonl");
-    report(&sandbox, &["--file", "log.jsonl"]).exits(2).says("required");
-    report(&sandbox, &["-", "--flat", "-", "--file", "log.jsonl"]).exits(2).says("appears twice");
-    report(&sandbox, &["r.html", "--file", "log.jsonl", "--session", "x"])
+    report(&sandbox, &["a/b.html", "--file", "log.jsonl"])
+        .exits(2)
+        .says("cannot write");
+    report(&sandbox, &["r.html", "--file", "none.jsonl"])
+        .exits(2)
+        .says("cannot read none.jsonl");
+    report(&sandbox, &["--file", "log.jsonl"])
+        .exits(2)
+        .says("required");
+    report(&sandbox, &["-", "--flat", "-", "--file", "log.jsonl"])
+        .exits(2)
+        .says("appears twice");
+    report(
+        &sandbox,
+        &["r.html", "--file", "log.jsonl", "--session", "x"],
+    )
+    .exits(1)
+    .says("none of 3 decisions in the log matches\nnothing is written");
+    report(&sandbox, &["r.html"])
         .exits(1)
-        .says("none of 3 decisions in the log matches\nnothing is written");
-    report(&sandbox, &["r.html"]).exits(1).says("no decision is kept yet");
+        .says("no decision is kept yet");
     sandbox.has_no_file("r.html");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));
-    report(&sandbox, &["r.html", "--file", "log.jsonl"]).exits(0).says("skipped log.jsonl:4");
+    report(&sandbox, &["r.html", "--file", "log.jsonl"])
+        .exits(0)
+        .says("skipped log.jsonl:4");
 }
 
 #[test]
@@ -212,19 +275,43 @@ fn the_report_is_of_this_project_and_of_the_filters() {
 #[test]
 fn secrets_are_replaced_also_by_rules_that_came_later() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    let text = line(0, &format!("curl -H 'x: {token}' TICKET-77"), &[("a.sh", 1.0, "block")]);
+    let text = line(
+        0,
+        &format!("curl -H 'x: {token}' TICKET-77"),
+        &[("a.sh", 1.0, "block")],
+    );
     let sandbox = Sandbox::new().file("log.jsonl", &text);
-    let config =
-        format!("{}[log]\nredact = 'TICKET-\\d+'\n", sandbox.read(crate::sandbox::USER_FILE));
+    let config = format!(
+        "{}[log]\nredact = 'TICKET-\\d+'\n",
+        sandbox.read(crate::sandbox::USER_FILE)
+    );
     let sandbox = sandbox.file(crate::sandbox::USER_FILE, &config);
-    let options = ["--flat", "--otlp-logs", "--otlp-traces", "--opa", "--chrome-trace", "--folded"];
-    let files: Vec<String> = options.iter().map(|option| option.replace('-', "")).collect();
+    let options = [
+        "--flat",
+        "--otlp-logs",
+        "--otlp-traces",
+        "--opa",
+        "--chrome-trace",
+        "--folded",
+    ];
+    let files: Vec<String> = options
+        .iter()
+        .map(|option| option.replace('-', ""))
+        .collect();
     let mut all = vec!["report.html", "--file", "log.jsonl"];
-    all.extend(options.iter().zip(&files).flat_map(|(option, file)| [*option, file.as_str()]));
+    all.extend(
+        options
+            .iter()
+            .zip(&files)
+            .flat_map(|(option, file)| [*option, file.as_str()]),
+    );
     report(&sandbox, &all).exits(0);
     for file in files.iter().map(String::as_str).chain(["report.html"]) {
         let made = sandbox.read(file);
-        assert!(!made.contains(&token) && !made.contains("TICKET-77"), "{file}: {made}");
+        assert!(
+            !made.contains(&token) && !made.contains("TICKET-77"),
+            "{file}: {made}"
+        );
     }
     assert!(sandbox.read("flat").contains("[redacted:github-token]"));
 }
@@ -240,8 +327,13 @@ fn texts_of_hooks_are_never_markup() {
     );
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("default-src 'none'"));
-    let Some(text) = drawn(&sandbox, "report.html", &[]) else { return };
-    assert!(text.contains("<img src=x onerror=alert(1)>{{nonce}}"), "{text}");
+    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
+        return;
+    };
+    assert!(
+        text.contains("<img src=x onerror=alert(1)>{{nonce}}"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -257,8 +349,13 @@ fn ten_thousand_decisions_make_two_mebibytes_at_most() {
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
     let page = sandbox.read("report.html");
     assert!(page.len() < 2 * 1024 * 1024, "{} bytes", page.len());
-    let Some(text) = drawn(&sandbox, "report.html", &[]) else { return };
-    assert!(text.contains("The figures above count all 10,500."), "{text}");
+    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
+        return;
+    };
+    assert!(
+        text.contains("The figures above count all 10,500."),
+        "{text}"
+    );
     assert!(text.contains("and 10,000 more with other words"), "{text}");
 }
 
@@ -271,13 +368,24 @@ fn a_browser_shows_the_page_at_three_widths_without_an_error() {
     let sandbox = Sandbox::new().file("log.jsonl", &some(10_000));
     report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
     let mut browser = Browser::start(&program, sandbox.path());
-    for (width, is_dark, name) in
-        [(1280, false, "report"), (768, true, "report-dark"), (390, false, "report-narrow")]
-    {
+    for (width, is_dark, name) in [
+        (1280, false, "report"),
+        (768, true, "report-dark"),
+        (390, false, "report-narrow"),
+    ] {
         browser.open(&sandbox.at("report.html"), width, is_dark);
-        assert_eq!(browser.value("document.querySelectorAll('section').length"), 8);
-        let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
-        assert!(wide <= u64::from(width), "{wide} of {width}: the page scrolls sideways");
+        assert_eq!(
+            browser.value("document.querySelectorAll('section').length"),
+            8
+        );
+        let wide = browser
+            .value("document.documentElement.scrollWidth")
+            .as_u64()
+            .unwrap();
+        assert!(
+            wide <= u64::from(width),
+            "{wide} of {width}: the page scrolls sideways"
+        );
         let dark = browser.value("getComputedStyle(document.body).backgroundColor");
         assert_eq!(dark != "rgb(255, 255, 255)", is_dark, "{dark}");
         if is_updating() && width != 390 {
@@ -294,19 +402,37 @@ fn a_browser_shows_the_page_at_three_widths_without_an_error() {
 fn write_picture(base64: &str, file: &Path) {
     use std::io::Write as _;
     let mut decoder = Command::new("base64");
-    decoder.arg("-d").stdin(std::process::Stdio::piped()).stdout(fs::File::create(file).unwrap());
+    decoder
+        .arg("-d")
+        .stdin(std::process::Stdio::piped())
+        .stdout(fs::File::create(file).unwrap());
     let mut decoder = decoder.spawn().unwrap();
-    decoder.stdin.take().unwrap().write_all(base64.as_bytes()).unwrap();
+    decoder
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(base64.as_bytes())
+        .unwrap();
     assert!(decoder.wait().unwrap().success());
 }
 
 #[test]
 fn rules_for_secrets_that_cannot_be_read_are_no_reason_to_show_secrets() {
-    for rules in ["[log]\nredact = [\"my-(\"]\n", "[log]\nredact = [\"my-\\d+\"\n"] {
+    for rules in [
+        "[log]\nredact = [\"my-(\"]\n",
+        "[log]\nredact = [\"my-\\d+\"\n",
+    ] {
         let log = format!("{}\n", line(5, "login my-1234", &[]));
-        let sandbox = Sandbox::new().file("log.jsonl", &log).file("hookrun.toml", rules);
-        let ran = report(&sandbox, &["page.html", "--flat", "-", "--file", "log.jsonl"]);
-        ran.exits(2).says("hookrun.toml:2").says("the report might lack a rule for secrets");
+        let sandbox = Sandbox::new()
+            .file("log.jsonl", &log)
+            .file("hookrun.toml", rules);
+        let ran = report(
+            &sandbox,
+            &["page.html", "--flat", "-", "--file", "log.jsonl"],
+        );
+        ran.exits(2)
+            .says("hookrun.toml:2")
+            .says("the report might lack a rule for secrets");
         assert_eq!(ran.stdout, "");
         sandbox.has_no_file("page.html");
     }

@@ -35,7 +35,11 @@ fn sandbox() -> Sandbox {
 }
 
 fn tool(sandbox: &Sandbox, name: &str, input: &Value) -> crate::sandbox::Ran {
-    sandbox.ask("native", "tool.pre", &json!({ "toolName": name, "toolInput": input }))
+    sandbox.ask(
+        "native",
+        "tool.pre",
+        &json!({ "toolName": name, "toolInput": input }),
+    )
 }
 
 #[test]
@@ -45,11 +49,23 @@ fn a_rule_blocks_the_commands_that_it_names_and_no_others() {
         .run_shell("cd x && git push -uf")
         .blocks("push to a branch of your own, not by `git push -uf`");
     sandbox.run_shell("git push --force-with-lease").allows();
-    sandbox.run_shell("git commit -m 'git push --force'").allows();
-    sandbox.run_shell("kubectl delete pod x").blocks("kubectl takes down what runs");
+    sandbox
+        .run_shell("git commit -m 'git push --force'")
+        .allows();
+    sandbox
+        .run_shell("kubectl delete pod x")
+        .blocks("kubectl takes down what runs");
     for (name, input, said) in [
-        ("WebFetch", json!({"url": "http://a"}), "http://a is not https; {braces} stay {"),
-        ("mcp__x__run", json!({"command": "git push -f"}), "push to a branch of your own"),
+        (
+            "WebFetch",
+            json!({"url": "http://a"}),
+            "http://a is not https; {braces} stay {",
+        ),
+        (
+            "mcp__x__run",
+            json!({"command": "git push -f"}),
+            "push to a branch of your own",
+        ),
     ] {
         tool(&sandbox, name, &input).blocks_saying(said);
     }
@@ -58,18 +74,26 @@ fn a_rule_blocks_the_commands_that_it_names_and_no_others() {
 
 #[test]
 fn a_rule_asks_and_names_what_it_is_about() {
-    let run = tool(&sandbox(), "Write", &json!({"file_path": "a/.env", "content": "x"}));
+    let run = tool(
+        &sandbox(),
+        "Write",
+        &json!({"file_path": "a/.env", "content": "x"}),
+    );
     run.blocks_saying("Write: change a/.env?");
 }
 
 #[test]
 fn an_exception_lifts_what_it_surely_takes_and_nothing_beside_it() {
     let sandbox = sandbox();
-    sandbox.run_shell("kubectl delete pod x --dry-run=client").allows();
+    sandbox
+        .run_shell("kubectl delete pod x --dry-run=client")
+        .allows();
     sandbox
         .run_shell("kubectl delete pod x --dry-run=client; kubectl delete ns prod")
         .blocks_saying("takes down");
-    sandbox.run_shell("kubectl delete pod x $FLAGS").blocks_saying("takes down");
+    sandbox
+        .run_shell("kubectl delete pod x $FLAGS")
+        .blocks_saying("takes down");
     let paths =
         "[[rule]]\npath = 'dist/**'\ndeny = 'no: {path}'\nexcept = { path = 'dist/tmp/**' }\n";
     let sandbox = Sandbox::new().file("hookrun.toml", paths);
@@ -83,7 +107,10 @@ fn an_exception_lifts_what_it_surely_takes_and_nothing_beside_it() {
 fn doubt_is_a_match_on_a_gate_and_is_said() {
     let sandbox = sandbox();
     for (command, said) in [
-        ("git push $x", "cannot tell what `$x` is in `git push $x`; write it out. The rule: push"),
+        (
+            "git push $x",
+            "cannot tell what `$x` is in `git push $x`; write it out. The rule: push",
+        ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
         ("echo 'git push", "cannot tell all that it runs"),
         ("eval \"$x\"", "cannot tell what `eval` runs"),
@@ -102,7 +129,10 @@ fn a_file_of_rules_in_the_folder_of_an_event_is_no_program() {
     assert_eq!(sandbox.order("tool.pre", &[]), ["10-guard.toml:1", "sudo"]);
     let context = json!({"toolName": "bash", "toolInput": {"command": "sudo ls"}}).to_string();
     let both = ["test", "tool.pre", "--hook", "10-guard.toml"];
-    sandbox.hookrun(&both, context.as_bytes()).exits(1).prints("BLOCKED by sudo");
+    sandbox
+        .hookrun(&both, context.as_bytes())
+        .exits(1)
+        .prints("BLOCKED by sudo");
     let one = ["test", "tool.pre", "--hook", "10-guard.toml:1"];
     sandbox.hookrun(&one, context.as_bytes()).exits(0);
     // A host's name for an event is as good as ours.
@@ -122,32 +152,79 @@ fn a_file_of_rules_in_the_folder_of_an_event_is_no_program() {
 #[test]
 fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
     for (text, line, cause) in [
-        ("[[rule]]\nruns = 'rm'\n", 1, "the rule says neither `deny` nor `ask`"),
-        ("[[rule]]\ndeny = 'x'\n", 1, "the rule would decide every event"),
-        ("[[rule]]\nruns = 'rm'\ndeny = 'x'\nask = 'y'\n", 4, "a rule has both `deny` and `ask`"),
+        (
+            "[[rule]]\nruns = 'rm'\n",
+            1,
+            "the rule says neither `deny` nor `ask`",
+        ),
+        (
+            "[[rule]]\ndeny = 'x'\n",
+            1,
+            "the rule would decide every event",
+        ),
+        (
+            "[[rule]]\nruns = 'rm'\ndeny = 'x'\nask = 'y'\n",
+            4,
+            "a rule has both `deny` and `ask`",
+        ),
         ("[[rule]]\nruns = 'rm'\ndeny = ''\n", 3, "it is empty"),
-        ("[[rule]]\nruns = '-f'\ndeny = 'x'\n", 2, "it begins with the program"),
-        ("[[rule]]\nruns = 'rm'\ndeny = 'x'\nexcept = { runs = '' }\n", 4, "it names no program"),
-        ("[[rule]]\nruns = 'rm'\ndeny = '{comand}'\n", 3, "nothing fills `{comand}`"),
-        ("[[rule]]\nruns = 'rm'\ndeny = 'a {b c} d'\n", 3, "`{b c}` in `deny` is no placeholder"),
+        (
+            "[[rule]]\nruns = '-f'\ndeny = 'x'\n",
+            2,
+            "it begins with the program",
+        ),
+        (
+            "[[rule]]\nruns = 'rm'\ndeny = 'x'\nexcept = { runs = '' }\n",
+            4,
+            "it names no program",
+        ),
+        (
+            "[[rule]]\nruns = 'rm'\ndeny = '{comand}'\n",
+            3,
+            "nothing fills `{comand}`",
+        ),
+        (
+            "[[rule]]\nruns = 'rm'\ndeny = 'a {b c} d'\n",
+            3,
+            "`{b c}` in `deny` is no placeholder",
+        ),
         ("[[rule]]\nrun = 'rm'\ndeny = 'x'\n", 2, "unknown key `run`"),
-        ("[[rule]]\nevent = 'turn.end'\nwhere = { x = 'y' }\ndeny = 'x'\n", 1, "cannot be blocked"),
+        (
+            "[[rule]]\nevent = 'turn.end'\nwhere = { x = 'y' }\ndeny = 'x'\n",
+            1,
+            "cannot be blocked",
+        ),
         ("[rule]\nruns = 'rm'\n", 1, "`rule` is not a list of tables"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", text);
         let problems = sandbox.problems(&[]).join("\n");
         assert!(problems.contains(cause), "{text}: {problems}");
-        assert!(problems.contains(&format!("hookrun.toml:{line}:")), "{text}: {problems}");
+        assert!(
+            problems.contains(&format!("hookrun.toml:{line}:")),
+            "{text}: {problems}"
+        );
         if cause != "cannot be blocked" {
-            sandbox.run_shell("ls").blocks_saying("the hooks have errors");
+            sandbox
+                .run_shell("ls")
+                .blocks_saying("the hooks have errors");
         }
     }
     let named = "[[rule]]\nevent = 'tool.pre'\nruns = 'rm'\ndeny = 'x'\n";
     let sandbox = Sandbox::new().file("hooks.d/tool.pre/a.toml", named);
-    assert!(sandbox.problems(&[]).join("").contains("the folder says the event"));
+    assert!(
+        sandbox
+            .problems(&[])
+            .join("")
+            .contains("the folder says the event")
+    );
     let hook = "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\n";
     let sandbox = Sandbox::new().file("hooks.d/tool.pre/a.toml", hook);
-    assert!(sandbox.problems(&[]).join("").contains("has rules and nothing else"));
+    assert!(
+        sandbox
+            .problems(&[])
+            .join("")
+            .contains("has rules and nothing else")
+    );
 }
 
 #[test]
@@ -166,14 +243,23 @@ context = { toolName = "bash", toolInput = { command = "git push" } }
 expect = { decision = "allow" }
 "#;
     let rule = "[[rule]]\nname = 'no-force'\nruns = 'git push -f'\ndeny = 'no'\n";
-    let sandbox = Sandbox::new().file("hookrun.toml", rule).file("tests/a.toml", suite);
-    sandbox.hookrun(&["show", "no-force"], b"").exits(0).prints("deny        no");
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", rule)
+        .file("tests/a.toml", suite);
+    sandbox
+        .hookrun(&["show", "no-force"], b"")
+        .exits(0)
+        .prints("deny        no");
     let json = sandbox.json(&["show", "no-force", "--format", "json"]);
     assert_eq!(json["hooks"][0]["deny"], "no");
-    sandbox.hookrun(&["test", "--coverage", "--mutate"], b"").exits(0);
+    sandbox
+        .hookrun(&["test", "--coverage", "--mutate"], b"")
+        .exits(0);
     // Without the case that passes, nothing holds that it is not too wide.
     let half = suite.split("[[case]]\nname = \"a push\"").next().unwrap();
-    let sandbox = Sandbox::new().file("hookrun.toml", rule).file("tests/a.toml", half);
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", rule)
+        .file("tests/a.toml", half);
     let ran = sandbox.hookrun(&["test", "--mutate"], b"");
     ran.exits(1).prints("no-force decides every event");
     let ran = sandbox.hookrun(&["test", "--coverage"], b"");
@@ -190,9 +276,15 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     let sandbox = Sandbox::new().file("hookrun.toml", &rules);
     let context = json!({"toolName": "bash", "toolInput": {"command": "e"}}).to_string();
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
-    ran.exits(1).prints("skip    4 hooks").prints("names    a, b, c, d\n").prints("BLOCK   e");
+    ran.exits(1)
+        .prints("skip    4 hooks")
+        .prints("names    a, b, c, d\n")
+        .prints("BLOCK   e");
     let one = ["test", "tool.pre", "--hook", "a"];
-    sandbox.hookrun(&one, context.as_bytes()).exits(0).prints("it matches runs of `a`");
+    sandbox
+        .hookrun(&one, context.as_bytes())
+        .exits(0)
+        .prints("it matches runs of `a`");
 }
 
 #[test]

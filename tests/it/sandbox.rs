@@ -18,16 +18,27 @@ use crate::commands::schema;
 pub(crate) const TOOL: &str = r#"{"toolName":"note"}"#;
 
 /// What a tool that is about to run is called where its name is called `toolName`.
-const TOOL_GATES: &[&str] =
-    &["tool.pre", "pretooluse", "PreToolUse", "tool_call", "before-tool-call", "before_tool_call"];
+const TOOL_GATES: &[&str] = &[
+    "tool.pre",
+    "pretooluse",
+    "PreToolUse",
+    "tool_call",
+    "before-tool-call",
+    "before_tool_call",
+];
 
 /// A native context with the name of a tool, where the event is one of a tool and the test is not
 /// about tools.
 pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
     let is_gate = |one: &&str| TOOL_GATES.contains(one);
     // Hosts that write `tool_name` name it themselves in tests.
-    let host = arguments.iter().position(|one| ["--dialect", "--host"].contains(one));
-    let host = host.and_then(|at| arguments.get(at + 1)).copied().unwrap_or("native");
+    let host = arguments
+        .iter()
+        .position(|one| ["--dialect", "--host"].contains(one));
+    let host = host
+        .and_then(|at| arguments.get(at + 1))
+        .copied()
+        .unwrap_or("native");
     let is_native = ["native", "loom", "pi", "omp", "wolli", "openclaw"].contains(&host);
     let head = &bytes[..bytes.len().min(4096)];
     match bytes.iter().position(|byte| !byte.is_ascii_whitespace()) {
@@ -81,17 +92,33 @@ while (<STDIN>) {
 /// ends with the tests: they are thousands.
 fn write_from_outside(file: &Path, text: &[u8]) {
     static WRITER_PROCESS: Mutex<Option<Child>> = Mutex::new(None);
-    let mut process = WRITER_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut process = WRITER_PROCESS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let writer = process.get_or_insert_with(|| {
         let mut perl = Command::new("perl");
         perl.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        perl.args(["-e", WRITER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        perl.args(["-e", WRITER])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
     });
     let name = file.as_os_str().as_bytes();
     let head = format!("{} {}\n", name.len(), text.len());
-    writer.stdin.as_mut().unwrap().write_all(&[head.as_bytes(), name, text].concat()).unwrap();
+    writer
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(&[head.as_bytes(), name, text].concat())
+        .unwrap();
     let mut answer = [0];
-    writer.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+    writer
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut answer)
+        .unwrap();
     drop(process);
     assert_eq!(answer, *b"+", "{} cannot be written", file.display());
 }
@@ -130,12 +157,18 @@ impl Sandbox {
 impl Sandbox {
     /// A folder without hooks, whose hooks the user trusts.
     pub(crate) fn new() -> Sandbox {
-        let folder = tempfile::Builder::new().prefix("hookrun-it").tempdir().unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix("hookrun-it")
+            .tempdir()
+            .unwrap();
         // As folders of projects are: others can reach what is in it.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();
         let trusted = folder.path().display().to_string();
-        let sandbox = Sandbox { folder, variables: Vec::new() };
+        let sandbox = Sandbox {
+            folder,
+            variables: Vec::new(),
+        };
         sandbox.file(USER_FILE, &format!("[trust]\npaths = \"{trusted}\"\n"))
     }
 
@@ -178,7 +211,10 @@ impl Sandbox {
 
     /// Adds `hooks.d/EVENT/NAME`, a POSIX shell script with this body.
     pub(crate) fn hook_for(self, event: &str, name: &str, body: &str) -> Sandbox {
-        self.script(&format!("hooks.d/{event}/{name}"), &format!("#!/bin/sh\n{body}\n"))
+        self.script(
+            &format!("hooks.d/{event}/{name}"),
+            &format!("#!/bin/sh\n{body}\n"),
+        )
     }
 
     /// Adds `hooks.d/EVENT/NAME`, a POSIX shell script that was written for `dialect`.
@@ -213,10 +249,15 @@ impl Sandbox {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
         command.args(arguments).current_dir(self.path()).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C");
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C");
         command.env("HOME", self.at("home"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -254,8 +295,14 @@ impl Sandbox {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", line, env!("CARGO_BIN_EXE_hookrun")]);
         command.current_dir(self.path()).env_clear();
-        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(
+            own.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -316,7 +363,9 @@ impl Sandbox {
         all.extend(arguments);
         let list = self.json(&all);
         let hooks = list["hooks"].as_array().unwrap().iter();
-        hooks.map(|hook| hook["name"].as_str().unwrap().to_string()).collect()
+        hooks
+            .map(|hook| hook["name"].as_str().unwrap().to_string())
+            .collect()
     }
 
     /// The problems that `validate` finds, as `file:line:column: cause`, cures in brackets.
@@ -334,7 +383,11 @@ impl Sandbox {
                     place = format!("{place}:{}:{}", problem["line"], problem["column"]);
                 }
                 let severity = text("severity");
-                found.push(format!("{severity} {place}: {} [{}]", text("cause"), text("cure")));
+                found.push(format!(
+                    "{severity} {place}: {} [{}]",
+                    text("cause"),
+                    text("cure")
+                ));
             }
         }
         found
@@ -396,7 +449,11 @@ impl Ran {
         assert_eq!(self.status, 2, "{self:?}");
         assert_eq!(self.stderr.trim_end(), reason, "{self:?}");
         let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
-        assert_eq!(said, serde_json::json!({ "continue": false, "reason": reason }), "{self:?}");
+        assert_eq!(
+            said,
+            serde_json::json!({ "continue": false, "reason": reason }),
+            "{self:?}"
+        );
         self
     }
 
@@ -437,7 +494,11 @@ impl Ran {
 pub(crate) fn takes_posts(port: u16, body: &str) {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     let length = body.len();
-    write!(stream, "POST / HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+    write!(
+        stream,
+        "POST / HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
     let mut answer = String::new();
     std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
     assert!(answer.contains("200") && answer.ends_with("OK"), "{answer}");

@@ -36,13 +36,18 @@ fn cases() -> Vec<Case> {
         let (scope, kind) = head.split_once(' ').unwrap_or((head, ""));
         let text = repeated(text);
         Case {
-            redacted: secret.replace_all(&text, format!("[redacted:{kind}]")).into_owned(),
+            redacted: secret
+                .replace_all(&text, format!("[redacted:{kind}]"))
+                .into_owned(),
             text: text.replace(['«', '»'], ""),
             scope: scope.to_string(),
             kind: kind.to_string(),
         }
     };
-    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(read).collect()
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(read)
+        .collect()
 }
 
 #[test]
@@ -50,13 +55,21 @@ fn redaction_finds_every_secret_and_nothing_else() {
     let redactor = Redactor::default();
     for case in cases() {
         assert_eq!(redactor.text(&case.text), case.redacted, "{case:?}");
-        assert_eq!(redactor.text(&case.redacted), case.redacted, "what is redacted stays so");
+        assert_eq!(
+            redactor.text(&case.redacted),
+            case.redacted,
+            "what is redacted stays so"
+        );
         for before in ["", "\n", "\u{1b}", "é"] {
             let document = json!({ "a": [1, { "b": format!("{before}{}", case.text) }], "c": 1.5 });
             let mut out = String::new();
             redactor.json(&document.to_string(), &mut out);
             let found: Value = serde_json::from_str(&out).unwrap();
-            assert_eq!(found["a"][1]["b"], format!("{before}{}", case.redacted), "{case:?}");
+            assert_eq!(
+                found["a"][1]["b"],
+                format!("{before}{}", case.redacted),
+                "{case:?}"
+            );
             assert_eq!(found["c"], 1.5);
         }
     }
@@ -64,7 +77,9 @@ fn redaction_finds_every_secret_and_nothing_else() {
 
 /// Whether `_` before it makes it another word: those of `service-token` and JWTs.
 fn is_weak(text: &str) -> bool {
-    ["eyJ", "hvs.", "gsk_", "dop_", "gls", "glc"].iter().any(|it| text.starts_with(it))
+    ["eyJ", "hvs.", "gsk_", "dop_", "gls", "glc"]
+        .iter()
+        .any(|it| text.starts_with(it))
 }
 
 /// What touches a secret and is no part of it: no letters for a terminal, a shell or an address.
@@ -174,7 +189,10 @@ fn nothing_that_touches_a_secret_hides_it() {
         for before in ESCAPES {
             // `_` is a letter of what is behind some names and commands.
             if !before.ends_with('_') || is_token && !is_weak(&case.text) {
-                check(&format!("{before}{}", case.text), &format!("{before}{}", case.redacted));
+                check(
+                    &format!("{before}{}", case.text),
+                    &format!("{before}{}", case.redacted),
+                );
             }
         }
     }
@@ -186,7 +204,10 @@ fn nothing_that_touches_a_secret_hides_it() {
             for after in ["", "_y", "x", "7", "\\n", "\u{1b}[0m", "\\u000a", "%0a"] {
                 let text = format!("a {before}{token}{after} b");
                 let clean = redactor.text(&text);
-                assert!(!clean.contains(end) && clean.contains("[redacted:"), "{text}: {clean}");
+                assert!(
+                    !clean.contains(end) && clean.contains("[redacted:"),
+                    "{text}: {clean}"
+                );
                 check(&text, &clean);
             }
         }
@@ -212,7 +233,9 @@ fn ordinary_texts_stay_whatever_touches_them() {
     let mut state = 20_261_123_u64;
     for alphabet in alphabets {
         let letter = |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             char::from(alphabet[(state >> 33) as usize % alphabet.len()])
         };
         let text: String = (0..200_000).map(letter).collect();
@@ -226,12 +249,17 @@ fn every_rule_has_a_case_and_the_words_that_it_says() {
     for rule in RULES {
         let ascii = rule.pattern().replace(r"\w", "0-9A-Za-z_");
         let regex = Regex::new(&ascii).unwrap();
-        let matching: Vec<&Case> =
-            cases.iter().filter(|it| it.kind == rule.kind && regex.is_match(&it.text)).collect();
+        let matching: Vec<&Case> = cases
+            .iter()
+            .filter(|it| it.kind == rule.kind && regex.is_match(&it.text))
+            .collect();
         assert!(!matching.is_empty(), "no case for {rule:?}");
         for case in matching {
             let text = case.text.to_lowercase();
-            let has_one = rule.words().iter().any(|word| text.contains(&word.to_lowercase()));
+            let has_one = rule
+                .words()
+                .iter()
+                .any(|word| text.contains(&word.to_lowercase()));
             assert!(has_one, "{rule:?}: {case:?}");
         }
     }
@@ -247,7 +275,12 @@ fn ask(script: &str, folder: &Path, event: &Value) -> Value {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(event.to_string().as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
@@ -258,12 +291,19 @@ fn the_shipped_hook_finds_the_same_but_for_what_only_a_log_is_rid_of() {
     let (cases, sandbox) = (cases(), Sandbox::new());
     let texts: Vec<&str> = cases.iter().map(|case| case.text.as_str()).collect();
     let script = "hooks.d/tool.post/10-redact-secrets.py";
-    let answer = ask(script, sandbox.path(), &json!({ "event": "tool.post", "result": texts }));
-    for (case, found) in cases.iter().zip(answer["update"]["result"].as_array().unwrap()) {
+    let answer = ask(
+        script,
+        sandbox.path(),
+        &json!({ "event": "tool.post", "result": texts }),
+    );
+    for (case, found) in cases
+        .iter()
+        .zip(answer["update"]["result"].as_array().unwrap())
+    {
         let wanted = match case.scope.as_str() {
-            "everywhere" | "messages" => {
-                case.redacted.replace(&format!("[redacted:{}]", case.kind), "[REDACTED]")
-            }
+            "everywhere" | "messages" => case
+                .redacted
+                .replace(&format!("[redacted:{}]", case.kind), "[REDACTED]"),
             _ => case.text.clone(),
         };
         assert_eq!(*found, wanted, "{case:?}");
@@ -275,14 +315,30 @@ fn the_shipped_hook_finds_what_anything_touches_too() {
     let (redactor, sandbox) = (Redactor::default(), Sandbox::new());
     let texts: Vec<String> = TOKENS
         .iter()
-        .flat_map(|token| ESCAPES.iter().chain(LETTERS).map(move |before| (before, token)))
+        .flat_map(|token| {
+            ESCAPES
+                .iter()
+                .chain(LETTERS)
+                .map(move |before| (before, token))
+        })
         .map(|(before, token)| format!("a {before}{}_y b", repeated(token)))
         .collect();
     let script = "hooks.d/tool.post/10-redact-secrets.py";
-    let answer = ask(script, sandbox.path(), &json!({ "event": "tool.post", "result": texts }));
+    let answer = ask(
+        script,
+        sandbox.path(),
+        &json!({ "event": "tool.post", "result": texts }),
+    );
     let kinds = Regex::new(r"\[redacted:[a-z-]*\]").unwrap();
-    for (text, found) in texts.iter().zip(answer["update"]["result"].as_array().unwrap()) {
-        assert_eq!(*found, *kinds.replace_all(&redactor.text(text), "[REDACTED]"), "{text}");
+    for (text, found) in texts
+        .iter()
+        .zip(answer["update"]["result"].as_array().unwrap())
+    {
+        assert_eq!(
+            *found,
+            *kinds.replace_all(&redactor.text(text), "[REDACTED]"),
+            "{text}"
+        );
     }
 }
 
@@ -291,8 +347,14 @@ fn the_gate_for_commits_finds_what_its_form_alone_tells() {
     let git = |sandbox: &Sandbox, arguments: &[&str]| {
         let name = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
         let mut command = Command::new("git");
-        command.args(name).args(arguments).current_dir(sandbox.path());
-        assert!(command.output().unwrap().status.success(), "git {arguments:?}");
+        command
+            .args(name)
+            .args(arguments)
+            .current_dir(sandbox.path());
+        assert!(
+            command.output().unwrap().status.success(),
+            "git {arguments:?}"
+        );
     };
     // An answer has at most 50 findings.
     for cases in cases().chunks(40) {
@@ -313,8 +375,13 @@ fn the_gate_for_commits_finds_what_its_form_alone_tells() {
                 .filter(|it| it["line"] == line)
                 .map(|it| it["message"].as_str().unwrap())
                 .collect();
-            let abouts = RULES.iter().filter(|it| it.kind == case.kind).map(|it| it.about);
-            let is_found = abouts.into_iter().any(|it| found.iter().any(|said| said.contains(it)));
+            let abouts = RULES
+                .iter()
+                .filter(|it| it.kind == case.kind)
+                .map(|it| it.about);
+            let is_found = abouts
+                .into_iter()
+                .any(|it| found.iter().any(|said| said.contains(it)));
             assert_eq!(is_found, case.scope == "everywhere", "{case:?}: {found:?}");
             assert!(is_found || found.is_empty(), "{case:?}: {found:?}");
         }
@@ -333,7 +400,10 @@ fn what_stands_under_a_telling_key_goes_whatever_it_looks_like() {
         of(r#"{"password" : "a b", "user":"me"}"#),
         r#"{"password" : "[redacted:secret]", "user":"me"}"#
     );
-    assert_eq!(of(r#"{"x-api-key":"ab"}"#), r#"{"x-api-key":"[redacted:secret]"}"#);
+    assert_eq!(
+        of(r#"{"x-api-key":"ab"}"#),
+        r#"{"x-api-key":"[redacted:secret]"}"#
+    );
     assert_eq!(
         of(r#"{"password": 1234567, "token":3,"pin":[1234567],"accessToken":12345}"#),
         r#"{"password": "[redacted:secret]", "token":3,"pin":[1234567],"accessToken":"[redacted:secret]"}"#
@@ -352,17 +422,25 @@ fn what_stands_under_a_telling_key_goes_whatever_it_looks_like() {
 fn a_secret_behind_escapes_is_found_and_the_rest_stays_byte_for_byte() {
     let redactor = Redactor::default();
     let secret = format!("ghp_{}", "a1".repeat(18));
-    let raw =
-        format!(r#"{{"half":"\ud800","n":1e400,"a":"\u0067{}","b":"caf\u00e9"}}"#, &secret[1..]);
+    let raw = format!(
+        r#"{{"half":"\ud800","n":1e400,"a":"\u0067{}","b":"caf\u00e9"}}"#,
+        &secret[1..]
+    );
     let mut out = String::new();
     redactor.json(&raw, &mut out);
-    assert_eq!(out, r#"{"half":"\ud800","n":1e400,"a":"[redacted:github-token]","b":"caf\u00e9"}"#);
+    assert_eq!(
+        out,
+        r#"{"half":"\ud800","n":1e400,"a":"[redacted:github-token]","b":"caf\u00e9"}"#
+    );
 }
 
 #[test]
 fn an_address_is_found_where_json_escapes_its_slashes() {
     let redactor = Redactor::default();
-    let raw = format!(r#"{{"a":"https:\/\/hooks.slack.com\/services\/{}"}}"#, "T0/".repeat(10));
+    let raw = format!(
+        r#"{{"a":"https:\/\/hooks.slack.com\/services\/{}"}}"#,
+        "T0/".repeat(10)
+    );
     let mut out = String::new();
     redactor.json(&raw.replace("T0/", r"T0\/"), &mut out);
     assert_eq!(out, r#"{"a":"https://[redacted:slack-token]"}"#);
@@ -372,7 +450,10 @@ fn an_address_is_found_where_json_escapes_its_slashes() {
 fn a_users_own_rules_are_added() {
     let redactor = Redactor::new(["TICKET-[0-9]+", r"(?P<keep>pin )\d{4}", "(?i)maiden"]).unwrap();
     let text = "TICKET-12 and pin 1234 and MAIDEN";
-    assert_eq!(redactor.text(text), "[redacted:own] and pin [redacted:own] and [redacted:own]");
+    assert_eq!(
+        redactor.text(text),
+        "[redacted:own] and pin [redacted:own] and [redacted:own]"
+    );
     let mut out = String::new();
     redactor.json(r#"{"a":"TICKET-7"}"#, &mut out);
     assert_eq!(out, r#"{"a":"[redacted:own]"}"#);

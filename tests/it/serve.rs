@@ -52,7 +52,11 @@ impl Client {
                 }
             }
         });
-        Client { stdin: child.stdin.take(), child, lines }
+        Client {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+        }
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -95,7 +99,10 @@ impl Client {
     #[track_caller]
     pub(super) fn decide(&mut self, params: Value) -> Value {
         let answer = self.call("hookrun/decide", params);
-        answer.get("result").unwrap_or_else(|| panic!("{answer}")).clone()
+        answer
+            .get("result")
+            .unwrap_or_else(|| panic!("{answer}"))
+            .clone()
     }
 
     /// Asks until the answer has this status: what was read of the configuration counts for a while.
@@ -160,21 +167,76 @@ const fn case(
     event: &'static str,
     context: &'static str,
 ) -> DoorCase {
-    DoorCase { name, host, event, context }
+    DoorCase {
+        name,
+        host,
+        event,
+        context,
+    }
 }
 
 pub(super) const CASES: &[DoorCase] = &[
-    case("allowed", "native", "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#),
-    case("blocked", "native", "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"rm x"}}"#),
-    case("rewritten", "native", "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"old"}}"#),
-    case("asked", "native", "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"ask"}}"#),
-    case("failed", "native", "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"crash"}}"#),
-    case("taught", "native", "prompt.submit", r#"{"prompt":"hello","sessionId":"s"}"#),
-    case("observed", "native", "session.start", r#"{"sessionId":"s"}"#),
-    case("without a hook", "native", "turn.end", r#"{"sessionId":"s"}"#),
-    case("unknown event", "native", "tool.prae", r#"{"toolName":"bash"}"#),
+    case(
+        "allowed",
+        "native",
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#,
+    ),
+    case(
+        "blocked",
+        "native",
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"rm x"}}"#,
+    ),
+    case(
+        "rewritten",
+        "native",
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"old"}}"#,
+    ),
+    case(
+        "asked",
+        "native",
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"ask"}}"#,
+    ),
+    case(
+        "failed",
+        "native",
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"crash"}}"#,
+    ),
+    case(
+        "taught",
+        "native",
+        "prompt.submit",
+        r#"{"prompt":"hello","sessionId":"s"}"#,
+    ),
+    case(
+        "observed",
+        "native",
+        "session.start",
+        r#"{"sessionId":"s"}"#,
+    ),
+    case(
+        "without a hook",
+        "native",
+        "turn.end",
+        r#"{"sessionId":"s"}"#,
+    ),
+    case(
+        "unknown event",
+        "native",
+        "tool.prae",
+        r#"{"toolName":"bash"}"#,
+    ),
     case("malformed key", "native", "tool.pre", r#"{"toolName":7}"#),
-    case("another host's keys", "native", "tool.pre", r#"{"tool_name":"Bash","session_id":"s"}"#),
+    case(
+        "another host's keys",
+        "native",
+        "tool.pre",
+        r#"{"tool_name":"Bash","session_id":"s"}"#,
+    ),
     case(
         "claude, blocked",
         "claude",
@@ -187,7 +249,12 @@ pub(super) const CASES: &[DoorCase] = &[
         "PreToolUse",
         r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"old"}}"#,
     ),
-    case("claude, new event", "claude", "Sunrise", r#"{"hook_event_name":"Sunrise"}"#),
+    case(
+        "claude, new event",
+        "claude",
+        "Sunrise",
+        r#"{"hook_event_name":"Sunrise"}"#,
+    ),
     case(
         "copilot, blocked",
         "copilot",

@@ -19,14 +19,19 @@ const TWICE: &str = "print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'r
 
 /// The text of an example in the documentation.
 fn example(name: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/served").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/served")
+        .join(name);
     fs::read_to_string(file).unwrap()
 }
 
 /// A hook in Python that stays up and answers each request by `body`, which has `request`, `event`
 /// (the context), and sets `effects`.
 fn served(body: &str) -> String {
-    let body = body.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let body = body
+        .lines()
+        .map(|line| format!("    {line}\n"))
+        .collect::<String>();
     format!(
         "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os, sys, time\n\
          def answer(id, effects):\n\

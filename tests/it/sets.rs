@@ -28,7 +28,9 @@ pub(crate) struct Sets {
 impl Sets {
     /// With a repository `r` that has a set of one rule, tagged `v1`.
     pub(crate) fn new() -> Sets {
-        let sets = Sets { sandbox: Sandbox::new() };
+        let sets = Sets {
+            sandbox: Sandbox::new(),
+        };
         let sets = sets.repository("r", &[("hookset.toml", ABOUT), ("hookrun.toml", GUARD)]);
         sets.git("r", &["tag", "v1"]).exits(0);
         sets
@@ -45,18 +47,23 @@ impl Sets {
     pub(crate) fn repository(self, name: &str, files: &[(&str, &str)]) -> Sets {
         fs::create_dir(self.sandbox.at(name)).unwrap();
         self.git(name, &["init", "-q", "-b", "main"]).exits(0);
-        let sets = files.iter().fold(self, |sets, (file, text)| sets.file(name, file, text));
+        let sets = files
+            .iter()
+            .fold(self, |sets, (file, text)| sets.file(name, file, text));
         sets.commit(name);
         sets
     }
 
     pub(crate) fn file(self, folder: &str, file: &str, text: &str) -> Sets {
-        Sets { sandbox: self.sandbox.script(&format!("{folder}/{file}"), text) }
+        Sets {
+            sandbox: self.sandbox.script(&format!("{folder}/{file}"), text),
+        }
     }
 
     pub(crate) fn commit(&self, repository: &str) {
         self.git(repository, &["add", "-A"]).exits(0);
-        self.git(repository, &["commit", "-q", "-m", "x", "--allow-empty"]).exits(0);
+        self.git(repository, &["commit", "-q", "-m", "x", "--allow-empty"])
+            .exits(0);
     }
 
     /// The commit that a name means.
@@ -67,8 +74,13 @@ impl Sets {
 
     pub(crate) fn git(&self, repository: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new("git");
-        command.args(arguments).env_clear().current_dir(self.sandbox.at(repository));
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.sandbox.at("home"));
+        command
+            .args(arguments)
+            .env_clear()
+            .current_dir(self.sandbox.at(repository));
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.sandbox.at("home"));
         command.env("GIT_CONFIG_NOSYSTEM", "1");
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "a");
@@ -82,7 +94,10 @@ impl Sets {
     }
 
     pub(crate) fn sets(&self, arguments: &[&str]) -> Ran {
-        let all: Vec<&str> = ["sets"].into_iter().chain(arguments.iter().copied()).collect();
+        let all: Vec<&str> = ["sets"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
         self.sandbox.hookrun(&all, b"")
     }
 
@@ -108,13 +123,26 @@ impl Sets {
 #[test]
 fn the_hooks_of_a_set_decide_and_are_shown_with_its_name() {
     let sets = Sets::new();
-    sets.add("base", "r", "v1").exits(0).prints("added base v1").prints("2 files");
-    assert_eq!(sets.sandbox.read("hookrun.toml"), "[sets.base]\ngit = \"r\"\nrev = \"v1\"\n");
+    sets.add("base", "r", "v1")
+        .exits(0)
+        .prints("added base v1")
+        .prints("2 files");
+    assert_eq!(
+        sets.sandbox.read("hookrun.toml"),
+        "[sets.base]\ngit = \"r\"\nrev = \"v1\"\n"
+    );
     sets.force_push().blocks("no force: git push --force");
     sets.sandbox.run_shell("git push").allows();
-    sets.sandbox.hookrun(&["list"], b"").exits(0).prints("(project layer, set base)");
-    sets.sandbox.hookrun(&["show", "hookrun.toml:1"], b"").prints("(project layer, set base)");
-    sets.sandbox.hookrun(&["why", "--decision", "block"], b"").prints("set base)");
+    sets.sandbox
+        .hookrun(&["list"], b"")
+        .exits(0)
+        .prints("(project layer, set base)");
+    sets.sandbox
+        .hookrun(&["show", "hookrun.toml:1"], b"")
+        .prints("(project layer, set base)");
+    sets.sandbox
+        .hookrun(&["why", "--decision", "block"], b"")
+        .prints("set base)");
     let list = sets.sandbox.json(&["list", "--format", "json"]);
     assert_eq!(list["hooks"][0]["set"], "base");
     sets.sandbox.hookrun(&["validate"], b"").exits(0);
@@ -130,40 +158,61 @@ fn the_lock_has_the_commit_and_the_digest_and_is_written_only_when_it_changes() 
     let body = format!(
         "name = \"base\"\nsource = \"git+r\"\nrev = \"v1\"\ncommit = \"{commit}\"\ntree = \"{tree}\"\nfiles = 2\n"
     );
-    assert!(lock.ends_with(&format!("version = 1\n\n[[set]]\n{body}")), "{lock}");
+    assert!(
+        lock.ends_with(&format!("version = 1\n\n[[set]]\n{body}")),
+        "{lock}"
+    );
     let wanted = json!({ "name": "base", "source": "git+r", "rev": "v1", "commit": commit,
         "tree": tree, "files": 2, "layer": "project", "file": "hookrun.toml", "line": 1,
         "folder": sets.store()[0] });
     assert_eq!(list["sets"][0], wanted);
-    let before = fs::metadata(sets.sandbox.at("hookrun.lock")).unwrap().modified().unwrap();
+    let before = fs::metadata(sets.sandbox.at("hookrun.lock"))
+        .unwrap()
+        .modified()
+        .unwrap();
     sets.sets(&["update"]).exits(0).prints("unchanged base v1");
-    let after = fs::metadata(sets.sandbox.at("hookrun.lock")).unwrap().modified().unwrap();
+    let after = fs::metadata(sets.sandbox.at("hookrun.lock"))
+        .unwrap()
+        .modified()
+        .unwrap();
     assert_eq!(before, after);
 }
 
 #[test]
 fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
     let sets = Sets::new();
-    let sets =
-        Sets { sandbox: sets.sandbox.file("hookrun.toml", "[sets.base]\ngit = 'r'\nrev = 'v1'\n") };
+    let sets = Sets {
+        sandbox: sets
+            .sandbox
+            .file("hookrun.toml", "[sets.base]\ngit = 'r'\nrev = 'v1'\n"),
+    };
     let update = "run `hookrun sets update base`";
     let ran = sets.sandbox.run_shell("ls");
-    ran.blocks_saying("hookrun.toml:1:7: the set `base` is not in hookrun.lock").says(update);
+    ran.blocks_saying("hookrun.toml:1:7: the set `base` is not in hookrun.lock")
+        .says(update);
     sets.sets(&["verify"]).exits(1).says(update);
     sets.sets(&["list"]).exits(1).prints(update);
-    sets.sets(&["update", "base"]).exits(0).prints("updated base v1");
+    sets.sets(&["update", "base"])
+        .exits(0)
+        .prints("updated base v1");
     sets.sandbox.run_shell("ls").allows();
 
     // Declared otherwise than it is locked.
     sets.edit("hookrun.toml", "'v1'", "'main'");
-    sets.sandbox.run_shell("ls").blocks_saying("another source or `rev`").says(update);
+    sets.sandbox
+        .run_shell("ls")
+        .blocks_saying("another source or `rev`")
+        .says(update);
     sets.edit("hookrun.toml", "'main'", "'v1'");
     sets.sandbox.run_shell("ls").allows();
 
     // A machine that has not seen it.
     fs::remove_dir_all(&sets.store()[0]).unwrap();
     let verify = "run `hookrun sets verify`";
-    sets.sandbox.run_shell("ls").blocks_saying("is not on this machine yet").says(verify);
+    sets.sandbox
+        .run_shell("ls")
+        .blocks_saying("is not on this machine yet")
+        .says(verify);
     sets.sets(&["verify"]).exits(0).prints("fetched base v1");
     sets.sets(&["verify"]).exits(0).prints("ok base v1");
     sets.sandbox.run_shell("ls").allows();
@@ -172,28 +221,63 @@ fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
     let without = |command: &mut Command| {
         command.env_remove("HOME");
     };
-    let ran = sets.sandbox.hookrun_as(without, &["run", "tool.pre"], b"{}");
+    let ran = sets
+        .sandbox
+        .hookrun_as(without, &["run", "tool.pre"], b"{}");
     ran.blocks_saying("there is no home folder");
 }
 
 #[test]
 fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
     for (text, wanted) in [
-        ("[sets.a]\ngit = 'r'\n", "1:7: the set `a` has no `rev` [name a tag: `rev = \"v1.0\"`]"),
-        ("[sets.a]\nrev = 'r'\n", "1:7: the set `a` does not say where it comes from"),
-        ("[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n", "1:7: the set `a` has two of"),
-        ("[sets.a]\npath = 'r'\narchive = 'r'\n", "1:7: the set `a` has two of"),
-        ("[sets.a]\narchive = 'r'\nrev = 'v'\n", "1:7: the set `a` has a `rev`, and only"),
-        ("[sets.a]\narchive = 'r'\nallowed_signers = 'f'\n", "1:7: the set `a` has no `git`"),
+        (
+            "[sets.a]\ngit = 'r'\n",
+            "1:7: the set `a` has no `rev` [name a tag: `rev = \"v1.0\"`]",
+        ),
+        (
+            "[sets.a]\nrev = 'r'\n",
+            "1:7: the set `a` does not say where it comes from",
+        ),
+        (
+            "[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n",
+            "1:7: the set `a` has two of",
+        ),
+        (
+            "[sets.a]\npath = 'r'\narchive = 'r'\n",
+            "1:7: the set `a` has two of",
+        ),
+        (
+            "[sets.a]\narchive = 'r'\nrev = 'v'\n",
+            "1:7: the set `a` has a `rev`, and only",
+        ),
+        (
+            "[sets.a]\narchive = 'r'\nallowed_signers = 'f'\n",
+            "1:7: the set `a` has no `git`",
+        ),
         (
             "[sets.a]\npath = 'r'\nrev = 'v'\n",
             "1:7: the set `a` has a `rev`, and only one of `git` has it",
         ),
-        ("[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n", "2:7: `ext::sh` is no repository"),
-        ("[sets.a]\ngit = 'r'\nrev = '-v'\n", "3:7: `-v` is no name of a tag"),
-        ("[sets.a]\ngit = 'r'\nref = 'v'\n", "3:1: unknown key `ref` [did you mean `rev`?]"),
-        ("[sets.a]\narchive = 'http://x/y'\n", "2:11: `http://x/y` is no archive"),
-        ("[sets.'../a']\npath = 'r'\n", "1:7: `../a` cannot be the name of a set"),
+        (
+            "[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n",
+            "2:7: `ext::sh` is no repository",
+        ),
+        (
+            "[sets.a]\ngit = 'r'\nrev = '-v'\n",
+            "3:7: `-v` is no name of a tag",
+        ),
+        (
+            "[sets.a]\ngit = 'r'\nref = 'v'\n",
+            "3:1: unknown key `ref` [did you mean `rev`?]",
+        ),
+        (
+            "[sets.a]\narchive = 'http://x/y'\n",
+            "2:11: `http://x/y` is no archive",
+        ),
+        (
+            "[sets.'../a']\npath = 'r'\n",
+            "1:7: `../a` cannot be the name of a set",
+        ),
         ("sets = 3\n", "1:8: `sets` takes a table"),
         ("[sets]\na = 3\n", "2:5: a set is not a table"),
     ] {
@@ -210,28 +294,47 @@ fn a_branch_is_followed_by_update_alone_and_a_whole_commit_never_moves() {
     sets.add("base", "r", "main").exits(0);
     let first = sets.commit_of("r", "main");
     sets.add("fixed", "r", &first).exits(0).prints("fixed");
-    let sets = sets.file("r", "hookrun.toml", "[[rule]]\nruns = 'git push'\ndeny = 'never'\n");
+    let sets = sets.file(
+        "r",
+        "hookrun.toml",
+        "[[rule]]\nruns = 'git push'\ndeny = 'never'\n",
+    );
     sets.commit("r");
     sets.force_push().blocks_saying("no force");
-    sets.sets(&["update"]).exits(0).prints("updated base").prints("unchanged fixed");
+    sets.sets(&["update"])
+        .exits(0)
+        .prints("updated base")
+        .prints("unchanged fixed");
     sets.force_push().blocks_saying("never");
 }
 
 #[test]
 fn sets_of_folders_are_copied_too_and_a_user_has_sets_for_all_projects() {
-    let sandbox = Sandbox::new().file("s/hookset.toml", ABOUT).file("s/hookrun.toml", GUARD);
+    let sandbox = Sandbox::new()
+        .file("s/hookset.toml", ABOUT)
+        .file("s/hookrun.toml", GUARD);
     let sets = Sets { sandbox };
     sets.sets(&["add", "own", "--path", "s", "--user"]).exits(0);
     let text = sets.sandbox.read("home/.config/hookrun/hookrun.toml");
-    let added = format!("[sets.own]\npath = \"{}\"\n", sets.sandbox.at("s").display());
+    let added = format!(
+        "[sets.own]\npath = \"{}\"\n",
+        sets.sandbox.at("s").display()
+    );
     assert!(text.ends_with(&added), "{text}");
     sets.force_push().blocks_saying("no force");
-    sets.sandbox.hookrun(&["list"], b"").prints("(user layer, set own)");
+    sets.sandbox
+        .hookrun(&["list"], b"")
+        .prints("(user layer, set own)");
     let sets = sets.file("s", "hookrun.toml", "");
     sets.force_push().blocks_saying("no force");
     let again = sets.sets(&["add", "own", "--path", "s", "--user"]);
-    again.exits(2).says("has a set `own` already").says("change its `path` there");
-    sets.sets(&["add", "none", "--path", "home"]).exits(2).says("has no hookset.toml");
+    again
+        .exits(2)
+        .says("has a set `own` already")
+        .says("change its `path` there");
+    sets.sets(&["add", "none", "--path", "home"])
+        .exits(2)
+        .says("has no hookset.toml");
 }
 
 #[test]
@@ -241,10 +344,16 @@ fn why_says_who_declares_a_set_and_what_it_brings() {
     sets.commit("r");
     sets.add("base", "r", "main").exits(0);
     let ran = sets.sets(&["why", "base"]);
-    ran.exits(0).prints("declared hookrun.toml:1 (project layer)").prints("from     git+r");
-    ran.prints("10-look.sh  tool.pre").prints("    hooks.d/tool.pre/10-look.sh\n");
+    ran.exits(0)
+        .prints("declared hookrun.toml:1 (project layer)")
+        .prints("from     git+r");
+    ran.prints("10-look.sh  tool.pre")
+        .prints("    hooks.d/tool.pre/10-look.sh\n");
     ran.prints("hookrun.toml:1  tool.pre  runs git push --force");
-    sets.sets(&["why", "bse"]).exits(2).says("no set `bse` is declared").says("`base`?");
+    sets.sets(&["why", "bse"])
+        .exits(2)
+        .says("no set `bse` is declared")
+        .says("`base`?");
 }
 
 #[test]
@@ -265,7 +374,10 @@ fn cases_of_a_project_see_the_hooks_of_its_sets() {
     let case = "[[case]]\nname = 'force'\nevent = 'tool.pre'\ncontext.toolName = 'bash'\n\
                 context.toolInput.command = 'git push --force'\nexpect.decision = 'block'\n";
     let sets = Sets::added().file("tests", "force.toml", case);
-    sets.sandbox.hookrun(&["test", "--suite"], b"").exits(0).prints("1 case");
+    sets.sandbox
+        .hookrun(&["test", "--suite"], b"")
+        .exits(0)
+        .prints("1 case");
 }
 
 #[test]
@@ -274,11 +386,19 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     let sets = Sets::new().file("r", "hookrun.toml", &format!("{GUARD}{own}"));
     sets.commit("r");
     sets.add("base", "r", "main").exits(0);
-    sets.sandbox.run_shell("ls").blocks_saying("a set cannot say `sets`");
-    let sets = sets.file("r", "hookrun.toml", &format!("{GUARD}[log]\nenabled = false\n"));
+    sets.sandbox
+        .run_shell("ls")
+        .blocks_saying("a set cannot say `sets`");
+    let sets = sets.file(
+        "r",
+        "hookrun.toml",
+        &format!("{GUARD}[log]\nenabled = false\n"),
+    );
     sets.commit("r");
     sets.sets(&["update"]).exits(0);
-    sets.sandbox.run_shell("ls").blocks_saying("a set cannot say `log.enabled`");
+    sets.sandbox
+        .run_shell("ls")
+        .blocks_saying("a set cannot say `log.enabled`");
 }
 
 /// How a program is called is written into a file by one of that name.
@@ -288,7 +408,10 @@ fn with_spy(sets: &Sets, program: &str) -> impl FnOnce(&mut Command) + use<> {
     let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", log.display());
     write_program(&bin.join(program), &text);
     move |command| {
-        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+        command.env(
+            "PATH",
+            format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
+        );
     }
 }
 
@@ -319,6 +442,8 @@ fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
     assert_eq!(before["decision"], "block");
     sets.sandbox.has_no_file("spy.log");
     // The spy is one: a command that fetches starts it.
-    sets.sandbox.hookrun_as(with_spy(&sets, "git"), &["sets", "update"], b"").exits(2);
+    sets.sandbox
+        .hookrun_as(with_spy(&sets, "git"), &["sets", "update"], b"")
+        .exits(2);
     sets.sandbox.has_file("spy.log");
 }

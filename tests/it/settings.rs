@@ -64,12 +64,18 @@ fn every_bucket_is_bound_to_its_event_and_its_hooks_have_the_names_of_loom() {
         "onComplete",
         "onError",
     ];
-    let hooks: Value = keys.iter().map(|key| (key.to_string(), log.clone())).collect();
+    let hooks: Value = keys
+        .iter()
+        .map(|key| (key.to_string(), log.clone()))
+        .collect();
     let sandbox = profile(&hooks);
     let list = sandbox.json(&["list", FILE[0], FILE[1], "--format", "json"]);
     let mut found: Vec<String> = Vec::new();
     for hook in list["hooks"].as_array().unwrap() {
-        assert_eq!((&hook["layer"], &hook["file"]), (&json!("explicit"), &json!(FILE[1])));
+        assert_eq!(
+            (&hook["layer"], &hook["file"]),
+            (&json!("explicit"), &json!(FILE[1]))
+        );
         assert!(hook["line"].as_u64() > Some(1), "{hook}");
         found.push(format!(
             "{} {}",
@@ -95,7 +101,10 @@ fn every_bucket_is_bound_to_its_event_and_its_hooks_have_the_names_of_loom() {
 fn show_names_the_line_of_an_entry() {
     let sandbox = written("{\n \"hooks\": {\n  \"onStart\": [\n   {\"action\": \"log\"}]}}\n");
     let shown = sandbox.hookrun(&["show", "hooks.onStart[0]:log", FILE[0], FILE[1]], b"");
-    shown.exits(0).prints("shop/agent.json:4 (explicit layer)").prints("loom");
+    shown
+        .exits(0)
+        .prints("shop/agent.json:4 (explicit layer)")
+        .prints("loom");
 }
 
 #[test]
@@ -107,16 +116,27 @@ fn a_log_tells_names_and_sizes_and_never_what_a_tool_was_given() {
     let log = sandbox.read("state/hookrun/actions.log");
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines.len(), 2, "{log}");
-    assert!(lines[0].ends_with("Z warn [shop] tool.pre tool=send_mail turn=3"), "{log}");
+    assert!(
+        lines[0].ends_with("Z warn [shop] tool.pre tool=send_mail turn=3"),
+        "{log}"
+    );
     assert!(lines[1].contains("Z info [shop] tool.pre"), "{log}");
 }
 
 #[test]
 fn a_profile_without_a_name_is_called_as_its_folder() {
     let sandbox = written(r#"{ "hooks": { "onStart": [{ "action": "log" }] } }"#);
-    run(&sandbox, "session.start", &json!({ "sessionId": "s-9", "model": "m" })).allows();
+    run(
+        &sandbox,
+        "session.start",
+        &json!({ "sessionId": "s-9", "model": "m" }),
+    )
+    .allows();
     let log = sandbox.read("state/hookrun/actions.log");
-    assert!(log.contains("[shop] session.start model=m session=s-9\n"), "{log}");
+    assert!(
+        log.contains("[shop] session.start model=m session=s-9\n"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -128,9 +148,15 @@ fn an_event_is_saved_as_one_line_below_the_folder_of_the_profile() {
         run(&sandbox, "session.end", &context).allows();
     }
     let saved = sandbox.read("shop/runs/log.jsonl");
-    let lines: Vec<Value> = saved.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = saved
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines.len(), 2, "{saved}");
-    assert_eq!((&lines[1]["v"], &lines[1]["profile"]), (&json!(1), &json!("shop")));
+    assert_eq!(
+        (&lines[1]["v"], &lines[1]["profile"]),
+        (&json!(1), &json!("shop"))
+    );
     assert_eq!(lines[1]["event"], "session.end");
     assert_eq!(lines[1]["context"]["reason"], "end_turn");
     assert_eq!(lines[1]["context"]["turnIndex"], 2);
@@ -141,11 +167,19 @@ fn an_event_is_saved_as_one_line_below_the_folder_of_the_profile() {
 fn nothing_is_saved_through_a_link_out_of_the_folder_of_the_profile() {
     for (link, path, wanted) in [
         ("shop/runs", "runs/deep/log.jsonl", "a link leads out of"),
-        ("shop/log.jsonl", "log.jsonl", "shop/log.jsonl cannot be written"),
+        (
+            "shop/log.jsonl",
+            "log.jsonl",
+            "shop/log.jsonl cannot be written",
+        ),
     ] {
         let hooks = json!({ "onToolCall": [{ "action": "save_json", "path": path }] });
         let sandbox = profile(&hooks).file("outside/log.jsonl", "");
-        let target = if path == "log.jsonl" { "outside/log.jsonl" } else { "outside" };
+        let target = if path == "log.jsonl" {
+            "outside/log.jsonl"
+        } else {
+            "outside"
+        };
         symlink(sandbox.at(target), sandbox.at(link)).unwrap();
         let arguments = ["test", "tool.pre", FILE[0], FILE[1]];
         let report = sandbox.hookrun(&arguments, tool("read").to_string().as_bytes());
@@ -164,7 +198,9 @@ fn a_log_in_a_folder_that_others_may_write_is_not_written() {
     fs::set_permissions(sandbox.at("state/hookrun"), mode).unwrap();
     let arguments = ["test", "tool.pre", FILE[0], FILE[1]];
     let report = sandbox.hookrun(&arguments, tool("read").to_string().as_bytes());
-    report.exits(0).prints("the log of actions cannot be written: others may write");
+    report
+        .exits(0)
+        .prints("the log of actions cannot be written: others may write");
     sandbox.has_no_file("state/hookrun/actions.log");
 }
 
@@ -177,12 +213,23 @@ fn half_a_file_is_an_error_wherever_it_ends() {
     let text = json!({ "name": "shop", "hooks": hooks }).to_string();
     let sandbox = Sandbox::new();
     let file = sandbox.at("agent.json");
-    let choice = Choice { settings: vec![file.clone()], ..Choice::default() };
-    let env = Environment { cwd: sandbox.path().to_path_buf(), ..Environment::default() };
+    let choice = Choice {
+        settings: vec![file.clone()],
+        ..Choice::default()
+    };
+    let env = Environment {
+        cwd: sandbox.path().to_path_buf(),
+        ..Environment::default()
+    };
     for end in 0..=text.len() {
         fs::write(&file, &text.as_bytes()[..end]).unwrap();
         let config = Config::load(&choice, &env, ConfigScope::All);
-        assert_eq!(config.has_errors(), end < text.len(), "{end}: {:?}", config.problems);
+        assert_eq!(
+            config.has_errors(),
+            end < text.len(),
+            "{end}: {:?}",
+            config.problems
+        );
         assert_eq!(config.hooks.len(), if end < text.len() { 0 } else { 3 });
     }
 }
@@ -192,8 +239,10 @@ fn what_cannot_be_saved_is_told_and_stops_no_tool() {
     let hooks = json!({ "onToolCall": [{ "action": "save_json", "path": "runs" }] });
     let sandbox = profile(&hooks).file("shop/runs/x", "");
     run(&sandbox, "tool.pre", &tool("read")).allows();
-    let report = sandbox
-        .hookrun(&["test", "tool.pre", FILE[0], FILE[1]], tool("read").to_string().as_bytes());
+    let report = sandbox.hookrun(
+        &["test", "tool.pre", FILE[0], FILE[1]],
+        tool("read").to_string().as_bytes(),
+    );
     report.exits(0).prints("shop/runs cannot be written");
 }
 
@@ -228,7 +277,10 @@ fn a_command_runs_by_the_shell_where_the_operator_allows_it() {
     let sandbox = profile(&hooks).variable(ALLOW_COMMANDS, "1");
     run(&sandbox, "tool.pre", &tool("read")).exits(0);
     let got: Value = serde_json::from_str(&sandbox.read("got.json")).unwrap();
-    assert_eq!((&got["event"], &got["toolName"]), (&json!("tool.pre"), &json!("read")));
+    assert_eq!(
+        (&got["event"], &got["toolName"]),
+        (&json!("tool.pre"), &json!("read"))
+    );
     let sandbox = sandbox.file("stop", "");
     run(&sandbox, "tool.pre", &tool("read")).blocks("not now");
 }
@@ -236,12 +288,18 @@ fn a_command_runs_by_the_shell_where_the_operator_allows_it() {
 #[test]
 fn a_command_is_an_error_until_exactly_1_allows_it() {
     let hooks = json!({ "onToolEnd": [{ "action": "command", "command": "touch marker" }] });
-    let wanted =
-        ["error shop/agent.json:7:19: `command` is off: a profile may come from anywhere \
-         [read what it runs, then set OWNWARE_ALLOW_COMMAND_HOOKS=1; or drop it]"];
-    for sandbox in [profile(&hooks), profile(&hooks).variable(ALLOW_COMMANDS, "true")] {
+    let wanted = [
+        "error shop/agent.json:7:19: `command` is off: a profile may come from anywhere \
+         [read what it runs, then set OWNWARE_ALLOW_COMMAND_HOOKS=1; or drop it]",
+    ];
+    for sandbox in [
+        profile(&hooks),
+        profile(&hooks).variable(ALLOW_COMMANDS, "true"),
+    ] {
         assert_eq!(problems(&sandbox), wanted);
-        run(&sandbox, "tool.post", &tool("read")).exits(0).says("`command` is off");
+        run(&sandbox, "tool.post", &tool("read"))
+            .exits(0)
+            .says("`command` is off");
         sandbox.has_no_file("marker");
     }
 }
@@ -257,12 +315,25 @@ fn the_kill_switch_lets_nothing_run_and_says_so() {
     run(&sandbox, "tool.pre", &tool("read")).allows();
     sandbox.has_no_file("marker");
     let list = sandbox.json(&["list", FILE[0], FILE[1], "--format", "json"]);
-    let idle: Vec<&Value> =
-        list["hooks"].as_array().unwrap().iter().map(|hook| &hook["idle"]).collect();
-    assert_eq!(idle, ["OWNWARE_DISABLE_HOOKS = 1", "OWNWARE_DISABLE_HOOKS = 1"]);
+    let idle: Vec<&Value> = list["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hook| &hook["idle"])
+        .collect();
+    assert_eq!(
+        idle,
+        ["OWNWARE_DISABLE_HOOKS = 1", "OWNWARE_DISABLE_HOOKS = 1"]
+    );
     let found = problems(&sandbox).join("\n");
-    assert!(found.contains("OWNWARE_DISABLE_HOOKS=1: none of its hooks runs"), "{found}");
-    assert!(found.contains("`nonsense` is no URL") && !found.contains("error "), "{found}");
+    assert!(
+        found.contains("OWNWARE_DISABLE_HOOKS=1: none of its hooks runs"),
+        "{found}"
+    );
+    assert!(
+        found.contains("`nonsense` is no URL") && !found.contains("error "),
+        "{found}"
+    );
     let report = sandbox.hookrun(&["test", "tool.pre", FILE[0], FILE[1]], b"{}");
     report.exits(0).prints("OWNWARE_DISABLE_HOOKS = 1");
     let other = profile(&hooks).variable(KILL_SWITCH, "yes");
@@ -296,10 +367,19 @@ fn a_webhook_sends_the_event_and_changes_nothing() {
     let sandbox = profile(&json!({ "onToolCall": [{ "action": "webhook", "url": url }] }));
     run(&sandbox, "tool.pre", &tool("send_mail")).allows();
     let request = served.join().unwrap();
-    assert!(request.starts_with("POST /hook?a=$HOME&b=' HTTP/1.1\r\n"), "{request}");
-    assert!(request.contains("content-type: application/json\r\n"), "{request}");
+    assert!(
+        request.starts_with("POST /hook?a=$HOME&b=' HTTP/1.1\r\n"),
+        "{request}"
+    );
+    assert!(
+        request.contains("content-type: application/json\r\n"),
+        "{request}"
+    );
     let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-    assert_eq!((&body["profile"], &body["event"]), (&json!("shop"), &json!("tool.pre")));
+    assert_eq!(
+        (&body["profile"], &body["event"]),
+        (&json!("shop"), &json!("tool.pre"))
+    );
     assert_eq!(body["context"]["toolInput"]["to"], "a@b.c");
 }
 
@@ -340,7 +420,10 @@ fn without_curl_a_webhook_cannot_start_and_stops_no_tool() {
     let sandbox = sandbox.variable("PATH", &path);
     run(&sandbox, "tool.pre", &tool("read")).exits(0);
     let found = problems(&sandbox).join("\n");
-    assert!(found.contains("cannot start: no program `curl` in PATH [install it"), "{found}");
+    assert!(
+        found.contains("cannot start: no program `curl` in PATH [install it"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -448,19 +531,40 @@ fn every_mistake_is_found_at_once_with_its_place() {
 #[test]
 fn a_file_of_no_shape_that_is_known_is_refused() {
     for (text, wanted) in [
-        ("{", "error shop/agent.json:1:1: not valid JSON: EOF while parsing an object"),
-        ("{ // x\n}", "error shop/agent.json:1:3: not valid JSON: key must be a string"),
-        ("[]", "error shop/agent.json:1:1: the file is not an object but a list"),
-        ("{\"hooks\": 1}", "error shop/agent.json:1:11: `hooks` is not an object but 1"),
-        ("{\"hook\": {}}", "error shop/agent.json:1:2: unknown key `hook`"),
+        (
+            "{",
+            "error shop/agent.json:1:1: not valid JSON: EOF while parsing an object",
+        ),
+        (
+            "{ // x\n}",
+            "error shop/agent.json:1:3: not valid JSON: key must be a string",
+        ),
+        (
+            "[]",
+            "error shop/agent.json:1:1: the file is not an object but a list",
+        ),
+        (
+            "{\"hooks\": 1}",
+            "error shop/agent.json:1:11: `hooks` is not an object but 1",
+        ),
+        (
+            "{\"hook\": {}}",
+            "error shop/agent.json:1:2: unknown key `hook`",
+        ),
         (
             "{\"hooks\": {\"PreToolUsage\": []}}",
             "error shop/agent.json:1:12: no known settings have a key `PreToolUsage`",
         ),
-        ("{}", "warning shop/agent.json:1:1: it has no `hooks`, so nothing of it runs"),
+        (
+            "{}",
+            "warning shop/agent.json:1:1: it has no `hooks`, so nothing of it runs",
+        ),
     ] {
         let found = problems(&written(text)).join("\n");
-        assert!(found.lines().any(|line| line.starts_with(wanted)), "{text}: {found}");
+        assert!(
+            found.lines().any(|line| line.starts_with(wanted)),
+            "{text}: {found}"
+        );
         let closed = wanted.starts_with("error");
         let ran = run(&written(text), "tool.pre", &tool("read"));
         assert_eq!(ran.status, if closed { 2 } else { 0 }, "{text}: {ran:?}");
@@ -476,13 +580,21 @@ fn a_file_of_no_shape_that_is_known_is_refused() {
 #[test]
 fn settings_stand_alone_unless_others_are_named_too() {
     let hooks = json!({ "onToolCall": [{ "action": "log" }] });
-    let sandbox = profile(&hooks).hook("10-project.sh", "").hook("20-more.sh", "");
+    let sandbox = profile(&hooks)
+        .hook("10-project.sh", "")
+        .hook("20-more.sh", "");
     let own = "hooks.onToolCall[0]:log";
     assert_eq!(sandbox.order("tool.pre", FILE), [own]);
     let all = [FILE, &["--discover"]].concat();
-    assert_eq!(sandbox.order("tool.pre", &all), ["10-project.sh", "20-more.sh", own]);
+    assert_eq!(
+        sandbox.order("tool.pre", &all),
+        ["10-project.sh", "20-more.sh", own]
+    );
     let both = [FILE, &["--hooks", "hooks.d"]].concat();
-    assert_eq!(sandbox.order("tool.pre", &both), ["10-project.sh", "20-more.sh", own]);
+    assert_eq!(
+        sandbox.order("tool.pre", &both),
+        ["10-project.sh", "20-more.sh", own]
+    );
     // A file that is named twice counts once.
     assert_eq!(sandbox.order("tool.pre", &[FILE, FILE].concat()), [own]);
     let alone = sandbox.hookrun(&["list", "--discover"], b"");
@@ -494,8 +606,17 @@ fn two_profiles_may_be_read_together() {
     let sandbox = profile(&json!({ "onToolCall": [{ "action": "log" }] }));
     let text = r#"{ "name": "b", "hooks": { "onToolCall": [{ "action": "log" }] } }"#;
     let sandbox = sandbox.file("b.json", text);
-    let arguments = ["run", "tool.pre", "--settings", "b.json", "--settings", "shop/agent.json"];
-    sandbox.hookrun(&arguments, tool("read").to_string().as_bytes()).allows();
+    let arguments = [
+        "run",
+        "tool.pre",
+        "--settings",
+        "b.json",
+        "--settings",
+        "shop/agent.json",
+    ];
+    sandbox
+        .hookrun(&arguments, tool("read").to_string().as_bytes())
+        .allows();
     let log = sandbox.read("state/hookrun/actions.log");
     let of = |line: &str| line.split(' ').nth(2).unwrap().to_string();
     assert_eq!(log.lines().map(of).collect::<Vec<_>>(), ["[b]", "[shop]"]);

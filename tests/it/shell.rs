@@ -22,10 +22,19 @@ fn command(command: &ShellCommand) -> String {
         .assigns
         .iter()
         .map(|one| format!("{}={}", one.name, one.value.as_deref().unwrap_or("?")));
-    let words = std::iter::once(&command.program).chain(&command.args).map(word);
-    let redirects =
-        command.redirects.iter().map(|one| format!("{}{}", one.operator, word(&one.target)));
-    through.chain(assigns).chain(words).chain(redirects).collect::<Vec<_>>().join(" ")
+    let words = std::iter::once(&command.program)
+        .chain(&command.args)
+        .map(word);
+    let redirects = command
+        .redirects
+        .iter()
+        .map(|one| format!("{}{}", one.operator, word(&one.target)));
+    through
+        .chain(assigns)
+        .chain(words)
+        .chain(redirects)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn word(word: &ShellWord) -> String {
@@ -35,5 +44,9 @@ fn word(word: &ShellWord) -> String {
     } else {
         text.to_string()
     };
-    if word.is_pattern { quoted + "…" } else { quoted }
+    if word.is_pattern {
+        quoted + "…"
+    } else {
+        quoted
+    }
 }

@@ -17,7 +17,9 @@ fn hooks() -> PathBuf {
 /// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let found = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-    found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    found
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 /// The event of a file in `hooks.d`: its folder's, or the command that it is itself.
@@ -25,19 +27,26 @@ fn event(folder: &str, file: &str) -> String {
     if folder != "command" {
         return folder.to_string();
     }
-    format!("command.{}", Path::new(file).file_stem().unwrap().to_string_lossy())
+    format!(
+        "command.{}",
+        Path::new(file).file_stem().unwrap().to_string_lossy()
+    )
 }
 
 #[test]
 fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
     let asked = asked_by(&hooks());
-    let folders = names(&hooks()).into_iter().filter(|name| hooks().join(name).is_dir());
+    let folders = names(&hooks())
+        .into_iter()
+        .filter(|name| hooks().join(name).is_dir());
     let folders = folders.filter(|name| !["lib", "tests"].contains(&name.as_str()));
     let shipped: BTreeSet<(String, String)> = folders
         .flat_map(|folder| {
             let files = names(&hooks().join(&folder)).into_iter();
             let files = files.filter(|file| !file.starts_with('.'));
-            files.map(|file| (event(&folder, &file), file)).collect::<Vec<_>>()
+            files
+                .map(|file| (event(&folder, &file), file))
+                .collect::<Vec<_>>()
         })
         .collect();
     let without: Vec<_> = shipped.difference(&asked).collect();
@@ -47,7 +56,13 @@ fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
 /// Plays suites, which are all as expected; their cases.
 #[track_caller]
 fn played(suites: &Path) -> Vec<Value> {
-    let arguments = ["test", "--suite", suites.to_str().unwrap(), "--format", "json"];
+    let arguments = [
+        "test",
+        "--suite",
+        suites.to_str().unwrap(),
+        "--format",
+        "json",
+    ];
     // Hundreds of interpreters are started: how long that takes says nothing of a hang, for which
     // every case has a timeout.
     let cookie = Cookie::new();
@@ -56,8 +71,13 @@ fn played(suites: &Path) -> Vec<Value> {
     cookie.has_nobody();
     let mut report: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    let Value::Array(cases) = report["cases"].take() else { panic!("{ran:?}") };
-    let bad: Vec<&Value> = cases.iter().filter(|case| case["result"] != "expected").collect();
+    let Value::Array(cases) = report["cases"].take() else {
+        panic!("{ran:?}")
+    };
+    let bad: Vec<&Value> = cases
+        .iter()
+        .filter(|case| case["result"] != "expected")
+        .collect();
     assert!(bad.is_empty(), "{} of {}: {bad:#?}", bad.len(), cases.len());
     assert_eq!(ran.status, 0, "{ran:?}");
     cases
@@ -67,10 +87,16 @@ fn played(suites: &Path) -> Vec<Value> {
 #[track_caller]
 pub(crate) fn asked_by(suites: &Path) -> BTreeSet<(String, String)> {
     let cases = played(suites);
-    let steps = cases.iter().flat_map(|case| case["steps"].as_array().unwrap());
+    let steps = cases
+        .iter()
+        .flat_map(|case| case["steps"].as_array().unwrap());
     let asked = |step: &Value| {
         let event = step["event"].as_str().unwrap().to_string();
-        let ran = step["hooks"].as_array().unwrap().iter().filter(|hook| hook["fate"] == "ran");
+        let ran = step["hooks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|hook| hook["fate"] == "ran");
         let names = ran.map(|hook| match hook["file"].as_str().unwrap() {
             rules if rules.ends_with(".toml") => rules.rsplit('/').next().unwrap().to_string(),
             _ => hook["name"].as_str().unwrap().to_string(),

@@ -13,7 +13,10 @@ use crate::sandbox::{Ran, Sandbox};
 /// A sandbox with a hook that runs this line, in which `hookrun` is the program that is tested.
 fn with_hook(sandbox: Sandbox, name: &str, body: &str) -> Sandbox {
     let hookrun = env!("CARGO_BIN_EXE_hookrun");
-    sandbox.hook(name, &format!("hookrun() {{ '{hookrun}' \"$@\"; }}\n{body}"))
+    sandbox.hook(
+        name,
+        &format!("hookrun() {{ '{hookrun}' \"$@\"; }}\n{body}"),
+    )
 }
 
 /// `hookrun` as a hook whose state folder is `state/s/hook` would call it.
@@ -22,7 +25,9 @@ fn in_hook(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::set_permissions(sandbox.at("state/s"), PermissionsExt::from_mode(0o700)).unwrap();
     let set = |hookrun: &mut Command| {
-        hookrun.env("HOOKRUN_STATE_DIR", &folder).env("HOOKRUN_HOOK", "hook");
+        hookrun
+            .env("HOOKRUN_STATE_DIR", &folder)
+            .env("HOOKRUN_HOOK", "hook");
     };
     sandbox.hookrun_as(set, arguments, b"")
 }
@@ -30,7 +35,11 @@ fn in_hook(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 #[track_caller]
 fn prints(sandbox: &Sandbox, arguments: &[&str], text: &str) {
     let ran = in_hook(sandbox, arguments);
-    assert_eq!((ran.status, ran.stdout.as_str()), (0, text), "{arguments:?}: {ran:?}");
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (0, text),
+        "{arguments:?}: {ran:?}"
+    );
 }
 
 #[test]
@@ -38,36 +47,57 @@ fn a_text_is_there_in_the_next_run_of_the_hook_and_nowhere_else() {
     let body = "hookrun state get count || echo none; hookrun state set count \"$$ -x\"\n\
                 hookrun state get count | grep -q -- -x || echo lost";
     let sandbox = with_hook(Sandbox::new(), "10-one", body);
-    let sandbox = with_hook(sandbox, "20-two", "hookrun state get count && exit 1; exit 0");
+    let sandbox = with_hook(
+        sandbox,
+        "20-two",
+        "hookrun state get count && exit 1; exit 0",
+    );
     let session = |id: &str| {
         let context = format!(r#"{{"sessionId":"{id}"}}"#);
         sandbox.hookrun(&["run", "tool.pre"], context.as_bytes())
     };
     session("a").exits(0).prints(r#""output":"none""#);
     let again = session("a");
-    assert!(!again.stdout.contains("none") && again.stdout.contains(" -x"), "{again:?}");
+    assert!(
+        !again.stdout.contains("none") && again.stdout.contains(" -x"),
+        "{again:?}"
+    );
     session("b").exits(0).prints("none");
 }
 
 #[test]
 fn what_is_shared_is_there_for_all_hooks_of_the_session() {
-    let sandbox = with_hook(Sandbox::new(), "10-one", "hookrun state --shared set key text");
+    let sandbox = with_hook(
+        Sandbox::new(),
+        "10-one",
+        "hookrun state --shared set key text",
+    );
     let sandbox = with_hook(sandbox, "20-two", "hookrun state get key --shared");
-    sandbox.run("tool.pre").allows_with(serde_json::json!({ "output": "text" }));
+    sandbox
+        .run("tool.pre")
+        .allows_with(serde_json::json!({ "output": "text" }));
 }
 
 #[test]
 fn entries_are_set_appended_listed_and_removed() {
     let sandbox = Sandbox::new();
     let missing = in_hook(&sandbox, &["state", "get", "key"]);
-    assert_eq!((missing.status, missing.stdout.as_str()), (1, ""), "{missing:?}");
+    assert_eq!(
+        (missing.status, missing.stdout.as_str()),
+        (1, ""),
+        "{missing:?}"
+    );
     assert_eq!(missing.stderr, "");
     prints(&sandbox, &["state", "list"], "");
     prints(&sandbox, &["state", "set", "key", "a b"], "");
     prints(&sandbox, &["state", "append", "key", "two\nlines"], "");
     prints(&sandbox, &["state", "append", "other", "--force"], "");
     prints(&sandbox, &["state", "get", "key"], "a b\ntwo\nlines\n");
-    prints(&sandbox, &["state", "get", "key", "--format", "json"], "\"a b\"\n\"two\\nlines\"\n");
+    prints(
+        &sandbox,
+        &["state", "get", "key", "--format", "json"],
+        "\"a b\"\n\"two\\nlines\"\n",
+    );
     prints(&sandbox, &["state", "list"], "key\nother\n");
     let all = "{\"key\":[\"a b\",\"two\\nlines\"],\"other\":[\"--force\"]}\n";
     prints(&sandbox, &["state", "list", "--format", "json"], all);
@@ -99,7 +129,9 @@ fn no_entry_is_lost_among_many_writers() {
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines.len(), 81, "{lines:?}");
     for writer in 0..8 {
-        let own = lines.iter().filter(|line| line.starts_with(&format!("{writer}-")));
+        let own = lines
+            .iter()
+            .filter(|line| line.starts_with(&format!("{writer}-")));
         let wanted: Vec<String> = (0..10).map(|number| format!("{writer}-{number}")).collect();
         assert_eq!(own.collect::<Vec<_>>(), wanted.iter().collect::<Vec<_>>());
     }
@@ -139,7 +171,9 @@ fn outside_of_a_hook_it_says_so() {
 #[test]
 fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
     let sandbox = Sandbox::new().file("state/s/hook/.entries.json", "no entries");
-    in_hook(&sandbox, &["state", "set", "a", "b"]).exits(2).says("it does not hold entries");
+    in_hook(&sandbox, &["state", "set", "a", "b"])
+        .exits(2)
+        .says("it does not hold entries");
     assert_eq!(sandbox.read("state/s/hook/.entries.json"), "no entries");
 }
 
@@ -147,20 +181,32 @@ fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
 fn messages_wait_until_they_are_taken() {
     let body = "hookrun send 'CI has failed' --attach log.txt && hookrun send -- --really";
     let sandbox = with_hook(Sandbox::new(), "guard", body).file("log.txt", "");
-    sandbox.hookrun(&["run", "tool.pre"], br#"{"sessionId":"s/1"}"#).allows();
-    sandbox.hookrun(&["send", "by hand", "--session", "s/1"], b"").exits(0);
+    sandbox
+        .hookrun(&["run", "tool.pre"], br#"{"sessionId":"s/1"}"#)
+        .allows();
+    sandbox
+        .hookrun(&["send", "by hand", "--session", "s/1"], b"")
+        .exits(0);
     let take = |session: &str| sandbox.hookrun(&["send", "--take", "--session", session], b"");
     assert_eq!(take("other").exits(0).stdout, "");
 
     let taken = take("s/1").stdout;
 
-    let messages: Vec<serde_json::Value> =
-        taken.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let texts: Vec<&str> = messages.iter().map(|one| one["text"].as_str().unwrap()).collect();
+    let messages: Vec<serde_json::Value> = taken
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let texts: Vec<&str> = messages
+        .iter()
+        .map(|one| one["text"].as_str().unwrap())
+        .collect();
     assert_eq!(texts, ["CI has failed", "--really", "by hand"]);
     let file = sandbox.at("log.txt").canonicalize().unwrap();
     assert_eq!(messages[0]["attachments"], serde_json::json!([file]));
-    assert_eq!((&messages[0]["hook"], messages[2].get("hook")), (&"guard".into(), None));
+    assert_eq!(
+        (&messages[0]["hook"], messages[2].get("hook")),
+        (&"guard".into(), None)
+    );
     assert_eq!(take("s/1").exits(0).stdout, "");
 }
 
@@ -168,14 +214,26 @@ fn messages_wait_until_they_are_taken() {
 fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
     let sandbox = Sandbox::new();
     let details = r#"{"exit": [1, null]}"#;
-    let all = ["send", "text", "--type", "ci", "--hidden", "--details", details];
+    let all = [
+        "send",
+        "text",
+        "--type",
+        "ci",
+        "--hidden",
+        "--details",
+        details,
+    ];
     in_hook(&sandbox, &all).exits(0);
     in_hook(&sandbox, &["send", "plain"]).exits(0);
     let ran = in_hook(&sandbox, &["send", "text", "--details", "{exit}"]);
-    ran.exits(2).says("--details does not parse").says("give it JSON");
+    ran.exits(2)
+        .says("--details does not parse")
+        .says("give it JSON");
     let taken = in_hook(&sandbox, &["send", "--take"]).stdout;
-    let messages: Vec<serde_json::Value> =
-        taken.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let messages: Vec<serde_json::Value> = taken
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let keys = |at: usize| {
         let message = messages[at].as_object().unwrap();
         ["customType", "display", "details"].map(|key| message.get(key).cloned())
@@ -197,7 +255,9 @@ fn messages_that_nobody_reads_are_not_lost() {
         .output()
         .unwrap();
     assert_eq!(broken.status.code(), Some(2), "{broken:?}");
-    in_hook(&sandbox, &["send", "--take"]).exits(0).prints("text");
+    in_hook(&sandbox, &["send", "--take"])
+        .exits(0)
+        .prints("text");
 }
 
 #[test]
@@ -218,11 +278,16 @@ fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
         ("a\nb", "error: the key `a\\nb` has a line break\n"),
         ("a\r", "error: the key `a\\r` has a line break\n"),
     ] {
-        for arguments in
-            [&["get", key][..], &["set", key, "text"], &["append", key, "text"], &["remove", key]]
-        {
+        for arguments in [
+            &["get", key][..],
+            &["set", key, "text"],
+            &["append", key, "text"],
+            &["remove", key],
+        ] {
             let ran = in_hook(&sandbox, &[&["state"], arguments].concat());
-            ran.exits(2).says(said).says("help: write a word: `hookrun state list` prints one");
+            ran.exits(2)
+                .says(said)
+                .says("help: write a word: `hookrun state list` prints one");
         }
     }
     prints(&sandbox, &["state", "list"], "");
@@ -231,8 +296,14 @@ fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
 #[test]
 fn a_message_that_nobody_would_get_is_an_error() {
     let sandbox = Sandbox::new();
-    sandbox.hookrun(&["send", "hi"], b"").exits(2).says("there is no session").says("--session ID");
-    sandbox.hookrun(&["send", "hi", "--session", "s"], b"").exits(0);
+    sandbox
+        .hookrun(&["send", "hi"], b"")
+        .exits(2)
+        .says("there is no session")
+        .says("--session ID");
+    sandbox
+        .hookrun(&["send", "hi", "--session", "s"], b"")
+        .exits(0);
 }
 
 #[test]
@@ -250,7 +321,10 @@ fn no_name_of_a_session_or_a_hook_escapes_its_folder() {
     let long = |letters: usize| name(&"x".repeat(letters));
     assert!(long(1000).len() < 255 && long(1000) != long(1001));
     for own in [shared_folder(root), own_folder(root)] {
-        assert_ne!(hook_folder(root, own.file_name().unwrap().to_str().unwrap()), own);
+        assert_ne!(
+            hook_folder(root, own.file_name().unwrap().to_str().unwrap()),
+            own
+        );
     }
     assert_eq!(folder(root, Some("")), folder(root, None));
 }
@@ -260,7 +334,10 @@ fn a_folder_that_others_can_look_into_is_not_used() {
     let sandbox = Sandbox::new();
     let (root, folder) = (sandbox.at("root"), sandbox.at("root/a/b"));
     make_private(&root, &folder).unwrap();
-    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        folder.metadata().unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
     assert!(make_private(&root, &folder).is_err());
 }
@@ -268,11 +345,17 @@ fn a_folder_that_others_can_look_into_is_not_used() {
 #[test]
 fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_refused() {
     for ending in ["", ".new", ".lock"] {
-        let sandbox = Sandbox::new().file("victim", "{}").file("state/s/hook/x", "");
+        let sandbox = Sandbox::new()
+            .file("victim", "{}")
+            .file("state/s/hook/x", "");
         let link = sandbox.at(&format!("state/s/hook/.entries.json{ending}"));
         symlink(sandbox.at("victim"), link).unwrap();
         let ran = in_hook(&sandbox, &["state", "set", "a", "b"]);
-        assert_eq!(ran.status, if ending == ".new" { 0 } else { 2 }, "{ending}: {ran:?}");
+        assert_eq!(
+            ran.status,
+            if ending == ".new" { 0 } else { 2 },
+            "{ending}: {ran:?}"
+        );
         assert_eq!(sandbox.read("victim"), "{}", "{ending}");
     }
     let sandbox = Sandbox::new();

@@ -22,7 +22,9 @@ const HEAD: &str = "event = \"tool.pre\"\n";
 
 /// A sandbox with the guard and this file of cases.
 fn guarded(cases: &str) -> Sandbox {
-    Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/guard.toml", cases)
+    Sandbox::new()
+        .hook("10-guard.sh", GUARD)
+        .file("hooks.d/tests/guard.toml", cases)
 }
 
 /// A case that asks about a command.
@@ -63,8 +65,12 @@ fn outcome_in(sandbox: &Sandbox, rest_of_case: &str) -> String {
     std::fs::create_dir_all(sandbox.at("hooks.d/tests")).unwrap();
     std::fs::write(sandbox.at("hooks.d/tests/it.toml"), text).unwrap();
     let ran = suite(sandbox, &["--format", "json"]);
-    let Ok(report) = serde_json::from_str::<Value>(&ran.stdout) else { panic!("{ran:?}") };
-    let Some(case) = report["cases"].get(0) else { panic!("{ran:?}") };
+    let Ok(report) = serde_json::from_str::<Value>(&ran.stdout) else {
+        panic!("{ran:?}")
+    };
+    let Some(case) = report["cases"].get(0) else {
+        panic!("{ran:?}")
+    };
     match case["result"].as_str().unwrap() {
         "unexpected" => {
             let keys = case["misses"].as_array().unwrap().iter();

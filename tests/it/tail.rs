@@ -21,7 +21,10 @@ struct Tail {
 
 impl Tail {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Tail {
-        let all: Vec<&str> = ["tail"].into_iter().chain(arguments.iter().copied()).collect();
+        let all: Vec<&str> = ["tail"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
         let mut child = sandbox.command(&all).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Tail { child, lines }
@@ -47,7 +50,10 @@ fn decisions_appear_as_they_are_made() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "echo 'not here' >&2; exit 1");
     sandbox.run_shell("first");
     let mut tail = Tail::start(&sandbox, &[]);
-    assert!(tail.line().contains("BLOCK  tool.pre  bash: first  10-guard.sh: not here"));
+    assert!(
+        tail.line()
+            .contains("BLOCK  tool.pre  bash: first  10-guard.sh: not here")
+    );
     sandbox.run_shell("second");
     assert!(tail.line().contains("BLOCK"));
 }
@@ -58,10 +64,15 @@ fn it_waits_for_a_log_that_is_not_there_yet_and_takes_filters() {
     let mut tail = Tail::start(&sandbox, &["--format", "json", "--session", "s-9"]);
     let context = |session| format!(r#"{{"toolName":"x","sessionId":"{session}"}}"#);
     for session in ["s-1", "s-9"] {
-        sandbox.hookrun(&["run", "tool.pre"], context(session).as_bytes()).exits(2);
+        sandbox
+            .hookrun(&["run", "tool.pre"], context(session).as_bytes())
+            .exits(2);
     }
     let line: Value = serde_json::from_str(&tail.line()).unwrap();
-    assert_eq!((&line["session"], &line["hookrun"]), (&"s-9".into(), &1.into()));
+    assert_eq!(
+        (&line["session"], &line["hookrun"]),
+        (&"s-9".into(), &1.into())
+    );
 }
 
 #[test]
@@ -89,14 +100,18 @@ fn no_line_is_lost_when_the_log_begins_new_files() {
 
 #[test]
 fn only_the_newest_of_the_past_are_shown_and_a_line_without_its_end_waits() {
-    let past: String =
-        (0..30).map(|n| line(n, &format!("make {n}"), &[("a.sh", 1.0, "allow")]) + "\n").collect();
+    let past: String = (0..30)
+        .map(|n| line(n, &format!("make {n}"), &[("a.sh", 1.0, "allow")]) + "\n")
+        .collect();
     let half = line(40, "late", &[("a.sh", 1.0, "allow")]);
     let sandbox = Sandbox::new().file("log.jsonl", &format!("{past}not JSON\n{}", &half[..100]));
     let arguments = ["--file", "log.jsonl", "-n", "2", "--format", "json"];
     let mut tail = Tail::start(&sandbox, &arguments);
     assert!(tail.line().contains("make 28") && tail.line().contains("make 29"));
-    let mut whole = fs::OpenOptions::new().append(true).open(sandbox.at("log.jsonl")).unwrap();
+    let mut whole = fs::OpenOptions::new()
+        .append(true)
+        .open(sandbox.at("log.jsonl"))
+        .unwrap();
     std::io::Write::write_all(&mut whole, format!("{}\n", &half[100..]).as_bytes()).unwrap();
     assert!(tail.line().contains("late"));
 }
@@ -111,7 +126,16 @@ fn it_ends_with_its_reader_and_by_a_signal() {
     assert!(tail.line().contains("allow"));
     let pid = tail.child.id().to_string();
     // Not SIGINT: where the tests run in the background, everything they start ignores it.
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(tail.child.wait().unwrap().signal(), Some(15));
-    sandbox.hookrun(&["tail", "--file", "none"], b"").exits(2).says("cannot read none");
+    sandbox
+        .hookrun(&["tail", "--file", "none"], b"")
+        .exits(2)
+        .says("cannot read none");
 }

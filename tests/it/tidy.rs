@@ -22,8 +22,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
     ("ending", &["duration", "outcome"]),
-    ("hook", &["names", "duration", "ending", "outcome", "event", "shell"]),
-    ("answer", &["names", "hook", "ending", "outcome", "event", "spelling"]),
+    (
+        "hook",
+        &["names", "duration", "ending", "outcome", "event", "shell"],
+    ),
+    (
+        "answer",
+        &["names", "hook", "ending", "outcome", "event", "spelling"],
+    ),
     ("registry", &["hook", "event"]),
     ("plan", &["hook", "event"]),
     ("run", &["names", "hook", "ending", "outcome", "event"]),
@@ -32,9 +38,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ui", &["session", "lock"]),
     (
         "exec",
-        &["ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling", "access"],
+        &[
+            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling",
+            "access",
+        ],
     ),
-    ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "event"]),
+    (
+        "chain",
+        &[
+            "exec", "ui", "session", "plan", "run", "outcome", "hook", "event",
+        ],
+    ),
     (
         "runner",
         &[
@@ -42,7 +56,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "outcome", "event",
         ],
     ),
-    ("session_hooks", &["runner", "chain", "exec", "session", "lock", "run", "hook", "event"]),
+    (
+        "session_hooks",
+        &[
+            "runner", "chain", "exec", "session", "lock", "run", "hook", "event",
+        ],
+    ),
     ("interceptor", &[]),
     // The rooms above it. What they may use of the engine is not listed.
     ("dialects", &["engine"]),
@@ -53,13 +72,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["scenario", "config", "dialects", "engine"]),
     ("audit", &["report", "dialects", "engine"]),
     ("export", &["audit", "report", "dialects", "engine"]),
-    ("replay", &["audit", "report", "config", "dialects", "engine"]),
+    (
+        "replay",
+        &["audit", "report", "config", "dialects", "engine"],
+    ),
 ];
 
 /// The parts of the engine.
 fn is_of_engine(name: &str) -> bool {
-    let Some(at) = MAY_USE.iter().position(|(known, _)| *known == name) else { return false };
-    MAY_USE.iter().position(|(known, _)| *known == "dialects").is_some_and(|end| at < end)
+    let Some(at) = MAY_USE.iter().position(|(known, _)| *known == name) else {
+        return false;
+    };
+    MAY_USE
+        .iter()
+        .position(|(known, _)| *known == "dialects")
+        .is_some_and(|end| at < end)
 }
 
 /// Who may do what: a piece of code, the only files that may hold it, and why.
@@ -69,25 +96,53 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
         &["engine/exec/child.rs", "cli/errand.rs"],
         "child.rs starts hooks, errand.rs starts everything else",
     ),
-    ("waitid(", &["engine/exec/child.rs", "engine/exec/tree.rs"], "only child.rs and tree.rs wait"),
+    (
+        "waitid(",
+        &["engine/exec/child.rs", "engine/exec/tree.rs"],
+        "only child.rs and tree.rs wait",
+    ),
     (
         "kill_process",
-        &["engine/exec/child.rs", "engine/exec/tree.rs", "cli/errand.rs"],
+        &[
+            "engine/exec/child.rs",
+            "engine/exec/tree.rs",
+            "cli/errand.rs",
+        ],
         "only these signal",
     ),
-    ("env::var(", &["config/env.rs"], "the environment is read in one place"),
-    ("env::var_os(", &["config/env.rs"], "the environment is read in one place"),
-    ("env::vars", &["config/env.rs", "engine/exec/spawn.rs"], "and passed on in another"),
+    (
+        "env::var(",
+        &["config/env.rs"],
+        "the environment is read in one place",
+    ),
+    (
+        "env::var_os(",
+        &["config/env.rs"],
+        "the environment is read in one place",
+    ),
+    (
+        "env::vars",
+        &["config/env.rs", "engine/exec/spawn.rs"],
+        "and passed on in another",
+    ),
     (
         "unsafe",
         &["engine/exec/signals.rs", "engine/exec/spawn.rs", "main.rs"],
         "no library has these calls as safe code, and no allocator has a safe interface",
     ),
     ("static mut", &[], "no global mutable state"),
-    ("OnceLock", &["engine/event/occurrence.rs"], "no global mutable state; an event has its own"),
+    (
+        "OnceLock",
+        &["engine/event/occurrence.rs"],
+        "no global mutable state; an event has its own",
+    ),
     ("LazyLock", &[], "no global mutable state"),
     ("thread_local!", &[], "no global mutable state"),
-    ("process::exit", &["cli/decide/watchdog.rs"], "main returns an exit code"),
+    (
+        "process::exit",
+        &["cli/decide/watchdog.rs"],
+        "main returns an exit code",
+    ),
     ("TODO", &[], "what is not done is not promised"),
     ("todo!", &[], "what is not done is not promised"),
     ("unimplemented!", &[], "what is not done is not promised"),
@@ -112,7 +167,9 @@ const PURE: &[&str] = &[
 const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix::"];
 
 /// Names of hosts, which only dialects and the catalog's aliases may know.
-const HOSTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot", "wolli", "openclaw"];
+const HOSTS: &[&str] = &[
+    "claude", "codex", "gemini", "cursor", "copilot", "wolli", "openclaw",
+];
 
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -125,14 +182,20 @@ pub(crate) struct Source {
 
 /// A file without its unit tests.
 fn product(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+    text.split("#[cfg(test)]\nmod tests")
+        .next()
+        .unwrap_or_default()
 }
 
 impl Source {
     /// What is compiled of it besides tests, in lines.
     fn compiled_lines(&self) -> usize {
         let is_test = self.path.ends_with("tests.rs");
-        if is_test { 0 } else { product(&self.text).lines().count() }
+        if is_test {
+            0
+        } else {
+            product(&self.text).lines().count()
+        }
     }
 }
 
@@ -142,9 +205,18 @@ pub(crate) fn sources() -> Vec<Source> {
     walk(&root, &mut files);
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).unwrap();
-        let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        let path = file
+            .strip_prefix(&root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_string();
         let is_code = |line: &&str| !line.trim_start().starts_with("//");
-        let code = product(&text).lines().filter(is_code).collect::<Vec<_>>().join("\n");
+        let code = product(&text)
+            .lines()
+            .filter(is_code)
+            .collect::<Vec<_>>()
+            .join("\n");
         Source { path, code, text }
     };
     files.into_iter().map(read).collect()
@@ -218,7 +290,10 @@ fn the_table_names_every_module_once_and_has_no_circle() {
     let mut declared: Vec<&str> = rooms
         .iter()
         .flat_map(|room| room.lines())
-        .filter_map(|line| line.strip_prefix("pub mod ").or(line.strip_prefix("pub(crate) mod ")))
+        .filter_map(|line| {
+            line.strip_prefix("pub mod ")
+                .or(line.strip_prefix("pub(crate) mod "))
+        })
         .filter_map(|line| line.strip_suffix(';'))
         .collect();
     let mut listed: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
@@ -254,7 +329,10 @@ fn what_is_delicate_stands_in_one_place() {
 #[test]
 fn what_decides_touches_no_file_and_no_clock() {
     let mut wrong = Vec::new();
-    for source in library().iter().filter(|source| PURE.contains(&module(&source.path))) {
+    for source in library()
+        .iter()
+        .filter(|source| PURE.contains(&module(&source.path)))
+    {
         for piece in IMPURE.iter().filter(|piece| source.code.contains(*piece)) {
             wrong.push(format!("{}: `{piece}`", source.path));
         }
@@ -285,7 +363,10 @@ fn every_file_says_what_it_owns_and_stays_readable() {
         }
         let lines = source.text.lines().count();
         if lines > 600 {
-            wrong.push(format!("{} has {lines} lines: is there a second subject?", source.path));
+            wrong.push(format!(
+                "{} has {lines} lines: is there a second subject?",
+                source.path
+            ));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -294,7 +375,10 @@ fn every_file_says_what_it_owns_and_stays_readable() {
 #[test]
 fn a_type_name_is_one_type() {
     let repeated = names_of_several_types(&sources());
-    assert!(repeated.is_empty(), "names of more than one type: {repeated:#?}");
+    assert!(
+        repeated.is_empty(),
+        "names of more than one type: {repeated:#?}"
+    );
 }
 
 /// The names, and the files that define them.
@@ -304,7 +388,10 @@ fn names_of_several_types(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in sources {
         for found in definition.captures_iter(&source.code) {
-            known.entry(found[1].to_string()).or_default().push(source.path.clone());
+            known
+                .entry(found[1].to_string())
+                .or_default()
+                .push(source.path.clone());
         }
     }
     known.retain(|_, places| places.len() > 1);
@@ -327,7 +414,10 @@ fn a_type_name_says_what_was_done_to_what() {
             }
         }
     }
-    assert!(wrong.is_empty(), "a participle alone is no noun: {wrong:#?}");
+    assert!(
+        wrong.is_empty(),
+        "a participle alone is no noun: {wrong:#?}"
+    );
 }
 
 #[test]
@@ -345,7 +435,11 @@ fn tuple_parameters(sources: &[Source]) -> Vec<String> {
             let head = source.code[at..].split(" {\n").next().unwrap_or_default();
             for (place, _) in head.match_indices('(').filter(|(place, _)| *place > 0) {
                 if parameter.is_match(&head[place + 1..]) {
-                    wrong.push(format!("{}: {}", source.path, head.lines().next().unwrap_or("")));
+                    wrong.push(format!(
+                        "{}: {}",
+                        source.path,
+                        head.lines().next().unwrap_or("")
+                    ));
                 }
             }
         }
@@ -371,5 +465,8 @@ fn every_dependency_has_a_reason() {
         }
         before = line;
     }
-    assert!(wrong.is_empty(), "dependencies without a comment above them: {wrong:#?}");
+    assert!(
+        wrong.is_empty(),
+        "dependencies without a comment above them: {wrong:#?}"
+    );
 }

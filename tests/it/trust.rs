@@ -18,7 +18,9 @@ pub(crate) const QUESTION: &str = "y, d, n or never: ";
 
 /// A project with a guard, which nobody has trusted.
 pub(super) fn project() -> Sandbox {
-    Sandbox::new().without_trust().script("hooks.d/tool.pre/10-guard.sh", GUARD)
+    Sandbox::new()
+        .without_trust()
+        .script("hooks.d/tool.pre/10-guard.sh", GUARD)
 }
 
 impl Sandbox {
@@ -59,8 +61,11 @@ impl Sandbox {
 
 pub(super) fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
-    git.current_dir(folder).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
-    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");
+    git.current_dir(folder)
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env_remove("GIT_DIR");
     let done = git.output().unwrap();
     assert!(done.status.success(), "{done:?}");
 }
@@ -69,7 +74,11 @@ pub(super) fn git(folder: &Path, arguments: &[&str]) {
 fn hooks_of_a_project_block_until_they_are_trusted() {
     let sandbox = project();
     let said = sandbox.holds();
-    for part in ["`10-guard.sh` did not run", "are not trusted", "`hookrun trust`"] {
+    for part in [
+        "`10-guard.sh` did not run",
+        "are not trusted",
+        "`hookrun trust`",
+    ] {
         assert!(said.stdout.contains(part), "{part}: {said:?}");
     }
     sandbox.trusted().runs();
@@ -91,7 +100,10 @@ fn what_cannot_be_blocked_goes_on_and_says_so() {
     ran.allows();
     assert!(ran.stderr.contains("`hello.sh` did not run"), "{ran:?}");
     // An agent must be able to stop.
-    sandbox.hook_for("agent.stop", "more.sh", "exit 1").run("agent.stop").allows();
+    sandbox
+        .hook_for("agent.stop", "more.sh", "exit 1")
+        .run("agent.stop")
+        .allows();
 }
 
 #[test]
@@ -107,7 +119,10 @@ fn a_rule_of_a_project_that_is_not_trusted_blocks_all_that_it_would_decide() {
     let rule = "[[rule]]\nruns = \"rm\"\nask = \"{command}?\"\n";
     let sandbox = Sandbox::new().without_trust().file("hookrun.toml", rule);
     let ran = sandbox.run_shell("rm x");
-    assert!(ran.status == 2 && ran.stdout.contains("not trusted"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stdout.contains("not trusted"),
+        "{ran:?}"
+    );
     sandbox.run_shell("ls").allows();
 }
 
@@ -118,12 +133,17 @@ fn those_who_type_a_command_need_no_trust() {
     assert_eq!(tested.status, 0, "{tested:?}");
     sandbox.has_file("ran");
     fs::remove_file(sandbox.at("ran")).unwrap();
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "."], TOOL.as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--hooks", "."], TOOL.as_bytes())
+        .allows();
     sandbox.has_file("ran");
     for command in ["validate", "list", "doctor"] {
         let ran = sandbox.hookrun(&[command], b"");
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains("are not trusted, and do not run"), "{command}: {said}");
+        assert!(
+            said.contains("are not trusted, and do not run"),
+            "{command}: {said}"
+        );
     }
 }
 
@@ -140,15 +160,21 @@ fn a_caller_may_vouch_for_a_digest() {
     assert_eq!(vouching(&other).status, 2);
     for part in [&digest[..20], "", "any", &digest.to_uppercase()] {
         let ran = vouching(part);
-        assert!(ran.status == 2 && ran.stderr.contains("digits"), "{part}: {ran:?}");
+        assert!(
+            ran.status == 2 && ran.stderr.contains("digits"),
+            "{part}: {ran:?}"
+        );
     }
 }
 
 #[test]
 fn the_digest_is_the_same_wherever_the_files_are() {
     let (one, two) = (project(), project());
-    fs::set_permissions(two.at("hooks.d/tool.pre/10-guard.sh"), PermissionsExt::from_mode(0o775))
-        .unwrap();
+    fs::set_permissions(
+        two.at("hooks.d/tool.pre/10-guard.sh"),
+        PermissionsExt::from_mode(0o775),
+    )
+    .unwrap();
     assert_eq!(one.digest(), two.digest());
 }
 
@@ -175,7 +201,11 @@ fn all_work_trees_of_a_repository_share_what_is_trusted() {
     sandbox.gate_in(&project.join("other")).allows();
     sandbox.has_file("other/ran");
     // What has changed there is compared with what was trusted here.
-    fs::write(project.join("other/hooks.d/tool.pre/10-guard.sh"), "#!/bin/sh\n").unwrap();
+    fs::write(
+        project.join("other/hooks.d/tool.pre/10-guard.sh"),
+        "#!/bin/sh\n",
+    )
+    .unwrap();
     let diff = || sandbox.hookrun_in(&project.join("other"), &["trust", "--diff"]);
     diff().exits(1).prints("10-guard.sh: changed");
     fs::remove_dir_all(project.join("other/hooks.d")).unwrap();
@@ -190,7 +220,10 @@ fn a_user_may_trust_whole_folders_and_let_events_pass() {
     let sandbox = sandbox.file(crate::sandbox::USER_FILE, &paths);
     sandbox.runs();
     sandbox.script("hooks.d/tool.pre/20-new.sh", GUARD).runs();
-    let skipping = project().file(crate::sandbox::USER_FILE, "[trust]\non_untrusted = \"skip\"\n");
+    let skipping = project().file(
+        crate::sandbox::USER_FILE,
+        "[trust]\non_untrusted = \"skip\"\n",
+    );
     let ran = skipping.gate();
     ran.allows();
     skipping.has_no_file("ran");
@@ -232,7 +265,10 @@ fn an_agent_cannot_trust_what_is_there_in_any_spelling() {
         "find . -exec hookrun trust --digest {} ';'",
     ] {
         let ran = sandbox.run_shell(line);
-        assert!(ran.status == 2 && ran.stdout.contains("which hooks run"), "{line}: {ran:?}");
+        assert!(
+            ran.status == 2 && ran.stdout.contains("which hooks run"),
+            "{line}: {ran:?}"
+        );
     }
     sandbox.run_shell("git commit -m 'hookrun trust'").allows();
 }
@@ -241,13 +277,19 @@ fn an_agent_cannot_trust_what_is_there_in_any_spelling() {
 fn mistakes_in_what_a_user_says_about_trust_name_their_line() {
     for (text, expected) in [
         ("[trust]\npaths = \"work\"\n", "`work` is no whole path"),
-        ("[trust]\non_untrusted = \"allow\"\n", "one of \"block\", \"skip\""),
+        (
+            "[trust]\non_untrusted = \"allow\"\n",
+            "one of \"block\", \"skip\"",
+        ),
         ("[trust]\npath = \"/\"\n", "did you mean `paths`"),
         ("trust = true\n", "trust"),
     ] {
         let sandbox = project().file(crate::sandbox::USER_FILE, text);
         let found = sandbox.problems(&[]);
-        assert!(found.iter().any(|one| one.contains(expected)), "{text}: {found:?}");
+        assert!(
+            found.iter().any(|one| one.contains(expected)),
+            "{text}: {found:?}"
+        );
         sandbox.holds();
     }
 }
@@ -267,7 +309,10 @@ fn trust_wants_a_person() {
     sandbox.holds();
     let wrong = format!("sha256:{}", "0".repeat(64));
     let ran = sandbox.hookrun(&["trust", "--digest", &wrong], b"");
-    assert!(ran.status == 2 && ran.stderr.contains("another digest: sha256:"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("another digest: sha256:"),
+        "{ran:?}"
+    );
     sandbox.holds();
 }
 
@@ -277,18 +322,29 @@ fn what_is_trusted_is_listed_compared_and_forgotten() {
     let list = sandbox.hookrun(&["trust", "--list"], b"").stdout;
     assert!(list.contains(&sandbox.digest()), "{list}");
     let shown = sandbox.hookrun(&["trust", "--show"], b"");
-    assert!(shown.status == 0 && shown.stdout.contains("are trusted"), "{shown:?}");
+    assert!(
+        shown.status == 0 && shown.stdout.contains("are trusted"),
+        "{shown:?}"
+    );
     let same = sandbox.hookrun(&["trust", "--diff"], b"").stdout;
     assert!(same.starts_with("nothing has changed"), "{same}");
     let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", "#!/bin/sh\nexit 0\n");
     let diff = sandbox.hookrun(&["trust", "--diff"], b"");
     assert_eq!(diff.status, 1);
-    assert!(diff.stdout.contains("-echo ran") && diff.stdout.contains("+exit 0"), "{diff:?}");
+    assert!(
+        diff.stdout.contains("-echo ran") && diff.stdout.contains("+exit 0"),
+        "{diff:?}"
+    );
     let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", GUARD);
     sandbox.runs();
     assert_eq!(sandbox.hookrun(&["trust", "--revoke"], b"").status, 0);
     sandbox.holds();
-    assert!(sandbox.hookrun(&["trust", "--list"], b"").stdout.contains("nothing is trusted yet"));
+    assert!(
+        sandbox
+            .hookrun(&["trust", "--list"], b"")
+            .stdout
+            .contains("nothing is trusted yet")
+    );
 }
 
 #[test]
@@ -297,11 +353,16 @@ fn what_is_blocked_after_a_change_names_the_files() {
     let said = sandbox.holds().stdout;
     let named = "have changed since a person trusted them (hooks.d/tests/env.toml); run";
     assert!(said.contains(named), "{said}");
-    let sandbox = sandbox.file("hooks.d/tool.pre/10-guard.sh", "").file("hooks.d/lib/x", "");
+    let sandbox = sandbox
+        .file("hooks.d/tool.pre/10-guard.sh", "")
+        .file("hooks.d/lib/x", "");
     let said = sandbox.holds().stdout;
     assert!(said.contains("(hooks.d/lib/x and 2 more)"), "{said}");
     let validate = sandbox.hookrun(&["validate"], b"");
-    assert!(validate.stdout.contains("(hooks.d/lib/x and 2 more)"), "{validate:?}");
+    assert!(
+        validate.stdout.contains("(hooks.d/lib/x and 2 more)"),
+        "{validate:?}"
+    );
 }
 
 /// What `test`, `new` and `add` say where the hooks do not run.
@@ -311,24 +372,40 @@ const UNTRUSTED: &str =
 #[test]
 fn who_tries_or_writes_hooks_that_do_not_run_is_told_so() {
     let event = ["test", "tool.pre"];
-    let commands: [&[&str]; 4] =
-        [&event, &["test"], &["new", "x", "--event", "tool.pre"], &["add", "no-force-push"]];
+    let commands: [&[&str]; 4] = [
+        &event,
+        &["test"],
+        &["new", "x", "--event", "tool.pre"],
+        &["add", "no-force-push"],
+    ];
     let case = "[[case]]\nname = 'c'\nevent = 'tool.pre'\nexpect = { decision = 'allow' }\n";
     let with_case = || project().file("hooks.d/tests/c.toml", case);
     for command in commands {
-        for sandbox in [with_case(), with_case().trusted().file("hooks.d/lib/evil.sh", "")] {
+        for sandbox in [
+            with_case(),
+            with_case().trusted().file("hooks.d/lib/evil.sh", ""),
+        ] {
             let ran = sandbox.hookrun(command, b"");
             let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(ran.status == 0 && said.ends_with(UNTRUSTED), "{command:?}: {ran:?}");
+            assert!(
+                ran.status == 0 && said.ends_with(UNTRUSTED),
+                "{command:?}: {ran:?}"
+            );
         }
         let ran = with_case().trusted().hookrun(command, b"");
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(ran.status == 0 && !said.contains(UNTRUSTED), "{command:?}: {ran:?}");
+        assert!(
+            ran.status == 0 && !said.contains(UNTRUSTED),
+            "{command:?}: {ran:?}"
+        );
     }
     // Programs read the others, and hooks that are named need no trust.
     for more in [&["--format", "json"][..], &["--hooks", "hooks.d"]] {
         let ran = with_case().hookrun(&[&event, more].concat(), b"");
-        assert!(ran.status == 0 && !ran.stderr.contains("until `hookrun trust`"), "{ran:?}");
+        assert!(
+            ran.status == 0 && !ran.stderr.contains("until `hookrun trust`"),
+            "{ran:?}"
+        );
     }
 }
 
@@ -368,10 +445,15 @@ fn without_a_home_nothing_is_trusted_but_what_the_caller_vouches_for() {
 
 #[test]
 fn git_says_which_hooks_did_not_run() {
-    let sandbox = Sandbox::new().without_trust().hook_for("commit.post", "tell.sh", "");
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .hook_for("commit.post", "tell.sh", "");
     git(sandbox.path(), &["init", "-q"]);
     let ran = sandbox.hookrun(&["run", "--host", "git", "post-commit"], b"");
-    assert!(ran.status == 0 && ran.stderr.contains("`tell.sh` did not run"), "{ran:?}");
+    assert!(
+        ran.status == 0 && ran.stderr.contains("`tell.sh` did not run"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -383,14 +465,24 @@ fn the_users_own_folder_is_no_project() {
 
 #[test]
 fn mistakes_of_others_close_gates_although_a_project_around_them_never_runs() {
-    let sandbox = project().file(crate::sandbox::USER_FILE, "[trust]\non_untrusted = \"skip\"\n");
+    let sandbox = project().file(
+        crate::sandbox::USER_FILE,
+        "[trust]\non_untrusted = \"skip\"\n",
+    );
     let rule = "[[rule]]\nname = \"r\"\ntool = \"note\"\ncolour = 1\ndeny = \"no\"\n";
     let sandbox = sandbox.file("inner/hookrun.toml", rule);
     let inner = sandbox.at("inner");
     let shown = sandbox.hookrun_in(&inner, &["trust", "--show"]).stdout;
-    let mut digests = shown.split_whitespace().filter(|word| word.starts_with("sha256:"));
+    let mut digests = shown
+        .split_whitespace()
+        .filter(|word| word.starts_with("sha256:"));
     let last = digests.next_back().unwrap();
-    assert_eq!(sandbox.hookrun_in(&inner, &["trust", "--digest", last]).status, 0);
+    assert_eq!(
+        sandbox
+            .hookrun_in(&inner, &["trust", "--digest", last])
+            .status,
+        0
+    );
     let ran = sandbox.gate_in(&inner);
     assert!(ran.status == 2 && ran.stdout.contains("colour"), "{ran:?}");
 }

@@ -8,5 +8,8 @@ mod terminal;
 
 /// A line of shell in which `hookrun` is the program that is tested.
 pub(crate) fn with_hookrun(body: &str) -> String {
-    format!("hookrun() {{ '{}' \"$@\"; }}\n{body}", env!("CARGO_BIN_EXE_hookrun"))
+    format!(
+        "hookrun() {{ '{}' \"$@\"; }}\n{body}",
+        env!("CARGO_BIN_EXE_hookrun")
+    )
 }

@@ -61,10 +61,17 @@ impl Warmer {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", &format!("warm::{test}"), "--ignored"]);
         command.current_dir(sandbox.path()).env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C");
-        command.env("HOME", sandbox.at("home")).envs(variables.iter().copied());
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C");
+        command
+            .env("HOME", sandbox.at("home"))
+            .envs(variables.iter().copied());
         let cookie = Cookie::new();
-        cookie.mark(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped());
+        cookie
+            .mark(&mut command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
@@ -75,7 +82,11 @@ impl Warmer {
                 }
             }
         });
-        Warmer { child, cookie, lines }
+        Warmer {
+            child,
+            cookie,
+            lines,
+        }
     }
 
     /// Decides one event by these hooks; see [`hook_of`] for what a hook is.
@@ -114,7 +125,8 @@ impl Warmer {
     /// The same for a hook that starts cold.
     #[track_caller]
     fn runs_cold(&mut self, words: &[&str]) -> Report {
-        self.decides(&json!([{ "words": words, "cold": true }])).remove(0)
+        self.decides(&json!([{ "words": words, "cold": true }]))
+            .remove(0)
     }
 
     /// The same as [`Warmer::runs`], once an interpreter waits.
@@ -173,19 +185,30 @@ fn hook_of(spec: &Value) -> Hook {
     }
     if let Some(sandbox) = spec["sandbox"].as_object() {
         let paths = |key: &str| -> Option<Vec<String>> {
-            sandbox.get(key).map(|paths| serde_json::from_value(paths.clone()).unwrap())
+            sandbox
+                .get(key)
+                .map(|paths| serde_json::from_value(paths.clone()).unwrap())
         };
         let network = sandbox.get("network") == Some(&Value::Bool(true));
         let (read, write) = (paths("read"), paths("write").unwrap_or_default());
-        hook.sandbox = Some(hookrun::Sandbox { read, write, network, required: true });
+        hook.sandbox = Some(hookrun::Sandbox {
+            read,
+            write,
+            network,
+            required: true,
+        });
     }
     hook.limits.output_bytes = spec["output_bytes"].as_u64();
     // Five seconds can be too few on a busy machine.
     let timeout = spec["timeout_ms"].as_u64().unwrap_or(60_000);
     hook.limits.timeout = Some(std::time::Duration::from_millis(timeout));
     if let Some(variables) = spec["variables"].as_object() {
-        let variables = variables.iter().map(|(name, value)| (name, value.as_str().unwrap()));
-        hook.variables = variables.map(|(name, value)| (name.clone(), value.into())).collect();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name, value.as_str().unwrap()));
+        hook.variables = variables
+            .map(|(name, value)| (name.clone(), value.into()))
+            .collect();
     }
     hook
 }
@@ -210,7 +233,10 @@ fn work(subreaper: Option<Subreaper>) {
         ..Surroundings::new(&place, place.join("state"), "warm-tests")
     };
     let path = env!("CARGO_BIN_EXE_hookrun").into();
-    let own = OwnProgram { path, mark: "warm-tests".to_string() };
+    let own = OwnProgram {
+        path,
+        mark: "warm-tests".to_string(),
+    };
     let base = Runner::new(Registry::new([]).unwrap(), surroundings());
     let base = Arc::new(base.program(Some(own)).subreaper(subreaper));
     for line in std::io::stdin().lines() {
@@ -225,7 +251,10 @@ fn work(subreaper: Option<Subreaper>) {
         let event = Event::tool_pre("bash", json!({ "command": "grüße\u{fffd}\r\n漢" }));
         let run = runner.handle(&event.build().unwrap());
         let decision = run.outcome.settled.word();
-        let reason = run.outcome.refusal().map_or("", |refusal| refusal.reason.as_str());
+        let reason = run
+            .outcome
+            .refusal()
+            .map_or("", |refusal| refusal.reason.as_str());
         let reports = run.hooks.iter().map(|hook| match &hook.fate {
             Fate::Ran(trace) => described(trace.start, trace, decision, reason),
             other @ (Fate::Disabled
@@ -268,11 +297,16 @@ fn pythons() -> Vec<PathBuf> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     let asks = "import sys; print('%s %03d %s' % (sys.implementation.name, sys.version_info[1], sys.executable))";
     for candidate in candidates() {
-        let output = Command::new(&candidate).args(["-c", asks]).stderr(Stdio::null()).output();
+        let output = Command::new(&candidate)
+            .args(["-c", asks])
+            .stderr(Stdio::null())
+            .output();
         let Ok(output) = output else { continue };
         let text = String::from_utf8_lossy(&output.stdout).trim().to_string();
         let words: Vec<&str> = text.splitn(3, ' ').collect();
-        let [name, version, file] = words[..] else { continue };
+        let [name, version, file] = words[..] else {
+            continue;
+        };
         let is_known = found.iter().any(|(known, _)| known == version);
         if name == "cpython" && version >= "008" && !is_known && is_program(Path::new(file)) {
             found.push((version.to_string(), file.into()));
@@ -286,7 +320,10 @@ fn is_program(file: &Path) -> bool {
     fs::read(file).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "interpreters are where this process finds them")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "interpreters are where this process finds them"
+)]
 fn candidates() -> Vec<PathBuf> {
     let mut candidates = vec![PathBuf::from("python3")];
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -296,8 +333,14 @@ fn candidates() -> Vec<PathBuf> {
     }
     if let Ok(output) = Command::new("pyenv").arg("root").output() {
         let root = String::from_utf8_lossy(&output.stdout).trim().to_string();
-        let versions = fs::read_dir(Path::new(&root).join("versions")).into_iter().flatten();
-        candidates.extend(versions.flatten().map(|version| version.path().join("bin/python3")));
+        let versions = fs::read_dir(Path::new(&root).join("versions"))
+            .into_iter()
+            .flatten();
+        candidates.extend(
+            versions
+                .flatten()
+                .map(|version| version.path().join("bin/python3")),
+        );
     }
     candidates
 }

@@ -28,7 +28,10 @@ fn decide(sandbox: &Sandbox, session: &str, command: &str) {
 }
 
 fn why(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
-    let all: Vec<&str> = ["why"].into_iter().chain(arguments.iter().copied()).collect();
+    let all: Vec<&str> = ["why"]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .collect();
     sandbox.hookrun(&all, b"")
 }
 
@@ -39,7 +42,10 @@ fn found(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let ran = why(sandbox, &all);
     let command = |line: &str| -> String {
         let line: Value = serde_json::from_str(line).unwrap();
-        line["context"]["toolInput"]["command"].as_str().unwrap_or("none").to_string()
+        line["context"]["toolInput"]["command"]
+            .as_str()
+            .unwrap_or("none")
+            .to_string()
     };
     ran.stdout.lines().map(command).collect()
 }
@@ -56,12 +62,17 @@ fn the_last_decision_is_explained_in_the_words_of_test() {
 
     let ran = why(&sandbox, &[]);
 
-    ran.exits(0).prints("tool.pre  a tool is about to run").prints("session  s-1");
+    ran.exits(0)
+        .prints("tool.pre  a tool is about to run")
+        .prints("session  s-1");
     assert_eq!(ran.stderr, "");
     // But for how long it took it is what `test` says of the same event.
     let told = |ran: &Ran| -> Vec<String> {
-        let lines =
-            ran.stdout.trim_end().lines().skip_while(|line| !line.contains("tool     bash"));
+        let lines = ran
+            .stdout
+            .trim_end()
+            .lines()
+            .skip_while(|line| !line.contains("tool     bash"));
         let is_told =
             |line: &&str| !line.contains("took") && !line.contains("exit     status 1 after");
         lines.filter(is_told).map(str::to_string).collect()
@@ -92,14 +103,21 @@ fn a_rewrite_and_hooks_that_did_not_run_are_explained_too() {
 #[test]
 fn decisions_are_found_by_what_is_known_of_them() {
     let sandbox = guarded().hook_for("prompt.submit", "10-ok.sh", "");
-    for (session, command) in
-        [("s-1", "ls"), ("s-1", "git push"), ("s-2", "ask me"), ("s-2", "crash"), ("s-2", "pwd")]
-    {
+    for (session, command) in [
+        ("s-1", "ls"),
+        ("s-1", "git push"),
+        ("s-2", "ask me"),
+        ("s-2", "crash"),
+        ("s-2", "pwd"),
+    ] {
         decide(&sandbox, session, command);
     }
     sandbox.run("prompt.submit").allows();
     let all = |arguments: &[&str]| found(&sandbox, &[&["--all"], arguments].concat());
-    assert_eq!(all(&[]), ["none", "pwd", "crash", "ask me", "git push", "ls"]);
+    assert_eq!(
+        all(&[]),
+        ["none", "pwd", "crash", "ask me", "git push", "ls"]
+    );
     assert_eq!(found(&sandbox, &[]), ["none"]);
     assert_eq!(found(&sandbox, &["-n", "2"]), ["none", "pwd"]);
     assert_eq!(all(&["--session", "s-1"]), ["git push", "ls"]);
@@ -107,17 +125,29 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--event", "PreToolUse"]).len(), 5);
     assert_eq!(all(&["--event", "prompt.submit"]), ["none"]);
     assert_eq!(all(&["--hook", "10-ok.sh"]), ["none"]);
-    assert_eq!(all(&["--decision", "allow", "--hook", "10-guard.sh"]), ["pwd", "ls"]);
-    assert_eq!(all(&["--decision", "block", "--session", "s-1"]), ["git push"]);
+    assert_eq!(
+        all(&["--decision", "allow", "--hook", "10-guard.sh"]),
+        ["pwd", "ls"]
+    );
+    assert_eq!(
+        all(&["--decision", "block", "--session", "s-1"]),
+        ["git push"]
+    );
     assert_eq!(all(&["--failed"]), ["crash"]);
     assert_eq!(all(&["--host", "native", "--since", "1h"]).len(), 6);
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
-    why(&sandbox, &["--host", "claude"]).exits(1).says("none of 6 decisions in the log matches");
+    why(&sandbox, &["--host", "claude"])
+        .exits(1)
+        .says("none of 6 decisions in the log matches");
     why(&sandbox, &["--host", "cluade"])
         .exits(1)
         .says("there is no host `cluade`: did you mean `claude`?");
-    why(&sandbox, &["--event", "tool.per"]).exits(1).says("did you mean `tool.pre`?");
-    why(&sandbox, &["--since", "60y"]).exits(2).says("that is before 1970");
+    why(&sandbox, &["--event", "tool.per"])
+        .exits(1)
+        .says("did you mean `tool.pre`?");
+    why(&sandbox, &["--since", "60y"])
+        .exits(2)
+        .says("that is before 1970");
 }
 
 #[test]
@@ -153,10 +183,19 @@ fn several_decisions_stand_on_a_line_each() {
     let ran = why(&sandbox, &["--all", "--brief"]);
     let lines: Vec<&str> = ran.stdout.lines().map(|line| &line[21..]).collect();
     assert!(lines[0].starts_with("BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i"));
-    assert!(lines[0].chars().count() > 70 && !lines[0].contains('…'), "{lines:?}");
-    let long = format!("bash: git push {}…", "x".repeat(200 - "bash: git push ".len()));
+    assert!(
+        lines[0].chars().count() > 70 && !lines[0].contains('…'),
+        "{lines:?}"
+    );
+    let long = format!(
+        "bash: git push {}…",
+        "x".repeat(200 - "bash: git push ".len())
+    );
     let blocked = format!("BLOCK  tool.pre  {long}  10-guard.sh: no force push");
-    assert_eq!(lines[1..], [blocked.as_str(), "allow  tool.pre  bash: ls  10-guard.sh"]);
+    assert_eq!(
+        lines[1..],
+        [blocked.as_str(), "allow  tool.pre  bash: ls  10-guard.sh"]
+    );
     let ask = json!({ "tool_name": "Bash", "tool_input": { "command": "ask me" } });
     sandbox.ask("claude", "PreToolUse", &ask);
     why(&sandbox, &["--brief"]).prints("ASK    tool.pre  Bash: ask me  10-guard.sh: really?\n");
@@ -169,15 +208,25 @@ fn several_decisions_stand_on_a_line_each() {
 #[test]
 fn where_nothing_is_kept_it_says_why() {
     let sandbox = Sandbox::new();
-    why(&sandbox, &[]).exits(1).says("no decision is kept yet in `home/.local/state/hookrun/log`");
+    why(&sandbox, &[])
+        .exits(1)
+        .says("no decision is kept yet in `home/.local/state/hookrun/log`");
     let off = Sandbox::new().variable("HOOKRUN_DECISIONS", "off");
     why(&off, &[]).exits(2).says("HOOKRUN_DECISIONS is `off`");
     let homeless = sandbox.hookrun_as(|run| _ = run.env_remove("HOME"), &["why"], b"");
-    homeless.exits(2).says("neither HOME nor XDG_STATE_HOME is set");
+    homeless
+        .exits(2)
+        .says("neither HOME nor XDG_STATE_HOME is set");
     let blocked = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
-    why(&blocked, &[]).exits(1).says("no decision is kept: cannot write `");
-    why(&sandbox, &["--file", "none.jsonl"]).exits(2).says("none.jsonl: No such file");
-    why(&sandbox, &["--since", "yesterday"]).exits(2).says("2026-01-31T09:30:00Z");
+    why(&blocked, &[])
+        .exits(1)
+        .says("no decision is kept: cannot write `");
+    why(&sandbox, &["--file", "none.jsonl"])
+        .exits(2)
+        .says("none.jsonl: No such file");
+    why(&sandbox, &["--since", "yesterday"])
+        .exits(2)
+        .says("2026-01-31T09:30:00Z");
 }
 
 #[test]
@@ -227,7 +276,9 @@ fn large_values_are_cut_in_the_log_and_whole_in_a_recording() {
     let context = json!({ "toolName": "write", "toolInput": input }).to_string();
     let arguments = ["run", "tool.pre", "--record", "events.jsonl"];
     sandbox.hookrun(&arguments, context.as_bytes()).exits(0);
-    why(&sandbox, &[]).exits(0).prints("Cut for the log: context.toolInput.content.");
+    why(&sandbox, &[])
+        .exits(0)
+        .prints("Cut for the log: context.toolInput.content.");
     assert!(sandbox.read(LOG).len() < 20_000);
     let whole = why(&sandbox, &["--file", "events.jsonl", "--format", "json"]);
     assert!(whole.stdout.contains(&"x".repeat(200_000)));
@@ -250,13 +301,27 @@ fn statistics_count_what_each_hook_decided_and_cost() {
         decide(&sandbox, "s", command);
     }
     let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
-    assert_eq!((&stats["decisions"], &stats["allowed"]), (&json!(5), &json!(2)));
+    assert_eq!(
+        (&stats["decisions"], &stats["allowed"]),
+        (&json!(5), &json!(2))
+    );
     // The one that took the most time is the first.
     let hooks = stats["hooks"].as_array().unwrap();
-    assert!(hooks[0]["totalMs"].as_f64() >= hooks[1]["totalMs"].as_f64(), "{stats}");
+    assert!(
+        hooks[0]["totalMs"].as_f64() >= hooks[1]["totalMs"].as_f64(),
+        "{stats}"
+    );
     let of = |name: &str| hooks.iter().find(|hook| hook["name"] == name).unwrap();
-    let (guard, slow) = (of("10-guard.sh"), of("20-second-with-a-rather-long-name.sh"));
-    for (key, wanted) in [("calls", 5), ("refusals", 1), ("questions", 1), ("failures", 1)] {
+    let (guard, slow) = (
+        of("10-guard.sh"),
+        of("20-second-with-a-rather-long-name.sh"),
+    );
+    for (key, wanted) in [
+        ("calls", 5),
+        ("refusals", 1),
+        ("questions", 1),
+        ("failures", 1),
+    ] {
         assert_eq!(guard[key], wanted, "{key}");
     }
     let ms = |key: &str| slow[key].as_f64().unwrap();
@@ -279,10 +344,23 @@ fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
         decide(&sandbox, "s", "ls");
         let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
         let hooks = stats["hooks"].as_array().unwrap();
-        let counted = hooks.iter().find(|hook| hook["name"] == "10-crash").unwrap();
-        let said = (&counted["failures"], &counted["refusals"], &counted["calls"]);
+        let counted = hooks
+            .iter()
+            .find(|hook| hook["name"] == "10-crash")
+            .unwrap();
+        let said = (
+            &counted["failures"],
+            &counted["refusals"],
+            &counted["calls"],
+        );
         assert_eq!(said, (&json!(2), &json!(0), &json!(2)), "{crash}: {stats}");
-        assert_eq!(why(&sandbox, &["--failed", "--all", "--brief"]).stdout.lines().count(), 2);
+        assert_eq!(
+            why(&sandbox, &["--failed", "--all", "--brief"])
+                .stdout
+                .lines()
+                .count(),
+            2
+        );
     }
 }
 
@@ -293,7 +371,9 @@ fn statistics_are_a_table_and_bars_in_80_columns() {
         decide(&sandbox, "s", command);
     }
     let ascii = why(&sandbox, &["--stats"]);
-    ascii.exits(0).prints("3 decisions: 2 allowed, 1 blocked, 0 asked\n");
+    ascii
+        .exits(0)
+        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked\n");
     ascii.prints(
         "hook                  calls blocked asked failed   p50   p90   p99   max   total\n",
     );
@@ -301,12 +381,18 @@ fn statistics_are_a_table_and_bars_in_80_columns() {
         .prints("\n20-second-with-a-..")
         .prints("\ntime in all\n")
         .prints("\nhow long a call took\n");
-    assert!(ascii.stdout.contains("####") && ascii.stdout.is_ascii(), "{ascii:?}");
+    assert!(
+        ascii.stdout.contains("####") && ascii.stdout.is_ascii(),
+        "{ascii:?}"
+    );
     let unicode = |run: &mut std::process::Command| _ = run.env("LANG", "C.UTF-8");
     let unicode = sandbox.hookrun_as(unicode, &["why", "--stats"], b"");
     unicode.prints("████").prints("\n20-second-with-a-r…");
     for ran in [ascii, unicode] {
-        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+        assert!(
+            ran.stdout.lines().all(|line| line.chars().count() <= 80),
+            "{ran:?}"
+        );
     }
     why(&sandbox, &["--stats", "--session", "none"]).exits(1);
 }
@@ -335,16 +421,28 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     for more in [&[][..], &["--decision", "block"], &["--hook", "a.sh"]] {
         assert_eq!((count("one", more), count("two", more)), (2, 1), "{more:?}");
         let everywhere = [more, &["--everywhere"]].concat();
-        assert_eq!((count("one", &everywhere), count("one/below", &everywhere)), (3, 3));
+        assert_eq!(
+            (count("one", &everywhere), count("one/below", &everywhere)),
+            (3, 3)
+        );
     }
-    assert_eq!((count("one", &["-n", "1"]), count("one/below", &[])), (1, 2));
+    assert_eq!(
+        (count("one", &["-n", "1"]), count("one/below", &[])),
+        (1, 2)
+    );
     let stats = |more: &[&str]| {
-        let ran = in_folder("two", &[&["why", "--stats", "--format", "json"], more].concat());
+        let ran = in_folder(
+            "two",
+            &[&["why", "--stats", "--format", "json"], more].concat(),
+        );
         serde_json::from_str::<Value>(&ran.stdout).unwrap()["decisions"].as_u64()
     };
     assert_eq!((stats(&[]), stats(&["--everywhere"])), (Some(1), Some(3)));
     let brief = in_folder("two", &["why", "--brief"]).stdout;
-    assert!(brief.ends_with("BLOCK  tool.pre  bash: {}  a.sh: no\n"), "{brief}");
+    assert!(
+        brief.ends_with("BLOCK  tool.pre  bash: {}  a.sh: no\n"),
+        "{brief}"
+    );
     let brief = in_folder("two", &["why", "--brief", "--everywhere", "--all"]);
     let lines: Vec<&str> = brief.stdout.lines().collect();
     assert!(
@@ -354,12 +452,19 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
 
     // Where nobody has asked, it says so, and looks nowhere else unasked.
     let elsewhere = in_folder("home", &["why"]);
-    elsewhere.exits(1).says("of 3 decisions").says("--everywhere looks at all");
-    in_folder("home", &["why", "--everywhere"]).exits(0).prints("/two");
+    elsewhere
+        .exits(1)
+        .says("of 3 decisions")
+        .says("--everywhere looks at all");
+    in_folder("home", &["why", "--everywhere"])
+        .exits(0)
+        .prints("/two");
     // A case is made of the last decision that `why` shows.
     let case = in_folder("one", &["new", "x", "--from-last", "--dry-run"]);
     case.exits(0).prints("a.sh");
-    in_folder("home", &["new", "x", "--from-last"]).exits(2).says("no decision is kept");
+    in_folder("home", &["new", "x", "--from-last"])
+        .exits(2)
+        .says("no decision is kept");
     let recorded = ["run", "tool.pre", "--record", "../recording"];
     in_folder("one", &recorded).exits(2);
     in_folder("home", &["why", "--file", "../recording"]).exits(0);
@@ -374,5 +479,8 @@ fn a_block_of_what_names_no_event_is_explained() {
     page.exits(0).prints("(no event)  no event was named\n");
     assert!(!page.stdout.contains("event of your own") && !page.stdout.contains("refused :"));
     let brief = why(&sandbox, &["--brief"]).stdout;
-    assert!(brief.contains("BLOCK  (no event)  hookrun itself: "), "{brief}");
+    assert!(
+        brief.contains("BLOCK  (no event)  hookrun itself: "),
+        "{brief}"
+    );
 }

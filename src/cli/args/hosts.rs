@@ -35,7 +35,9 @@ pub(crate) struct InstallArgs {
 
 /// `http://127.0.0.1:PORT`, as `serve --http` takes it.
 fn own_address(text: &str) -> Result<String, String> {
-    let place = text.strip_prefix("http://").map(|place| place.trim_end_matches('/'));
+    let place = text
+        .strip_prefix("http://")
+        .map(|place| place.trim_end_matches('/'));
     let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
     match address.filter(|address| address.ip().is_loopback() && address.port() != 0) {
         Some(address) => Ok(format!("http://{address}")),

@@ -23,7 +23,11 @@ pub(crate) enum Dialog {
         title: String,
 
         /// The question
-        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        #[arg(
+            default_value = "",
+            hide_default_value = true,
+            allow_hyphen_values = true
+        )]
         message: String,
     },
     /// Ask for a line of text, and print it
@@ -32,7 +36,11 @@ pub(crate) enum Dialog {
         title: String,
 
         /// What an answer might look like; not a default
-        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        #[arg(
+            default_value = "",
+            hide_default_value = true,
+            allow_hyphen_values = true
+        )]
         placeholder: String,
     },
     /// Let the person edit a text ($VISUAL, $EDITOR or vi), and print it
@@ -41,7 +49,11 @@ pub(crate) enum Dialog {
         title: String,
 
         /// The initial text
-        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        #[arg(
+            default_value = "",
+            hide_default_value = true,
+            allow_hyphen_values = true
+        )]
         text: String,
     },
     /// Show the person something

@@ -227,12 +227,20 @@ impl Args for ExportArgs {
     fn augment_args(command: Command) -> Command {
         let option = |format: &ExportFormat| {
             let option = Arg::new(format.name).long(format.name).value_name("FILE");
-            option.value_parser(value_parser!(PathBuf)).help(format.summary)
+            option
+                .value_parser(value_parser!(PathBuf))
+                .help(format.summary)
         };
         let names = EXPORTS.iter().map(|format| format.name).chain(["html"]);
-        let outputs = ArgGroup::new("outputs").args(names).required(true).multiple(true);
+        let outputs = ArgGroup::new("outputs")
+            .args(names)
+            .required(true)
+            .multiple(true);
         let heading = "For other programs; `-` is stdout";
-        command.next_help_heading(heading).args(EXPORTS.iter().map(option)).group(outputs)
+        command
+            .next_help_heading(heading)
+            .args(EXPORTS.iter().map(option))
+            .group(outputs)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -246,7 +254,9 @@ impl FromArgMatches for ExportArgs {
             let file = matches.get_one::<PathBuf>(format.name)?.clone();
             Some(ExportFile { format, file })
         };
-        Ok(ExportArgs { files: EXPORTS.iter().filter_map(wanted).collect() })
+        Ok(ExportArgs {
+            files: EXPORTS.iter().filter_map(wanted).collect(),
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -328,7 +338,13 @@ fn moment(text: &str) -> Result<SystemTime, String> {
         let moment = moment.filter(|moment| *moment >= SystemTime::UNIX_EPOCH);
         return moment.ok_or_else(|| "that is before 1970, when nothing was kept".to_string());
     }
-    let whole = [text.to_string(), format!("{text}Z"), format!("{text}T00:00:00Z")];
-    let found = whole.iter().find_map(|text| humantime::parse_rfc3339_weak(text).ok());
+    let whole = [
+        text.to_string(),
+        format!("{text}Z"),
+        format!("{text}T00:00:00Z"),
+    ];
+    let found = whole
+        .iter()
+        .find_map(|text| humantime::parse_rfc3339_weak(text).ok());
     found.ok_or_else(|| "write `2h`, `2026-01-31` or `2026-01-31T09:30:00Z` (UTC)".to_string())
 }

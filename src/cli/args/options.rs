@@ -99,7 +99,11 @@ pub(super) fn dialect_or_git() -> PossibleValuesParser {
 pub(super) fn dialect_or_host() -> PossibleValuesParser {
     let mut names = names_of_dialects();
     let hosts = FACTS.iter().map(|facts| facts.host);
-    names.extend(hosts.filter(|host| dialects::find(host).is_none()).map(PossibleValue::new));
+    names.extend(
+        hosts
+            .filter(|host| dialects::find(host).is_none())
+            .map(PossibleValue::new),
+    );
     names.into()
 }
 
@@ -107,5 +111,7 @@ fn names_of_dialects() -> Vec<PossibleValue> {
     let known = DIALECTS
         .iter()
         .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
-    std::iter::once(PossibleValue::new(native::NAME)).chain(known).collect()
+    std::iter::once(PossibleValue::new(native::NAME))
+        .chain(known)
+        .collect()
 }

@@ -210,7 +210,12 @@ pub(crate) struct NewArgs {
     pub(crate) from_last: bool,
 
     /// Take the last decision of this file, a recording for example, instead of the decision log
-    #[arg(long, value_name = "FILE", requires = "from_last", conflicts_with = "event")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "from_last",
+        conflicts_with = "event"
+    )]
     pub(crate) file: Option<PathBuf>,
 
     /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of

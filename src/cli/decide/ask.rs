@@ -16,7 +16,10 @@ use crate::cli::terminal::Terminal;
 pub(crate) enum Person {
     Here(Arc<Terminal>),
     /// At the client of a server.
-    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only a server has clients"))]
+    #[cfg_attr(
+        not(feature = "serve"),
+        expect(dead_code, reason = "only a server has clients")
+    )]
     Client(Arc<dyn Ui>),
     /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),
@@ -71,8 +74,16 @@ pub(crate) struct Inquiry<'q> {
 /// Asks all questions of an outcome, and returns the outcome with the answer. The person has
 /// [`PATIENCE`], or until the budget ends: a host must not wait for ever for somebody who has left.
 pub(crate) fn settle(outcome: Outcome, about: &Inquiry<'_>) -> Outcome {
-    let Inquiry { event, request, person, budget, abort } = *about;
-    let Settled::Asked { questions } = &outcome.settled else { return outcome };
+    let Inquiry {
+        event,
+        request,
+        person,
+        budget,
+        abort,
+    } = *about;
+    let Settled::Asked { questions } = &outcome.settled else {
+        return outcome;
+    };
     let Some(person) = person else {
         return outcome.answered(false, "cannot ask: no terminal");
     };

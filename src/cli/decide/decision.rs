@@ -60,10 +60,24 @@ impl AskedEvent<'_> {
     /// Decides it by `handle`, once for all forms in which the call may come, and asks the person
     /// what the host cannot ask. `is_asking` is called before that.
     pub(crate) fn decide(self, handle: impl FnOnce() -> Run, is_asking: impl FnOnce()) -> Run {
-        let AskedEvent { event, host, runner, budget, abort, door, .. } = self;
+        let AskedEvent {
+            event,
+            host,
+            runner,
+            budget,
+            abort,
+            door,
+            ..
+        } = self;
         // Where nothing runs there is nothing to run twice.
-        let call = if runner.is_idle(event) { None } else { host.call(event, self.env, door) };
-        let once = call.map_or(CallClaim::Now(None), |call| runner.once(event, &call, budget));
+        let call = if runner.is_idle(event) {
+            None
+        } else {
+            host.call(event, self.env, door)
+        };
+        let once = call.map_or(CallClaim::Now(None), |call| {
+            runner.once(event, &call, budget)
+        });
         let (mut run, claimed) = match once {
             CallClaim::Earlier(mut run) => {
                 if door.is_of_pair() {
@@ -79,7 +93,13 @@ impl AskedEvent<'_> {
             && matches!(run.outcome.settled, Settled::Asked { .. })
         {
             let (person, request) = (self.person, runner.request());
-            let about = ask::Inquiry { event, request, person, budget, abort };
+            let about = ask::Inquiry {
+                event,
+                request,
+                person,
+                budget,
+                abort,
+            };
             run.outcome = ask::settle(run.outcome, &about);
             // The answer may be one block too many in a row.
             runner.keep_from_looping(&mut run);
@@ -97,7 +117,9 @@ impl AskedEvent<'_> {
 /// in spite of them must not do so in silence.
 pub(crate) fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
     let is_named = |complaint: &String| {
-        outcome.refusal().is_some_and(|refusal| refusal.reason.contains(complaint))
+        outcome
+            .refusal()
+            .is_some_and(|refusal| refusal.reason.contains(complaint))
     };
     match complaint.filter(|complaint| !is_named(complaint)) {
         Some(complaint) => outcome.with_notice(complaint),

@@ -12,7 +12,10 @@ pub(crate) enum Door {
     Command,
     /// `run --if-not-decided`, next to another door of the same host.
     Backstop,
-    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "a door of the server"))]
+    #[cfg_attr(
+        not(feature = "serve"),
+        expect(dead_code, reason = "a door of the server")
+    )]
     Stdio,
     Mcp,
     Http,
@@ -21,7 +24,11 @@ pub(crate) enum Door {
 impl Door {
     /// That of a command line.
     pub(crate) fn of(args: &RunArgs) -> Door {
-        if args.if_not_decided { Door::Backstop } else { Door::Command }
+        if args.if_not_decided {
+            Door::Backstop
+        } else {
+            Door::Command
+        }
     }
 
     /// Its name in the decision log.

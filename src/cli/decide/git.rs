@@ -71,8 +71,10 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         };
         printed::last_word(format, &named, refusal)
     });
-    let by =
-        args.budget.map(|budget| AnswerBy { budget, last_word: budget.saturating_add(LATEST) });
+    let by = args.budget.map(|budget| AnswerBy {
+        budget,
+        last_word: budget.saturating_add(LATEST),
+    });
     let time = TimeLimit::start(args.stdin_timeout, refusal, by);
     let Some(name) = name else {
         return Err(Complaint::with_cure(
@@ -86,21 +88,40 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
         ));
     };
-    let request = GitRequest { hook, args, env, time: &time };
-    let decided = ground.and_then(|ground| request.decide(ground)).unwrap_or_else(|failure| {
-        let reply = hook.refuse(&failure.to_string(), hook.is_gate());
-        let report = json::refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
-        RunDecision::refused(reply, report)
-    });
+    let request = GitRequest {
+        hook,
+        args,
+        env,
+        time: &time,
+    };
+    let decided = ground
+        .and_then(|ground| request.decide(ground))
+        .unwrap_or_else(|failure| {
+            let reply = hook.refuse(&failure.to_string(), hook.is_gate());
+            let report = json::refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
+            RunDecision::refused(reply, report)
+        });
     // git reads no stdout: the exit status says everything.
-    let decided = RunDecision { is_needed: false, ..decided };
+    let decided = RunDecision {
+        is_needed: false,
+        ..decided
+    };
     let is_allowed = decided.give(args, env, &time, abort.as_ref());
-    Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(if is_allowed {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
+    })
 }
 
 impl GitRequest<'_> {
     fn decide(&self, ground: Ground) -> Result<RunDecision> {
-        let GitRequest { hook, args, env, time } = self;
+        let GitRequest {
+            hook,
+            args,
+            env,
+            time,
+        } = self;
         check_depth(env)?;
         let choice = trusting_choice(&args.source, env, git::NAME, &args.trust);
         let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
@@ -114,15 +135,28 @@ impl GitRequest<'_> {
         let is_recorded = args.record.is_some() || env.record.is_some();
         let has_hooks = runner.registry().has(&spec.name);
         let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
-        let context = if is_idle { Map::new() } else { self.context(&abort)? };
+        let context = if is_idle {
+            Map::new()
+        } else {
+            self.context(&abort)?
+        };
         let event = self.event(&spec, context)?;
-        let searched = SearchedPlaces { choice: &choice, env };
+        let searched = SearchedPlaces {
+            choice: &choice,
+            env,
+        };
         searched.require(&args.require, runner.registry(), &spec.name)?;
         let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, time.budget());
         time.heartbeat.expect_within(PATIENCE);
         let (person, budget, abort) = (person.as_ref(), time.budget(), &abort);
-        let about = ask::Inquiry { event: &event, request: None, person, budget, abort };
+        let about = ask::Inquiry {
+            event: &event,
+            request: None,
+            person,
+            budget,
+            abort,
+        };
         run.outcome = ask::settle(run.outcome, &about);
         self.write_message(&run.outcome)?;
         let mut reply = hook.reply(&run.outcome, spec.blocks);
@@ -130,11 +164,18 @@ impl GitRequest<'_> {
             reply.stderr.insert_str(0, &warnings(&run));
         }
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
-            reply.stderr.push_str(&hook.refuse(&complaint, false).stderr);
+            reply
+                .stderr
+                .push_str(&hook.refuse(&complaint, false).stderr);
         }
         let report = printed::report(args.format, &run, &reply, &runner, env);
         let kept = DecisionRecord::decided(event, run, settings);
-        Ok(RunDecision { reply, report, kept, is_needed: false })
+        Ok(RunDecision {
+            reply,
+            report,
+            kept,
+            is_needed: false,
+        })
     }
 
     /// What git gave, and the paths that change.
@@ -155,7 +196,10 @@ impl GitRequest<'_> {
         let mut context = self.hook.context(&given).map_err(Complaint::of)?;
         let listings = self.hook.listings(&context).map_err(Complaint::of)?;
         if self.hook.changes != git::Changes::Unknown {
-            context.insert("changes".to_string(), self.changes(&listings, abort)?.into());
+            context.insert(
+                "changes".to_string(),
+                self.changes(&listings, abort)?.into(),
+            );
         }
         Ok(context)
     }
@@ -163,8 +207,13 @@ impl GitRequest<'_> {
     fn changes(&self, listings: &[Vec<OsString>], abort: &Abort) -> Result<Vec<Value>> {
         let whole = self.args.budget.unwrap_or(LISTING);
         // A budget began at our start, git's own time begins now.
-        let started = self.args.budget.map_or_else(Instant::now, |_| self.time.started);
-        self.time.heartbeat.expect_within(whole.saturating_add(OWN_WORK));
+        let started = self
+            .args
+            .budget
+            .map_or_else(Instant::now, |_| self.time.started);
+        self.time
+            .heartbeat
+            .expect_within(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
         for arguments in listings {
             let left = whole.saturating_sub(started.elapsed());
@@ -186,12 +235,22 @@ impl GitRequest<'_> {
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
             return Ok(());
         };
-        let given = GitInput { arguments: self.args.arguments.clone(), ..GitInput::default() };
+        let given = GitInput {
+            arguments: self.args.arguments.clone(),
+            ..GitInput::default()
+        };
         let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
             return Err(Complaint::new("the rewritten `message` is not a text"));
         };
-        let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
-        let what = format!("the rewritten message cannot be written to `{}`", file.display());
+        let end = if text.ends_with('\n') || text.is_empty() {
+            ""
+        } else {
+            "\n"
+        };
+        let what = format!(
+            "the rewritten message cannot be written to `{}`",
+            file.display()
+        );
         fs::write(file, format!("{text}{end}")).map_err(failed(what))
     }
 }
@@ -203,7 +262,9 @@ fn warnings(run: &Run) -> String {
         return text;
     }
     for hook in &run.hooks {
-        let Fate::Ran(trace) = &hook.fate else { continue };
+        let Fate::Ran(trace) = &hook.fate else {
+            continue;
+        };
         if matches!(trace.ending, Ending::Answered(_)) {
             text.push_str(&progress::lines(&hook.hook, &trace.stderr.text()));
         }
@@ -235,7 +296,10 @@ fn ask_git(
             return Err(Complaint::new(told_to_stop(abort.signal())));
         }
         ErrandEnd::Held | ErrandEnd::Killed => {
-            let why = format!("git did not list what changes within {}", duration_text(limit));
+            let why = format!(
+                "git did not list what changes within {}",
+                duration_text(limit)
+            );
             return Err(Complaint::new(why));
         }
     };
@@ -243,8 +307,14 @@ fn ask_git(
         let said = String::from_utf8_lossy(&output.stderr);
         // Outside of a repository `git diff` compares files, and prints the usage of that.
         let is_outside = said.contains("usage: git diff --no-index");
-        let why = if is_outside { "there is no repository here" } else { said.trim_end() };
-        return Err(Complaint::new(format!("git cannot list what changes: {why}")));
+        let why = if is_outside {
+            "there is no repository here"
+        } else {
+            said.trim_end()
+        };
+        return Err(Complaint::new(format!(
+            "git cannot list what changes: {why}"
+        )));
     }
     Ok(output.stdout)
 }

@@ -122,7 +122,12 @@ impl<'a> Helper<'a> {
         env: &'a Environment,
         heartbeat: &'a Heartbeat,
     ) -> Helper<'a> {
-        Helper { args, env, heartbeat, is_missing: Cell::new(false) }
+        Helper {
+            args,
+            env,
+            heartbeat,
+            is_missing: Cell::new(false),
+        }
     }
 
     /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
@@ -137,7 +142,15 @@ impl<'a> Helper<'a> {
     }
 
     fn may_decide(&self, config: &Config) -> bool {
-        let RunArgs { source, require, trust, jobs, record, format, .. } = self.args;
+        let RunArgs {
+            source,
+            require,
+            trust,
+            jobs,
+            record,
+            format,
+            ..
+        } = self.args;
         let is_plain = *source == SourceArgs::default()
             && require.is_empty()
             && trust.is_empty()
@@ -145,8 +158,10 @@ impl<'a> Helper<'a> {
             && record.is_none()
             && *format == RunFormat::Reply
             && !self.args.if_not_decided;
-        let is_warm =
-            config.hooks.iter().any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
+        let is_warm = config
+            .hooks
+            .iter()
+            .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         WARMS && is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
     }
 
@@ -161,7 +176,10 @@ impl<'a> Helper<'a> {
         budget: Option<Budget>,
         abort: &Abort,
     ) -> Option<Result<RunDecision>> {
-        let HelperQuestion { context, hooks_take } = question?;
+        let HelperQuestion {
+            context,
+            hooks_take,
+        } = question?;
         if event.spec().schedule == Schedule::Detached {
             return None;
         }
@@ -170,7 +188,8 @@ impl<'a> Helper<'a> {
         let stream = match connected(&address) {
             Ok(stream) => stream,
             Err(error) => {
-                self.is_missing.set(matches!(error, Errno::NOENT | Errno::CONNREFUSED));
+                self.is_missing
+                    .set(matches!(error, Errno::NOENT | Errno::CONNREFUSED));
                 return None;
             }
         };
@@ -227,7 +246,10 @@ impl<'a> Helper<'a> {
     fn request(&self, context: &Context, budget: Option<Budget>) -> Option<Vec<u8>> {
         let text = String::from_utf8(context.to_json()).ok()?;
         let variables = Environment::all_readable()?;
-        let bytes = variables.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        let bytes = variables
+            .iter()
+            .map(|(name, value)| name.len() + value.len())
+            .sum::<usize>();
         if text.len() > MOST_BYTES || bytes > MOST_BYTES {
             return None;
         }
@@ -286,9 +308,23 @@ fn heard(
     let mut line = String::new();
     lines.read_line(&mut line)?;
     match serde_json::from_str(&line) {
-        Ok(HelperWord::Decided { status, stdout, stderr, is_needed }) => {
-            let reply = Reply { status, stdout, stderr };
-            Ok(RunDecision { reply, report: None, kept: None, is_needed })
+        Ok(HelperWord::Decided {
+            status,
+            stdout,
+            stderr,
+            is_needed,
+        }) => {
+            let reply = Reply {
+                status,
+                stdout,
+                stderr,
+            };
+            Ok(RunDecision {
+                reply,
+                report: None,
+                kept: None,
+                is_needed,
+            })
         }
         Ok(HelperWord::Accepted | HelperWord::Refused(_)) | Err(_) => {
             Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))
@@ -301,7 +337,9 @@ fn is_readable(stream: &UnixStream, until: Option<Instant>, abort: Option<&Abort
     loop {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let fds = std::iter::once(stream.as_fd()).chain(abort.map(AsFd::as_fd));
-        let mut fds: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let mut fds: Vec<_> = fds
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(0) => return false,
@@ -331,12 +369,20 @@ pub(crate) fn build(env: &Environment) -> Option<String> {
 
 fn build_of(image: &Path) -> Option<String> {
     let found = fs::metadata(image).ok()?;
-    Some(format!("{:x}-{:x}-{:x}", found.dev(), found.ino(), found.mtime_nsec() ^ found.mtime()))
+    Some(format!(
+        "{:x}-{:x}-{:x}",
+        found.dev(),
+        found.ino(),
+        found.mtime_nsec() ^ found.mtime()
+    ))
 }
 
 /// Whether the program's file is still the one that runs.
 pub(crate) fn is_same_file(env: &Environment) -> bool {
-    let named = env.program.as_deref().and_then(|path: &Path| fs::metadata(path).ok());
+    let named = env
+        .program
+        .as_deref()
+        .and_then(|path: &Path| fs::metadata(path).ok());
     let own = env.image().and_then(|path| fs::metadata(path).ok());
     matches!((named, own), (Some(named), Some(own)) if named.ino() == own.ino() && named.dev() == own.dev())
 }

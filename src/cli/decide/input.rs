@@ -43,7 +43,10 @@ impl Deadline {
 
     pub(crate) fn after(started: Instant, after: Duration) -> Deadline {
         let far = Duration::from_secs(u32::MAX.into());
-        Deadline { until: started.checked_add(after).unwrap_or(started + far), after }
+        Deadline {
+            until: started.checked_add(after).unwrap_or(started + far),
+            after,
+        }
     }
 }
 
@@ -55,7 +58,9 @@ pub(crate) fn needed(
     cure: &str,
 ) -> Result<Context> {
     let event = read(deadline, abort)?;
-    event.map(|event| event.context).ok_or_else(|| Complaint::with_cure(cause, cure))
+    event
+        .map(|event| event.context)
+        .ok_or_else(|| Complaint::with_cure(cause, cure))
 }
 
 /// Reads the event; a terminal and an empty file have none.
@@ -79,7 +84,10 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<S
     };
     let length = bytes.len();
     match Context::from_scanned(bytes, framed) {
-        Ok(context) => Ok(Some(StdinEvent { context, bytes: length })),
+        Ok(context) => Ok(Some(StdinEvent {
+            context,
+            bytes: length,
+        })),
         Err(ContextError::Empty) => Ok(None),
         Err(error) => Err(no_event(&error.to_string())),
     }

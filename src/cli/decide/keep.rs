@@ -35,7 +35,10 @@ pub(crate) struct KeepSettings {
 
 impl KeepSettings {
     pub(crate) fn of(config: &Config) -> KeepSettings {
-        KeepSettings { log: config.log.clone(), is_broken: config.has_errors() }
+        KeepSettings {
+            log: config.log.clone(),
+            is_broken: config.has_errors(),
+        }
     }
 }
 
@@ -46,9 +49,16 @@ impl DecisionRecord {
         run: Run,
         settings: KeepSettings,
     ) -> Option<DecisionRecord> {
-        let is_handed_over = run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached));
+        let is_handed_over = run
+            .hooks
+            .iter()
+            .any(|hook| matches!(hook.fate, Fate::Detached));
         let what = KeptKind::Decided(event, Box::new(run));
-        (!is_handed_over).then_some(DecisionRecord { what, settings, door: Door::Command })
+        (!is_handed_over).then_some(DecisionRecord {
+            what,
+            settings,
+            door: Door::Command,
+        })
     }
 
     pub(crate) fn refused(report: json::RunReport) -> DecisionRecord {
@@ -131,7 +141,15 @@ impl DecisionRecord {
         Ok(move |keeps| {
             let cwd = Some(cwd.as_path());
             let (context, trace) = (context.as_ref(), trace.as_ref());
-            LogEntry { time, cwd, door, context, trace, run: &run }.line(&redactor, keeps)
+            LogEntry {
+                time,
+                cwd,
+                door,
+                context,
+                trace,
+                run: &run,
+            }
+            .line(&redactor, keeps)
         })
     }
 }

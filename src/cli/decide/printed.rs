@@ -64,10 +64,16 @@ pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
 
 /// What the watchdog says, in the words of the format.
 pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply {
-    let Some(job) = format.of_job() else { return refusal };
+    let Some(job) = format.of_job() else {
+        return refusal;
+    };
     let reason = refusal.stderr.trim_end();
     let report = json::refusal_report(event, native::NAME, reason, &refusal);
-    Reply { stdout: annotations(job, &report), status: refusal.status.max(1), ..refusal }
+    Reply {
+        stdout: annotations(job, &report),
+        status: refusal.status.max(1),
+        ..refusal
+    }
 }
 
 fn annotations(format: CheckFormat, report: &RunReport) -> String {
@@ -76,7 +82,11 @@ fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let _ = format.write_list(&github::run(report), &mut stdout);
     let text = String::from_utf8_lossy(&stdout);
     let is_json = matches!(format, CheckFormat::Sarif | CheckFormat::Gitlab);
-    if is_json { harmless::json(&text).into_owned() } else { text.into_owned() }
+    if is_json {
+        harmless::json(&text).into_owned()
+    } else {
+        text.into_owned()
+    }
 }
 
 pub(crate) struct RunDecision {
@@ -92,7 +102,12 @@ impl RunDecision {
     /// hookrun itself failed before there was a decision.
     pub(crate) fn refused(reply: Reply, report: RunReport) -> RunDecision {
         let kept = Some(DecisionRecord::refused(report.clone()));
-        RunDecision { reply, report: Some(report), kept, is_needed: true }
+        RunDecision {
+            reply,
+            report: Some(report),
+            kept,
+            is_needed: true,
+        }
     }
 
     /// Gives it to the host and keeps it. Whether the host goes on.
@@ -110,7 +125,9 @@ impl RunDecision {
         let status = printed.write(time, env);
         printed.summarise(env);
         if let Some(kept) = self.kept {
-            let _ = kept.by(Door::of(args)).keep(&self.reply, env, args.record.as_deref());
+            let _ = kept
+                .by(Door::of(args))
+                .keep(&self.reply, env, args.record.as_deref());
         }
         status == native::ALLOWED
     }
@@ -128,14 +145,26 @@ struct PrintedReply<'a> {
 
 impl<'a> PrintedReply<'a> {
     fn of(format: RunFormat, decided: &'a RunDecision, abort: Option<&'a Abort>) -> Self {
-        let RunDecision { reply, report, is_needed, .. } = decided;
+        let RunDecision {
+            reply,
+            report,
+            is_needed,
+            ..
+        } = decided;
         let report = report.as_ref();
         let stops = report.is_some_and(|report| !github::goes_on(report));
         let status = match (format.of_job(), reply.status) {
             (Some(_), native::ALLOWED) if stops => native::REFUSED,
             (_, status) => status,
         };
-        PrintedReply { format, reply, report, is_needed: *is_needed, abort, status }
+        PrintedReply {
+            format,
+            reply,
+            report,
+            is_needed: *is_needed,
+            abort,
+            status,
+        }
     }
 
     fn is_stopped(&self) -> bool {
@@ -150,11 +179,22 @@ impl<'a> PrintedReply<'a> {
         let now = Instant::now();
         let is_stopped = self.is_stopped();
         let until = now + READING;
-        let until = time.budget().map_or(until, |budget| until.min(budget.until + AFTER_BUDGET));
-        let until = if is_stopped { until.min(now + AFTER_BUDGET) } else { until };
+        let until = time
+            .budget()
+            .map_or(until, |budget| until.min(budget.until + AFTER_BUDGET));
+        let until = if is_stopped {
+            until.min(now + AFTER_BUDGET)
+        } else {
+            until
+        };
         let stdout = self.stdout(env);
-        let lost = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
-        time.watchdog.answers(lost, until.saturating_duration_since(now));
+        let lost = if stdout.is_empty() {
+            self.status
+        } else {
+            self.status.max(native::REFUSED)
+        };
+        time.watchdog
+            .answers(lost, until.saturating_duration_since(now));
         match self.format == RunFormat::Reply {
             true => streams::words(&self.reply.stderr, env),
             // A program that wants a report reads that; stderr is for people.
@@ -162,14 +202,20 @@ impl<'a> PrintedReply<'a> {
         }
         let written = match self.status == native::ALLOWED && self.is_needed && !stdout.is_empty() {
             true if deliver::is_thrown_away() => Err(Error::other("it is closed, or /dev/null")),
-            _ => deliver::reply(stdout.as_bytes(), until, &|| !is_stopped && self.is_stopped()),
+            _ => deliver::reply(stdout.as_bytes(), until, &|| {
+                !is_stopped && self.is_stopped()
+            }),
         };
         let status = if written.is_ok() { self.status } else { lost };
         time.watchdog.answers(status, PATIENCE);
         if let Err(error) = written {
-            let stopped = self.is_stopped().then(|| self.abort.and_then(Abort::signal));
+            let stopped = self
+                .is_stopped()
+                .then(|| self.abort.and_then(Abort::signal));
             let error = stopped.map_or_else(|| error.to_string(), told_to_stop);
-            streams::remark(&format!("error: cannot write the result to stdout: {error}\n"));
+            streams::remark(&format!(
+                "error: cannot write the result to stdout: {error}\n"
+            ));
         }
         status
     }
@@ -188,14 +234,20 @@ impl<'a> PrintedReply<'a> {
     }
 
     fn summarise(&self, env: &Environment) {
-        let (RunFormat::Github, Some(report)) = (self.format, self.report) else { return };
-        let Some(file) = &env.step_summary else { return };
+        let (RunFormat::Github, Some(report)) = (self.format, self.report) else {
+            return;
+        };
+        let Some(file) = &env.step_summary else {
+            return;
+        };
         let written = OpenOptions::new().create(true).append(true).open(file);
         let written =
             written.and_then(|mut file| file.write_all(github::summary(report).as_bytes()));
         if let Err(error) = written {
             let file = file.display();
-            streams::remark(&format!("the summary is not written to `{file}`: {error}\n"));
+            streams::remark(&format!(
+                "the summary is not written to `{file}`: {error}\n"
+            ));
         }
     }
 }

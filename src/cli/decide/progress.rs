@@ -27,7 +27,10 @@ pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
             let from = shown.remove(&place).unwrap_or_default();
             match progress {
                 HookProgress::Wrote(stderr) => {
-                    let end = stderr.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                    let end = stderr
+                        .iter()
+                        .rposition(|byte| *byte == b'\n')
+                        .map_or(0, |at| at + 1);
                     let whole = stderr.get(from..end).unwrap_or_default();
                     streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
                     shown.insert(place, from.max(end));
@@ -41,7 +44,9 @@ pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
 /// What a hook has written, each line with its name.
 pub(crate) fn lines(hook: &str, stderr: &str) -> String {
     let lines = stderr.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| format!("{}: {}\n", plain(hook), plain(line))).collect()
+    lines
+        .map(|line| format!("{}: {}\n", plain(hook), plain(line)))
+        .collect()
 }
 
 /// The rest of what it has written, and how it ended.

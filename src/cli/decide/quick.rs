@@ -33,7 +33,11 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         event: None,
         arguments: Vec::new(),
         dialect: None,
-        source: SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false },
+        source: SourceArgs {
+            hooks: Vec::new(),
+            settings: Vec::new(),
+            discover: false,
+        },
         require: Vec::new(),
         trust: Vec::new(),
         budget: None,
@@ -61,7 +65,10 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         }
         let value = match inline {
             Some(value) => value,
-            None => rest.next()?.to_str().filter(|value| !value.starts_with('-'))?,
+            None => rest
+                .next()?
+                .to_str()
+                .filter(|value| !value.starts_with('-'))?,
         };
         match name {
             _ if value.is_empty() => return None,
@@ -104,11 +111,19 @@ mod tests {
     fn full(words: &[OsString]) -> Option<RunArgs> {
         let words = std::iter::once(OsString::from("hookrun")).chain(words.iter().cloned());
         let command = Cli::try_parse_from(words).ok()?.command;
-        if let Command::Run(args) = command { Some(args) } else { None }
+        if let Command::Run(args) = command {
+            Some(args)
+        } else {
+            None
+        }
     }
 
     fn words(line: &str) -> Vec<OsString> {
-        shell_words::split(line).unwrap().iter().map(Into::into).collect()
+        shell_words::split(line)
+            .unwrap()
+            .iter()
+            .map(Into::into)
+            .collect()
     }
 
     #[test]

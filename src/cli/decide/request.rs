@@ -33,7 +33,9 @@ pub(crate) fn named_in(
     host: Option<&str>,
     command: &str,
 ) -> Result<(String, &'static str)> {
-    let Some(host) = host else { return recognised_in(context, command) };
+    let Some(host) = host else {
+        return recognised_in(context, command);
+    };
     let dialect = dialects::find(host);
     let host = dialect.map_or(native::NAME, |dialect| dialect.name);
     let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
@@ -63,7 +65,9 @@ pub(crate) fn named_in(
 fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
     let found = signs::recognise(context).ok()?;
     let facts = facts::of(found.dialect)?;
-    facts.runs_hooks_of(host).then_some((found.event, found.dialect))
+    facts
+        .runs_hooks_of(host)
+        .then_some((found.event, found.dialect))
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
@@ -132,16 +136,30 @@ pub(crate) struct HostReply {
 impl<'a> EventRequest<'a> {
     pub(crate) fn new(name: &'a str, dialect: &str) -> EventRequest<'a> {
         let dialect = dialects::find(dialect);
-        let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
-        let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
-        EventRequest { name, dialect, bindings, canonical, settings_of: None }
+        let bindings = dialect
+            .map(|dialect| dialect.called(name))
+            .unwrap_or_default();
+        let canonical = bindings
+            .iter()
+            .map(|binding| binding.row.event.to_string())
+            .collect();
+        EventRequest {
+            name,
+            dialect,
+            bindings,
+            canonical,
+            settings_of: None,
+        }
     }
 
     /// The same, asked by a command that names this host.
     pub(crate) fn named_for(self, host: Option<&str>) -> EventRequest<'a> {
         let settings_of = host.and_then(dialects::find).map(|dialect| dialect.name);
         let settings_of = settings_of.filter(|name| *name != self.host());
-        EventRequest { settings_of, ..self }
+        EventRequest {
+            settings_of,
+            ..self
+        }
     }
 
     fn is_unknown(&self) -> bool {
@@ -151,9 +169,16 @@ impl<'a> EventRequest<'a> {
     /// Whether it is probably a new event of the host. Tables of hook systems are complete, and a
     /// name close to a gate is a slip.
     fn is_new(&self) -> bool {
-        let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
-        let is_system = dialects::SYSTEMS.iter().any(|system| system.name == dialect.name);
-        let near = dialect.nearest(self.name).map(|name| dialect.called(name)).unwrap_or_default();
+        let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
+            return false;
+        };
+        let is_system = dialects::SYSTEMS
+            .iter()
+            .any(|system| system.name == dialect.name);
+        let near = dialect
+            .nearest(self.name)
+            .map(|name| dialect.called(name))
+            .unwrap_or_default();
         let closes =
             |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
         !is_system && !near.iter().any(closes)
@@ -174,14 +199,21 @@ impl<'a> EventRequest<'a> {
     pub(crate) fn wrong_host(&self) -> Option<Complaint> {
         let (host, other) = (self.host(), self.gate_of_another()?.name);
         let cause = format!("{host} has no event `{}`, and {other} has", self.name);
-        Some(Complaint::with_cure(cause, format!("ask with `--host {other}`")))
+        Some(Complaint::with_cure(
+            cause,
+            format!("ask with `--host {other}`"),
+        ))
     }
 
     /// What to say to a new event of the host: it must not stop the whole host.
     pub(crate) fn reply_to_new(&self) -> Option<Reply> {
         let (name, host) = (self.name, self.host());
         let stderr = format!("hookrun knows no event `{name}` of {host}, and allowed it\n");
-        let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
+        let reply = Reply {
+            stdout: String::new(),
+            stderr,
+            status: native::ALLOWED,
+        };
         self.is_new().then_some(reply)
     }
 
@@ -243,7 +275,14 @@ impl<'a> EventRequest<'a> {
         let context = decoded.map_err(Complaint::of)?;
         let (event, host) = self.in_our_words(config, context, Some(binding))?;
         let settings_of = self.settings_of;
-        Ok((event, HostReply { is_other_spelling, settings_of, ..host }))
+        Ok((
+            event,
+            HostReply {
+                is_other_spelling,
+                settings_of,
+                ..host
+            },
+        ))
     }
 
     /// A sample; if the name means several events, of the first.
@@ -262,7 +301,9 @@ impl<'a> EventRequest<'a> {
 
     /// The least context that the event can have, as one compact JSON document.
     pub(crate) fn least(&self, config: &Config) -> String {
-        let spec = find_event(config, self.name).ok().filter(|_| self.bindings.is_empty());
+        let spec = find_event(config, self.name)
+            .ok()
+            .filter(|_| self.bindings.is_empty());
         spec.map_or("{}".to_string(), |spec| spec.least())
     }
 
@@ -292,7 +333,14 @@ impl<'a> EventRequest<'a> {
                 None => error.to_string(),
             })
         })?;
-        Ok((event, HostReply { binding, is_other_spelling: false, settings_of: None }))
+        Ok((
+            event,
+            HostReply {
+                binding,
+                is_other_spelling: false,
+                settings_of: None,
+            },
+        ))
     }
 
     pub(crate) fn host(&self) -> &'static str {
@@ -311,9 +359,10 @@ impl<'a> EventRequest<'a> {
         match self.refusing() {
             Some(binding) => binding.refuse(reason),
             // The form of this event is unknown, and stdout may have no other.
-            None if self.dialect.is_some_and(Dialect::has_forms) => {
-                Reply { stdout: String::new(), ..native::refuse(reason) }
-            }
+            None if self.dialect.is_some_and(Dialect::has_forms) => Reply {
+                stdout: String::new(),
+                ..native::refuse(reason)
+            },
             None => native::refuse(reason),
         }
     }

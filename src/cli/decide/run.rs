@@ -60,7 +60,11 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let is_allowed = decided.give(args, env, &time, abort.as_ref());
     #[cfg(feature = "serve")]
     helper.start_if_missing();
-    Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::CouldNot })
+    Ok(if is_allowed {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::CouldNot
+    })
 }
 
 /// How long everything may take: `--budget`, else what the host leaves.
@@ -78,7 +82,11 @@ fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     let (format, is_unknown) = (args.format, is_unknown(args, request));
     let (name, host) = (request.name.to_string(), request.host());
     Box::new(move || {
-        let refusal = refusal(is_unknown, &EventRequest::new(&name, host), watchdog::REASON);
+        let refusal = refusal(
+            is_unknown,
+            &EventRequest::new(&name, host),
+            watchdog::REASON,
+        );
         printed::last_word(format, &name, refusal)
     })
 }
@@ -129,12 +137,18 @@ impl RunRequest<'_> {
             Err(failure) => return refuse(args, &EventRequest::new("", args.host()), &failure),
         };
         let request = EventRequest::new(&name, host).named_for(args.dialect.as_deref());
-        self.time.change(last_word(args, &request), answer_by(args, &request));
+        self.time
+            .change(last_word(args, &request), answer_by(args, &request));
         if let Some(failure) = request.wrong_host() {
             return refuse(args, &request, &failure);
         }
         if let Some(reply) = request.reply_to_new().filter(|_| args.require.is_empty()) {
-            return RunDecision { reply, report: None, kept: None, is_needed: false };
+            return RunDecision {
+                reply,
+                report: None,
+                kept: None,
+                is_needed: false,
+            };
         }
         self.decide(&request, ground, Some(context))
     }
@@ -187,7 +201,10 @@ impl RunRequest<'_> {
         }
         let abort = ground.0.clone();
         let runner = runner(config, ground, self.time, args, env, person.as_ref());
-        let searched = SearchedPlaces { choice: &choice, env };
+        let searched = SearchedPlaces {
+            choice: &choice,
+            env,
+        };
         searched.require(&args.require, runner.registry(), &event.spec().name)?;
         let event = runner.follow_links(event);
         let asked = AskedEvent {
@@ -214,12 +231,19 @@ impl RunRequest<'_> {
         let is_seen = printed::is_for_people(args.format) && notes.is_in_order();
         if is_seen || notes.says_nobody_bound(host) {
             let name = &event.spec().name;
-            reply.stderr.extend(searched.nobody_bound(runner.registry(), name));
+            reply
+                .stderr
+                .extend(searched.nobody_bound(runner.registry(), name));
         }
         let report = printed::report(args.format, &run, &reply, &runner, env);
         let is_needed = !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty();
         let kept = DecisionRecord::decided(event, run, settings);
-        Ok(RunDecision { reply, report, kept, is_needed })
+        Ok(RunDecision {
+            reply,
+            report,
+            kept,
+            is_needed,
+        })
     }
 }
 

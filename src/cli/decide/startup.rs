@@ -34,7 +34,9 @@ pub(crate) fn start_up() -> Result<Ground> {
     let started = undo_inherited().and_then(|()| Abort::on_signals());
     // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
     let with_subreaper = |abort| (abort, Subreaper::take());
-    started.map(with_subreaper).map_err(failed("cannot handle signals"))
+    started
+        .map(with_subreaper)
+        .map_err(failed("cannot handle signals"))
 }
 
 /// Undoes what a host may have left behind, which hooks would inherit: blocked signals, open
@@ -45,7 +47,13 @@ fn undo_inherited() -> io::Result<()> {
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
     // A hook that crashes should leave nothing behind; one that wants a core file may raise this.
     let hard = rustix::process::getrlimit(Resource::Core).maximum;
-    let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: hard });
+    let _ = rustix::process::setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: hard,
+        },
+    );
     Ok(())
 }
 
@@ -70,7 +78,10 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         discover: source.discover,
         hosts: dialects::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
         program: env.image(),
-        told: HostFolders { roots: env.projects_of(dialect), cwd: None },
+        told: HostFolders {
+            roots: env.projects_of(dialect),
+            cwd: None,
+        },
         locks: Vec::new(),
         trust: None,
     }
@@ -84,8 +95,13 @@ pub(crate) fn trusting_choice(
     dialect: &str,
     digests: &[String],
 ) -> Choice {
-    let trust = Some(TrustChoice::Required { digests: digests.to_vec() });
-    Choice { trust, ..choice(source, env, dialect) }
+    let trust = Some(TrustChoice::Required {
+        digests: digests.to_vec(),
+    });
+    Choice {
+        trust,
+        ..choice(source, env, dialect)
+    }
 }
 
 /// A runner for a configuration, in a program that ends soon. Its hooks have every guard that our
@@ -96,5 +112,8 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
 
 /// The same for a runner that is there.
 pub(crate) fn equipped(runner: Runner, env: &Environment) -> Runner {
-    runner.program(env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() }))
+    runner.program(env.image().map(|path| OwnProgram {
+        path,
+        mark: env.run_id.clone(),
+    }))
 }

@@ -29,7 +29,9 @@ pub(crate) fn hand_over(
     if !runner.plan(event).is_idle() {
         let arguments = arguments(event, args, env);
         let payload = event.context().to_json();
-        let handed = env.image().map(|own| errand::hand_over(&own, &arguments, &payload));
+        let handed = env
+            .image()
+            .map(|own| errand::hand_over(&own, &arguments, &payload));
         if let Some(Ok(())) = handed {
             return runner.left_to_others(event);
         }
@@ -45,11 +47,25 @@ fn arguments(event: &Event, args: &RunArgs, env: &Environment) -> Vec<OsString> 
     };
     let mut arguments: Vec<OsString> = vec!["supervise".into(), event.spec().name.as_ref().into()];
     arguments.push(format!("--dialect={}", event.host()).into());
-    arguments.extend(args.source.hooks.iter().map(|folder| with_value("--hooks=", folder)));
-    arguments.extend(args.source.settings.iter().map(|file| with_value("--settings=", file)));
+    arguments.extend(
+        args.source
+            .hooks
+            .iter()
+            .map(|folder| with_value("--hooks=", folder)),
+    );
+    arguments.extend(
+        args.source
+            .settings
+            .iter()
+            .map(|file| with_value("--settings=", file)),
+    );
     arguments.extend(args.source.discover.then(|| "--discover".into()));
     arguments.extend(args.jobs.map(|jobs| format!("--jobs={jobs}").into()));
-    arguments.extend(args.trust.iter().map(|digest| format!("--trust={digest}").into()));
+    arguments.extend(
+        args.trust
+            .iter()
+            .map(|digest| format!("--trust={digest}").into()),
+    );
     let record = args.record.as_ref().map(|file| env.cwd.join(file));
     arguments.extend(record.map(|file| with_value("--record=", &file)));
     arguments

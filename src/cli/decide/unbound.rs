@@ -32,7 +32,10 @@ impl SearchedPlaces<'_> {
     }
 
     pub(crate) fn listed(&self) -> String {
-        let shown = self.places().into_iter().map(|place| place.display().to_string());
+        let shown = self
+            .places()
+            .into_iter()
+            .map(|place| place.display().to_string());
         shown.collect::<Vec<_>>().join(", ")
     }
 
@@ -48,19 +51,30 @@ impl SearchedPlaces<'_> {
         registry: &Registry,
         event: &str,
     ) -> Result<()> {
-        let bound = if required.is_empty() { Vec::new() } else { runnable(registry, event) };
+        let bound = if required.is_empty() {
+            Vec::new()
+        } else {
+            runnable(registry, event)
+        };
         let is_there = |name: &String| match name.as_str() {
             ANY => !bound.is_empty(),
             name => bound.iter().any(|known| known == name),
         };
-        let Some(missing) = required.iter().find(|name| !is_there(name)) else { return Ok(()) };
+        let Some(missing) = required.iter().find(|name| !is_there(name)) else {
+            return Ok(());
+        };
         let cause = match missing.as_str() {
             ANY => format!("no hook is bound to {event}, and one is required"),
             name => format!("the hook `{name}` is required, and is not bound to {event}"),
         };
         let nearest = meant(missing, bound.iter().map(String::as_str));
-        let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-        Err(Complaint::with_cure(cause, format!("{meant}looked in {}", self.listed())))
+        let meant = nearest
+            .map(|name| format!("did you mean `{name}`? "))
+            .unwrap_or_default();
+        Err(Complaint::with_cure(
+            cause,
+            format!("{meant}looked in {}", self.listed()),
+        ))
     }
 
     /// Says that there are no hooks at all, and which folders may be misnamed.
@@ -78,7 +92,10 @@ impl SearchedPlaces<'_> {
     }
 
     pub(crate) fn near_misses(&self) -> Vec<Problem> {
-        self.places().iter().flat_map(|place| near_misses(place)).collect()
+        self.places()
+            .iter()
+            .flat_map(|place| near_misses(place))
+            .collect()
     }
 }
 
@@ -98,15 +115,23 @@ pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Opt
     let names: Vec<&str> = names.collect();
     let bare = |known: &'n str| {
         let stem = known.rsplit_once('.').map_or(known, |(stem, _)| stem);
-        [stem, stem.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '_'])]
+        [
+            stem,
+            stem.trim_start_matches(|c: char| c.is_ascii_digit())
+                .trim_start_matches(['-', '_']),
+        ]
     };
     let of_file = names.iter().find(|known| bare(known).contains(&name));
-    of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
+    of_file
+        .copied()
+        .or_else(|| spelling::nearest(name, names.iter().copied()))
 }
 
 fn runnable(registry: &Registry, event: &str) -> Vec<String> {
     let bound = registry.bound(event);
-    let may_run = bound.iter().filter(|hook| hook.enabled && hook.idle.is_none());
+    let may_run = bound
+        .iter()
+        .filter(|hook| hook.enabled && hook.idle.is_none());
     may_run.map(|hook| hook.name.clone()).collect()
 }
 
@@ -123,7 +148,10 @@ fn near_misses(place: &Path) -> Vec<Problem> {
         let mut names = inside.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.any(|name| name.contains('.') && catalog::find(&name).is_some())
     };
-    let found = entries.map(|entry| entry.path()).filter(is_near).filter(holds_event);
+    let found = entries
+        .map(|entry| entry.path())
+        .filter(is_near)
+        .filter(holds_event);
     let mut found: Vec<PathBuf> = found.collect();
     found.sort();
     let problem = |path: PathBuf| {

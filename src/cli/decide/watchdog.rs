@@ -78,7 +78,8 @@ impl TimeLimit {
 
     /// Changes what the watchdog says and when: only now it is known which event it is.
     pub(crate) fn change(&self, refusal: LastWord, by: Option<AnswerBy>) {
-        self.budget.set(by.map(|by| Budget::from(self.started, by.budget)));
+        self.budget
+            .set(by.map(|by| Budget::from(self.started, by.budget)));
         self.watchdog.order(Orders::by(self.started, refusal, by));
     }
 
@@ -102,7 +103,10 @@ struct Orders {
 
 impl Orders {
     fn by(started: Instant, refusal: LastWord, by: Option<AnswerBy>) -> Orders {
-        Orders { refusal, last_word: by.and_then(|by| started.checked_add(by.last_word)) }
+        Orders {
+            refusal,
+            last_word: by.and_then(|by| started.checked_add(by.last_word)),
+        }
     }
 }
 
@@ -116,9 +120,15 @@ impl Watchdog {
     /// Starts a thread that watches `heartbeat`. If no thread can be started, there is no watchdog.
     fn start(heartbeat: &Heartbeat, orders: Orders) -> Watchdog {
         let orders = Arc::new(Mutex::new(orders));
-        let mut own = Watchdog { heartbeat: heartbeat.clone(), orders, thread: None };
+        let mut own = Watchdog {
+            heartbeat: heartbeat.clone(),
+            orders,
+            thread: None,
+        };
         let watching = own.clone();
-        let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
+        let thread = thread::Builder::new()
+            .name("watchdog".to_string())
+            .stack_size(STACK_BYTES);
         match thread.spawn(move || watching.watch()) {
             Ok(handle) => own.thread = Some(handle.thread().clone()),
             Err(error) => tracing::warn!(%error, "no watchdog"),
@@ -180,7 +190,10 @@ impl Watchdog {
     }
 
     /// Ends the process if it has answered: writing the log hangs, and the host waits.
-    #[expect(clippy::disallowed_methods, reason = "the other thread hangs in the system")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the other thread hangs in the system"
+    )]
     fn leave_if_answered(&self) {
         if let Some(status) = self.heartbeat.answer() {
             std::process::exit(i32::from(status));
@@ -195,7 +208,11 @@ impl Watchdog {
             let mut again = SECOND_LOOK;
             while let Some(left) = self.heartbeat.left() {
                 let is_answering = self.heartbeat.answer().is_some();
-                let left = if is_answering { left.min(SECOND_LOOK) } else { left };
+                let left = if is_answering {
+                    left.min(SECOND_LOOK)
+                } else {
+                    left
+                };
                 let asleep = Instant::now();
                 if self.sleep(left) == Woken::LastWord {
                     return Woken::LastWord;
@@ -246,7 +263,11 @@ impl Watchdog {
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);
         streams::remark(&reply.stderr);
         // If the host did not get the reply, only the status can block.
-        let status = if said.is_ok() { reply.status } else { native::REFUSED };
+        let status = if said.is_ok() {
+            reply.status
+        } else {
+            native::REFUSED
+        };
         std::process::exit(i32::from(status));
     }
 }

@@ -128,7 +128,11 @@ fn install_into(
         doubts.extend(of_site);
     }
     let has_path = "it has the path of hookrun: all who use this file need hookrun there";
-    let notes = wanted.lacks(host).into_iter().chain(doubts).chain(host.limits());
+    let notes = wanted
+        .lacks(host)
+        .into_iter()
+        .chain(doubts)
+        .chain(host.limits());
     let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
@@ -139,7 +143,9 @@ fn install_into(
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let Some(named) = args.host.as_deref() else { return found::uninstall(args, env, out) };
+    let Some(named) = args.host.as_deref() else {
+        return found::uninstall(args, env, out);
+    };
     if named == dialects::git::NAME {
         return git::uninstall(args, env, out);
     }
@@ -161,7 +167,11 @@ fn uninstall_from(
     let (there, gone): (Vec<Site<'_>>, Vec<Site<'_>>) =
         parts.partition(|site| site.target.text.is_some());
     let is_nowhere = there.is_empty();
-    for site in there.iter().rev().chain(gone.iter().take(usize::from(is_nowhere))) {
+    for site in there
+        .iter()
+        .rev()
+        .chain(gone.iter().take(usize::from(is_nowhere)))
+    {
         site.take_out(args, out)?;
     }
     Ok(ExitStatus::Yes)
@@ -188,11 +198,19 @@ impl Site<'_> {
         }
         let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
         let folders = kept.map(|kept| kept.folders).unwrap_or_default();
-        let copy = if is_known { None } else { Some(self.record.keep_copy(&current)?) };
+        let copy = if is_known {
+            None
+        } else {
+            Some(self.record.keep_copy(&current)?)
+        };
         let done = match &text {
             Some(text) => {
                 self.target.replace(text)?;
-                if is_known { "is as it was before" } else { "has lost hookrun's hooks" }
+                if is_known {
+                    "is as it was before"
+                } else {
+                    "has lost hookrun's hooks"
+                }
             }
             None => {
                 self.target.remove(&folders)?;
@@ -226,7 +244,15 @@ impl<'a> Site<'a> {
         let record = InstallRecord::of(&target, env);
         let paths = Paths::from(&env.cwd);
         let folder = config.nearest_folder().to_path_buf();
-        Ok(Site { host, scope, folder, target, record, env, paths })
+        Ok(Site {
+            host,
+            scope,
+            folder,
+            target,
+            record,
+            env,
+            paths,
+        })
     }
 
     /// The files with these events: one, or one for each.
@@ -235,7 +261,16 @@ impl<'a> Site<'a> {
             let target = Target::read(&path)?;
             let record = InstallRecord::of(&target, self.env);
             let (folder, paths) = (self.folder.clone(), self.paths.clone());
-            Ok((Site { target, record, folder, paths, ..*self }, rows.to_vec()))
+            Ok((
+                Site {
+                    target,
+                    record,
+                    folder,
+                    paths,
+                    ..*self
+                },
+                rows.to_vec(),
+            ))
         };
         let own = &self.target.path;
         match self.host.form {
@@ -263,14 +298,27 @@ impl<'a> Site<'a> {
 
     /// Which server the host is to ask.
     fn server_door(&self, args: &InstallArgs) -> Result<Option<ServerDoor>> {
-        let InstallHost { name, title, no_server, .. } = self.host;
+        let InstallHost {
+            name,
+            title,
+            no_server,
+            ..
+        } = self.host;
         if let Some(why) = no_server.filter(|_| args.asks_a_server()) {
             let flag = if args.mcp { "--mcp" } else { "--http" };
             let cause = format!("{flag} is only for Claude Code, not for {title}: {why}");
-            return Err(Complaint::with_cure(cause, format!("`hookrun install {name}`")));
+            return Err(Complaint::with_cure(
+                cause,
+                format!("`hookrun install {name}`"),
+            ));
         }
-        let url = args.http.as_ref().map(|address| format!("{address}/hooks/{name}"));
-        Ok(url.map(ServerDoor::Http).or(args.mcp.then_some(ServerDoor::Mcp)))
+        let url = args
+            .http
+            .as_ref()
+            .map(|address| format!("{address}/hooks/{name}"));
+        Ok(url
+            .map(ServerDoor::Http)
+            .or(args.mcp.then_some(ServerDoor::Mcp)))
     }
 
     /// Puts our server among the MCP servers of the project, with this program, or takes it out.
@@ -304,7 +352,11 @@ impl<'a> Site<'a> {
             return Ok(());
         }
         if is_dry_run {
-            return Ok(write!(out, "{}", unified(MCP_FILE, current, new.as_deref()))?);
+            return Ok(write!(
+                out,
+                "{}",
+                unified(MCP_FILE, current, new.as_deref())
+            )?);
         }
         match &new {
             Some(text) if program.is_some() => {
@@ -318,19 +370,26 @@ impl<'a> Site<'a> {
             None => target.remove(&[])?,
         }
         record.forget();
-        Ok(writeln!(out, "{MCP_FILE}: has lost the MCP server `{NAME}`")?)
+        Ok(writeln!(
+            out,
+            "{MCP_FILE}: has lost the MCP server `{NAME}`"
+        )?)
     }
 
     /// What was changed since the last install.
     fn changes(&self) -> Vec<String> {
         let path = &self.target.path;
-        let changes = self.host.changed_hooks(self.scope, path, &self.record, self.env);
+        let changes = self
+            .host
+            .changed_hooks(self.scope, path, &self.record, self.env);
         changes.into_iter().map(|change| change.cause).collect()
     }
 
     fn note_hooks(&self) -> Result<()> {
         let now = self.host.hooks_now(self.scope, &self.target.path, self.env);
-        now.map_or(Ok(()), |now| self.record.keep_hooks(&json!(now).to_string()))
+        now.map_or(Ok(()), |now| {
+            self.record.keep_hooks(&json!(now).to_string())
+        })
     }
 
     /// The text with hookrun in it, and doubts about the one without it.
@@ -353,7 +412,10 @@ impl<'a> Site<'a> {
         let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
         let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
-        let ways = AskingWays { command: program::command_line(program, self.host), server };
+        let ways = AskingWays {
+            command: program::command_line(program, self.host),
+            server,
+        };
         let text = document.with(rows, &ways, &|text| self.is_own(text));
         Ok((text, doubts.collect()))
     }
@@ -371,25 +433,37 @@ impl<'a> Site<'a> {
         // A file that is named after hookrun is hookrun's, even where nothing is known about it.
         let was_made = match kept {
             Some(kept) => kept.before.is_none(),
-            None => self.target.path.file_stem().is_some_and(|stem| stem == NAME),
+            None => self
+                .target
+                .path
+                .file_stem()
+                .is_some_and(|stem| stem == NAME),
         };
         let is_bare = was_made
             && text != current
-            && self.document(&text)?.is_some_and(|document| document.is_bare());
+            && self
+                .document(&text)?
+                .is_some_and(|document| document.is_bare());
         Ok(if is_bare { None } else { Some(text) })
     }
 
     /// The settings in a text; `None` where the host has a plugin.
     fn document(&self, text: &str) -> Result<Option<Document>> {
         let read = |settings| Document::read(text, settings);
-        self.host.settings().map(read).transpose().map_err(|error| self.refusal(&error))
+        self.host
+            .settings()
+            .map(read)
+            .transpose()
+            .map_err(|error| self.refusal(&error))
     }
 
     /// Writes the new text. Where the text before is kept, if there was a file.
     fn put(&self, text: &str) -> Result<Option<PathBuf>> {
         let kept = self.record.kept();
         let current = self.target.text.as_deref();
-        let known = kept.as_ref().filter(|kept| current == Some(kept.after.as_str()));
+        let known = kept
+            .as_ref()
+            .filter(|kept| current == Some(kept.after.as_str()));
         let before = match (known, current) {
             (Some(kept), _) => kept.before.clone(),
             // It was changed since, or nothing is known: everything else in it was there before.
@@ -398,7 +472,10 @@ impl<'a> Site<'a> {
         };
         let backup = self.record.keep_before(before.as_deref())?;
         let made = self.target.replace(text)?;
-        let folders = kept.map(|kept| kept.folders).filter(|_| made.is_empty()).unwrap_or(made);
+        let folders = kept
+            .map(|kept| kept.folders)
+            .filter(|_| made.is_empty())
+            .unwrap_or(made);
         self.record.keep_after(text, &folders)?;
         Ok(backup)
     }
@@ -442,16 +519,25 @@ impl<'a> Site<'a> {
                 self.host.name
             );
             let is_project = self.scope == SettingsScope::Project;
-            return Ok(writeln!(out, "  to do: {}", if is_project { asked } else { added })?);
+            return Ok(writeln!(
+                out,
+                "  to do: {}",
+                if is_project { asked } else { added }
+            )?);
         }
-        let Some(http) = args.http.as_deref() else { return Ok(()) };
+        let Some(http) = args.http.as_deref() else {
+            return Ok(());
+        };
         let address = http.trim_start_matches("http://");
         let token = self.paths.show(&self.env.state_root().join("serve.token"));
         writeln!(
             out,
             "  to do: keep `hookrun serve --http {address}` running; start the host with"
         )?;
-        Ok(writeln!(out, "         `{TOKEN_VARIABLE}` set to what is in {token}")?)
+        Ok(writeln!(
+            out,
+            "         `{TOKEN_VARIABLE}` set to what is in {token}"
+        )?)
     }
 
     fn is_own(&self, text: &str) -> bool {
@@ -459,9 +545,15 @@ impl<'a> Site<'a> {
     }
 
     fn refusal(&self, error: &EditError) -> Complaint {
-        let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+        let at = error
+            .at
+            .map(|at| format!(":{}:{}", at.line, at.column))
+            .unwrap_or_default();
         let cause = format!("{}{at}: {}", self.shown(), error.complaint.cause);
-        Complaint { cause, cure: error.complaint.cure.clone() }
+        Complaint {
+            cause,
+            cure: error.complaint.cure.clone(),
+        }
     }
 
     fn shown(&self) -> String {
@@ -470,7 +562,11 @@ impl<'a> Site<'a> {
 
     fn report(&self, done: &str, out: &mut dyn Write) -> Result<()> {
         let (title, scope) = (self.host.title, self.scope.name());
-        Ok(writeln!(out, "{title}, {scope} scope: {}\n  {done}", self.shown())?)
+        Ok(writeln!(
+            out,
+            "{title}, {scope} scope: {}\n  {done}",
+            self.shown()
+        )?)
     }
 
     fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {

@@ -62,24 +62,35 @@ fn log_line(level: &str, profile: &str, context: &Context) -> String {
 
 /// The event as it is saved and sent: one line of JSON.
 fn payload(profile: &str, context: &Context) -> Result<String> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let event = context.string("event").unwrap_or_default();
     let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let head = json!({ "v": 1, "ts": millis, "profile": profile, "event": event }).to_string();
     let body = String::from_utf8(context.to_json())
         .map_err(|_| Complaint::new("the event on stdin is not UTF-8"))?;
     // The context keeps the bytes of its numbers and strings as they came.
-    Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
+    Ok(format!(
+        "{},\"context\":{body}}}\n",
+        head.trim_end_matches('}')
+    ))
 }
 
 /// Adds a line to the log, in a folder that only we may write.
 fn log(env: &Environment, line: &str) -> io::Result<()> {
     let folder = env.state_root();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)?;
     let meta = folder.metadata()?;
     let is_own = meta.uid() == rustix::process::getuid().as_raw() && meta.mode() & 0o022 == 0;
     if !is_own {
-        return Err(io::Error::other(format!("others may write {}", folder.display())));
+        return Err(io::Error::other(format!(
+            "others may write {}",
+            folder.display()
+        )));
     }
     append(&folder.join(LOG), 0o600, line)
 }
@@ -87,9 +98,15 @@ fn log(env: &Environment, line: &str) -> io::Result<()> {
 /// Adds a line to a file below a folder; no link leads out of it.
 fn save(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
     let whole = folder.canonicalize()?;
-    let there = file.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+    let there = file
+        .ancestors()
+        .skip(1)
+        .find(|above| above.symlink_metadata().is_ok());
     if !there.unwrap_or(folder).canonicalize()?.starts_with(&whole) {
-        return Err(io::Error::other(format!("a link leads out of {}", folder.display())));
+        return Err(io::Error::other(format!(
+            "a link leads out of {}",
+            folder.display()
+        )));
     }
     if let Some(above) = file.parent() {
         DirBuilder::new().recursive(true).create(above)?;
@@ -101,7 +118,12 @@ fn save(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
 fn append(file: &Path, mode: u32, line: &str) -> io::Result<()> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();
-    let mut file = options.append(true).create(true).mode(mode).custom_flags(flags).open(file)?;
+    let mut file = options
+        .append(true)
+        .create(true)
+        .mode(mode)
+        .custom_flags(flags)
+        .open(file)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }

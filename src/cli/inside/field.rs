@@ -43,7 +43,9 @@ fn missing(context: &Context, path: &str) -> String {
         return format!("the value at `{path}` is null");
     }
     let ends = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
-    let parent = ends.into_iter().find(|parent| context.lookup(parent).is_some());
+    let parent = ends
+        .into_iter()
+        .find(|parent| context.lookup(parent).is_some());
     let keys = match parent {
         Some(parent) => context.keys_at(parent),
         None => Some(context.keys().map(str::to_string).collect()),
@@ -66,5 +68,9 @@ fn json(context: &Context, path: &str) -> Option<String> {
     let raw = context.lookup(path)?;
     // A string has no space to drop, and `null` is no text.
     let is_compact = raw.starts_with('"') || raw == "null";
-    if is_compact { Some(raw.to_string()) } else { context.text(path) }
+    if is_compact {
+        Some(raw.to_string())
+    } else {
+        context.text(path)
+    }
 }

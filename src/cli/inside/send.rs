@@ -19,11 +19,17 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
     let inside = Environment::inside();
     let named = args.session.as_deref();
     let message = message(args, inside.hook.clone())?;
-    if let Some(address) = inside.socket.as_ref().filter(|_| !args.take && named.is_none()) {
+    if let Some(address) = inside
+        .socket
+        .as_ref()
+        .filter(|_| !args.take && named.is_none())
+    {
         match ui::ask(address, Request::Send(message.clone())) {
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
             DialogAnswer::Refused(why) => {
-                return Err(Complaint::new(format!("the host did not take the message: {why}")));
+                return Err(Complaint::new(format!(
+                    "the host did not take the message: {why}"
+                )));
             }
             // The host takes no messages: this one waits.
             DialogAnswer::Nobody
@@ -57,7 +63,11 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
-    let details = args.details.as_deref().map(serde_json::from_str).transpose();
+    let details = args
+        .details
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose();
     let attachments = args.attach.iter().map(|file| attachment(file));
     Ok(Message {
         text: args.text.clone().unwrap_or_default(),
@@ -77,9 +87,13 @@ fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
 /// The absolute path of an attached file.
 fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
-    let path = file.canonicalize().map_err(failed(format!("cannot attach `{shown}`")))?;
+    let path = file
+        .canonicalize()
+        .map_err(failed(format!("cannot attach `{shown}`")))?;
     if !path.is_file() {
-        return Err(Complaint::new(format!("cannot attach `{shown}`: it is not a file")));
+        return Err(Complaint::new(format!(
+            "cannot attach `{shown}`: it is not a file"
+        )));
     }
     let path = path.into_os_string().into_string();
     path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))

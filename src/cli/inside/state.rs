@@ -22,7 +22,11 @@ pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
             "call it in a hook that hookrun runs",
         ));
     };
-    let folder = if args.shared { beside(&own).made()? } else { own };
+    let folder = if args.shared {
+        beside(&own).made()?
+    } else {
+        own
+    };
     let entries = SessionEntries::in_folder(&folder);
     let Some(texts) = act(&args.action, &entries).map_err(Complaint::of)? else {
         return Ok(ExitStatus::No);
@@ -48,7 +52,10 @@ fn check_key(action: &StateAction) -> Result<()> {
     }
     if key.contains(['\n', '\r']) {
         let shown = key.escape_debug();
-        return Err(Complaint::with_cure(format!("the key `{shown}` has a line break"), cure));
+        return Err(Complaint::with_cure(
+            format!("the key `{shown}` has a line break"),
+            cure,
+        ));
     }
     Ok(())
 }
@@ -116,5 +123,8 @@ impl SharedFolder {
 /// The shared folder of the session that a hook's own folder lies in.
 fn beside(own: &Path) -> SharedFolder {
     let session = own.parent().unwrap_or(own);
-    SharedFolder { root: session.to_path_buf(), path: session::shared_folder(session) }
+    SharedFolder {
+        root: session.to_path_buf(),
+        path: session::shared_folder(session),
+    }
 }

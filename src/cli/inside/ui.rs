@@ -31,11 +31,27 @@ pub(crate) fn ui(dialog: &Dialog, env: &Environment, out: &mut dyn Write) -> Res
         Dialog::Input { title, placeholder } => Request::Input { title, placeholder },
         Dialog::Editor { title, text } => Request::Editor { title, text },
         Dialog::Notify { message, kind } => Request::Notify { message, kind },
-        Dialog::Status { key: None, session, width, .. } => {
+        Dialog::Status {
+            key: None,
+            session,
+            width,
+            ..
+        } => {
             return print_status(session.as_deref(), width, env, inside, out);
         }
-        Dialog::Status { key: Some(key), text, session, .. } => {
-            return Ok(set_status(&key, text.as_deref(), session.as_deref(), env, inside));
+        Dialog::Status {
+            key: Some(key),
+            text,
+            session,
+            ..
+        } => {
+            return Ok(set_status(
+                &key,
+                text.as_deref(),
+                session.as_deref(),
+                env,
+                inside,
+            ));
         }
     };
     let is_told = matches!(request, Request::Notify { .. });
@@ -58,7 +74,9 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     if let Some(address) = &inside.socket {
         return Ok(ui::ask(address, request));
     }
-    let Some(terminal) = Terminal::open(env) else { return Ok(DialogAnswer::Nobody) };
+    let Some(terminal) = Terminal::open(env) else {
+        return Ok(DialogAnswer::Nobody);
+    };
     // A signal must not end us while the terminal shows no keys.
     let abort = Abort::on_signals();
     let abort = abort.map_err(failed("cannot handle signals"))?;
@@ -76,14 +94,16 @@ fn set_status(
     env: &Environment,
     inside: &Inside,
 ) -> ExitStatus {
-    let kept = shared_folder(session, env, inside).made().and_then(|folder| {
-        let kept = SessionEntries::of_status(&folder);
-        let done = match text {
-            Some(text) => kept.set(key, text),
-            None => kept.remove(key).map(|_| ()),
-        };
-        done.map_err(Complaint::of)
-    });
+    let kept = shared_folder(session, env, inside)
+        .made()
+        .and_then(|folder| {
+            let kept = SessionEntries::of_status(&folder);
+            let done = match text {
+                Some(text) => kept.set(key, text),
+                None => kept.remove(key).map(|_| ()),
+            };
+            done.map_err(Complaint::of)
+        });
     if let Err(failure) = kept {
         tracing::warn!(problem = failure.cause, "the status line is not kept");
     }

@@ -32,7 +32,11 @@ pub(super) fn read_clean(
 ) -> (Receiver<Vec<CleanLine>>, JoinHandle<()>) {
     let (sender, receiver) = sync_channel(BATCHES);
     let reader = thread::spawn(move || {
-        let mut batch = LineBatch { lines: Vec::new(), bytes: 0, sender };
+        let mut batch = LineBatch {
+            lines: Vec::new(),
+            bytes: 0,
+            sender,
+        };
         for (file, mut lines) in files.into_iter().enumerate() {
             if batch.read(file, &mut lines, &redactor).is_none() {
                 break;

@@ -46,7 +46,10 @@ impl ChosenDecisions {
     /// When no file is named and there is no log.
     pub(super) fn of(args: &FilterArgs, env: &Environment) -> Result<ChosenDecisions> {
         let is_log = args.file.is_empty();
-        let log = env.decision_log().filter(|_| is_log).map(DecisionLog::in_folder);
+        let log = env
+            .decision_log()
+            .filter(|_| is_log)
+            .map(DecisionLog::in_folder);
         let files = match &log {
             Some(log) => log.files(),
             None if is_log => return Err(no_log(env)),
@@ -73,8 +76,12 @@ impl ChosenDecisions {
         show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
     ) -> Result<bool> {
         // All are opened before one is read: meanwhile they may get other names.
-        let opened: std::result::Result<Vec<FileLines>, ReadError> =
-            self.files.iter().rev().map(|file| FileLines::open(file)).collect();
+        let opened: std::result::Result<Vec<FileLines>, ReadError> = self
+            .files
+            .iter()
+            .rev()
+            .map(|file| FileLines::open(file))
+            .collect();
         let opened = opened.map_err(cannot_read)?;
         let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
         let (batches, reader) = read_clean(opened, redactor);
@@ -109,7 +116,9 @@ impl ChosenDecisions {
             Ok(self.filter.takes(&line)?.map(|brief| (line, brief)))
         });
         let taken = seen.and_then(|taken| {
-            let Some((line, brief)) = &taken else { return Ok(None) };
+            let Some((line, brief)) = &taken else {
+                return Ok(None);
+            };
             LoggedDecision::of(line, brief).map(|decision| Some(show(&decision)))
         });
         match taken {
@@ -119,7 +128,8 @@ impl ChosenDecisions {
                 self.found += 1;
             }
             Err(problem) => {
-                self.skipped.add(|| ReadError::of_line(file, line.number, &problem));
+                self.skipped
+                    .add(|| ReadError::of_line(file, line.number, &problem));
             }
         }
         Ok(())
@@ -143,7 +153,11 @@ impl ChosenDecisions {
             );
         }
         let Some(log) = &self.log else {
-            let file = self.files.first().map(|file| paths.show(file)).unwrap_or_default();
+            let file = self
+                .files
+                .first()
+                .map(|file| paths.show(file))
+                .unwrap_or_default();
             return format!("there is no decision in `{file}`\n");
         };
         let folder = paths.show(log.folder());
@@ -171,7 +185,10 @@ pub(super) fn cannot_read(error: ReadError) -> Complaint {
 
 pub(super) fn no_log(env: &Environment) -> Complaint {
     let (why, help) = match env.decisions {
-        Some(_) => ("HOOKRUN_DECISIONS is `off`", "unset it, or name a recording: `--file FILE`"),
+        Some(_) => (
+            "HOOKRUN_DECISIONS is `off`",
+            "unset it, or name a recording: `--file FILE`",
+        ),
         None => (
             "neither HOME nor XDG_STATE_HOME is set",
             "set one of them, or HOOKRUN_DECISIONS to a folder",
@@ -199,7 +216,12 @@ impl SkippedLines {
 
     /// Names them.
     pub(super) fn tell(&self, paths: &Paths) {
-        for ReadError { file, line, problem } in &self.problems {
+        for ReadError {
+            file,
+            line,
+            problem,
+        } in &self.problems
+        {
             let place = paths.show_line(file, *line);
             streams::remark(&format!("skipped {place}: {problem}\n"));
         }

@@ -45,20 +45,35 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         WarmStarts::of(env).write(out)?;
         return Ok(ExitStatus::Yes);
     }
-    let choice = Choice { trust: Some(TrustChoice::Told), ..Choice::default() };
+    let choice = Choice {
+        trust: Some(TrustChoice::Told),
+        ..Choice::default()
+    };
     let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
     about_hooks(&config, env, &mut findings);
-    findings.extend(SearchedPlaces { choice: &Choice::default(), env }.problems(&config));
+    findings.extend(
+        SearchedPlaces {
+            choice: &Choice::default(),
+            env,
+        }
+        .problems(&config),
+    );
     about_log(env, &mut findings);
     let wanted = HooksByEvent::of(&config.hooks);
     let evidence = Evidence::of(&config.project, env);
     let mut lines = Vec::new();
     // Hosts that are here and do not ask hookrun.
     let mut without = Vec::new();
-    for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
+    for host in HOSTS
+        .iter()
+        .filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
     {
-        let look = HostLook { host, config: &config, env };
+        let look = HostLook {
+            host,
+            config: &config,
+            env,
+        };
         let installed = look_into(look, &mut findings);
         match (installed.as_slice(), &args.host) {
             ([], None) if is_here(host, &config, env) => without.push(host.title),
@@ -84,7 +99,13 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     lines.extend(about_others(&without, no_agent_asks));
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
-        lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
+        lines.extend(git::look(
+            &config,
+            env,
+            is_git_named,
+            &evidence,
+            &mut findings,
+        )?);
     }
     #[cfg(feature = "serve")]
     lines.extend(WarmStarts::of(env).line(&config, env));
@@ -102,14 +123,19 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
 fn about_others(without: &[&str], no_agent_asks: bool) -> Option<String> {
     if !without.is_empty() {
         let titles = without.join(", ");
-        return Some(format!("here, but do not ask hookrun: {titles} (`hookrun install HOST`)"));
+        return Some(format!(
+            "here, but do not ask hookrun: {titles} (`hookrun install HOST`)"
+        ));
     }
     no_agent_asks.then(|| "no agent is found here, and none asks hookrun".to_string())
 }
 
 fn not_installed(host: &InstallHost, config: &Config, env: &Environment) -> Problem {
     let path = |scope| host.path(scope, config.nearest_folder(), env);
-    let file = SettingsScope::ALL.into_iter().find_map(path).unwrap_or_default();
+    let file = SettingsScope::ALL
+        .into_iter()
+        .find_map(path)
+        .unwrap_or_default();
     let cause = format!("{} does not ask hookrun", host.title);
     error(&file, cause, format!("`hookrun install {}`", host.name))
 }
@@ -130,7 +156,9 @@ fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
 
 /// A decision log that cannot be written. No decision waits for it, so only `doctor` reports it.
 fn about_log(env: &Environment, findings: &mut Findings) {
-    let Some(folder) = env.decision_log() else { return };
+    let Some(folder) = env.decision_log() else {
+        return;
+    };
     if let Err(error) = DecisionLog::in_folder(folder).check() {
         let cause = format!("decisions are not kept: {}", error.problem);
         let cure = "make room there, or make it a folder that is yours alone (`chmod 700`), or set \
@@ -162,7 +190,9 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
         let files = HostLook { host, config, env }.read_all().into_iter();
         let installed: Vec<InstalledEntries> =
             files.filter_map(|(installed, _)| installed).collect();
-        let Some(first) = installed.first() else { continue };
+        let Some(first) = installed.first() else {
+            continue;
+        };
         let rows = wanted.rows(host, false);
         let is_told = |row| installed.iter().any(|one| one.event(row).is_some());
         let missing = rows.iter().filter(|row| !is_told(row));
@@ -170,14 +200,21 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
         if !events.is_empty() {
             let events = events.into_iter().collect::<Vec<_>>().join(", ");
             let again = again(host, first);
-            lines.push(format!("{} does not send {events} yet: run {again}", host.title));
+            lines.push(format!(
+                "{} does not send {events} yet: run {again}",
+                host.title
+            ));
         }
     }
     lines
 }
 
 fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
-    let scope = installed.file.scope.unwrap_or(SettingsScope::Project).name();
+    let scope = installed
+        .file
+        .scope
+        .unwrap_or(SettingsScope::Project)
+        .name();
     format!("`hookrun install {} --scope {scope}`", host.name)
 }
 
@@ -190,7 +227,11 @@ fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
             _ => format!("{events} events in {place}"),
         }
     });
-    format!("{}: installed for {}", host.title, each.collect::<Vec<_>>().join(", "))
+    format!(
+        "{}: installed for {}",
+        host.title,
+        each.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
@@ -200,9 +241,13 @@ fn about_events(
     wanted: &HooksByEvent,
     findings: &mut Findings,
 ) {
-    let Some(first) = installed.first() else { return };
+    let Some(first) = installed.first() else {
+        return;
+    };
     for row in &wanted.rows(host, false) {
-        let Some(bound) = wanted.bound(row.event) else { continue };
+        let Some(bound) = wanted.bound(row.event) else {
+            continue;
+        };
         let names = quoted(&bound.hooks);
         if installed.iter().all(|one| one.event(row).is_none()) {
             let cause = format!("there is no hook for {}: {names} does not run", row.name);
@@ -214,7 +259,11 @@ fn about_events(
                 let (title, name, longest) = (host.title, row.name, bound.longest);
                 let cause =
                     format!("{title} waits {limit:?} for {name}, and {names} may take {longest:?}");
-                findings.add(warning(one.path(), cause, "give the hooks shorter timeouts"));
+                findings.add(warning(
+                    one.path(),
+                    cause,
+                    "give the hooks shorter timeouts",
+                ));
             }
         }
     }
@@ -228,8 +277,12 @@ fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
     let HostLook { host, config, env } = look;
     let mut seen = HashSet::new();
     for scope in SettingsScope::ALL {
-        let Some(path) = host.path(scope, config.nearest_folder(), env) else { continue };
-        let Ok(target) = Target::read(&path) else { continue };
+        let Some(path) = host.path(scope, config.nearest_folder(), env) else {
+            continue;
+        };
+        let Ok(target) = Target::read(&path) else {
+            continue;
+        };
         let record = InstallRecord::of(&target, env);
         let changes = host.changed_hooks(scope, &path, &record, env).into_iter();
         // What a project notes of its user's file, the user's own note has as well.

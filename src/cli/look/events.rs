@@ -27,7 +27,11 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         return of_dialect::of_plugin(&args.dialect, args, out);
     }
     // Only declared events matter here: no hooks are loaded.
-    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
+    let config = Config::load(
+        &choice(&args.source, env, "native"),
+        env,
+        ConfigScope::Event(""),
+    );
     let specs: Vec<EventSpec> = match &args.name {
         Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
         None => config.catalog.iter().cloned().collect(),
@@ -53,13 +57,18 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
 }
 
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let Some(name) = &args.name else { return schemas(out) };
+    let Some(name) = &args.name else {
+        return schemas(out);
+    };
     let schema = match schema::named().find(|named| named.name() == *name) {
         Some(named) => named.schema(),
         None => {
             let choice = choice(&args.source, env, "native");
             let config = Config::load(&choice, env, ConfigScope::Event(""));
-            let is_far = config.catalog.find(name).is_err_and(|unknown| unknown.nearest.is_none());
+            let is_far = config
+                .catalog
+                .find(name)
+                .is_err_and(|unknown| unknown.nearest.is_none());
             if is_far && !config.has_errors() {
                 let cause = format!("`{name}` is neither a schema nor an event");
                 let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
@@ -77,16 +86,29 @@ fn schemas(out: &mut dyn Write) -> Result {
     for named in schema::named() {
         writeln!(out, "{BOLD}{:<18}{BOLD:#}  {}", named.name(), named.about())?;
     }
-    writeln!(out, "{BOLD}{:<18}{BOLD:#}  the context and the result of an event", "EVENT")?;
+    writeln!(
+        out,
+        "{BOLD}{:<18}{BOLD:#}  the context and the result of an event",
+        "EVENT"
+    )?;
     Ok(ExitStatus::Yes)
 }
 
 /// The events that most hooks are for, and what people do there.
 pub(crate) const COMMON: &[(&str, &str)] = &[
     ("tool.pre", "guard commands and files before a tool runs"),
-    ("tool.post", "look at what a tool did: format, check, redact"),
-    ("prompt.submit", "give the model context for a prompt, or block it"),
-    ("session.start", "give the model context when a session begins"),
+    (
+        "tool.post",
+        "look at what a tool did: format, check, redact",
+    ),
+    (
+        "prompt.submit",
+        "give the model context for a prompt, or block it",
+    ),
+    (
+        "session.start",
+        "give the model context when a session begins",
+    ),
     ("agent.stop", "run the tests before an agent may stop"),
     ("commit.pre", "check what is about to be committed"),
     ("commit.msg", "check the message of a commit"),
@@ -95,13 +117,19 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
 
 /// The common ones first, the others in the order of the catalog.
 fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
-    let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
+    let common = COMMON
+        .iter()
+        .filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
     let common: Vec<&EventSpec> = common.collect();
     writeln!(out, "{BOLD}Common{BOLD:#}")?;
     lines(&common, specs, out)?;
     let is_other = |spec: &&EventSpec| common.iter().all(|known| known.name != spec.name);
     writeln!(out, "\n{BOLD}All others{BOLD:#}")?;
-    lines(&specs.iter().filter(is_other).collect::<Vec<_>>(), specs, out)?;
+    lines(
+        &specs.iter().filter(is_other).collect::<Vec<_>>(),
+        specs,
+        out,
+    )?;
     writeln!(
         out,
         "\n{DIM}gate: a hook may block it. `hookrun events NAME` shows one in full.{DIM:#}"
@@ -113,13 +141,21 @@ fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result
     let widest = all.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
     for spec in shown {
         let mark = if spec.blocks { "gate" } else { "    " };
-        writeln!(out, "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}", spec.name, spec.summary)?;
+        writeln!(
+            out,
+            "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}",
+            spec.name, spec.summary
+        )?;
     }
     Ok(())
 }
 
 fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}  runs when {}", spec.name, spec.summary)?;
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#}  runs when {}",
+        spec.name, spec.summary
+    )?;
     if !spec.aliases.is_empty() {
         let mut name = "also called";
         for line in lines_of(spec.aliases, 64) {
@@ -136,19 +172,42 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
         row(out, "", &limit_of_refusals(most))?;
     }
     if spec.conduct.text_teaches {
-        row(out, "text", "what a hook prints is for the model: `additionalContext`")?;
+        row(
+            out,
+            "text",
+            "what a hook prints is for the model: `additionalContext`",
+        )?;
     }
     row(out, "on failure", spec.on_failure.name())?;
     row(out, "schedule", spec.schedule.name())?;
     for rewrite in spec.rewrites.iter() {
-        row(out, "rewritable", &format!("{} ({})", rewrite.field, rewrite.merge.name()))?;
+        row(
+            out,
+            "rewritable",
+            &format!("{} ({})", rewrite.field, rewrite.merge.name()),
+        )?;
     }
     writeln!(out, "\n{BOLD}context{BOLD:#}")?;
-    let widest = spec.context.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    let widest = spec
+        .context
+        .iter()
+        .map(|key| key.name.len())
+        .max()
+        .unwrap_or(0);
     for key in spec.context.iter() {
         let is_required = spec.required.contains(&key.name);
-        let about = format!("{}{}", key.about, if is_required { " (required)" } else { "" });
-        writeln!(out, "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}", key.name, key.kind.name(), about)?;
+        let about = format!(
+            "{}{}",
+            key.about,
+            if is_required { " (required)" } else { "" }
+        );
+        writeln!(
+            out,
+            "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}",
+            key.name,
+            key.kind.name(),
+            about
+        )?;
     }
     if spec.has_action() {
         writeln!(out, "\n{BOLD}action{BOLD:#}, which hookrun adds")?;

@@ -33,22 +33,33 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     streams::problems(&config.problems, &paths);
     let (mut event, _) = request.sample(&config, &env.cwd)?;
     if !event.spec().carries("toolInput") {
-        let cause = format!("`{}` is not about a tool, and runs no command", event.spec().name);
+        let cause = format!(
+            "`{}` is not about a tool, and runs no command",
+            event.spec().name
+        );
         return Err(Complaint::with_cure(
             cause,
             "leave --event out, or name `tool.post` for example",
         ));
     }
     let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
-    let tool = args.tool.as_deref().unwrap_or_else(|| shell.map_or("bash", |tool| tool.name));
-    for (key, value) in [("toolName", json!(tool)), ("toolInput", json!({ "command": command }))] {
+    let tool = args
+        .tool
+        .as_deref()
+        .unwrap_or_else(|| shell.map_or("bash", |tool| tool.name));
+    for (key, value) in [
+        ("toolName", json!(tool)),
+        ("toolInput", json!({ "command": command })),
+    ] {
         event.rewrite(key, &value).map_err(Complaint::of)?;
     }
     let runner = runner(config, env);
     let event = runner.follow_links(event);
     let plan = runner.plan(&event);
     let place = runner.place(&event);
-    let hooks = plan.hooks().map(|planned| ExplainedHook::new(planned, &event, &place));
+    let hooks = plan
+        .hooks()
+        .map(|planned| ExplainedHook::new(planned, &event, &place));
     let hooks: Vec<ExplainedHook> = hooks.collect();
     match (args.format, event.action()) {
         (TextFormat::Human, action) => {
@@ -94,7 +105,9 @@ fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
     let mut around: &[Arc<CommandWrapper>] = &[];
     for command in &action.line.commands {
         let both = around.iter().zip(&command.through);
-        let shared = both.take_while(|(one, other)| Arc::ptr_eq(one, other)).count();
+        let shared = both
+            .take_while(|(one, other)| Arc::ptr_eq(one, other))
+            .count();
         for (level, wrapper) in command.through.iter().enumerate().skip(shared) {
             writeln!(out, "{}{}", indent(level), plain(&wrapper.name))?;
         }
@@ -118,20 +131,39 @@ fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
 fn one_command(command: &ShellCommand, out: &mut dyn Write) -> Result<()> {
     let words = std::iter::once(&command.program).chain(&command.args);
     let text = words.clone().map(written).collect::<Vec<_>>().join(" ");
-    writeln!(out, "{}{}", indent(command.through.len()), cut(&plain(&text)))?;
+    writeln!(
+        out,
+        "{}{}",
+        indent(command.through.len()),
+        cut(&plain(&text))
+    )?;
     let mut notes = Vec::new();
     for assign in &command.assigns {
-        let value = assign.value.as_ref().map(|value| shell_words::quote(value).into_owned());
-        notes.push(format!("sets {}={}", assign.name, value.as_deref().unwrap_or("?")));
+        let value = assign
+            .value
+            .as_ref()
+            .map(|value| shell_words::quote(value).into_owned());
+        notes.push(format!(
+            "sets {}={}",
+            assign.name,
+            value.as_deref().unwrap_or("?")
+        ));
     }
     for redirect in &command.redirects {
-        notes.push(format!("{} {}", redirect.operator, written(&redirect.target)));
+        notes.push(format!(
+            "{} {}",
+            redirect.operator,
+            written(&redirect.target)
+        ));
     }
     for word in words.chain(command.redirects.iter().map(|redirect| &redirect.target)) {
         match &word.text {
             None => notes.push(format!("only a run can tell {}", written(word))),
             Some(_) if word.is_pattern => {
-                notes.push(format!("{} may become any words that it fits", written(word)));
+                notes.push(format!(
+                    "{} may become any words that it fits",
+                    written(word)
+                ));
             }
             Some(_) => {}
         }
@@ -186,7 +218,12 @@ impl ExplainedHook {
                 Decision::Allow => None,
             };
         }
-        ExplainedHook { hook: Arc::clone(hook), runs, why, says }
+        ExplainedHook {
+            hook: Arc::clone(hook),
+            runs,
+            why,
+            says,
+        }
     }
 
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
@@ -229,7 +266,9 @@ fn hooks_of(
     if running.is_empty() {
         writeln!(out, "  none")?;
     }
-    running.into_iter().try_for_each(|one| one.human(paths, out))?;
+    running
+        .into_iter()
+        .try_for_each(|one| one.human(paths, out))?;
     if !others.is_empty() {
         writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
     }

@@ -47,25 +47,43 @@ impl Filter {
         record: &DecisionLine<'l>,
     ) -> Result<Option<Brief<'l>>, RecordError> {
         let is_other = |wanted: &Option<String>, found: Option<&str>| {
-            wanted.as_deref().is_some_and(|wanted| Some(wanted) != found)
+            wanted
+                .as_deref()
+                .is_some_and(|wanted| Some(wanted) != found)
         };
         if is_other(&self.session, record.session.as_deref())
             || is_other(&self.host, Some(&record.host))
-            || self.project.as_ref().is_some_and(|project| !is_of_project(record, project))
+            || self
+                .project
+                .as_ref()
+                .is_some_and(|project| !is_of_project(record, project))
             || !self.events.is_empty() && !self.events.contains(&record.event)
-            || self.since.as_ref().is_some_and(|since| record.time < *since)
-            || self.until.as_ref().is_some_and(|until| record.time > *until)
+            || self
+                .since
+                .as_ref()
+                .is_some_and(|since| record.time < *since)
+            || self
+                .until
+                .as_ref()
+                .is_some_and(|until| record.time > *until)
         {
             return Ok(None);
         }
         let brief = record.brief()?;
-        let ran =
-            |name: &String| brief.hooks.iter().any(|hook| hook.name == *name && hook.fate == "ran");
+        let ran = |name: &String| {
+            brief
+                .hooks
+                .iter()
+                .any(|hook| hook.name == *name && hook.fate == "ran")
+        };
         let has_failed = || {
             brief.cause.as_deref() == Some("failure")
                 || brief.hooks.iter().any(|hook| hook.failure.is_some())
         };
-        let is_meant = self.decision.as_ref().is_none_or(|wanted| *wanted == brief.decision)
+        let is_meant = self
+            .decision
+            .as_ref()
+            .is_none_or(|wanted| *wanted == brief.decision)
             && self.hook.as_ref().is_none_or(ran)
             && (!self.failed || has_failed());
         Ok(is_meant.then_some(brief))
@@ -74,7 +92,10 @@ impl Filter {
 
 /// Whether hookrun was started in a project, or below it, when it decided this.
 pub(crate) fn is_of_project(record: &DecisionLine<'_>, project: &Path) -> bool {
-    record.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(project))
+    record
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| Path::new(cwd).starts_with(project))
 }
 
 /// Says which name of a host or an event is unknown.
@@ -82,11 +103,19 @@ pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
         let hosts = dialects::DIALECTS.iter().map(|dialect| dialect.name);
         let near = spelling::nearest(name, hosts);
-        let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        let near = near
+            .map(|near| format!(": did you mean `{near}`?"))
+            .unwrap_or_default();
         return Some(format!("there is no host `{name}`{near}"));
     }
-    let name = args.event.as_deref().filter(|name| dialects::events_called(name).is_empty())?;
-    catalog::Catalog::default().find(name).err().map(|error| error.to_string())
+    let name = args
+        .event
+        .as_deref()
+        .filter(|name| dialects::events_called(name).is_empty())?;
+    catalog::Catalog::default()
+        .find(name)
+        .err()
+        .map(|error| error.to_string())
 }
 
 /// The canonical names of an event; an unknown name may be one that a configuration declares.

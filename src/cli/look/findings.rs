@@ -26,13 +26,19 @@ pub(super) fn warning(file: &Path, cause: impl Into<String>, cure: impl Into<Str
 }
 
 pub(super) fn note(file: &Path, cause: impl Into<String>) -> Problem {
-    Problem { severity: Severity::Note, ..Complaint::new(cause).in_file(file, None) }
+    Problem {
+        severity: Severity::Note,
+        ..Complaint::new(cause).in_file(file, None)
+    }
 }
 
 impl Findings {
     pub(super) fn check(&mut self, file: &Path) -> &mut CheckedFile {
         let is_counted = !file.is_dir();
-        let empty = || CheckedFile { is_counted, ..CheckedFile::new(file.to_path_buf()) };
+        let empty = || CheckedFile {
+            is_counted,
+            ..CheckedFile::new(file.to_path_buf())
+        };
         self.checks.entry(file.to_path_buf()).or_insert_with(empty)
     }
 
@@ -50,7 +56,9 @@ impl Findings {
     /// Puts problems in the order of their lines, each once: a hook of two events has them twice.
     pub(super) fn tidy(&mut self) {
         for check in self.checks.values_mut() {
-            check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
+            check
+                .problems
+                .sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
             check.problems.dedup_by(|later, first| {
                 later.events.clone_from(&first.events);
                 later == first
@@ -71,6 +79,10 @@ impl Findings {
     ) -> Result {
         let checks: Vec<CheckedFile> = self.checks.values().cloned().collect();
         format.write(checks.as_slice(), &paths(format.name(), env), out)?;
-        Ok(if self.has_error() { ExitStatus::No } else { ExitStatus::Yes })
+        Ok(if self.has_error() {
+            ExitStatus::No
+        } else {
+            ExitStatus::Yes
+        })
     }
 }

@@ -27,9 +27,15 @@ use crate::cli::streams;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
-    let choice = Choice { trust: Some(TrustChoice::Told), ..choice };
+    let choice = Choice {
+        trust: Some(TrustChoice::Told),
+        ..choice
+    };
     let dialect = dialects::find(&args.hooks.dialect);
-    let request = args.event.as_deref().map(|name| EventRequest::new(name, &args.hooks.dialect));
+    let request = args
+        .event
+        .as_deref()
+        .map(|name| EventRequest::new(name, &args.hooks.dialect));
     let config = match &request {
         Some(request) => request.load(&choice, env),
         None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
@@ -39,16 +45,26 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let paths = Paths::from(&env.cwd);
     streams::problems(&config.problems, &paths);
-    let searched = SearchedPlaces { choice: &choice, env };
+    let searched = SearchedPlaces {
+        choice: &choice,
+        env,
+    };
     let unbound = searched.near_misses();
-    streams::problems(config.hooks.iter().flat_map(tool_problems).chain(unbound), &paths);
+    streams::problems(
+        config.hooks.iter().flat_map(tool_problems).chain(unbound),
+        &paths,
+    );
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
         TextFormat::Human => {
             if registry.hooks().is_empty() {
                 nothing_found(&searched, &paths, out)?;
             }
-            for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
+            for spec in config
+                .catalog
+                .iter()
+                .filter(|spec| registry.has(&spec.name))
+            {
                 bound_to(spec, dialect, &registry, &paths, out)?;
             }
             for line in untold(&config, env) {
@@ -62,7 +78,11 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
-    Ok(if config.has_errors() { ExitStatus::No } else { ExitStatus::Yes })
+    Ok(if config.has_errors() {
+        ExitStatus::No
+    } else {
+        ExitStatus::Yes
+    })
 }
 
 fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
@@ -90,7 +110,11 @@ fn bound_to(
     rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
     if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
         let host = dialect.name;
-        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}({host} has no such event){DIM:#}", spec.name)?;
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {DIM}({host} has no such event){DIM:#}",
+            spec.name
+        )?;
         steps(&Plan::in_order(&bound, spec), spec, paths, out)?;
     }
     for rules in rules {
@@ -106,7 +130,12 @@ fn bound_to(
             shown(&rules.spec).0,
             rules.spec.schedule.name()
         )?;
-        steps(&Plan::in_order(&bound, &rules.spec), &rules.spec, paths, out)?;
+        steps(
+            &Plan::in_order(&bound, &rules.spec),
+            &rules.spec,
+            paths,
+            out,
+        )?;
     }
     Ok(())
 }
@@ -122,8 +151,11 @@ fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
 }
 
 fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    let widest =
-        plan.hooks().map(|planned| plain(&planned.hook.name).chars().count()).max().unwrap_or(0);
+    let widest = plan
+        .hooks()
+        .map(|planned| plain(&planned.hook.name).chars().count())
+        .max()
+        .unwrap_or(0);
     for (number, step) in (1..).zip(&plan.steps) {
         for planned in &step.hooks {
             let hook = &planned.hook;
@@ -142,11 +174,20 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             if spec.blocks && failure != spec.on_failure {
                 write!(out, "  (its failure {}s)", failure.name())?;
             }
-            let idle = hook.idle_reason().map(|why| format!("  (idle: {})", plain(why)));
-            let why =
-                if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
+            let idle = hook
+                .idle_reason()
+                .map(|why| format!("  (idle: {})", plain(why)));
+            let why = if hook.enabled {
+                idle
+            } else {
+                Some("  (disabled: enabled = false)".into())
+            };
             writeln!(out, "{}", why.unwrap_or_default())?;
-            writeln!(out, "      {DIM}{place} ({}){DIM:#}", hook.source.layer_text())?;
+            writeln!(
+                out,
+                "      {DIM}{place} ({}){DIM:#}",
+                hook.source.layer_text()
+            )?;
         }
     }
     writeln!(out)?;
@@ -155,7 +196,12 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
 
 pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
-    let said = |key: &str| hook.handler.rule().filter(|(own, _)| *own == key).map(|(_, text)| text);
+    let said = |key: &str| {
+        hook.handler
+            .rule()
+            .filter(|(own, _)| *own == key)
+            .map(|(_, text)| text)
+    };
     present(json!({
         "name": hook.name,
         "event": hook.event,
@@ -187,12 +233,19 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
 fn limits_json(limits: &Limits) -> Value {
     let all = [
         ("memoryBytes", limits.memory_bytes),
-        ("cpuMs", limits.cpu.map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX))),
+        (
+            "cpuMs",
+            limits
+                .cpu
+                .map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX)),
+        ),
         ("files", limits.files),
         ("processes", limits.processes),
         ("outputBytes", limits.output_bytes),
     ];
-    let set = all.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?))));
+    let set = all
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_string(), json!(value?))));
     Value::Object(set.collect())
 }
 

@@ -30,7 +30,11 @@ struct FileSize {
 impl FileSize {
     fn at(file: &Path) -> Option<FileSize> {
         let meta = file.metadata().ok()?;
-        Some(FileSize { device: meta.dev(), inode: meta.ino(), bytes: meta.len() })
+        Some(FileSize {
+            device: meta.dev(),
+            inode: meta.ino(),
+            bytes: meta.len(),
+        })
     }
 }
 
@@ -43,11 +47,20 @@ impl NewFile {
             open_other(&file).map(|file| (file, None))
         } else {
             let folder = file.parent().unwrap_or(Path::new("/"));
-            let beside = tempfile::Builder::new().prefix(".hookrun-new").tempfile_in(folder);
-            beside.map(NamedTempFile::into_parts).map(|(file, path)| (file, Some(path)))
+            let beside = tempfile::Builder::new()
+                .prefix(".hookrun-new")
+                .tempfile_in(folder);
+            beside
+                .map(NamedTempFile::into_parts)
+                .map(|(file, path)| (file, Some(path)))
         };
         let (out, beside) = opened.map_err(|error| fails(&file, &error))?;
-        Ok(NewFile { before: FileSize::at(&file), file, out: BufWriter::new(out), beside })
+        Ok(NewFile {
+            before: FileSize::at(&file),
+            file,
+            out: BufWriter::new(out),
+            beside,
+        })
     }
 
     /// Writes more of it.
@@ -60,7 +73,12 @@ impl NewFile {
 
     /// Moves the new file into its place, unless another program has written there since.
     pub(super) fn finish(self) -> Result<(), KeepError> {
-        let NewFile { file, mut out, beside, before } = self;
+        let NewFile {
+            file,
+            mut out,
+            beside,
+            before,
+        } = self;
         if beside.is_some() && FileSize::at(&file) != before {
             let problem = "another program has written to it meanwhile; it is left as it is, and \
                            nothing is written: try again";
@@ -83,7 +101,10 @@ pub(super) fn is_same(file: &Path, other: &Path) -> bool {
 /// Opens a pipe or a device. A pipe without a reader is an error; opening it would block.
 fn open_other(file: &Path) -> io::Result<File> {
     let no_wait = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
-    let opened = OpenOptions::new().write(true).custom_flags(no_wait).open(file);
+    let opened = OpenOptions::new()
+        .write(true)
+        .custom_flags(no_wait)
+        .open(file);
     let opened = opened.map_err(|error| match error.raw_os_error() {
         Some(errno) if errno == rustix::io::Errno::NXIO.raw_os_error() => {
             io::Error::other("it is a pipe without a reader; start the reader first")
@@ -95,7 +116,10 @@ fn open_other(file: &Path) -> io::Result<File> {
 }
 
 fn fails(file: &Path, error: &io::Error) -> KeepError {
-    KeepError { file: file.to_path_buf(), problem: error.to_string() }
+    KeepError {
+        file: file.to_path_buf(),
+        problem: error.to_string(),
+    }
 }
 
 impl From<KeepError> for Complaint {

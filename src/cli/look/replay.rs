@@ -38,9 +38,14 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let inputs = inputs(args, env)?;
     let header = header(args, &inputs);
     let state = state_folder(env)?;
-    let first = runner(Config::default(), env).abort(abort.clone()).subreaper(grounds);
+    let first = runner(Config::default(), env)
+        .abort(abort.clone())
+        .subreaper(grounds);
     let decider = decider(args, env, first, state.path())?;
-    let mut written = args.write.as_deref().map(|file| NewFile::begin(&env.cwd.join(file)));
+    let mut written = args
+        .write
+        .as_deref()
+        .map(|file| NewFile::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;
     let bar = progress::bar(&args.files, env);
     let mut out = BufWriter::new(out);
@@ -55,7 +60,9 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             return Ok(());
         }
         let tell = || -> io::Result<()> {
-            done.findings.iter().try_for_each(|finding| report.finding(finding, &mut out))?;
+            done.findings
+                .iter()
+                .try_for_each(|finding| report.finding(finding, &mut out))?;
             out.flush()
         };
         bar.suspend(tell).map_err(|error| ReplayError::Write {
@@ -66,13 +73,20 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.jobs.unwrap_or_else(processors);
     let mut has_reader_left = false;
-    let ended = workers::run(decider, inputs, threads, abort.clone(), &mut each, &mut |so_far| {
-        if args.write.is_none() && streams::has_reader_left() {
-            has_reader_left = true;
-            abort.raise();
-        }
-        progress::tell(&bar, so_far);
-    });
+    let ended = workers::run(
+        decider,
+        inputs,
+        threads,
+        abort.clone(),
+        &mut each,
+        &mut |so_far| {
+            if args.write.is_none() && streams::has_reader_left() {
+                has_reader_left = true;
+                abort.raise();
+            }
+            progress::tell(&bar, so_far);
+        },
+    );
     bar.finish_and_clear();
     let totals = match ended {
         Ok(totals) => totals,
@@ -84,7 +98,9 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     }
     // Another part may have the change.
     for hook in unused.iter().filter(|_| header.partition.is_none()) {
-        streams::remark(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
+        streams::remark(&format!(
+            "--allow-change: nothing that `{hook}` decides has changed\n"
+        ));
     }
     end(&mut report, &totals, &header, &mut out)
 }
@@ -113,7 +129,15 @@ fn end(report: &mut ReplayReport, totals: &Totals, header: &Header, out: &mut dy
     let ended = totals.ended(header.allow_undecided);
     let is_part = header.partition.is_some();
     let is_empty = totals.events == 0 && ended == ReplayEnd::Same && !is_part;
-    report.end(totals, if is_empty { ReplayEnd::Incomplete } else { ended }, out)?;
+    report.end(
+        totals,
+        if is_empty {
+            ReplayEnd::Incomplete
+        } else {
+            ended
+        },
+        out,
+    )?;
     out.flush()?;
     if is_empty {
         return Err(Complaint::with_cure(
@@ -151,17 +175,26 @@ fn early(
 
 /// A part must not replace the recording that it is a part of.
 fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
-    let Some(file) = &args.write else { return Ok(()) };
+    let Some(file) = &args.write else {
+        return Ok(());
+    };
     if file.as_os_str() == STDIN {
         return Err(Complaint::with_cure(
             "`--write -` names no file",
             "name one; what is found goes to stdout",
         ));
     }
-    let is_whole = args.partition.is_none_or(|partition| partition == Partition::WHOLE);
+    let is_whole = args
+        .partition
+        .is_none_or(|partition| partition == Partition::WHOLE);
     let written = env.cwd.join(file);
     let is_written = |input: &&PathBuf| is_same(&written, &env.cwd.join(input));
-    match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
+    match args
+        .files
+        .iter()
+        .find(is_written)
+        .filter(|_| !is_whole || args.files.len() > 1)
+    {
         None => Ok(()),
         Some(input) => Err(Complaint::with_cure(
             format!(
@@ -177,7 +210,10 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
 fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
     let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
     if args.files.iter().filter(is_stdin).count() > 1 {
-        return Err(Complaint::with_cure("`-` appears twice", "stdin can be read once"));
+        return Err(Complaint::with_cure(
+            "`-` appears twice",
+            "stdin can be read once",
+        ));
     }
     let input = |file: &PathBuf| match file {
         file if is_stdin(&file) => {
@@ -190,12 +226,20 @@ fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
 
 fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
     let part = args.partition.filter(|part| *part != Partition::WHOLE);
-    let names = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect();
+    let names = |files: &[PathBuf]| {
+        files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect()
+    };
     Header {
         hookrun_replay: VERSION,
         inputs: inputs.iter().map(RecordingInput::name).collect(),
         partition: part.map(|part| part.to_string()),
-        against: args.against.as_ref().map(|folder| folder.display().to_string()),
+        against: args
+            .against
+            .as_ref()
+            .map(|folder| folder.display().to_string()),
         hooks: names(&args.source.hooks),
         settings: names(&args.source.settings),
         discover: args.source.discover,
@@ -207,7 +251,9 @@ fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
 
 /// Where hooks keep state during a replay; the user's own state is not touched.
 fn state_folder(env: &Environment) -> Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
+    let folder = tempfile::Builder::new()
+        .prefix("hookrun-replay")
+        .tempdir_in(&env.temporary);
     folder.map_err(|error| {
         let place = env.temporary.display();
         Complaint::with_cure(
@@ -220,7 +266,10 @@ fn state_folder(env: &Environment) -> Result<TempDir> {
 /// All hooks are run by the engine of `first` and keep state below `state`.
 fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) -> Result<Decider> {
     let hooks = |choice: Choice, own: &str| {
-        let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
+        let env = Environment {
+            state_home: Some(state.join(own)),
+            ..env.clone()
+        };
         Hooks::new(choice, env, first.clone())
     };
     let today = hooks(choice(&args.source, env, ""), "today");

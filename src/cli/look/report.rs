@@ -49,12 +49,24 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     };
     let page = args.html.as_ref().map(open_page).transpose()?;
     let open_export = |export: &ExportFile| {
-        Ok(OpenExport { writer: (export.format.begin)(), to: open(&export.file, env)? })
+        Ok(OpenExport {
+            writer: (export.format.begin)(),
+            to: open(&export.file, env)?,
+        })
     };
-    let mut exports: Vec<OpenExport> =
-        args.exports.files.iter().map(open_export).collect::<Result<_>>()?;
+    let mut exports: Vec<OpenExport> = args
+        .exports
+        .files
+        .iter()
+        .map(open_export)
+        .collect::<Result<_>>()?;
     let mut html = HtmlReport::default();
-    let mut files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
+    let mut files = args
+        .exports
+        .files
+        .iter()
+        .map(|export| &export.file)
+        .chain(&args.html);
     let is_for_reader = files.all(|file| file.as_os_str() == STDOUT);
     let is_wanted = || !is_for_reader || !streams::has_reader_left();
     let ended = chosen.each(redactor, is_wanted, &mut |decision: &LoggedDecision<'_>| {
@@ -92,18 +104,32 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
 /// # Errors
 /// When a file appears twice, or has the decisions themselves.
 fn check_files(args: &ReportArgs, chosen: &ChosenDecisions, env: &Environment) -> Result<()> {
-    let files = args.exports.files.iter().map(|export| &export.file).chain(&args.html);
+    let files = args
+        .exports
+        .files
+        .iter()
+        .map(|export| &export.file)
+        .chain(&args.html);
     let files: Vec<&PathBuf> = files.collect();
-    let log = env.decision_log().map(DecisionLog::in_folder).map(|log| log.files());
+    let log = env
+        .decision_log()
+        .map(DecisionLog::in_folder)
+        .map(|log| log.files());
     let kept: Vec<PathBuf> = log.iter().flatten().chain(&chosen.files).cloned().collect();
     for (at, file) in files.iter().enumerate() {
         let whole = env.cwd.join(file);
         if files[..at].contains(file) {
             let cause = format!("`{}` appears twice", file.display());
-            return Err(Complaint::with_cure(cause, "stdout or a file can have one of them"));
+            return Err(Complaint::with_cure(
+                cause,
+                "stdout or a file can have one of them",
+            ));
         }
         if whole.is_file() && kept.iter().any(|read| is_same(&whole, &env.cwd.join(read))) {
-            let cause = format!("`{}` has the decisions; it is left as it is", file.display());
+            let cause = format!(
+                "`{}` has the decisions; it is left as it is",
+                file.display()
+            );
             return Err(Complaint::with_cure(cause, "name another file"));
         }
     }
@@ -120,7 +146,10 @@ fn earlier(file: &Path, env: &Environment) -> Result<Option<EarlierReport>> {
         return Ok(None);
     }
     let other = || {
-        let cause = format!("`{}` is no report of hookrun; it is left as it is", file.display());
+        let cause = format!(
+            "`{}` is no report of hookrun; it is left as it is",
+            file.display()
+        );
         Complaint::with_cure(cause, "name another file")
     };
     match fs::read_to_string(&whole) {
@@ -128,7 +157,10 @@ fn earlier(file: &Path, env: &Environment) -> Result<Option<EarlierReport>> {
         Ok(page) => EarlierReport::read(&page).map(Some).map_err(|_| other()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::InvalidData => Err(other()),
-        Err(error) => Err(Complaint::new(format!("cannot read `{}`: {error}", file.display()))),
+        Err(error) => Err(Complaint::new(format!(
+            "cannot read `{}`: {error}",
+            file.display()
+        ))),
     }
 }
 
@@ -136,7 +168,9 @@ fn open(file: &Path, env: &Environment) -> Result<ReportOutput> {
     if file.as_os_str() == STDOUT {
         return Ok(ReportOutput::Stdout);
     }
-    Ok(ReportOutput::File(Box::new(NewFile::begin(&env.cwd.join(file))?)))
+    Ok(ReportOutput::File(Box::new(NewFile::begin(
+        &env.cwd.join(file),
+    )?)))
 }
 
 impl ReportOutput {

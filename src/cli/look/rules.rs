@@ -21,7 +21,10 @@ pub(crate) struct HostRules {
 /// it, none where it has no such event. Without a dialect, those of the catalog.
 pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) -> Vec<HostRules> {
     let Some(dialect) = dialect else {
-        return vec![HostRules { name: spec.name.to_string(), spec: spec.clone() }];
+        return vec![HostRules {
+            name: spec.name.to_string(),
+            spec: spec.clone(),
+        }];
     };
     let rows = dialect.events.iter().filter(|row| row.event == spec.name);
     let rules = |row: &'static DialectEvent| HostRules {
@@ -37,7 +40,8 @@ pub(crate) fn rules_of(
     dialect: Option<&'static Dialect>,
 ) -> Vec<HostRules> {
     let spec = config.catalog.find(&hook.event);
-    spec.map(|spec| host_rules(dialect, &spec)).unwrap_or_default()
+    spec.map(|spec| host_rules(dialect, &spec))
+        .unwrap_or_default()
 }
 
 pub(crate) fn rules_json(hook: &Hook, rules: &HostRules) -> Value {
@@ -90,12 +94,21 @@ impl FailureRule {
         let (from, about) = match (hook.on_failure, &hook.convention) {
             _ if !spec.blocks => ("event", "nothing can block this event".to_string()),
             (Some(_), _) => ("hook", "its own setting".to_string()),
-            (None, Some(system)) => {
-                ("dialect", format!("the rule of its dialect, {}", system.system()))
-            }
+            (None, Some(system)) => (
+                "dialect",
+                format!("the rule of its dialect, {}", system.system()),
+            ),
             (None, None) => ("event", "the event's".to_string()),
         };
-        let on_failure = if spec.blocks { hook.on_failure(spec) } else { OnFailure::Allow };
-        FailureRule { on_failure, from, about }
+        let on_failure = if spec.blocks {
+            hook.on_failure(spec)
+        } else {
+            OnFailure::Allow
+        };
+        FailureRule {
+            on_failure,
+            from,
+            about,
+        }
     }
 }

@@ -24,8 +24,11 @@ use crate::cli::problems::not_loaded;
 use crate::cli::streams;
 
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config =
-        Config::load(&choice(&args.hooks.source, env, &args.hooks.dialect), env, ConfigScope::All);
+    let config = Config::load(
+        &choice(&args.hooks.source, env, &args.hooks.dialect),
+        env,
+        ConfigScope::All,
+    );
     let dialect = dialects::find(&args.hooks.dialect);
     let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
@@ -40,7 +43,10 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         let help = did_you_mean(meant(&args.name, names), || {
             "`hookrun list` shows what is configured".to_string()
         });
-        return Err(Complaint::with_cure(format!("no hook `{}`", args.name), help));
+        return Err(Complaint::with_cure(
+            format!("no hook `{}`", args.name),
+            help,
+        ));
     }
     match args.format {
         TextFormat::Human => {
@@ -50,7 +56,11 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         }
         TextFormat::Json => {
             let json = |hook: &&Arc<Hook>| {
-                json_of(hook_json(hook, &rules_of(hook, &config, dialect), &paths), hook, env)
+                json_of(
+                    hook_json(hook, &rules_of(hook, &config, dialect), &paths),
+                    hook,
+                    env,
+                )
             };
             let hooks: Vec<Value> = found.iter().map(json).collect();
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
@@ -89,10 +99,23 @@ fn human(
         Err(error) => format!("it {error}"),
     };
     writeln!(out, "{BOLD}{}{BOLD:#}", plain(&hook.name))?;
-    let limits = hook.limits.set().into_iter().map(|(name, value)| format!("{name} {value}"));
+    let limits = hook
+        .limits
+        .set()
+        .into_iter()
+        .map(|(name, value)| format!("{name} {value}"));
     let limits = limits.collect::<Vec<_>>().join(", ");
-    let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
-    let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
+    let or_none = |text: String| {
+        if text.is_empty() {
+            "none".to_string()
+        } else {
+            text
+        }
+    };
+    let sandbox = hook
+        .sandbox
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string);
     let rows: [(&str, String); 19] = [
         ("event", hook.event.clone()),
         ("from", format!("{place} ({})", hook.source.layer_text())),
@@ -110,7 +133,15 @@ fn human(
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),
         ("rewrite", hook.rewrite.to_string()),
-        ("reads", if hook.reads_stdin { "stdin only" } else { "stdin or environment" }.to_string()),
+        (
+            "reads",
+            if hook.reads_stdin {
+                "stdin only"
+            } else {
+                "stdin or environment"
+            }
+            .to_string(),
+        ),
         ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];
@@ -119,7 +150,9 @@ fn human(
     let rule = hook.handler.rule();
     // What a program may do says nothing about a rule.
     let of_rules = ["event", "from", "wants", "priority", "enabled"];
-    let rows = rows.into_iter().filter(|(name, _)| rule.is_none() || of_rules.contains(name));
+    let rows = rows
+        .into_iter()
+        .filter(|(name, _)| rule.is_none() || of_rules.contains(name));
     let said = rule.map(|(key, text)| (key, text.to_string()));
     for (name, value) in rows.chain(said).chain(idle).chain(description) {
         row(out, name, &plain(&value))?;

@@ -34,14 +34,20 @@ pub(crate) fn tail(args: &TailArgs, env: &Environment, out: &mut dyn Write) -> R
         files.find(&chosen)?;
         files.read(&mut |line| {
             // `why` names lines that cannot be read.
-            let Ok(record) = DecisionLine::parse(line) else { return Ok(()) };
-            let Ok(Some(brief)) = chosen.filter.takes(&record) else { return Ok(()) };
+            let Ok(record) = DecisionLine::parse(line) else {
+                return Ok(());
+            };
+            let Ok(Some(brief)) = chosen.filter.takes(&record) else {
+                return Ok(());
+            };
             let mut text = Vec::new();
             match args.format {
                 TextFormat::Json => text.extend([line, b"\n"].concat()),
                 TextFormat::Human => one_line(&record, &brief, is_everywhere, columns, &mut text)?,
             }
-            let Some(past) = &mut past else { return Ok(out.write_all(&text)?) };
+            let Some(past) = &mut past else {
+                return Ok(out.write_all(&text)?);
+            };
             past.push_back(text);
             if past.len() > args.number {
                 past.pop_front();
@@ -92,7 +98,11 @@ impl FollowedFiles {
                 Err(_) if chosen.log.is_some() => continue,
                 Err(error) => return Err(error),
             };
-            if self.open.iter().all(|known| known.identity != found.identity) {
+            if self
+                .open
+                .iter()
+                .all(|known| known.identity != found.identity)
+            {
                 self.open.push(found);
             }
         }
@@ -112,7 +122,12 @@ fn open(path: &PathBuf) -> Result<FollowedFile> {
         Complaint::with_cure(cause, "name a file of decisions")
     })?;
     let identity = (meta.dev(), meta.ino());
-    Ok(FollowedFile { file, identity, read_bytes: 0, rest: Vec::new() })
+    Ok(FollowedFile {
+        file,
+        identity,
+        read_bytes: 0,
+        rest: Vec::new(),
+    })
 }
 
 impl FollowedFile {
@@ -124,7 +139,10 @@ impl FollowedFile {
 
     /// Shows the lines that are whole by now.
     fn read(&mut self, show: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let is_shorter = self.file.metadata().is_ok_and(|meta| meta.len() < self.read_bytes);
+        let is_shorter = self
+            .file
+            .metadata()
+            .is_ok_and(|meta| meta.len() < self.read_bytes);
         if is_shorter {
             self.file.seek(SeekFrom::Start(0))?;
             self.read_bytes = 0;
@@ -138,10 +156,14 @@ impl FollowedFile {
             }
             self.read_bytes += read as u64;
             self.rest.extend_from_slice(&block[..read]);
-            let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else { continue };
+            let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+                continue;
+            };
             let more = self.rest.split_off(end + 1);
             let whole = std::mem::replace(&mut self.rest, more);
-            let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            let lines = whole
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty());
             for line in lines {
                 show(line)?;
             }

@@ -86,7 +86,10 @@ impl DecisionSearch {
         let mut opened: Vec<Backwards> = Vec::with_capacity(self.chosen.files.len());
         for file in &self.chosen.files {
             let lines = Backwards::open(file).map_err(cannot_read)?;
-            if opened.iter().all(|other| other.identity() != lines.identity()) {
+            if opened
+                .iter()
+                .all(|other| other.identity() != lines.identity())
+            {
                 opened.push(lines);
             }
         }
@@ -112,13 +115,20 @@ impl DecisionSearch {
         let chosen = &mut self.chosen;
         let looked = DecisionLine::parse(line).and_then(|record| {
             chosen.read += 1;
-            chosen.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
+            chosen
+                .filter
+                .takes(&record)
+                .map(|brief| brief.map(|brief| (record, brief)))
         });
         match looked {
             Ok(None) => {}
             Ok(Some((record, brief))) => {
                 chosen.found += 1;
-                show(&FoundDecision { line, record, brief })?;
+                show(&FoundDecision {
+                    line,
+                    record,
+                    brief,
+                })?;
                 if streams::has_reader_left() {
                     self.most = 0;
                 }
@@ -135,11 +145,18 @@ impl DecisionSearch {
 
 fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
-    let mut report = record.report().map_err(|problem| Complaint::new(problem.to_string()))?;
-    let context = record.context().and_then(|context| Context::parse(context).ok());
+    let mut report = record
+        .report()
+        .map_err(|problem| Complaint::new(problem.to_string()))?;
+    let context = record
+        .context()
+        .and_then(|context| Context::parse(context).ok());
     let known = catalog::find(&record.event);
-    let own =
-        if record.event.is_empty() { "no event was named" } else { "an event that you declare" };
+    let own = if record.event.is_empty() {
+        "no event was named"
+    } else {
+        "an event that you declare"
+    };
     report.event = event_name(&record.event).into();
     let about = About {
         summary: known.map_or(own, |spec| spec.summary.as_ref()),
@@ -172,7 +189,11 @@ pub(super) fn one_line(
     out: &mut dyn Write,
 ) -> Result<()> {
     let (style, word) = decision_style(&brief.decision);
-    let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
+    let seconds = record
+        .time
+        .get(..19)
+        .unwrap_or(&record.time)
+        .replace('T', " ");
     let said = said(brief);
     let subject = record.subject().words(most_of_subject(columns));
     let folder = record.cwd.as_deref().filter(|_| is_everywhere);
@@ -181,7 +202,11 @@ pub(super) fn one_line(
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     let rest = plain(&parts.collect::<Vec<_>>().join("  "));
     let shown = in_columns(&rest, columns);
-    writeln!(out, "{}  {style}{word:<5}{style:#}  {shown}", plain(&seconds))?;
+    writeln!(
+        out,
+        "{}  {style}{word:<5}{style:#}  {shown}",
+        plain(&seconds)
+    )?;
     Ok(())
 }
 
@@ -194,21 +219,41 @@ fn most_of_subject(columns: Option<usize>) -> usize {
 fn said(brief: &Brief<'_>) -> String {
     let itself = brief.cause.as_ref().map(|_| "hookrun itself");
     let asked = brief.questions.first();
-    let who = brief.decided_by.as_deref().or(asked.map(|one| one.hook.as_str())).or(itself);
-    let reason = brief.reason.as_deref().or(asked.map(|one| one.question.as_str()));
-    let reason = reason.and_then(|reason| reason.lines().next()).unwrap_or_default();
+    let who = brief
+        .decided_by
+        .as_deref()
+        .or(asked.map(|one| one.hook.as_str()))
+        .or(itself);
+    let reason = brief
+        .reason
+        .as_deref()
+        .or(asked.map(|one| one.question.as_str()));
+    let reason = reason
+        .and_then(|reason| reason.lines().next())
+        .unwrap_or_default();
     let Some(who) = who else {
         let ran = brief.hooks.iter().filter(|hook| hook.fate == "ran");
         let ran: Vec<&str> = ran.map(|hook| hook.name.as_ref()).collect();
-        return if ran.is_empty() { "no hook ran".to_string() } else { ran.join(", ") };
+        return if ran.is_empty() {
+            "no hook ran".to_string()
+        } else {
+            ran.join(", ")
+        };
     };
     format!("{who}: {reason}")
 }
 
 /// What fits on a line of a terminal after time and decision; another program gets the whole line.
 fn in_columns(text: &str, columns: Option<usize>) -> String {
-    let Some(columns) = columns else { return text.to_string() };
-    cut(text, columns.saturating_sub("2026-01-31 09:30:00  BLOCK  ".len()).max(10))
+    let Some(columns) = columns else {
+        return text.to_string();
+    };
+    cut(
+        text,
+        columns
+            .saturating_sub("2026-01-31 09:30:00  BLOCK  ".len())
+            .max(10),
+    )
 }
 
 #[cfg(test)]

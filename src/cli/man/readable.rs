@@ -8,7 +8,10 @@ const INDENT: usize = 4;
 
 /// The text of `page` in lines of at most `width` columns, where words allow it.
 pub(super) fn readable(page: &str, width: usize) -> String {
-    let mut text = PageText { width, ..PageText::default() };
+    let mut text = PageText {
+        width,
+        ..PageText::default()
+    };
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let (request, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -63,7 +66,8 @@ impl PageText {
 
     fn heading(&mut self, heading: &str, indent: usize) {
         self.skip_line();
-        self.made.push_str(&format!("{:indent$}{}\n", "", arguments(heading).join(" ")));
+        self.made
+            .push_str(&format!("{:indent$}{}\n", "", arguments(heading).join(" ")));
         self.is_below_heading = true;
         self.margins = vec![INDENT];
         self.indent = INDENT;

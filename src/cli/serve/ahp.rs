@@ -50,7 +50,9 @@ impl OfferedEffects {
     fn delivery(&self) -> Option<&str> {
         let context = self.inject.get("context").filter(|_| self.has("inject"))?;
         let times = context.get("deliverAt")?.as_array()?;
-        ["now", "next_turn"].into_iter().find(|time| times.iter().any(|known| known == time))
+        ["now", "next_turn"]
+            .into_iter()
+            .find(|time| times.iter().any(|known| known == time))
     }
 }
 
@@ -79,19 +81,25 @@ pub(crate) fn read(message: &RpcMessage<'_>) -> Result<AhpQuestion, RpcError> {
     let given: AhpParams<'_> = params(message.params)?;
     check_version(given.protocol_version.as_deref())?;
     let wrong = |why: &str| RpcError::new(INVALID_PARAMS, why);
-    let event = given.event.ok_or_else(|| wrong("`params.event` is missing"))?;
+    let event = given
+        .event
+        .ok_or_else(|| wrong("`params.event` is missing"))?;
     let event: Value = read_distinct(event.get().as_bytes())
         .map_err(|error| wrong(&format!("`params.event`: {error}")))?;
     let id = event.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| wrong("`params.event.id` must be a string"))?;
-    let own: Option<String> = message.id.and_then(|own| serde_json::from_str(own.get()).ok());
+    let own: Option<String> = message
+        .id
+        .and_then(|own| serde_json::from_str(own.get()).ok());
     if is_asked && own.as_deref() != Some(id) {
         let why = "the `id` of the request must be that of its event";
         return Err(RpcError::new(INVALID_REQUEST, why));
     }
     let name = event.get("type").and_then(Value::as_str);
     let name = name.ok_or_else(|| wrong("`params.event.type` must be a string"))?;
-    let row = EVENTS.iter().find(|row| row.name == name && (row.is_asked || !is_asked));
+    let row = EVENTS
+        .iter()
+        .find(|row| row.name == name && (row.is_asked || !is_asked));
     let row = row.ok_or_else(|| {
         let how = if is_asked { "asked about" } else { "known" };
         RpcError::new(UNSUPPORTED_EVENT, format!("`{name}` cannot be {how} here"))
@@ -105,7 +113,9 @@ pub(crate) fn read(message: &RpcMessage<'_>) -> Result<AhpQuestion, RpcError> {
     let place = match event.pointer("/session/cwd") {
         None | Some(Value::Null) => ClientPlace::OfServer,
         Some(_) => {
-            let project = event.pointer("/session/workspaceRoots/0").and_then(Value::as_str);
+            let project = event
+                .pointer("/session/workspaceRoots/0")
+                .and_then(Value::as_str);
             // A root may also be the address of something elsewhere.
             let project = project.map(PathBuf::from).filter(|root| root.is_dir());
             ClientPlace::of_context(&context, project).map_err(|problem| wrong(&problem))?
@@ -131,7 +141,11 @@ fn check_version(version: Option<&str>) -> Result<(), RpcError> {
         None => "`params.protocolVersion` is missing".to_string(),
     };
     let data = Some(json!({ "supported": [VERSION] }));
-    Err(RpcError { code: UNSUPPORTED_VERSION, message, data })
+    Err(RpcError {
+        code: UNSUPPORTED_VERSION,
+        message,
+        data,
+    })
 }
 
 /// The event in the catalog; a tool that failed or was denied has others than one that ran.
@@ -147,7 +161,9 @@ fn context(row: &AhpEvent, event: &Value) -> Map<String, Value> {
     let common = [key("/session/id", "sessionId"), key("/session/cwd", "cwd")];
     let mut context = Map::new();
     for AhpKey { from, to, kind } in common.iter().chain(row.keys) {
-        let Some(value) = event.pointer(from) else { continue };
+        let Some(value) = event.pointer(from) else {
+            continue;
+        };
         let value = match kind {
             AhpValue::AsIs => value.clone(),
             AhpValue::Text => Value::String(text_of(value)),
@@ -161,7 +177,10 @@ fn context(row: &AhpEvent, event: &Value) -> Map<String, Value> {
         }
         "permission.denied" => {
             let reason = event.pointer("/execution/detail").cloned();
-            context.insert("reason".to_string(), reason.unwrap_or_else(|| "denied".into()));
+            context.insert(
+                "reason".to_string(),
+                reason.unwrap_or_else(|| "denied".into()),
+            );
         }
         _ => {}
     }
@@ -193,7 +212,11 @@ pub(crate) fn effects(answer: &ClientAnswer, offered: &OfferedEffects) -> Result
     if let Some(reason) = outcome.reason() {
         effects.push(objection(answer, &reason, offered)?);
     }
-    for (field, value) in if outcome.is_allowed() { outcome.update() } else { Map::new() } {
+    for (field, value) in if outcome.is_allowed() {
+        outcome.update()
+    } else {
+        Map::new()
+    } {
         let target = match field.as_str() {
             "toolInput" => "input",
             "compaction" | "prompt" => "instructions",
@@ -209,7 +232,9 @@ pub(crate) fn effects(answer: &ClientAnswer, offered: &OfferedEffects) -> Result
             "type": "modify", "target": target, "operation": "replace", "value": value,
         }));
     }
-    let context = outcome.additional_context().filter(|_| outcome.is_allowed());
+    let context = outcome
+        .additional_context()
+        .filter(|_| outcome.is_allowed());
     match (context, offered.delivery()) {
         (Some(context), Some(time)) => effects.push(injection(answer, &context, time)),
         (Some(_), None) => tracing::warn!("the harness takes no additional context"),
@@ -223,7 +248,11 @@ fn objection(
     reason: &str,
     offered: &OfferedEffects,
 ) -> Result<Value, RpcError> {
-    let reason = if reason.is_empty() { "a hook blocks it, and gave no reason" } else { reason };
+    let reason = if reason.is_empty() {
+        "a hook blocks it, and gave no reason"
+    } else {
+        reason
+    };
     let goes_on = answer.event == "agent.stop" && offered.has("flow");
     if goes_on {
         return Ok(json!({ "type": "flow", "operation": "continue", "instruction": reason }));
@@ -244,7 +273,13 @@ fn code(outcome: &Outcome) -> String {
     };
     let stem = hook.rsplit_once('.').map_or(hook, |(stem, _)| stem);
     let name = stem.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = name.chars().map(plain).collect();
     format!("{CODE}.{}", if name.is_empty() { "hook" } else { &name })
 }

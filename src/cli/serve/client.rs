@@ -48,7 +48,11 @@ impl RpcClient {
 fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
     let mut all = Map::new();
     all.insert("session".to_string(), asker.session().into());
-    all.extend(asker.request().map(|request| ("request".to_string(), request_id(request))));
+    all.extend(
+        asker
+            .request()
+            .map(|request| ("request".to_string(), request_id(request))),
+    );
     all.insert("hook".to_string(), asker.hook().into());
     for part in parts {
         if let Value::Object(part) = part {
@@ -73,18 +77,30 @@ fn moment_ms(until: Instant) -> u64 {
 
 impl Ui for RpcClient {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        let chosen = self.ask_text(asker, "select", json!({ "title": title, "options": options }));
+        let chosen = self.ask_text(
+            asker,
+            "select",
+            json!({ "title": title, "options": options }),
+        );
         // What was not offered is no choice.
         chosen.filter(|chosen| options.contains(chosen))
     }
 
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        let answer = self.ask(asker, "confirm", json!({ "title": title, "message": message }));
+        let answer = self.ask(
+            asker,
+            "confirm",
+            json!({ "title": title, "message": message }),
+        );
         answer == Some(Value::Bool(true))
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        self.ask_text(asker, "input", json!({ "title": title, "placeholder": placeholder }))
+        self.ask_text(
+            asker,
+            "input",
+            json!({ "title": title, "placeholder": placeholder }),
+        )
     }
 
     fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
@@ -134,7 +150,13 @@ impl SessionSink for RpcClient {
     }
 
     fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>) {
-        tracing::info!(session, hook, how, ?restarts_in, "a hook of a session has ended");
+        tracing::info!(
+            session,
+            hook,
+            how,
+            ?restarts_in,
+            "a hook of a session has ended"
+        );
         if self.shows("notify") && how != SESSION_IS_OVER {
             let again = restarts_in.map(|pause| format!("; it starts again in {pause:.0?}"));
             let message = format!("{hook} has ended: {how}{}", again.unwrap_or_default());

@@ -93,7 +93,14 @@ impl SessionShare {
     /// Passes the event on to the hooks of its session.
     fn pass_on(&self, event: &Event) {
         // What was changed since it was trusted starts nothing.
-        if !self.hooks.config.trust.seals.iter().any(TrustSeal::is_broken) {
+        if !self
+            .hooks
+            .config
+            .trust
+            .seals
+            .iter()
+            .any(TrustSeal::is_broken)
+        {
             self.held.event_with(&self.hooks.runner, event);
         }
     }
@@ -143,7 +150,10 @@ impl DecisionServer {
             source,
             env: env.clone(),
             abort,
-            client: RwLock::new(ServedClient { runner, person: None }),
+            client: RwLock::new(ServedClient {
+                runner,
+                person: None,
+            }),
             sessions: RwLock::default(),
             hooks: HooksCache::default(),
             deciding: Arc::default(),
@@ -158,10 +168,16 @@ impl DecisionServer {
         let env = self.env.clone().without_hosts();
         let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
         DecisionServer {
-            source: ServeSource { door, ..self.source.clone() },
+            source: ServeSource {
+                door,
+                ..self.source.clone()
+            },
             env,
             abort: self.abort.clone(),
-            client: RwLock::new(ServedClient { runner, person: None }),
+            client: RwLock::new(ServedClient {
+                runner,
+                person: None,
+            }),
             sessions: RwLock::default(),
             hooks: HooksCache::default(),
             deciding: Arc::default(),
@@ -173,11 +189,17 @@ impl DecisionServer {
     /// The same for clients with these variables, which have nobody to ask.
     pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
         let named = Environment::of_client(variables, self.env.cwd.clone());
-        let env = Environment { run_id: self.env.run_id.clone(), ..named };
+        let env = Environment {
+            run_id: self.env.run_id.clone(),
+            ..named
+        };
         let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
         DecisionServer {
             env,
-            client: RwLock::new(ServedClient { runner, person: None }),
+            client: RwLock::new(ServedClient {
+                runner,
+                person: None,
+            }),
             hooks: HooksCache::of_runs(),
             ..self.beside(self.source.door)
         }
@@ -200,24 +222,38 @@ impl DecisionServer {
     /// with it, and what they say goes to `sink`.
     pub(crate) fn hold_sessions(&self, sink: Arc<dyn SessionSink>) {
         let hooks = Arc::new(SessionHooks::new(&self.runner(), sink));
-        *self.sessions.write().unwrap_or_else(PoisonError::into_inner) = Some(hooks);
+        *self
+            .sessions
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Some(hooks);
     }
 
     /// Ends all hooks of sessions, and waits for that.
     pub(crate) fn end_sessions(&self) {
-        let held = self.sessions.write().unwrap_or_else(PoisonError::into_inner).take();
+        let held = self
+            .sessions
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(held) = held {
             held.end_all();
         }
     }
 
     fn held_sessions(&self) -> Option<Arc<SessionHooks>> {
-        self.sessions.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.sessions
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Has the engine of this server, and no hooks.
     pub(crate) fn runner(&self) -> Runner {
-        self.client.read().unwrap_or_else(PoisonError::into_inner).runner.clone()
+        self.client
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .runner
+            .clone()
     }
 
     pub(crate) fn abort(&self) -> &Abort {
@@ -236,12 +272,17 @@ impl DecisionServer {
 
     /// Why an event is not decided now.
     pub(crate) fn overload(&self) -> String {
-        format!("{} events are being decided; ask again later", self.source.most_at_once)
+        format!(
+            "{} events are being decided; ask again later",
+            self.source.most_at_once
+        )
     }
 
     /// A place among the events that are decided at once; `None` if all are taken.
     pub(crate) fn slot(&self) -> Option<DecisionSlot> {
-        let slot = DecisionSlot { deciding: Arc::clone(&self.deciding) };
+        let slot = DecisionSlot {
+            deciding: Arc::clone(&self.deciding),
+        };
         let before = self.deciding.fetch_add(1, Ordering::SeqCst);
         (before < self.source.most_at_once).then_some(slot)
     }
@@ -252,7 +293,13 @@ impl DecisionServer {
         question: ClientQuestion,
     ) -> std::result::Result<ReadyEvent, Box<ClientAnswer>> {
         let started = Instant::now();
-        let ClientQuestion { host, event, context, place, budget } = question;
+        let ClientQuestion {
+            host,
+            event,
+            context,
+            place,
+            budget,
+        } = question;
         let host = host.or_else(|| self.source.host.clone());
         let dialect = host.as_deref().unwrap_or(native::NAME);
         let is_named = event.is_some();
@@ -275,13 +322,21 @@ impl DecisionServer {
                 return Err(self.refused(&request, &failure));
             }
             if let Some(reply) = request.reply_to_new() {
-                return Err(Box::new(self.answer(name.clone(), reply, Outcome::default(), None)));
+                return Err(Box::new(self.answer(
+                    name.clone(),
+                    reply,
+                    Outcome::default(),
+                    None,
+                )));
             }
         }
         let failed = |failure: Complaint| self.refused(&request, &failure);
         let hooks = self.hooks(HooksScope::Event, &request, &place, &context);
         request.check(&hooks.config).map_err(|unknown| {
-            Box::new(ClientAnswer { is_unknown: true, ..*self.refused(&request, &unknown) })
+            Box::new(ClientAnswer {
+                is_unknown: true,
+                ..*self.refused(&request, &unknown)
+            })
         })?;
         let sessions = self.held_sessions().map(|held| {
             let hooks = self.hooks(HooksScope::Session, &request, &place, &context);
@@ -291,7 +346,15 @@ impl DecisionServer {
         let whole = budget.or(request.budget());
         let budget = whole.map(|whole| Budget::from(started, whole));
         let (decider, request) = (Arc::clone(self), None);
-        Ok(ReadyEvent { decider, hooks, sessions, event, host, budget, request })
+        Ok(ReadyEvent {
+            decider,
+            hooks,
+            sessions,
+            event,
+            host,
+            budget,
+            request,
+        })
     }
 
     /// Blocks a question that cannot be read.
@@ -326,37 +389,54 @@ impl DecisionServer {
             ClientPlace::Folder(folder) => self.env.cwd.join(folder),
             ClientPlace::OfContext { project } => {
                 let named = context.string("cwd").map(PathBuf::from);
-                let named = named.or_else(|| told.roots.first().cloned()).or(project.clone());
+                let named = named
+                    .or_else(|| told.roots.first().cloned())
+                    .or(project.clone());
                 told.roots.extend(project.clone());
                 named.map_or_else(|| self.env.cwd.clone(), |cwd| self.env.cwd.join(cwd))
             }
         };
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
         let event = (scope == HooksScope::Event).then(|| request.name.to_string());
-        self.hooks.get(HooksKey { host, event, cwd, told }, |key| {
-            let mut env = self.env.clone();
-            if key.cwd != env.cwd {
-                let is_there = key.cwd.is_dir();
-                let problem = || format!("`{}` is no folder here", key.cwd.display());
-                // As `run` does where its folder is gone.
-                let cwd = if is_there { key.cwd.clone() } else { PathBuf::from("/") };
-                env = env.moved_to(cwd);
-                env.cwd_problem = (!is_there).then(problem);
-            }
-            if is_elsewhere {
-                // What the environment of the server says is not about this client.
-                env.host_projects.clear();
-                env.host_sessions.clear();
-            }
-            let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
-            let mut choice = Choice { told: key.told.clone(), ..choice };
-            choice.told.roots.splice(0..0, env.projects_of(host));
-            let read = |choice: &Choice, env: &Environment| match scope {
-                HooksScope::Event => request.load(choice, env),
-                HooksScope::Session => request.load_all(choice, env),
-            };
-            LoadedHooks::read(choice, env, read, |config, env| self.equipped(config, env))
-        })
+        self.hooks.get(
+            HooksKey {
+                host,
+                event,
+                cwd,
+                told,
+            },
+            |key| {
+                let mut env = self.env.clone();
+                if key.cwd != env.cwd {
+                    let is_there = key.cwd.is_dir();
+                    let problem = || format!("`{}` is no folder here", key.cwd.display());
+                    // As `run` does where its folder is gone.
+                    let cwd = if is_there {
+                        key.cwd.clone()
+                    } else {
+                        PathBuf::from("/")
+                    };
+                    env = env.moved_to(cwd);
+                    env.cwd_problem = (!is_there).then(problem);
+                }
+                if is_elsewhere {
+                    // What the environment of the server says is not about this client.
+                    env.host_projects.clear();
+                    env.host_sessions.clear();
+                }
+                let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
+                let mut choice = Choice {
+                    told: key.told.clone(),
+                    ..choice
+                };
+                choice.told.roots.splice(0..0, env.projects_of(host));
+                let read = |choice: &Choice, env: &Environment| match scope {
+                    HooksScope::Event => request.load(choice, env),
+                    HooksScope::Session => request.load_all(choice, env),
+                };
+                LoadedHooks::read(choice, env, read, |config, env| self.equipped(config, env))
+            },
+        )
     }
 
     fn equipped(&self, config: Config, env: &Environment) -> Runner {
@@ -372,7 +452,10 @@ impl DecisionServer {
         self.keep(kept, &reply, &self.env);
         let outcome = Outcome::own_failure(reason);
         let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
-        Box::new(ClientAnswer { host: request.host(), ..answer })
+        Box::new(ClientAnswer {
+            host: request.host(),
+            ..answer
+        })
     }
 
     /// Keeps a decision. That the log takes none is said once on stderr, which is for diagnostics here.
@@ -382,7 +465,9 @@ impl DecisionServer {
         if let Err(error) = logged
             && !was_lost
         {
-            streams::remark(&format!("decisions go on, but are not in the log: {error}\n"));
+            streams::remark(&format!(
+                "decisions go on, but are not in the log: {error}\n"
+            ));
         }
     }
 
@@ -396,7 +481,15 @@ impl DecisionServer {
         let number = self.decided.fetch_add(1, Ordering::Relaxed);
         let id = format!("{}-{number}", self.env.run_id);
         let host = binding.map_or(native::NAME, |binding| binding.dialect.name);
-        ClientAnswer { reply, event, outcome, is_unknown: false, id, host, binding }
+        ClientAnswer {
+            reply,
+            event,
+            outcome,
+            is_unknown: false,
+            id,
+            host,
+            binding,
+        }
     }
 }
 
@@ -429,15 +522,29 @@ impl ReadyEvent {
     }
 
     fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let ReadyEvent { decider, hooks, sessions, event, host, budget, request } = self;
+        let ReadyEvent {
+            decider,
+            hooks,
+            sessions,
+            event,
+            host,
+            budget,
+            request,
+        } = self;
         let mut own = cancel.map(|cancel| hooks.runner.cancelled_by(cancel));
         if let Some(request) = request {
-            own = Some(own.unwrap_or_else(|| hooks.runner.clone()).for_request(&request));
+            own = Some(
+                own.unwrap_or_else(|| hooks.runner.clone())
+                    .for_request(&request),
+            );
         }
         let runner = own.as_ref().unwrap_or(&hooks.runner);
         let event = runner.follow_links(event);
         let notes = EventNotes::of(&hooks.config, &event);
-        let client = decider.client.read().unwrap_or_else(PoisonError::into_inner);
+        let client = decider
+            .client
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         let person = client.person.clone();
         drop(client);
         let asked = AskedEvent {
@@ -458,9 +565,15 @@ impl ReadyEvent {
         };
         let run = asked.decide(handle, || ());
         let mut reply = host.reply(&run.outcome);
-        if let Some(looked_in) = hooks.looked_in.clone().filter(|_| notes.says_nobody_bound(host)) {
+        if let Some(looked_in) = hooks
+            .looked_in
+            .clone()
+            .filter(|_| notes.says_nobody_bound(host))
+        {
             let name = &event.spec().name;
-            reply.stderr.extend(nobody_bound(runner.registry(), name, || looked_in));
+            reply
+                .stderr
+                .extend(nobody_bound(runner.registry(), name, || looked_in));
         }
         if let Some(sessions) = sessions {
             sessions.pass_on(&event);

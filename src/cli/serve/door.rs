@@ -63,16 +63,24 @@ impl OpenRequests {
     fn cancel(&self, id: &RawValue) {
         let open = locked(&self.open);
         let is_meant = |request: &&OpenRequest| {
-            request.id.as_ref().is_some_and(|known| known.get() == id.get())
+            request
+                .id
+                .as_ref()
+                .is_some_and(|known| known.get() == id.get())
         };
         let meant = open.requests.values().filter(is_meant);
-        meant.filter_map(|request| request.cancel.as_ref()).for_each(Abort::raise);
+        meant
+            .filter_map(|request| request.cancel.as_ref())
+            .for_each(Abort::raise);
     }
 
     /// Ends all, and waits for that.
     fn end_all(&self) {
         let mut open = locked(&self.open);
-        let aborts = open.requests.values().filter_map(|request| request.cancel.as_ref());
+        let aborts = open
+            .requests
+            .values()
+            .filter_map(|request| request.cancel.as_ref());
         aborts.for_each(Abort::raise);
         let until = Instant::now() + LEAVING;
         while !open.requests.is_empty() {
@@ -80,7 +88,11 @@ impl OpenRequests {
             if left.is_zero() {
                 return;
             }
-            open = self.changed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+            open = self
+                .changed
+                .wait_timeout(open, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }
@@ -112,7 +124,11 @@ impl LineDoor {
     /// Answers on `out`.
     pub(crate) fn of(decider: Arc<DecisionServer>, out: OwnedFd) -> LineDoor {
         let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
-        LineDoor { decider, peer, requests: Arc::default() }
+        LineDoor {
+            decider,
+            peer,
+            requests: Arc::default(),
+        }
     }
 
     /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
@@ -140,7 +156,11 @@ impl LineDoor {
             Ok(message) => message,
             Err(error) => {
                 let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
-                let code = if is_json { rpc::INVALID_REQUEST } else { rpc::PARSE_ERROR };
+                let code = if is_json {
+                    rpc::INVALID_REQUEST
+                } else {
+                    rpc::PARSE_ERROR
+                };
                 let message = match is_json && line.trim_ascii_start().starts_with(b"[") {
                     true => "a batch is not taken: write each message on its own line".to_string(),
                     false => format!("it is no message of JSON-RPC 2.0: {error}"),
@@ -153,7 +173,9 @@ impl LineDoor {
             // The id of an answer is one of ours; the client may wait for the same one of its.
             return self.fail(message.id.filter(|_| message.method.is_some()), wrong);
         }
-        let Some(method) = &message.method else { return self.peer.take_answer(&message) };
+        let Some(method) = &message.method else {
+            return self.peer.take_answer(&message);
+        };
         if let (Err(error), Some(_)) = (protocol.take(self, method, &message), message.id) {
             self.fail(message.id, error);
         }
@@ -187,7 +209,10 @@ impl LineDoor {
             Err(answer) => return self.tell(id.as_deref(), told(&answer)),
         };
         let cancel = Abort::new().ok();
-        let number = self.requests.begin(OpenRequest { id: id.clone(), cancel: cancel.clone() });
+        let number = self.requests.begin(OpenRequest {
+            id: id.clone(),
+            cancel: cancel.clone(),
+        });
         let door = self.clone();
         let of_thread = id.clone();
         let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));

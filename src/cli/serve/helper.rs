@@ -79,7 +79,9 @@ pub(crate) fn helper(env: &Environment) -> Result {
         return Ok(ExitStatus::CouldNot);
     }
     // Another one may be there already.
-    let Ok(socket) = SocketFile::listen(&address) else { return Ok(ExitStatus::Yes) };
+    let Ok(socket) = SocketFile::listen(&address) else {
+        return Ok(ExitStatus::Yes);
+    };
     let source = ServeSource {
         door: Door::Command,
         host: None,
@@ -129,14 +131,25 @@ impl HelperServer {
             .collect();
         drop(clients);
         let own = [socket.listener.as_fd(), abort.as_fd()];
-        let all = own.into_iter().chain(streams.iter().map(|(stream, _)| stream.as_fd()));
-        let mut fds: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let all = own
+            .into_iter()
+            .chain(streams.iter().map(|(stream, _)| stream.as_fd()));
+        let mut fds: Vec<_> = all
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         // Runs that came since the last look are watched from the next one on.
         let is_busy = self.open.load(Ordering::SeqCst) > streams.len();
-        let longest = if is_busy { Duration::from_millis(10) } else { LOOK_EVERY };
+        let longest = if is_busy {
+            Duration::from_millis(10)
+        } else {
+            LOOK_EVERY
+        };
         let timeout = Timespec::try_from(longest).ok();
         if rustix::event::poll(&mut fds, timeout.as_ref()).is_ok() {
-            let gone = fds[2..].iter().zip(&streams).filter(|(fd, _)| !fd.revents().is_empty());
+            let gone = fds[2..]
+                .iter()
+                .zip(&streams)
+                .filter(|(fd, _)| !fd.revents().is_empty());
             gone.for_each(|(_, (_, cancel))| cancel.raise());
         }
     }
@@ -152,7 +165,9 @@ impl HelperServer {
             locked(&server.clients).retain(|client| client.number != number);
             server.open.fetch_sub(1, Ordering::SeqCst);
         };
-        let thread = thread::Builder::new().name("hookrun-helper".to_string()).spawn(serve);
+        let thread = thread::Builder::new()
+            .name("hookrun-helper".to_string())
+            .spawn(serve);
         if thread.is_err() {
             self.open.fetch_sub(1, Ordering::SeqCst);
         }
@@ -172,10 +187,16 @@ impl HelperServer {
             return say(stream, &HelperWord::Refused(why));
         }
         let Ok(context) = Context::parse(request.context.get()) else {
-            return say(stream, &HelperWord::Refused("the context cannot be read".to_string()));
+            return say(
+                stream,
+                &HelperWord::Refused("the context cannot be read".to_string()),
+            );
         };
         let Ok(cancel) = Abort::new() else {
-            return say(stream, &HelperWord::Refused("no descriptors are left".to_string()));
+            return say(
+                stream,
+                &HelperWord::Refused("no descriptors are left".to_string()),
+            );
         };
         let decider = self.server_for(request.variables);
         say(stream, &HelperWord::Accepted)?;
@@ -184,7 +205,11 @@ impl HelperServer {
         if line.trim_end() != GO {
             return Ok(());
         }
-        let waiting = WaitingRun { number, stream: stream.try_clone()?, cancel: cancel.clone() };
+        let waiting = WaitingRun {
+            number,
+            stream: stream.try_clone()?,
+            cancel: cancel.clone(),
+        };
         locked(&self.clients).push(waiting);
         let question = ClientQuestion {
             host: request.host,
@@ -200,7 +225,15 @@ impl HelperServer {
         let is_needed = !answer.outcome.is_allowed() || !answer.outcome.rewrites.is_empty();
         let reply = answer.reply;
         let (status, stdout, stderr) = (reply.status, reply.stdout, reply.stderr);
-        say(stream, &HelperWord::Decided { status, stdout, stderr, is_needed })
+        say(
+            stream,
+            &HelperWord::Decided {
+                status,
+                stdout,
+                stderr,
+                is_needed,
+            },
+        )
     }
 
     /// Why a run must decide itself.

@@ -81,7 +81,11 @@ impl HttpPlaces {
         };
         let unix = args.unix.as_ref().map(|path| env.cwd.join(path));
         let is_any = args.http.is_some() || unix.is_some();
-        is_any.then_some(HttpPlaces { tcp: args.http, unix, token })
+        is_any.then_some(HttpPlaces {
+            tcp: args.http,
+            unix,
+            token,
+        })
     }
 }
 
@@ -118,7 +122,9 @@ impl HttpDoor {
             let rule = AccessRule::Token(access::token(&places.token)?);
             let address = listener.local_addr().unwrap_or(address);
             let token = places.token.display();
-            streams::remark(&format!("serves http://{address}; the token is in {token}\n"));
+            streams::remark(&format!(
+                "serves http://{address}; the token is in {token}\n"
+            ));
             runtime.spawn(server.clone().serve_tcp(listener, rule));
         }
         if let Some(path) = &places.unix {
@@ -159,7 +165,11 @@ impl HttpDoor {
 
 impl HttpServer {
     fn new(decider: Arc<DecisionServer>, patience: HttpPatience) -> HttpServer {
-        let state = ServerState { decider, metrics: metrics::HttpMetrics::default(), patience };
+        let state = ServerState {
+            decider,
+            metrics: metrics::HttpMetrics::default(),
+            patience,
+        };
         HttpServer {
             state: Arc::new(state),
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS as usize)),
@@ -175,7 +185,9 @@ impl HttpServer {
                 accepted = listener.accept() => accepted,
                 () = is_closing(&mut closing) => return,
             };
-            let Some((stream, _)) = taken(accepted).await else { continue };
+            let Some((stream, _)) = taken(accepted).await else {
+                continue;
+            };
             let _ = stream.set_nodelay(true);
             self.take(stream, rule.clone()).await;
         }
@@ -190,7 +202,9 @@ impl HttpServer {
                 accepted = listener.accept() => accepted,
                 () = is_closing(&mut closing) => return,
             };
-            let Some((stream, _)) = taken(accepted).await else { continue };
+            let Some((stream, _)) = taken(accepted).await else {
+                continue;
+            };
             if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
                 self.take(stream, AccessRule::SameUser).await;
             }
@@ -237,7 +251,9 @@ impl HttpServer {
         let mut builder = http1::Builder::new();
         // The stream is paced, which needs no new alarm for each request.
         builder.header_read_timeout(None);
-        builder.max_header_size(LONGEST_HEAD_BYTES).keep_alive(room == ConnectionRoom::Enough);
+        builder
+            .max_header_size(LONGEST_HEAD_BYTES)
+            .keep_alive(room == ConnectionRoom::Enough);
         let mut connection = pin!(builder.serve_connection(stream, service));
         let mut closing = self.closing.subscribe();
         let served = tokio::select! {

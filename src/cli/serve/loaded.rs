@@ -59,12 +59,29 @@ impl LoadedHooks {
         let read_at = Instant::now();
         let mut config = read(&choice, &env);
         let hooks = std::mem::take(&mut config.hooks);
-        let runner = runner(Config { hooks, ..config.clone() }, &env);
+        let runner = runner(
+            Config {
+                hooks,
+                ..config.clone()
+            },
+            &env,
+        );
         let settings = KeepSettings::of(&config);
         let reading_took = read_at.elapsed();
-        let searched = SearchedPlaces { choice: &choice, env: &env };
+        let searched = SearchedPlaces {
+            choice: &choice,
+            env: &env,
+        };
         let looked_in = config.layers.is_empty().then(|| searched.listed());
-        LoadedHooks { config, runner, env, settings, looked_in, read_at, reading_took }
+        LoadedHooks {
+            config,
+            runner,
+            env,
+            settings,
+            looked_in,
+            read_at,
+            reading_took,
+        }
     }
 
     fn is_fresh(&self) -> bool {
@@ -83,7 +100,10 @@ pub(crate) struct HooksCache {
 impl HooksCache {
     /// A cache for runs, whose user may have changed a hook just before.
     pub(crate) fn of_runs() -> HooksCache {
-        HooksCache { keeps_nothing: true, ..HooksCache::default() }
+        HooksCache {
+            keeps_nothing: true,
+            ..HooksCache::default()
+        }
     }
 
     /// What was read for `key`, if that is fresh; else what `read` gives.

@@ -71,7 +71,9 @@ impl LineProtocol for McpProtocol {
 }
 
 fn initialized(asked: &InitializeParams) -> Value {
-    let known = VERSIONS.iter().find(|version| **version == asked.protocol_version);
+    let known = VERSIONS
+        .iter()
+        .find(|version| **version == asked.protocol_version);
     json!({
         "protocolVersion": known.unwrap_or(&VERSIONS[0]),
         "capabilities": { "tools": {} },
@@ -94,7 +96,10 @@ fn tools(events: &[String]) -> Vec<Value> {
     ];
     tools.extend(events.iter().map(|event| {
         let what = catalog::find(event).map(|spec| format!(": {}", spec.summary));
-        tool(event.replace('.', "_"), format!("Decides `{event}`{}", what.unwrap_or_default()))
+        tool(
+            event.replace('.', "_"),
+            format!("Decides `{event}`{}", what.unwrap_or_default()),
+        )
     }));
     tools
 }
@@ -117,7 +122,10 @@ fn of_fields(arguments: &str) -> Result<String, RpcError> {
         Some(Err(_)) | None => value,
     };
     let is_there = |(_, value): &(String, Value)| value != "";
-    let json = json.into_iter().filter(is_there).map(|(key, value)| (key, read(value)));
+    let json = json
+        .into_iter()
+        .filter(is_there)
+        .map(|(key, value)| (key, read(value)));
     let whole: Map<String, Value> = text.into_iter().filter(is_there).chain(json).collect();
     Ok(Value::Object(whole).to_string())
 }

@@ -35,7 +35,11 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
         return Ok(());
     }
     let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
-    Err(format!("there is no host `{name}`: use {}, {}", native::NAME, known.join(", ")))
+    Err(format!(
+        "there is no host `{name}`: use {}, {}",
+        native::NAME,
+        known.join(", ")
+    ))
 }
 
 /// The folder in which a client works, where `run` has its working directory.
@@ -69,7 +73,9 @@ impl ClientPlace {
         match project {
             Some(project) if !is_here(&project) => {
                 let shown = project.display();
-                Err(format!("the project `{shown}` is no whole path of a folder here"))
+                Err(format!(
+                    "the project `{shown}` is no whole path of a folder here"
+                ))
             }
             project => Ok(ClientPlace::OfContext { project }),
         }
@@ -134,7 +140,9 @@ impl<'de> Visitor<'de> for DistinctKeys {
         let mut seen = HashSet::new();
         while let Some((key, _)) = all.next_entry::<String, DistinctKeys>()? {
             if let Some(key) = seen.replace(key) {
-                return Err(de::Error::custom(format_args!("the key `{key}` appears twice")));
+                return Err(de::Error::custom(format_args!(
+                    "the key `{key}` appears twice"
+                )));
             }
         }
         Ok(self)
@@ -166,7 +174,10 @@ impl ClientAnswer {
         if reply.status == native::ALLOWED || !reply.stdout.trim().is_empty() {
             return reply.stdout.clone();
         }
-        let reason = self.outcome.reason().unwrap_or_else(|| reply.stderr.trim().to_string());
+        let reason = self
+            .outcome
+            .reason()
+            .unwrap_or_else(|| reply.stderr.trim().to_string());
         match self.binding {
             Some(binding) => binding.refusal_document(&reason),
             None => dialects::refusal_of_any(dialects::find(self.host), &reason),

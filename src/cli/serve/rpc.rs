@@ -28,7 +28,10 @@ const READ_BYTES: usize = 64 * 1024;
 const PIECE_BYTES: usize = 512;
 
 /// How long a client has to read what is left to say.
-const LAST_WORDS: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const LAST_WORDS: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
 
 /// How often somebody who waits for an answer looks whether it is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -70,7 +73,11 @@ pub(crate) struct RpcError {
 
 impl RpcError {
     pub(crate) fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: None }
+        RpcError {
+            code,
+            message: message.into(),
+            data: None,
+        }
     }
 
     pub(crate) fn unknown(method: &str) -> RpcError {
@@ -119,12 +126,19 @@ pub(crate) struct LineReader<F> {
 
 impl<F: AsFd> LineReader<F> {
     pub(crate) fn new(from: F) -> LineReader<F> {
-        LineReader { from, bytes: Vec::new(), searched: 0, is_skipping: false }
+        LineReader {
+            from,
+            bytes: Vec::new(),
+            searched: 0,
+            is_skipping: false,
+        }
     }
 
     pub(crate) fn next(&mut self, abort: BorrowedFd<'_>) -> Line {
         loop {
-            let end = self.bytes[self.searched..].iter().position(|byte| *byte == b'\n');
+            let end = self.bytes[self.searched..]
+                .iter()
+                .position(|byte| *byte == b'\n');
             if let Some(end) = end {
                 let rest = self.bytes.split_off(self.searched + end + 1);
                 let mut line = std::mem::replace(&mut self.bytes, rest);
@@ -228,7 +242,11 @@ impl RpcPeer {
     /// `abort` ends waiting for a client that does not read.
     pub(crate) fn new(to: OwnedFd, abort: Abort) -> RpcPeer {
         let out = Mutex::new(LineWriter { to, abort });
-        RpcPeer { out, next: AtomicU64::new(1), waiting: Mutex::default() }
+        RpcPeer {
+            out,
+            next: AtomicU64::new(1),
+            waiting: Mutex::default(),
+        }
     }
 
     /// Writes one line. That nobody reads any more is noticed where lines are read.
@@ -255,7 +273,12 @@ impl RpcPeer {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
         };
-        self.write(&Answer { jsonrpc: "2.0", id, result, error });
+        self.write(&Answer {
+            jsonrpc: "2.0",
+            id,
+            result,
+            error,
+        });
     }
 
     /// Tells it something.
@@ -295,7 +318,9 @@ impl RpcPeer {
     /// Takes an answer of its. One that nobody waits for is dropped.
     pub(crate) fn take_answer(&self, message: &RpcMessage<'_>) {
         let id = message.id.and_then(|id| id.get().parse().ok());
-        let Some(sender) = id.and_then(|id: u64| locked(&self.waiting).remove(&id)) else { return };
+        let Some(sender) = id.and_then(|id: u64| locked(&self.waiting).remove(&id)) else {
+            return;
+        };
         // An answer that is an error too is none.
         let result = message.result.filter(|_| message.error.is_none());
         let result = result.and_then(|result| serde_json::from_str(result.get()).ok());

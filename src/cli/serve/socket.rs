@@ -27,7 +27,9 @@ impl SocketFile {
     /// socket that nobody listens on is replaced.
     pub(crate) fn listen(path: &Path) -> Result<SocketFile> {
         let shown = path.display();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         make_private(folder, folder).map_err(|error| {
             let cause = format!("the folder of `{shown}` cannot be used: {error}");
@@ -53,14 +55,20 @@ impl SocketFile {
         fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(cannot())?;
         let inode = path.symlink_metadata().map_err(cannot())?.ino();
         listener.set_nonblocking(true).map_err(cannot())?;
-        Ok(SocketFile { listener, path: path.to_path_buf(), inode })
+        Ok(SocketFile {
+            listener,
+            path: path.to_path_buf(),
+            inode,
+        })
     }
 }
 
 impl SocketFile {
     /// Whether clients still find it under its name.
     pub(crate) fn is_there(&self) -> bool {
-        self.path.symlink_metadata().is_ok_and(|meta| meta.ino() == self.inode)
+        self.path
+            .symlink_metadata()
+            .is_ok_and(|meta| meta.ino() == self.inode)
     }
 }
 
@@ -75,7 +83,9 @@ impl Drop for SocketFile {
 /// Removes a socket that nobody listens on.
 fn clear(path: &Path) -> Result<()> {
     let shown = path.display();
-    let is_socket = path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_socket());
+    let is_socket = path
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.file_type().is_socket());
     if !is_socket {
         let cause = format!("`{shown}` is there, and is no socket");
         return Err(Complaint::with_cure(cause, "name a new file"));
@@ -83,7 +93,10 @@ fn clear(path: &Path) -> Result<()> {
     match UnixStream::connect(path) {
         Ok(_) => {
             let cause = format!("somebody serves on `{shown}`");
-            Err(Complaint::with_cure(cause, "end that server, or name another file"))
+            Err(Complaint::with_cure(
+                cause,
+                "end that server, or name another file",
+            ))
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed(format!("cannot replace `{shown}`")))

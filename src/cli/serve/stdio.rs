@@ -84,7 +84,8 @@ impl LineProtocol for StdioProtocol {
     ) -> Result<(), RpcError> {
         match method {
             "hooks/capabilities" => {
-                door.peer.answer(message.id, Ok(ahp::capabilities(message, METHODS)?));
+                door.peer
+                    .answer(message.id, Ok(ahp::capabilities(message, METHODS)?));
             }
             "hooks/intercept" | "hooks/observe" => {
                 let asked = ahp::read(message)?;
@@ -107,8 +108,17 @@ fn check(host: Option<&str>) -> Result<(), RpcError> {
 
 impl StdioProtocol {
     fn greet(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
-        let HelloParams { cwd, host, dialogs, messages, client } = rpc::params(message.params)?;
-        if let Some(dialog) = dialogs.iter().find(|dialog| !DIALOGS.contains(&dialog.as_str())) {
+        let HelloParams {
+            cwd,
+            host,
+            dialogs,
+            messages,
+            client,
+        } = rpc::params(message.params)?;
+        if let Some(dialog) = dialogs
+            .iter()
+            .find(|dialog| !DIALOGS.contains(&dialog.as_str()))
+        {
             let known = DIALOGS.join(", ");
             let wrong = format!("there is no dialog `{dialog}`; there are {known}");
             return Err(RpcError::new(rpc::INVALID_PARAMS, wrong));
@@ -131,7 +141,9 @@ impl StdioProtocol {
         let params: DecideParams<'_> = rpc::params(message.params)?;
         check(params.host.as_deref())?;
         let wrong = |error: Complaint| RpcError::new(rpc::INVALID_PARAMS, error.to_string());
-        let context = Context::parse(params.context.get()).map_err(Complaint::of).map_err(wrong)?;
+        let context = Context::parse(params.context.get())
+            .map_err(Complaint::of)
+            .map_err(wrong)?;
         let defaults = locked(&self.defaults).clone();
         let place = match params.cwd.or(defaults.cwd) {
             Some(folder) => ClientPlace::Folder(folder),

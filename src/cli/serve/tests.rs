@@ -17,12 +17,23 @@ use crate::engine::exec::Abort;
 /// A server without hooks that decides so many events at once, and the folder that it is in.
 pub(super) fn idle_server(most_at_once: usize) -> (Arc<DecisionServer>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let env = Environment::apart(Vec::new(), folder.path().into(), folder.path().join("state"));
-    let env = Environment { system: folder.path().join("etc"), ..env };
+    let env = Environment::apart(
+        Vec::new(),
+        folder.path().into(),
+        folder.path().join("state"),
+    );
+    let env = Environment {
+        system: folder.path().join("etc"),
+        ..env
+    };
     let source = ServeSource {
         door: Door::Http,
         host: None,
-        source: SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false },
+        source: SourceArgs {
+            hooks: Vec::new(),
+            settings: Vec::new(),
+            discover: false,
+        },
         trust: Vec::new(),
         jobs: None,
         record: None,
@@ -52,8 +63,17 @@ fn one_event_too_many_is_refused_and_the_next_is_decided_when_there_is_room() {
     };
     let all = door.decider.slot();
     let refused = decide();
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(UNAVAILABLE)));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("1 events are"), "{refused}");
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(7), &json!(UNAVAILABLE))
+    );
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("1 events are"),
+        "{refused}"
+    );
     drop(all);
     assert_eq!(decide()["result"], 0);
     assert_eq!(decide()["result"], 0);

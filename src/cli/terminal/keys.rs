@@ -44,7 +44,11 @@ pub(crate) struct Keyboard<'k> {
 
 impl<'k> Keyboard<'k> {
     pub(crate) fn new(terminal: &'k File, asker: &'k Asker<'k>) -> Keyboard<'k> {
-        Keyboard { terminal, asker, bytes: Vec::new() }
+        Keyboard {
+            terminal,
+            asker,
+            bytes: Vec::new(),
+        }
     }
 
     /// The next key; `None` when the question is over.
@@ -54,7 +58,11 @@ impl<'k> Keyboard<'k> {
                 self.bytes.drain(..used);
                 return Some(key);
             }
-            let at_most = if self.bytes.is_empty() { Duration::MAX } else { REST };
+            let at_most = if self.bytes.is_empty() {
+                Duration::MAX
+            } else {
+                REST
+            };
             match self.asker.wait(Some(self.terminal.as_fd()), at_most) {
                 WaitEnd::Over => return None,
                 WaitEnd::Quiet => {

@@ -27,7 +27,9 @@ pub(crate) fn read(keyboard: &mut Keyboard<'_>, start: usize, columns: usize) ->
     let mut line = EditedLine::default();
     let mut terminal = keyboard.terminal;
     loop {
-        let Some(key) = keyboard.next() else { return LineInput::Over };
+        let Some(key) = keyboard.next() else {
+            return LineInput::Over;
+        };
         match line.take(key) {
             KeyEffect::Changed => {
                 let _ = terminal.write_all(line.drawn(start, columns).as_bytes());
@@ -98,7 +100,11 @@ impl EditedLine {
 }
 
 fn column(column: usize) -> String {
-    if column == 0 { "\r".to_string() } else { format!("\r\x1b[{column}C") }
+    if column == 0 {
+        "\r".to_string()
+    } else {
+        format!("\r\x1b[{column}C")
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +115,11 @@ mod tests {
     fn a_line_never_runs_over_the_edge() {
         let text: Vec<char> = "日本語abcdef".chars().collect();
         for at in 0..=text.len() {
-            let drawn = EditedLine { text: text.clone(), at }.drawn(2, 10);
+            let drawn = EditedLine {
+                text: text.clone(),
+                at,
+            }
+            .drawn(2, 10);
             let shown = drawn.strip_prefix("\r\x1b[2C").unwrap();
             let (shown, cursor) = shown.split_once("\x1b[K\r\x1b[").unwrap();
             assert!(shown.width() <= 7, "{at}: {shown}");

@@ -29,11 +29,20 @@ pub(crate) fn choose(
     let mut write = |text: &str| {
         let _ = terminal.write_all(text.as_bytes());
     };
-    let rows = rows.saturating_sub(OTHER_ROWS).clamp(1, options.len().max(1));
-    let mut list = List { options, marked: 0, first: 0, rows };
+    let rows = rows
+        .saturating_sub(OTHER_ROWS)
+        .clamp(1, options.len().max(1));
+    let mut list = List {
+        options,
+        marked: 0,
+        first: 0,
+        rows,
+    };
     write(&list.drawn(columns));
     let chosen = loop {
-        let Some(key) = keyboard.next() else { break None };
+        let Some(key) = keyboard.next() else {
+            break None;
+        };
         match list.take(key) {
             KeyEffect::Changed => write(&format!("{}{}", list.back(), list.drawn(columns))),
             KeyEffect::Finished => break Some(list.marked),
@@ -54,7 +63,11 @@ impl List<'_> {
                 self.marked = self.marked.checked_sub(1).unwrap_or(last);
             }
             KeyPress::Down | KeyPress::Char('j') | KeyPress::Control('n') => {
-                self.marked = if self.marked == last { 0 } else { self.marked + 1 };
+                self.marked = if self.marked == last {
+                    0
+                } else {
+                    self.marked + 1
+                };
             }
             KeyPress::Home => self.marked = 0,
             KeyPress::End => self.marked = last,
@@ -83,11 +96,19 @@ impl List<'_> {
     /// Draws the lines that are shown, and leaves the cursor below them.
     fn drawn(&self, columns: usize) -> String {
         let mut drawn = String::new();
-        let shown = self.options.iter().enumerate().skip(self.first).take(self.rows);
+        let shown = self
+            .options
+            .iter()
+            .enumerate()
+            .skip(self.first)
+            .take(self.rows);
         for (place, option) in shown {
             let mark = if place == self.marked { '>' } else { ' ' };
             let line = format!("{mark} {}. {}", place + 1, plain(option));
-            drawn.push_str(&format!("\x1b[2K{}\n", cut(&line, columns.saturating_sub(1))));
+            drawn.push_str(&format!(
+                "\x1b[2K{}\n",
+                cut(&line, columns.saturating_sub(1))
+            ));
         }
         drawn
     }

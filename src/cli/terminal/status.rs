@@ -27,7 +27,11 @@ impl StatusLine {
 
     /// The line, no wider than `columns` of a terminal.
     pub(crate) fn line(&self, columns: usize) -> String {
-        let texts = self.texts.values().map(String::as_str).filter(|text| !text.is_empty());
+        let texts = self
+            .texts
+            .values()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty());
         cut(&texts.collect::<Vec<_>>().join(" "), columns)
     }
 }

@@ -39,7 +39,10 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     if args.names.is_empty() {
         let help = "`hookrun add --list` shows what there is";
-        return Err(Complaint::with_cure("nothing is named that could be added", help));
+        return Err(Complaint::with_cure(
+            "nothing is named that could be added",
+            help,
+        ));
     }
     let mut plan = plan_of(&args.names, &config, &hooks)?;
     if args.dry_run {
@@ -48,7 +51,8 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     if !plan.changes.is_empty() {
         let option = hooks_option(named);
-        plan.hints.push(format!("`hookrun test --suite{option}` runs the cases"));
+        plan.hints
+            .push(format!("`hookrun test --suite{option}` runs the cases"));
     }
     plan.write(env, out)?;
     if named.is_none() {
@@ -59,15 +63,21 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
 
 /// What adding these would write into `hooks`: nothing for those that are there as they are shipped.
 pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result<WritePlan> {
-    let mut plan = WritePlan { hooks: hooks.to_path_buf(), changes: Vec::new(), hints: Vec::new() };
+    let mut plan = WritePlan {
+        hooks: hooks.to_path_buf(),
+        changes: Vec::new(),
+        hints: Vec::new(),
+    };
     let mut declared: Vec<&str> = Vec::new();
     for name in names {
         let shipped = find(name)?;
         let changes = changes_of(&shipped, hooks);
         if changes.iter().all(FileWrite::is_done) {
-            plan.hints.push(format!("{name} is here already, as it is shipped"));
-        } else if let Some(there) =
-            changes.iter().find(|change| change.path.symlink_metadata().is_ok())
+            plan.hints
+                .push(format!("{name} is here already, as it is shipped"));
+        } else if let Some(there) = changes
+            .iter()
+            .find(|change| change.path.symlink_metadata().is_ok())
         {
             let cause = format!("`{}` is there already", there.path.display());
             let help =
@@ -77,7 +87,11 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             plan.changes.extend(changes);
         }
         let is_known = |event: &String| config.catalog.find(event).is_ok();
-        declared.extend(shipped.declares.filter(|_| !shipped.events.iter().all(is_known)));
+        declared.extend(
+            shipped
+                .declares
+                .filter(|_| !shipped.events.iter().all(is_known)),
+        );
     }
     if !declared.is_empty() {
         if hooks.file_name().is_none_or(|name| name != DROP_INS) {
@@ -86,7 +100,8 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             return Err(Complaint::with_cure(cause, help));
         }
         let file = hooks.with_file_name(MANIFEST);
-        plan.changes.push(FileWrite::added(file, &declared.join("\n"))?);
+        plan.changes
+            .push(FileWrite::added(file, &declared.join("\n"))?);
     }
     Ok(plan)
 }
@@ -98,18 +113,26 @@ pub(super) fn find(name: &str) -> Result<ShippedHook> {
     }
     let nearest = spelling::nearest(name, all.iter().map(|one| one.name.as_str()));
     let help = spelling::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
-    Err(Complaint::with_cure(format!("nothing that is shipped is called `{name}`"), help))
+    Err(Complaint::with_cure(
+        format!("nothing that is shipped is called `{name}`"),
+        help,
+    ))
 }
 
 fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
     let change = |file: &shipped::ShippedFile| {
         let path = hooks.join(&file.path);
         match &file.content {
-            ShippedContent::Link(to) => {
-                FileWrite { path, becomes: Becomes::Link { to: to.clone() } }
-            }
+            ShippedContent::Link(to) => FileWrite {
+                path,
+                becomes: Becomes::Link { to: to.clone() },
+            },
             ShippedContent::Text(text) => {
-                let mode = if text.starts_with("#!") { PROGRAM } else { PLAIN };
+                let mode = if text.starts_with("#!") {
+                    PROGRAM
+                } else {
+                    PLAIN
+                };
                 FileWrite::new(path, text.as_ref(), mode)
             }
         }
@@ -118,7 +141,10 @@ fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
 }
 
 pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
-    shipped.files.first().is_some_and(|hook| hooks.join(&hook.path).exists())
+    shipped
+        .files
+        .first()
+        .is_some_and(|hook| hooks.join(&hook.path).exists())
 }
 
 fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
@@ -135,12 +161,24 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
         writeln!(out, "{:#}", json!({ "version": 1, "shipped": all }))?;
         return Ok(ExitStatus::Yes);
     }
-    let widest = all.iter().map(|one| one.name.len()).max().unwrap_or_default();
+    let widest = all
+        .iter()
+        .map(|one| one.name.len())
+        .max()
+        .unwrap_or_default();
     for (sort, title) in SORTS {
         writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         for one in all.iter().filter(|one| one.sort == *sort) {
-            let here = if is_here(one, hooks) { "(written) " } else { "" };
-            writeln!(out, "  {:<widest$}  {DIM}{here}{DIM:#}{}", one.name, one.about)?;
+            let here = if is_here(one, hooks) {
+                "(written) "
+            } else {
+                ""
+            };
+            writeln!(
+                out,
+                "  {:<widest$}  {DIM}{here}{DIM:#}{}",
+                one.name, one.about
+            )?;
         }
     }
     Ok(ExitStatus::Yes)
@@ -150,22 +188,38 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
 /// person agrees.
 fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) -> Result {
     let chosen = match args.names.as_slice() {
-        [] => shipped::all().into_iter().filter(|one| is_here(one, hooks)).collect(),
-        names => names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?,
+        [] => shipped::all()
+            .into_iter()
+            .filter(|one| is_here(one, hooks))
+            .collect(),
+        names => names
+            .iter()
+            .map(|name| find(name))
+            .collect::<Result<Vec<_>>>()?,
     };
     if let Some(one) = chosen.iter().find(|one| !is_here(one, hooks)) {
         let name = &one.name;
         let cause = format!("`{name}` is not here");
-        return Err(Complaint::with_cure(cause, format!("`hookrun add {name}` adds it")));
+        return Err(Complaint::with_cure(
+            cause,
+            format!("`hookrun add {name}` adds it"),
+        ));
     }
-    let mut plan = WritePlan { hooks: hooks.into(), changes: Vec::new(), hints: Vec::new() };
+    let mut plan = WritePlan {
+        hooks: hooks.into(),
+        changes: Vec::new(),
+        hints: Vec::new(),
+    };
     for change in chosen.iter().flat_map(|one| changes_of(one, hooks)) {
         let is_there = fs::symlink_metadata(&change.path).is_ok();
         plan.changes.extend(match change.becomes {
             _ if change.is_done() => None,
             Becomes::New { text, .. } if is_there => {
                 let target = Target::read(&change.path)?;
-                Some(FileWrite { path: change.path, becomes: Becomes::Changed { target, text } })
+                Some(FileWrite {
+                    path: change.path,
+                    becomes: Becomes::Changed { target, text },
+                })
             }
             // A copy in the place of a link was somebody's wish.
             Becomes::Link { .. } if is_there => None,
@@ -173,7 +227,11 @@ fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) 
         });
     }
     if plan.changes.is_empty() {
-        writeln!(out, "{} as this hookrun ships them", counted(chosen.len(), "hook"))?;
+        writeln!(
+            out,
+            "{} as this hookrun ships them",
+            counted(chosen.len(), "hook")
+        )?;
         return Ok(ExitStatus::Yes);
     }
     let paths = Paths::from(&env.cwd);

@@ -22,17 +22,32 @@ pub(crate) fn edit(args: &EditArgs, env: &Environment, out: &mut dyn Write) -> R
     let file = file_of(&args.hook, &config)?;
     let Some(terminal) = Terminal::open(env) else {
         let cure = format!("it is `{}`", file.display());
-        return Err(Complaint::with_cure("an editor needs a terminal, and here is none", cure));
+        return Err(Complaint::with_cure(
+            "an editor needs a terminal, and here is none",
+            cure,
+        ));
     };
     let before = std::fs::read(&file).ok();
     let asker = Asker::new("hookrun", Instant::now() + PATIENCE, Vec::new());
-    let is_edited = keeping(env, || Ok((terminal.edit(&asker, &file), vec![file.clone()])))?;
+    let is_edited = keeping(env, || {
+        Ok((terminal.edit(&asker, &file), vec![file.clone()]))
+    })?;
     let shown = Paths::from(&env.cwd).show(&file);
     if !is_edited {
-        return Err(Complaint::new(format!("the editor failed; look at `{shown}`")));
+        return Err(Complaint::new(format!(
+            "the editor failed; look at `{shown}`"
+        )));
     }
     let is_same = std::fs::read(&file).ok() == before;
-    writeln!(out, "{shown}: {}", if is_same { "nothing was changed" } else { "edited" })?;
+    writeln!(
+        out,
+        "{shown}: {}",
+        if is_same {
+            "nothing was changed"
+        } else {
+            "edited"
+        }
+    )?;
     problems::warn(env);
     Ok(ExitStatus::Yes)
 }
@@ -50,5 +65,8 @@ fn file_of(name: &str, config: &Config) -> Result<PathBuf> {
     let nearest = meant(name, config.hooks.iter().map(|hook| hook.name.as_str()));
     let cure = nearest.map(|name| format!("did you mean `{name}`?"));
     let otherwise = || "`hookrun list` shows the hooks".to_string();
-    Err(Complaint::with_cure(format!("no hook is called `{name}`"), cure.unwrap_or_else(otherwise)))
+    Err(Complaint::with_cure(
+        format!("no hook is called `{name}`"),
+        cure.unwrap_or_else(otherwise),
+    ))
 }

@@ -50,7 +50,13 @@ pub(super) struct WritePlan {
 
 impl FileWrite {
     pub(super) fn new(path: PathBuf, text: impl Into<String>, mode: u32) -> FileWrite {
-        FileWrite { path, becomes: Becomes::New { text: text.into(), mode } }
+        FileWrite {
+            path,
+            becomes: Becomes::New {
+                text: text.into(),
+                mode,
+            },
+        }
     }
 
     /// A new file of cases. It names the schema, for editors, if that is in the folder.
@@ -73,11 +79,18 @@ impl FileWrite {
         let gap = if before.is_empty() { "" } else { "\n\n" };
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
-            let cause = format!("`{}` cannot be added to: {}", path.display(), error.message());
+            let cause = format!(
+                "`{}` cannot be added to: {}",
+                path.display(),
+                error.message()
+            );
             let help = "`hookrun validate` shows what is wrong with it; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         }
-        Ok(FileWrite { path, becomes: Becomes::Changed { target, text } })
+        Ok(FileWrite {
+            path,
+            becomes: Becomes::Changed { target, text },
+        })
     }
 
     /// Whether the file is so already.
@@ -127,7 +140,11 @@ impl WritePlan {
                 Becomes::New { text, .. } => writeln!(out, "# {name}\n{text}")?,
                 Becomes::Link { to } => writeln!(out, "# {name}: a link to {to}\n")?,
                 Becomes::Changed { target, text } => {
-                    write!(out, "{}", unified(&name, target.text.as_deref(), Some(text)))?;
+                    write!(
+                        out,
+                        "{}",
+                        unified(&name, target.text.as_deref(), Some(text))
+                    )?;
                 }
             }
         }
@@ -137,8 +154,15 @@ impl WritePlan {
     /// Writes all of it, and says so. Hooks that were trusted stay so: hookrun has these files in
     /// it, or a person has just named them.
     pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
-        let written = self.changes.iter().map(|change| change.path.clone()).collect();
-        keeping(env, || self.write_untrusted(&Paths::from(&env.cwd), out).map(|()| ((), written)))
+        let written = self
+            .changes
+            .iter()
+            .map(|change| change.path.clone())
+            .collect();
+        keeping(env, || {
+            self.write_untrusted(&Paths::from(&env.cwd), out)
+                .map(|()| ((), written))
+        })
     }
 
     /// Writes what somebody else may have brought about, and asks the person at the terminal whether
@@ -153,7 +177,11 @@ impl WritePlan {
         let is_first = !self.hooks.exists();
         write_all(&self.changes, paths)?;
         if is_first && self.hooks.exists() {
-            writeln!(out, "made {}, the first hooks here", paths.show(&self.hooks))?;
+            writeln!(
+                out,
+                "made {}, the first hooks here",
+                paths.show(&self.hooks)
+            )?;
         }
         for change in &self.changes {
             let done = match &change.becomes {
@@ -175,7 +203,10 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
     let is_changed = |change: &&FileWrite| matches!(change.becomes, Becomes::Changed { .. });
     let (changed, made): (Vec<_>, Vec<_>) = changes.iter().partition(is_changed);
     // What cannot be looked at is found when it is written.
-    if let Some(there) = made.iter().find(|change| change.path.symlink_metadata().is_ok()) {
+    if let Some(there) = made
+        .iter()
+        .find(|change| change.path.symlink_metadata().is_ok())
+    {
         return Err(is_there(&plain(&paths.show(&there.path))));
     }
     for (at, change) in made.iter().chain(&changed).enumerate() {
@@ -191,7 +222,10 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
 
 fn is_there(shown: &str) -> Complaint {
     let cause = format!("`{shown}` is there already");
-    Complaint::with_cure(cause, "choose another name, or move it away; nothing was written")
+    Complaint::with_cure(
+        cause,
+        "choose another name, or move it away; nothing was written",
+    )
 }
 
 /// A text as TOML, as it is where that can be.
@@ -219,18 +253,26 @@ pub(super) fn hooks_folder(
 /// folder that is not there yet declares no events.
 pub(super) fn choice(named: Option<&PathBuf>, env: &Environment) -> Choice {
     let there = named.filter(|folder| env.cwd.join(folder).exists());
-    Choice { explicit: there.cloned().into_iter().collect(), ..Choice::default() }
+    Choice {
+        explicit: there.cloned().into_iter().collect(),
+        ..Choice::default()
+    }
 }
 
 /// How the folder is named on a command line.
 pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
-    named.map(|folder| format!(" --hooks {}", folder.display())).unwrap_or_default()
+    named
+        .map(|folder| format!(" --hooks {}", folder.display()))
+        .unwrap_or_default()
 }
 
 /// Prints which hosts do not send events that a hook now wants, and that the hooks here do not run
 /// yet, where something else has changed or is not trusted.
 pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
-    for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
+    for line in untold(
+        &Config::load(&Choice::default(), env, ConfigScope::All),
+        env,
+    ) {
         writeln!(out, "  {line}")?;
     }
     if let Some(note) = untrusted_note(env) {
@@ -243,10 +285,20 @@ pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
         let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
-        return Err(Complaint::with_cure(format!("`{}` is no folder", named.display()), help));
+        return Err(Complaint::with_cure(
+            format!("`{}` is no folder", named.display()),
+            help,
+        ));
     }
-    if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
-        let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
+    if let Some(event) = named
+        .file_name()
+        .and_then(|name| catalog::find(name.to_str()?))
+    {
+        let cause = format!(
+            "`{}` is the folder of one event, `{}`",
+            named.display(),
+            event.name
+        );
         return Err(Complaint::with_cure(cause, "name the folder that it is in"));
     }
     if named.file_name().is_some_and(|name| name == DROP_INS) {
@@ -259,16 +311,28 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
     // Folders of events without a hooks.d around them are one by another name.
     let is_event = |entry: fs::DirEntry| {
         let name = entry.file_name();
-        name.to_str().is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
+        name.to_str()
+            .is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
     };
     let is_drop_ins = !named.join(MANIFEST).exists()
         && fs::read_dir(named).is_ok_and(|entries| entries.flatten().any(is_event));
-    Ok(if is_drop_ins { named.to_path_buf() } else { named.join(DROP_INS) })
+    Ok(if is_drop_ins {
+        named.to_path_buf()
+    } else {
+        named.join(DROP_INS)
+    })
 }
 
 fn project_folder(config: &Config) -> PathBuf {
-    let project = config.layers.iter().rfind(|layer| layer.is_own_of_project());
+    let project = config
+        .layers
+        .iter()
+        .rfind(|layer| layer.is_own_of_project());
     let found = project.and_then(|layer| layer.drop_ins.first().cloned());
     let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
-    found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
+    found.unwrap_or_else(|| {
+        beside
+            .unwrap_or_else(|| config.project.clone())
+            .join(DROP_INS)
+    })
 }

@@ -53,27 +53,46 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let paths = Paths::from(&env.cwd);
     let files: Vec<PathBuf> = match &args.file {
         Some(file) => vec![env.cwd.join(file)],
-        None => tool.files.iter().map(|file| config.nearest_folder().join(file)).collect(),
+        None => tool
+            .files
+            .iter()
+            .map(|file| config.nearest_folder().join(file))
+            .collect(),
     };
     let files: Vec<PathBuf> = files.iter().flat_map(|file| files_in(file)).collect();
     if files.is_empty() {
         let help = format!("it looks for {}; name another file", tool.files.join(", "));
         let nothing = || format!("there is no file of {} here", tool.name);
-        let cause = args.file.as_ref().map(|file| format!("`{}` is not there", file.display()));
+        let cause = args
+            .file
+            .as_ref()
+            .map(|file| format!("`{}` is not there", file.display()));
         return Err(Complaint::with_cure(cause.unwrap_or_else(nothing), help));
     }
     let mut found = SourceHooks::default();
     for file in &files {
-        found.add((tool.read)(&ImportSource { tool: tool.name, file, paths: &paths, env })?);
+        found.add((tool.read)(&ImportSource {
+            tool: tool.name,
+            file,
+            paths: &paths,
+            env,
+        })?);
     }
     let (there, new): (Vec<_>, Vec<_>) = named_once(found.hooks)
         .into_iter()
         .partition(|hook| config.hooks.iter().any(|known| known.name == hook.name));
     let hooks = hooks_folder(named, &config, env)?;
-    let mut plan = WritePlan { hooks: hooks.clone(), changes: Vec::new(), hints: Vec::new() };
+    let mut plan = WritePlan {
+        hooks: hooks.clone(),
+        changes: Vec::new(),
+        hints: Vec::new(),
+    };
     if !new.is_empty() {
         let text: Vec<String> = new.iter().map(FoundHook::to_toml).collect();
-        plan.changes.push(FileWrite::added(hooks.with_file_name(MANIFEST), &text.join("\n"))?);
+        plan.changes.push(FileWrite::added(
+            hooks.with_file_name(MANIFEST),
+            &text.join("\n"),
+        )?);
         plan.hints = hints(tool, &new);
     }
     if args.dry_run {
@@ -104,22 +123,40 @@ pub(super) fn in_project(
 ) -> Vec<(&'static ImportTool, Vec<PathBuf>)> {
     let paths = Paths::from(&env.cwd);
     let has_hooks = |tool: &ImportTool, file: &Path| {
-        let source = ImportSource { tool: tool.name, file, paths: &paths, env };
+        let source = ImportSource {
+            tool: tool.name,
+            file,
+            paths: &paths,
+            env,
+        };
         // What cannot be read is somebody's hooks too, and `import` says what is wrong.
         (tool.read)(&source).map_or(true, |found| !found.hooks.is_empty())
     };
     let files = |tool: &'static ImportTool| {
-        let all = tool.files.iter().map(|file| config.nearest_folder().join(file));
-        let all = all.flat_map(|file| files_in(&file)).filter(|file| has_hooks(tool, file));
+        let all = tool
+            .files
+            .iter()
+            .map(|file| config.nearest_folder().join(file));
+        let all = all
+            .flat_map(|file| files_in(&file))
+            .filter(|file| has_hooks(tool, file));
         (tool, all.collect::<Vec<_>>())
     };
-    TOOLS.iter().map(files).filter(|(_, files)| !files.is_empty()).collect()
+    TOOLS
+        .iter()
+        .map(files)
+        .filter(|(_, files)| !files.is_empty())
+        .collect()
 }
 
 /// The file, or the files in the folder, in the order of their names.
 fn files_in(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
-        return path.exists().then(|| path.to_path_buf()).into_iter().collect();
+        return path
+            .exists()
+            .then(|| path.to_path_buf())
+            .into_iter()
+            .collect();
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -142,7 +179,9 @@ fn named_once(mut hooks: Vec<FoundHook>) -> Vec<FoundHook> {
 }
 
 fn hints(tool: &ImportTool, new: &[FoundHook]) -> Vec<String> {
-    let of_git = new.iter().any(|hook| git_table::find(&hook.event).is_some());
+    let of_git = new
+        .iter()
+        .any(|hook| git_table::find(&hook.event).is_some());
     let host = if of_git { git_table::NAME } else { tool.name };
     let first = new.first().and_then(|hook| catalog::find(&hook.event));
     let event = first.map_or("tool.pre", |spec| spec.name.as_ref());
@@ -150,6 +189,9 @@ fn hints(tool: &ImportTool, new: &[FoundHook]) -> Vec<String> {
         format!(
             "`hookrun list --event {event}` shows them, `hookrun install {host}` makes them run"
         ),
-        format!("{} still runs its own: take them out there, or they run twice", tool.name),
+        format!(
+            "{} still runs its own: take them out there, or they run twice",
+            tool.name
+        ),
     ]
 }

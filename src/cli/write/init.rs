@@ -29,8 +29,13 @@ use crate::cli::terminal::Terminal;
 
 /// What a project begins with: commands that destroy, files that are not the agent's to change, files
 /// with secrets, secrets in what the model reads, and the hooks themselves.
-const GUARDS: &[&str] =
-    &["guard-destructive", "protect-paths", "no-secret-files", "redact-secrets", "guard-hookrun"];
+const GUARDS: &[&str] = &[
+    "guard-destructive",
+    "protect-paths",
+    "no-secret-files",
+    "redact-secrets",
+    "guard-hookrun",
+];
 
 /// The word for no guard.
 const NONE: &str = "none";
@@ -60,7 +65,10 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     if !args.yes {
         let Some(person) = Terminal::open(env) else {
             let cause = "there is no terminal to ask at, so nothing was written";
-            return Err(Complaint::with_cure(cause, "`hookrun init --yes` writes all of this"));
+            return Err(Complaint::with_cure(
+                cause,
+                "`hookrun init --yes` writes all of this",
+            ));
         };
         if !person.agrees("write all of this?") {
             return Ok(ExitStatus::No);
@@ -72,7 +80,11 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         install(&arguments(&words)?, env, out)?;
     }
     let exit = plan.check(env, out)?;
-    if plan.guards.iter().any(|guard| BLOCKING.contains(&guard.name.as_str())) {
+    if plan
+        .guards
+        .iter()
+        .any(|guard| BLOCKING.contains(&guard.name.as_str()))
+    {
         writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", plan.proof(env)?)?;
     }
     Ok(exit)
@@ -88,12 +100,23 @@ fn arguments<A: Args>(words: &[&str]) -> Result<A> {
 impl InitPlan {
     fn of(args: &InitArgs, env: &Environment) -> Result<InitPlan> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        let scope = if args.user { SettingsScope::User } else { SettingsScope::Project };
+        let scope = if args.user {
+            SettingsScope::User
+        } else {
+            SettingsScope::Project
+        };
         let of_user = || {
-            let own = env.config_home.as_ref().map(|home| home.join("hookrun").join(DROP_INS));
+            let own = env
+                .config_home
+                .as_ref()
+                .map(|home| home.join("hookrun").join(DROP_INS));
             own.ok_or_else(|| Complaint::with_cure(env.why_no_home(), "set HOME to it"))
         };
-        let hooks = if args.user { of_user()? } else { hooks_folder(None, &config, env)? };
+        let hooks = if args.user {
+            of_user()?
+        } else {
+            hooks_folder(None, &config, env)?
+        };
         let hosts: Vec<&'static InstallHost> = match args.host.as_slice() {
             [] => HOSTS.iter().filter(|host| host.is_installed(env)).collect(),
             names => names.iter().filter_map(|name| hosts::find(name)).collect(),
@@ -105,11 +128,19 @@ impl InitPlan {
             [none] if none == NONE => Vec::new(),
             names => names.iter().map(String::as_str).collect(),
         };
-        let guards = names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
+        let guards = names
+            .iter()
+            .map(|name| find(name))
+            .collect::<Result<Vec<_>>>()?;
         let new = guards.iter().filter(|guard| !is_here(guard, &hooks));
         let new: Vec<String> = new.map(|guard| guard.name.clone()).collect();
         let files = plan_of(&new, &config, &hooks)?;
-        Ok(InitPlan { scope, hosts, guards, files })
+        Ok(InitPlan {
+            scope,
+            hosts,
+            guards,
+            files,
+        })
     }
 
     /// Where each host will ask hookrun.
@@ -127,15 +158,22 @@ impl InitPlan {
         for guard in &self.guards {
             let here = is_here(guard, &self.files.hooks);
             let here = if here { "is here already: " } else { "" };
-            writeln!(out, "  {:<18} {DIM}{here}{}{DIM:#}", guard.name, guard.about)?;
+            writeln!(
+                out,
+                "  {:<18} {DIM}{here}{}{DIM:#}",
+                guard.name, guard.about
+            )?;
         }
         writeln!(out, "{BOLD}will be written{BOLD:#}")?;
         for change in &self.files.changes {
             writeln!(out, "  {}", plain(&paths.show(&change.path)))?;
         }
         for (host, path) in self.settings(env) {
-            let wants =
-                |event: &str| self.guards.iter().any(|it| it.events.iter().any(|e| e == event));
+            let wants = |event: &str| {
+                self.guards
+                    .iter()
+                    .any(|it| it.events.iter().any(|e| e == event))
+            };
             let rows = host.rows().into_iter().filter(|row| wants(row.event));
             let names: Vec<&str> = rows.map(|row| row.name).collect();
             let names = if self.scope == SettingsScope::User {
@@ -143,13 +181,21 @@ impl InitPlan {
             } else {
                 names.join(", ")
             };
-            writeln!(out, "  {}  {DIM}{}: {names}{DIM:#}", plain(&paths.show(&path)), host.title)?;
+            writeln!(
+                out,
+                "  {}  {DIM}{}: {names}{DIM:#}",
+                plain(&paths.show(&path)),
+                host.title
+            )?;
         }
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
         for (tool, files) in in_project(&config, env) {
             let files: Vec<String> = files.iter().map(|file| plain(&paths.show(file))).collect();
             let (name, files) = (tool.name, files.join(", "));
-            writeln!(out, "{files} has hooks: `hookrun import {name}` carries them over")?;
+            writeln!(
+                out,
+                "{files} has hooks: `hookrun import {name}` carries them over"
+            )?;
         }
         if self.hosts.is_empty() {
             writeln!(
@@ -168,8 +214,10 @@ impl InitPlan {
         let suites = suites.map(|file| self.files.hooks.join(&file.path).display().to_string());
         let suites: Vec<String> = suites.collect();
         if !suites.is_empty() {
-            let words: Vec<&str> =
-                ["--suite"].into_iter().chain(suites.iter().map(String::as_str)).collect();
+            let words: Vec<&str> = ["--suite"]
+                .into_iter()
+                .chain(suites.iter().map(String::as_str))
+                .collect();
             exits.push(test(&arguments(&words)?, env, out)?);
         }
         // A host may wait for its person, who has to accept what was installed.
@@ -185,19 +233,36 @@ impl InitPlan {
         for host in &self.hosts {
             let dialect = host.dialect();
             let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
-            let mut rows = dialect.map(|it| it.called("tool.pre")).unwrap_or_default().into_iter();
+            let mut rows = dialect
+                .map(|it| it.called("tool.pre"))
+                .unwrap_or_default()
+                .into_iter();
             let binding = rows.find(|binding| host.row(binding.row.name).is_some());
-            let (Some(shell), Some(binding)) = (shell, binding) else { continue };
-            let event = Event::tool_pre(shell.name, input.clone()).session("s-1").build();
+            let (Some(shell), Some(binding)) = (shell, binding) else {
+                continue;
+            };
+            let event = Event::tool_pre(shell.name, input.clone())
+                .session("s-1")
+                .build();
             let payload = binding.encode(&event.map_err(Complaint::of)?).to_json();
             let payload = String::from_utf8_lossy(&payload).into_owned();
             let command = program::command_line(&program, host);
             let names_event = host.settings().is_some_and(|settings| settings.names_event);
-            let event = if names_event { format!(" {}", binding.row.name) } else { String::new() };
-            return Ok(format!("echo {} | {command}{event}", shell_words::quote(&payload)));
+            let event = if names_event {
+                format!(" {}", binding.row.name)
+            } else {
+                String::new()
+            };
+            return Ok(format!(
+                "echo {} | {command}{event}",
+                shell_words::quote(&payload)
+            ));
         }
         let payload = json!({ "toolName": "bash", "toolInput": input }).to_string();
         let program = shell_words::quote(&program);
-        Ok(format!("echo {} | {program} run tool.pre", shell_words::quote(&payload)))
+        Ok(format!(
+            "echo {} | {program} run tool.pre",
+            shell_words::quote(&payload)
+        ))
     }
 }

@@ -49,7 +49,11 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
 }
 
 fn no_event(name: &str) -> Complaint {
-    let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
+    let widest = COMMON
+        .iter()
+        .map(|(event, _)| event.len())
+        .max()
+        .unwrap_or(0);
     let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
     let common: String = COMMON.iter().map(line).collect();
     let help = format!(
@@ -72,15 +76,19 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         Some(name) => languages.find(|language| language.name == *name),
     };
     let language = language.ok_or_else(|| {
-        let names =
-            templates::languages(sort).map(|language| language.name).collect::<Vec<_>>().join(", ");
+        let names = templates::languages(sort)
+            .map(|language| language.name)
+            .collect::<Vec<_>>()
+            .join(", ");
         Complaint::with_cure(
             "this template is not written in that language",
             format!("`--lang` takes {names}"),
         )
     })?;
     let file = file_name(&args.name, language, &spec)?;
-    let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(&file);
+    let stem = file
+        .strip_suffix(&format!(".{}", language.ending))
+        .unwrap_or(&file);
     let folder = match command::name_of(&spec.name) {
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
@@ -91,10 +99,17 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let cases = FileWrite::cases(&hooks, stem, &text);
     let named = hooks_option(args.hooks.as_ref());
     let hints = vec![
-        format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
+        format!(
+            "`hookrun test {}{named} --hook {file}` shows what it says",
+            spec.name
+        ),
         format!("`hookrun test --suite{named}` plays its cases"),
     ];
-    Ok(WritePlan { hooks, changes: vec![hook, cases], hints })
+    Ok(WritePlan {
+        hooks,
+        changes: vec![hook, cases],
+        hints,
+    })
 }
 
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
@@ -102,7 +117,10 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
         [] => "without `--template` it gets the hook that such events have".to_string(),
         names => format!("`--template` takes {} there", names.join(", ")),
     };
-    Complaint::with_cure(format!("the template `{name}` does not suit `{}`", spec.name), help)
+    Complaint::with_cure(
+        format!("the template `{name}` does not suit `{}`", spec.name),
+        help,
+    )
 }
 
 /// A case that expects what was decided last.
@@ -110,10 +128,17 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePla
     let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
     if !is_name(name) || is_passed_over(name.as_ref()) {
         let cause = format!("`{}` cannot be the name of a file of cases", args.name);
-        return Err(Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `.`"));
+        return Err(Complaint::with_cure(
+            cause,
+            "use letters, digits, `-`, `_` and `.`",
+        ));
     }
     let line = last::newest(args.file.as_ref(), env)?;
-    let last::CaseDraft { text, doubt, secret } = last::case_of(&line, name)?;
+    let last::CaseDraft {
+        text,
+        doubt,
+        secret,
+    } = last::case_of(&line, name)?;
     if let Some(place) = secret {
         let secret = format!("a secret was replaced in `{place}` when it was kept");
         if !args.dry_run {
@@ -123,10 +148,17 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePla
         }
         streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
-    let plays = format!("`hookrun test --suite{}` plays it", hooks_option(args.hooks.as_ref()));
+    let plays = format!(
+        "`hookrun test --suite{}` plays it",
+        hooks_option(args.hooks.as_ref())
+    );
     let hints = doubt.into_iter().chain([plays]).collect();
     let changes = vec![FileWrite::cases(&hooks, name, &text)];
-    Ok(WritePlan { hooks, changes, hints })
+    Ok(WritePlan {
+        hooks,
+        changes,
+        hints,
+    })
 }
 
 /// The event; a command need not be there before its hook.
@@ -148,7 +180,10 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     let stem = name.strip_suffix(&ending).unwrap_or(name);
     let file = format!("{stem}{ending}");
     let cannot = |cure: String| {
-        Err(Complaint::with_cure(format!("`{name}` cannot be the name of a hook"), cure))
+        Err(Complaint::with_cure(
+            format!("`{name}` cannot be the name of a hook"),
+            cure,
+        ))
     };
     if !is_name(stem) {
         return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
@@ -156,7 +191,10 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     if let Some(other) = LANGUAGES.iter().find(|other| {
         other.ending != language.ending && stem.ends_with(&format!(".{}", other.ending))
     }) {
-        return cannot(format!("a hook in {} does not end in .{}", language.name, other.ending));
+        return cannot(format!(
+            "a hook in {} does not end in .{}",
+            language.name, other.ending
+        ));
     }
     if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) {
         return cannot("hooks.d skips files with such a name".to_string());

@@ -40,7 +40,8 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
         SetsAction::Update(args) => update(args, &config, env, out),
         SetsAction::Vendor { name, folder } => {
             let sets = named(&config, Some(name))?;
-            sets.first().map_or(Ok(()), |set| vendor::copy(set, folder, env, out))?;
+            sets.first()
+                .map_or(Ok(()), |set| vendor::copy(set, folder, env, out))?;
             Ok(ExitStatus::Yes)
         }
         SetsAction::Verify => verify(&config, env, out),
@@ -63,13 +64,20 @@ fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>>
         };
         return Ok(config.sets.iter().filter(may_write).collect());
     };
-    let found: Vec<&UsedSet> = config.sets.iter().filter(|set| set.declared.name == name).collect();
+    let found: Vec<&UsedSet> = config
+        .sets
+        .iter()
+        .filter(|set| set.declared.name == name)
+        .collect();
     if found.is_empty() {
         let names = config.sets.iter().map(|set| set.declared.name.as_str());
         let help = did_you_mean(nearest(name, names), || {
             format!("`hookrun sets add {name}` declares one")
         });
-        return Err(Complaint::with_cure(format!("no set `{name}` is declared"), help));
+        return Err(Complaint::with_cure(
+            format!("no set `{name}` is declared"),
+            help,
+        ));
     }
     Ok(found)
 }
@@ -95,16 +103,30 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         return Err(Complaint::with_cure(cause, cure));
     }
     args.git.as_deref().map_or(Ok(()), declared::check_url)?;
-    args.archive.as_deref().map_or(Ok(()), declared::check_archive)?;
+    args.archive
+        .as_deref()
+        .map_or(Ok(()), declared::check_archive)?;
     args.rev.as_deref().map_or(Ok(()), declared::check_rev)?;
-    args.minisign.as_deref().map_or(Ok(()), declared::check_key)?;
+    args.minisign
+        .as_deref()
+        .map_or(Ok(()), declared::check_key)?;
     // What was typed means the working directory, and in the file its own folder.
     let is_here = file.parent() == Some(&env.cwd);
     let moved = |path: &Path| {
-        let path = if is_here { path.to_path_buf() } else { env.cwd.join(path) };
+        let path = if is_here {
+            path.to_path_buf()
+        } else {
+            env.cwd.join(path)
+        };
         path.display().to_string()
     };
-    let url = |url: &String| if is_path(url) { moved(Path::new(url)) } else { url.clone() };
+    let url = |url: &String| {
+        if is_path(url) {
+            moved(Path::new(url))
+        } else {
+            url.clone()
+        }
+    };
     let draft = SetDraft {
         git: args.git.as_ref().map(url),
         path: args.path.as_deref().map(moved),
@@ -119,7 +141,14 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     let mut lock = lock_of(&place, config);
     lock.put(locked.clone());
     writeln!(out, "added {}", line(&locked))?;
-    write(vec![FileWrite::added(file, &table(&set))?, whole(&place, lock.text())?], env, out)?;
+    write(
+        vec![
+            FileWrite::added(file, &table(&set))?,
+            whole(&place, lock.text())?,
+        ],
+        env,
+        out,
+    )?;
     writeln!(out, "  `hookrun sets why {name}` shows what the set brings")?;
     if !args.user {
         writeln!(out, "{LOOK}")?;
@@ -129,20 +158,33 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
 
 /// A file with a new text.
 fn whole(path: &Path, text: String) -> Result<FileWrite> {
-    let becomes = Becomes::Changed { target: Target::read(path)?, text };
-    Ok(FileWrite { path: path.to_path_buf(), becomes })
+    let becomes = Becomes::Changed {
+        target: Target::read(path)?,
+        text,
+    };
+    Ok(FileWrite {
+        path: path.to_path_buf(),
+        becomes,
+    })
 }
 
 /// Writes what is not so already.
 fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) -> Result<()> {
     changes.retain(|change| !change.is_done());
-    let plan = WritePlan { hooks: env.cwd.clone(), changes, hints: Vec::new() };
+    let plan = WritePlan {
+        hooks: env.cwd.clone(),
+        changes,
+        hints: Vec::new(),
+    };
     plan.write_untrusted(&Paths::from(&env.cwd), out)
 }
 
 /// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.
 fn file_of_project(config: &Config) -> PathBuf {
-    let layer = config.layers.iter().rfind(|layer| layer.is_own_of_project());
+    let layer = config
+        .layers
+        .iter()
+        .rfind(|layer| layer.is_own_of_project());
     let found = layer.and_then(|layer| layer.manifests.first().cloned());
     found.unwrap_or_else(|| config.nearest_folder().join(MANIFEST))
 }
@@ -158,7 +200,9 @@ fn table(set: &DeclaredSet) -> String {
         Signers::Ssh(file) => ("allowed_signers", file),
         Signers::Minisign(key) => ("minisign", key),
     }));
-    let rows = rows.into_iter().map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+    let rows = rows
+        .into_iter()
+        .map(|(key, value)| format!("{key} = {}\n", quoted(value)));
     format!("[sets.{}]\n{}", set.name, rows.collect::<String>())
 }
 
@@ -170,7 +214,11 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         let old = set.locked.as_ref();
         let pin = old.filter(|_| !args.moved);
         let new = fetch::newest(&set.declared, &set.file, pin, env)?;
-        let word = if old == Some(&new) { "unchanged" } else { "updated" };
+        let word = if old == Some(&new) {
+            "unchanged"
+        } else {
+            "updated"
+        };
         writeln!(out, "{word} {}", line(&new))?;
         has_changed |= old.map(|old| &old.tree) != Some(&new.tree);
         let place = set.file.with_file_name(LOCK);
@@ -184,7 +232,10 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         streams::remark(NONE_DECLARED);
     }
     if has_changed && !args.no_replay {
-        let locks = locks.iter().map(|(file, lock)| (file.clone(), lock.text())).collect();
+        let locks = locks
+            .iter()
+            .map(|(file, lock)| (file.clone(), lock.text()))
+            .collect();
         rehearse::compare(locks, env, out)?;
     }
     if !args.dry_run {
@@ -201,7 +252,10 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
 /// and is written anew.
 fn lock_of(place: &Path, config: &Config) -> Lock {
     let mut lock = Lock::load(place, &mut Vec::new());
-    let files = config.sets.iter().filter(|set| set.file.with_file_name(LOCK) == place);
+    let files = config
+        .sets
+        .iter()
+        .filter(|set| set.file.with_file_name(LOCK) == place);
     let names: Vec<&String> = files.map(|set| &set.declared.name).collect();
     lock.sets.retain(|set| names.contains(&&set.name));
     lock

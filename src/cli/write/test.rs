@@ -113,7 +113,10 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(person) = Person::find(env) {
         runner = runner.ui(person.ui());
     }
-    let budget = args.budget.or(asked.budget()).map(|whole| Budget::from(Instant::now(), whole));
+    let budget = args
+        .budget
+        .or(asked.budget())
+        .map(|whole| Budget::from(Instant::now(), whole));
     let event = runner.follow_links(event);
     let mut run = runner.handle_within(&event, budget);
     run.outcome = with_complaint(run.outcome, complaint);
@@ -121,10 +124,26 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let report = json::run_report(&run, &reply, &paths);
     if args.format == CheckFormat::Human {
         let (summary, context) = (&event.spec().summary, Some(event.context()));
-        human::run(&report, About { summary, context, origin }, &paths, out)?;
-        let sought = SearchedPlaces { choice: &choice, env };
+        human::run(
+            &report,
+            About {
+                summary,
+                context,
+                origin,
+            },
+            &paths,
+            out,
+        )?;
+        let sought = SearchedPlaces {
+            choice: &choice,
+            env,
+        };
         let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
-        streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
+        streams::remark(
+            &nobody
+                .filter(|_| args.command.is_none())
+                .unwrap_or_default(),
+        );
         tell_untrusted(args, env);
     } else {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
@@ -150,7 +169,10 @@ fn empty_event(event: &str) -> Complaint {
     let help = format!(
         "check what writes it; the event's sample is decided by `hookrun test {event} < /dev/null`"
     );
-    Complaint::with_cure("there is no event on stdin, only an empty file or pipe", help)
+    Complaint::with_cure(
+        "there is no event on stdin, only an empty file or pipe",
+        help,
+    )
 }
 
 /// Keeps the hooks that should run, and shows what is wrong with the others.
@@ -182,12 +204,22 @@ fn named_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<(String
 /// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.
 fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     let outcome = &run.outcome;
-    let own_failure = outcome.refusal().is_some_and(|refusal| refusal.hook.is_none());
-    if own_failure && outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Failure) {
+    let own_failure = outcome
+        .refusal()
+        .is_some_and(|refusal| refusal.hook.is_none());
+    if own_failure
+        && outcome
+            .refusal()
+            .is_some_and(|refusal| refusal.cause == Cause::Failure)
+    {
         return Ok(ExitStatus::CouldNot);
     }
     if args.expect.is_none() && wanted.is_none() {
-        return Ok(if outcome.is_allowed() { ExitStatus::Yes } else { ExitStatus::No });
+        return Ok(if outcome.is_allowed() {
+            ExitStatus::Yes
+        } else {
+            ExitStatus::No
+        });
     }
     let mut misses = Vec::new();
     if let Some(expected) = &args.expect {
@@ -199,21 +231,34 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     if let Some(wanted) = wanted {
         let reason = outcome.reason().unwrap_or_default();
         if !wanted.is_match(&reason) {
-            misses.push(format!("expected a reason that matches /{wanted}/, but it is `{reason}`"));
+            misses.push(format!(
+                "expected a reason that matches /{wanted}/, but it is `{reason}`"
+            ));
         }
     }
     for miss in &misses {
         streams::remark(&format!("FAILED: {}\n", plain(miss)));
     }
-    Ok(if misses.is_empty() { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(if misses.is_empty() {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
+    })
 }
 
 fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
-    let Some(text) = &args.expect_reason else { return Ok(None) };
+    let Some(text) = &args.expect_reason else {
+        return Ok(None);
+    };
     Regex::new(text).map(Some).map_err(|error| {
         Complaint::with_cure(
             format!("--expect-reason `{text}` is not a regular expression"),
-            error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
+            error
+                .to_string()
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: "),
         )
     })
 }
@@ -226,7 +271,9 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
         return Err(not_loaded(name, config).unwrap_or_else(unknown));
     }
     if !names.is_empty() {
-        config.hooks.retain(|hook| names.iter().any(|name| hook.is_called(name)));
+        config
+            .hooks
+            .retain(|hook| names.iter().any(|name| hook.is_called(name)));
     }
     Ok(())
 }
@@ -234,18 +281,36 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
 /// A hook out of a command that is not installed. It may rewrite, so that this can be tried too.
 fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
     if command.trim().is_empty() {
-        return Err(Complaint::with_cure("the command is empty", "write the program to ask"));
+        return Err(Complaint::with_cure(
+            "the command is empty",
+            "write the program to ask",
+        ));
     }
     let handler = if is_shell {
         Handler::Shell(command.to_string())
     } else {
         let words = words::split(command).map_err(|fault| {
             let cure = fault.cure.unwrap_or_default();
-            Complaint::with_cure(fault.cause, cure.replace("set `shell = true`", "add --shell"))
+            Complaint::with_cure(
+                fault.cause,
+                cure.replace("set `shell = true`", "add --shell"),
+            )
         })?;
-        Handler::Words { words, base: env.cwd.clone() }
+        Handler::Words {
+            words,
+            base: env.cwd.clone(),
+        }
     };
     let (layer, file) = (LayerKind::Explicit, "--command".into());
-    let source = HookSource { layer, file, line: None, set: None };
-    Ok(Hook { source, rewrite: true, ..Hook::new("command", event, handler) })
+    let source = HookSource {
+        layer,
+        file,
+        line: None,
+        set: None,
+    };
+    Ok(Hook {
+        source,
+        rewrite: true,
+        ..Hook::new("command", event, handler)
+    })
 }

@@ -13,12 +13,18 @@ pub(super) const NAME: &str = "hookrun";
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 
 /// How docstrings and block comments begin, which hold no directives, and the mark to write instead.
-const OTHER_COMMENTS: &[(&str, &str)] =
-    &[("/*", "//"), ("*", "//"), ("\"\"\"", "#"), ("'''", "#"), (NAME, "#")];
+const OTHER_COMMENTS: &[(&str, &str)] = &[
+    ("/*", "//"),
+    ("*", "//"),
+    ("\"\"\"", "#"),
+    ("'''", "#"),
+    (NAME, "#"),
+];
 
 pub(super) fn comment_of(line: &str) -> Option<&str> {
-    let (mark, comment) =
-        COMMENTS.iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
+    let (mark, comment) = COMMENTS
+        .iter()
+        .find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
     Some(comment.trim_start_matches(&mark[..1]).trim_start())
 }
 
@@ -47,9 +53,12 @@ impl NearDirective<'_> {
     /// The directive that was meant. What closes a bracket or a comment is no part of it.
     fn written(&self, mark: &str) -> String {
         let is_open = |(open, _): &&(&str, &str)| self.beginning.contains(open);
-        let settings = BRACKETS.iter().filter(is_open).fold(self.settings, |rest, (_, close)| {
-            rest.trim_end().strip_suffix(close).unwrap_or(rest)
-        });
+        let settings = BRACKETS
+            .iter()
+            .filter(is_open)
+            .fold(self.settings, |rest, (_, close)| {
+                rest.trim_end().strip_suffix(close).unwrap_or(rest)
+            });
         format!("`{mark} {NAME}: {}`", with_equals(settings.trim_end()))
     }
 }
@@ -59,7 +68,10 @@ fn with_equals(settings: &str) -> String {
     let mut rest = settings;
     let mut written = String::with_capacity(settings.len());
     while let Some((before, after)) = rest.split_once(':') {
-        let name = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let name = before
+            .rsplit(char::is_whitespace)
+            .next()
+            .unwrap_or_default();
         let is_name = !name.is_empty() && names_setting(name) && !name.contains('=');
         written.push_str(before);
         written.push(if is_name { '=' } else { ':' });
@@ -90,7 +102,12 @@ fn near_directive(text: &str) -> Option<NearDirective<'_>> {
     let has_only_settings = !settings.is_empty() && is_only_settings(settings);
     let is_near = has_only_settings || has_exact_name && names_setting(settings);
     let beginning = text[..text.len() - settings.len()].trim_end();
-    is_near.then_some(NearDirective { beginning, settings, has_exact_name, has_only_settings })
+    is_near.then_some(NearDirective {
+        beginning,
+        settings,
+        has_exact_name,
+        has_only_settings,
+    })
 }
 
 /// Where the word like `hookrun` ends with which `text` begins: `Hook-runner`, `hookrn`, `hook run`.
@@ -102,7 +119,11 @@ fn name_end(text: &str) -> Option<usize> {
         return Some(first);
     }
     let second = first + 1 + end(text[first..].strip_prefix(' ')?)?;
-    let is_name = || spelling::plain(&text[..second]).replace(' ', "").starts_with(NAME);
+    let is_name = || {
+        spelling::plain(&text[..second])
+            .replace(' ', "")
+            .starts_with(NAME)
+    };
     (second <= LONGEST && is_name()).then_some(second)
 }
 
@@ -126,16 +147,25 @@ fn is_only_settings(text: &str) -> bool {
             None => is_flag(word),
         };
         // What follows `description:` is prose.
-        let expression = word.split_once('=').filter(|(name, _)| takes_expression(name));
-        takes_blanks = if is_setting { expression.is_some() } else { takes_blanks };
+        let expression = word
+            .split_once('=')
+            .filter(|(name, _)| takes_expression(name));
+        takes_blanks = if is_setting {
+            expression.is_some()
+        } else {
+            takes_blanks
+        };
         is_setting || takes_blanks || !word.contains(char::is_alphanumeric)
     })
 }
 
 fn is_flag(name: &str) -> bool {
     let takes_none = |row: &KeyRow<HookDraft>| matches!(row.takes, KeyValue::Flag);
-    let is_of_sandbox =
-        |key: &str| SANDBOX_KEYS.iter().any(|row| row.name == key && takes_none(row));
+    let is_of_sandbox = |key: &str| {
+        SANDBOX_KEYS
+            .iter()
+            .any(|row| row.name == key && takes_none(row))
+    };
     name == "sandbox"
         || find(name).is_some_and(takes_none)
         || name.strip_prefix("sandbox.").is_some_and(is_of_sandbox)
@@ -154,7 +184,10 @@ fn near_in_comment(line: &str) -> Option<(NearDirective<'_>, &'static str)> {
 pub(super) fn misspelt(line: &str) -> Option<Complaint> {
     let (near, mark) = near_in_comment(line)?;
     let cause = format!("`{}` begins no directive", near.beginning);
-    Some(Complaint::with_cure(cause, format!("write {}", near.written(mark))))
+    Some(Complaint::with_cure(
+        cause,
+        format!("write {}", near.written(mark)),
+    ))
 }
 
 /// A directive below the leading comments or in another sort of comment, which has no effect.
@@ -162,10 +195,15 @@ pub(super) fn late(line: &str) -> Option<Complaint> {
     let line = line.trim();
     if let Some((near, mark)) = near_in_comment(line) {
         let cause = "this directive is below the first code, so hookrun does not read it";
-        let cure = format!("move {} above the first line that is no comment", near.written(mark));
+        let cure = format!(
+            "move {} above the first line that is no comment",
+            near.written(mark)
+        );
         return Some(Complaint::with_cure(cause, cure));
     }
-    let (_, mark) = OTHER_COMMENTS.iter().find(|(start, _)| line.starts_with(start))?;
+    let (_, mark) = OTHER_COMMENTS
+        .iter()
+        .find(|(start, _)| line.starts_with(start))?;
     let near = near_directive(line)?;
     if !near.has_exact_name || !near.has_only_settings {
         return None;
@@ -193,12 +231,15 @@ fn is_nearly_setting(name: &str) -> bool {
 
 pub(super) fn find(name: &str) -> Option<&'static KeyRow<HookDraft>> {
     let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
-    rows.filter(|row| row.in_directive).find(|row| row.name == name)
+    rows.filter(|row| row.in_directive)
+        .find(|row| row.name == name)
 }
 
 pub(super) fn known_settings() -> Vec<&'static str> {
     let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
-    rows.filter(|row| row.in_directive).map(|row| row.name).collect()
+    rows.filter(|row| row.in_directive)
+        .map(|row| row.name)
+        .collect()
 }
 
 /// The cure for a word that is no setting, if it is clear what was meant.

@@ -64,7 +64,11 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     }
     if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
         let cause = "a detached event cannot be blocked: nothing waits for its hooks";
-        reader.fault(at, cause, "add `blocks = false`, or choose another schedule");
+        reader.fault(
+            at,
+            cause,
+            "add `blocks = false`, or choose another schedule",
+        );
     }
     (reader.problems.len() == before).then(|| draft.spec(name))
 }
@@ -72,14 +76,22 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
 fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
         let (about, sample) = ("declared in hookrun.toml".into(), kind.sample().into());
-        draft.context.push(ContextKey { name: name.into(), kind, about, sample });
+        draft.context.push(ContextKey {
+            name: name.into(),
+            kind,
+            about,
+            sample,
+        });
     }
     Ok(())
 }
 
 fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for (field, merge) in named(key, Merge::NAMES, "a merge rule")? {
-        draft.rewrites.push(Rewrite { field: field.into(), merge });
+        draft.rewrites.push(Rewrite {
+            field: field.into(),
+            merge,
+        });
     }
     Ok(())
 }
@@ -92,7 +104,10 @@ fn named<V: Copy>(
 ) -> Result<Vec<(String, V)>, Complaint> {
     let mut found = Vec::new();
     for entry in key.table()? {
-        match names.iter().find(|(_, name)| entry.tree.text() == Some(name)) {
+        match names
+            .iter()
+            .find(|(_, name)| entry.tree.text() == Some(name))
+        {
             Some((value, _)) => found.push((entry.key.clone(), *value)),
             None => {
                 let cause = format!("`{}.{}` takes {takes}", key.name, entry.key);
@@ -110,7 +125,11 @@ impl EventDraft {
         self.context.sort_by(|a, b| a.name.cmp(&b.name));
         self.rewrites.sort_by(|a, b| a.field.cmp(&b.field));
         let blocks = self.blocks.unwrap_or(true);
-        let by_default = if blocks { OnFailure::Block } else { OnFailure::Allow };
+        let by_default = if blocks {
+            OnFailure::Block
+        } else {
+            OnFailure::Allow
+        };
         EventSpec {
             name: name.to_string().into(),
             summary: self.summary.unwrap_or_default().into(),
@@ -137,7 +156,10 @@ fn bad_name(name: &str) -> Option<Complaint> {
         return Some(Complaint::with_cure(cause, cure));
     }
     let part_is_good = |part: &str| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     };
     if name.split('.').all(part_is_good) {
         return None;

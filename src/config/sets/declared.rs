@@ -82,9 +82,19 @@ impl SetDraft {
     /// # Errors
     /// What is missing, or is too much.
     pub(crate) fn declare(self, name: &str, at: Position) -> Result<DeclaredSet, Complaint> {
-        let SetDraft { git, path, archive, rev, allowed_signers, minisign } = self;
+        let SetDraft {
+            git,
+            path,
+            archive,
+            rev,
+            allowed_signers,
+            minisign,
+        } = self;
         let wrong = |cause: &str, cure: &str| {
-            Err(Complaint::with_cure(format!("the set `{name}` {cause}"), cure))
+            Err(Complaint::with_cure(
+                format!("the set `{name}` {cause}"),
+                cure,
+            ))
         };
         let source = match (git, path, archive, rev) {
             (Some(url), None, None, Some(rev)) => SetSource::Git { url, rev },
@@ -113,7 +123,12 @@ impl SetDraft {
             (Some(file), None, Some(_)) => Some(Signers::Ssh(file)),
             (None, key, _) => key.map(Signers::Minisign),
         };
-        Ok(DeclaredSet { name: name.to_string(), source, signers, at })
+        Ok(DeclaredSet {
+            name: name.to_string(),
+            source,
+            signers,
+            at,
+        })
     }
 }
 
@@ -151,7 +166,9 @@ pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         return None;
     }
     let declared = draft.declare(&name, reader.at(entry.at));
-    declared.map_err(|complaint| reader.complain(entry.at, complaint)).ok()
+    declared
+        .map_err(|complaint| reader.complain(entry.at, complaint))
+        .ok()
 }
 
 fn checked(
@@ -169,7 +186,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let cause = format!("`{name}` cannot be the name of a set");
-    Err(Complaint::with_cure(cause, "use letters, digits, `-` and `_`"))
+    Err(Complaint::with_cure(
+        cause,
+        "use letters, digits, `-` and `_`",
+    ))
 }
 
 /// The transports that git is allowed; all others are switched off.
@@ -179,7 +199,10 @@ pub(crate) const PROTOCOLS: &[&str] = &["https", "ssh", "git", "file"];
 pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
     let refused = |why: &str| {
         let cure = "write an https, ssh, git or file URL, or the path of a repository";
-        Err(Complaint::with_cure(format!("`{url}` is no repository: {why}"), cure))
+        Err(Complaint::with_cure(
+            format!("`{url}` is no repository: {why}"),
+            cure,
+        ))
     };
     if let Some(why) = unusable(url) {
         return refused(why);
@@ -202,7 +225,10 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
     }
     if is_remote && user.contains(':') {
         let cause = "a password is in the URL, and it would be in `hookrun.lock`";
-        return Err(Complaint::with_cure(cause, "keep it in a credential helper of git"));
+        return Err(Complaint::with_cure(
+            cause,
+            "keep it in a credential helper of git",
+        ));
     }
     Ok(())
 }
@@ -212,18 +238,26 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
 pub(crate) fn check_archive(url: &str) -> Result<(), Complaint> {
     let refused = |why: &str| {
         let cure = "write an https or file URL, or the path of a `.tar.gz`";
-        Err(Complaint::with_cure(format!("`{url}` is no archive: {why}"), cure))
+        Err(Complaint::with_cure(
+            format!("`{url}` is no archive: {why}"),
+            cure,
+        ))
     };
     if let Some(why) = unusable(url) {
         return refused(why);
     }
     let Some((protocol, rest)) = url.split_once("://") else {
-        return if is_path(url) { Ok(()) } else { refused("it is neither a URL nor a path") };
+        return if is_path(url) {
+            Ok(())
+        } else {
+            refused("it is neither a URL nor a path")
+        };
     };
     let host = rest.split('/').next().unwrap_or_default();
     let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
     let is_here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|here| {
-        host.strip_prefix(here).is_some_and(|port| port.is_empty() || port.starts_with(':'))
+        host.strip_prefix(here)
+            .is_some_and(|port| port.is_empty() || port.starts_with(':'))
     });
     match protocol {
         "file" if host.is_empty() && !rest.contains(['?', '#', '%']) => Ok(()),
@@ -240,7 +274,8 @@ pub(crate) fn check_archive(url: &str) -> Result<(), Complaint> {
 /// The path that an archive is named by; `None` for one to download.
 #[cfg(feature = "cli")]
 pub(crate) fn path_of_archive(url: &str) -> Option<&str> {
-    url.strip_prefix("file://").or_else(|| is_path(url).then_some(url))
+    url.strip_prefix("file://")
+        .or_else(|| is_path(url).then_some(url))
 }
 
 /// Why a text must not be passed on to a program.
@@ -248,7 +283,8 @@ fn unusable(url: &str) -> Option<&'static str> {
     if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Some("a blank is in it, or nothing");
     }
-    url.starts_with('-').then_some("it would be taken for an option")
+    url.starts_with('-')
+        .then_some("it would be taken for an option")
 }
 
 /// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
@@ -263,7 +299,10 @@ pub(crate) fn check_key(key: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let cause = format!("`{key}` is no public key of minisign");
-    Err(Complaint::with_cure(cause, "write the second line of `minisign.pub`"))
+    Err(Complaint::with_cure(
+        cause,
+        "write the second line of `minisign.pub`",
+    ))
 }
 
 /// Refuses what is no plain name of a tag, a branch or a commit.

@@ -66,10 +66,19 @@ pub(crate) fn read(text: &str, file: &Path) -> (HookSet, Vec<Problem>) {
     let mut reader = DocumentReader::new(text, file);
     let document = reader.toml(text, |_| None);
     let mut set = HookSet::default();
-    reader.take(document.entries().unwrap_or_default(), HOOKSET_KEYS, "", &mut set);
+    reader.take(
+        document.entries().unwrap_or_default(),
+        HOOKSET_KEYS,
+        "",
+        &mut set,
+    );
     for key in ["name", "version"] {
         if document.at(&[key]).is_none() && !reader.meant.contains(&key) {
-            reader.fault(0, format!("the set has no `{key}`"), format!("add `{key} = \"…\"`"));
+            reader.fault(
+                0,
+                format!("the set has no `{key}`"),
+                format!("add `{key} = \"…\"`"),
+            );
         }
     }
     (set, reader.problems)
@@ -96,7 +105,10 @@ fn check_version(_: &mut HookSet, key: &mut Setting<'_, '_>) -> Result<(), Compl
     let numbers = |text: &str| -> Option<Vec<u32>> {
         text.split('.').map(|number| number.parse().ok()).collect()
     };
-    let Some(wanted) = written.strip_prefix(">=").and_then(|text| numbers(text.trim())) else {
+    let Some(wanted) = written
+        .strip_prefix(">=")
+        .and_then(|text| numbers(text.trim()))
+    else {
         let cause = format!("`hookrun` takes the oldest version, not `{written}`");
         return Err(Complaint::with_cure(cause, "write `hookrun = \">=0.2\"`"));
     };
@@ -104,5 +116,8 @@ fn check_version(_: &mut HookSet, key: &mut Setting<'_, '_>) -> Result<(), Compl
         return Ok(());
     }
     let cause = format!("the set needs hookrun {written}, and this is {own}");
-    Err(Complaint::with_cure(cause, "update hookrun, or use an older version of the set"))
+    Err(Complaint::with_cure(
+        cause,
+        "update hookrun, or use an older version of the set",
+    ))
 }

@@ -41,11 +41,23 @@ pub(crate) struct LockedSet {
 /// On one line: name, rev, what pins it, and files.
 impl fmt::Display for LockedSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LockedSet { name, rev, commit, archive, tree, files, .. } = self;
+        let LockedSet {
+            name,
+            rev,
+            commit,
+            archive,
+            tree,
+            files,
+            ..
+        } = self;
         write!(f, "{name}")?;
         rev.iter().try_for_each(|rev| write!(f, " {rev}"))?;
-        commit.iter().try_for_each(|commit| write!(f, " ({})", short(commit)))?;
-        archive.iter().try_for_each(|digest| write!(f, " (archive {digest})"))?;
+        commit
+            .iter()
+            .try_for_each(|commit| write!(f, " ({})", short(commit)))?;
+        archive
+            .iter()
+            .try_for_each(|digest| write!(f, " (archive {digest})"))?;
         let plural = if *files == 1 { "" } else { "s" };
         write!(f, ": {files} file{plural}, {TREE}{}", short(tree))
     }
@@ -97,7 +109,12 @@ impl Lock {
         let mut reader = DocumentReader::new(text, file);
         let document = reader.toml(text, |_| Some(CURE.to_string()));
         let mut lock = Lock::default();
-        reader.take(document.entries().unwrap_or_default(), LOCK_KEYS, "", &mut lock);
+        reader.take(
+            document.entries().unwrap_or_default(),
+            LOCK_KEYS,
+            "",
+            &mut lock,
+        );
         (lock, reader.problems)
     }
 
@@ -127,7 +144,10 @@ impl Lock {
                 ("signed-by", set.signed_by.as_deref()),
             ];
             text.push_str("\n[[set]]\n");
-            for (key, value) in rows.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            for (key, value) in rows
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, value?)))
+            {
                 text.push_str(&format!("{key} = {}\n", quoted(value)));
             }
             text.push_str(&format!("files = {}\n", set.files));
@@ -146,12 +166,21 @@ const CURE: &str = "`hookrun sets update` writes it anew";
 fn set_sets(lock: &mut Lock, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for table in key.tree.items().ok_or_else(|| key.wrong())? {
         let mut set = LockedSet::default();
-        key.reader.take(table.entries().unwrap_or_default(), LOCKED_KEYS, "", &mut set);
+        key.reader.take(
+            table.entries().unwrap_or_default(),
+            LOCKED_KEYS,
+            "",
+            &mut set,
+        );
         if set.name.is_empty() || set.source.is_empty() || set.tree.is_empty() {
             let cause = "a set has no `name`, `source` or `tree`";
             key.reader.fault(table.offset, cause, CURE);
         } else if lock.find(&set.name).is_some() {
-            key.reader.fault(table.offset, format!("`{}` is locked twice", set.name), CURE);
+            key.reader.fault(
+                table.offset,
+                format!("`{}` is locked twice", set.name),
+                CURE,
+            );
         } else {
             lock.sets.push(set);
         }

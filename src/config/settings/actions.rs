@@ -37,7 +37,10 @@ struct EntryReader<'i> {
 
 impl<'i> EntryReader<'i> {
     fn get(&self, key: &str) -> Option<&'i Tree> {
-        self.values.iter().find(|(name, _)| *name == key).map(|(_, tree)| *tree)
+        self.values
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, tree)| *tree)
     }
 
     fn text(&self, key: &str) -> Option<(&'i str, usize)> {
@@ -105,7 +108,11 @@ impl SettingsReader<'_> {
         let Some(written) = action else {
             let names: Vec<&str> = shape.actions.iter().map(|action| action.name).collect();
             let cause = format!("the entry has no `{}`", shape.action);
-            self.fault(item.offset, cause, format!("write one of {}", names.join(", ")));
+            self.fault(
+                item.offset,
+                cause,
+                format!("write one of {}", names.join(", ")),
+            );
             return None;
         };
         let action = self.action(shape, written)?;
@@ -120,11 +127,20 @@ impl SettingsReader<'_> {
             let cure = format!("move it into `{only}`: only there is something left to decide");
             self.fault(written.offset, cause, cure);
         }
-        if let Some(key) = action.needs.filter(|key| !places.iter().any(|(name, _)| name == key)) {
+        if let Some(key) = action
+            .needs
+            .filter(|key| !places.iter().any(|(name, _)| name == key))
+        {
             let cause = format!("`{}` has no `{key}`", action.name);
             self.fault(item.offset, cause, format!("add \"{key}\": …"));
         }
-        let entry = EntryReader { shape, bucket, action, owner, values };
+        let entry = EntryReader {
+            shape,
+            bucket,
+            action,
+            owner,
+            values,
+        };
         let handler = self.handler(&entry, written.offset)?;
         let mut draft = self.draft(&entry, self.reader.at(item.offset));
         draft.hook.handler = handler;
@@ -157,12 +173,17 @@ impl SettingsReader<'_> {
         let is_taken = match takes {
             EntryValue::Text => tree.text().is_some(),
             EntryValue::OneOf(words) => tree.text().is_some_and(|text| words.contains(&text)),
-            EntryValue::Texts => {
-                tree.items().is_some_and(|items| items.iter().all(|item| item.text().is_some()))
-            }
+            EntryValue::Texts => tree
+                .items()
+                .is_some_and(|items| items.iter().all(|item| item.text().is_some())),
         };
         if !is_taken {
-            self.wrong(tree, key, &takes.describe(), &format!("give it {}", takes.describe()));
+            self.wrong(
+                tree,
+                key,
+                &takes.describe(),
+                &format!("give it {}", takes.describe()),
+            );
         }
         is_taken
     }
@@ -208,9 +229,15 @@ impl SettingsReader<'_> {
             let glob = tree.text().unwrap_or_default().trim();
             if glob.contains(['?', '[', ']', '{', '}', '|', ',']) {
                 let cause = format!("`{glob}`: only `*` is a wildcard here");
-                self.fault(tree.offset, cause, "write names of tools, with `*`: \"send_*\"");
+                self.fault(
+                    tree.offset,
+                    cause,
+                    "write names of tools, with `*`: \"send_*\"",
+                );
             } else if !glob.is_empty() {
-                let form = regex_syntax::escape(glob).replace("\\*", ".*").replace("\\.", "[._]");
+                let form = regex_syntax::escape(glob)
+                    .replace("\\*", ".*")
+                    .replace("\\.", "[._]");
                 forms.push(form);
                 place.get_or_insert(tree.offset);
             }
@@ -226,7 +253,10 @@ impl SettingsReader<'_> {
         let mut words = vec![self.program(), "act".to_string(), what.to_string()];
         words.push(format!("--profile={}", item.owner));
         words.extend_from_slice(more);
-        Handler::Words { words, base: self.folder() }
+        Handler::Words {
+            words,
+            base: self.folder(),
+        }
     }
 
     fn program(&self) -> String {
@@ -235,7 +265,9 @@ impl SettingsReader<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.file().parent().map_or_else(PathBuf::new, Path::to_path_buf)
+        self.file()
+            .parent()
+            .map_or_else(PathBuf::new, Path::to_path_buf)
     }
 
     fn save(&mut self, item: &EntryReader<'_>) -> Option<Handler> {
@@ -243,12 +275,14 @@ impl SettingsReader<'_> {
         let path = Path::new(written);
         let is_plain =
             |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        let depth = path.components().try_fold(0_usize, |depth, part| match part {
-            Component::Normal(_) => Some(depth + 1),
-            Component::CurDir => Some(depth),
-            Component::ParentDir => depth.checked_sub(1),
-            Component::RootDir | Component::Prefix(_) => None,
-        });
+        let depth = path
+            .components()
+            .try_fold(0_usize, |depth, part| match part {
+                Component::Normal(_) => Some(depth + 1),
+                Component::CurDir => Some(depth),
+                Component::ParentDir => depth.checked_sub(1),
+                Component::RootDir | Component::Prefix(_) => None,
+            });
         let is_file =
             path.components().next_back().is_some_and(is_plain) && !written.ends_with('/');
         if written.contains('\0') || !depth.is_some_and(|depth| depth > 0 && is_file) {
@@ -282,10 +316,18 @@ impl SettingsReader<'_> {
         }
         if !self.has_curl() {
             // Starting it then fails, and that says what to do.
-            return Some(Handler::Words { words: vec!["curl".to_string()], base: self.folder() });
+            return Some(Handler::Words {
+                words: vec!["curl".to_string()],
+                base: self.folder(),
+            });
         }
-        let Handler::Words { words, .. } = self.own(item, "payload", &[]) else { return None };
-        let (payload, url) = (shell_words::join(words), shell_words::quote(url).into_owned());
+        let Handler::Words { words, .. } = self.own(item, "payload", &[]) else {
+            return None;
+        };
+        let (payload, url) = (
+            shell_words::join(words),
+            shell_words::quote(url).into_owned(),
+        );
         // In the shell, its own image would be that of the shell.
         let payload = match payload.strip_prefix(OWN_IMAGE) {
             Some(arguments) => format!("/proc/$PPID/exe{arguments}"),
@@ -298,7 +340,12 @@ impl SettingsReader<'_> {
     }
 
     fn has_curl(&self) -> bool {
-        let search = self.operator.env.search.clone().unwrap_or_else(|| "/bin:/usr/bin".into());
+        let search = self
+            .operator
+            .env
+            .search
+            .clone()
+            .unwrap_or_else(|| "/bin:/usr/bin".into());
         std::env::split_paths(&search).any(|folder| folder.join("curl").is_file())
     }
 
@@ -307,7 +354,10 @@ impl SettingsReader<'_> {
             self.operator.allows_commands(item.shape) || self.operator.is_off(item.shape);
         if !is_allowed {
             let switch = item.shape.commands.name;
-            let cause = format!("`{}` is off: a profile may come from anywhere", item.action.name);
+            let cause = format!(
+                "`{}` is off: a profile may come from anywhere",
+                item.action.name
+            );
             let cure = format!("read what it runs, then set {switch}=1; or drop it");
             self.fault(at, cause, cure);
         }
@@ -327,7 +377,8 @@ fn level<'i>(item: &EntryReader<'i>) -> &'i str {
         EntryValue::OneOf(words) if key.name == "level" => words.first().copied(),
         EntryValue::OneOf(_) | EntryValue::Text | EntryValue::Texts => None,
     });
-    item.text("level").map_or(by_default.unwrap_or_default(), |(text, _)| text)
+    item.text("level")
+        .map_or(by_default.unwrap_or_default(), |(text, _)| text)
 }
 
 const OWN: &[&str] = &["localhost", "127.0.0.1", "::1"];
@@ -360,7 +411,14 @@ fn host_of(rest: &str) -> Option<&str> {
     let (host, port) = match host.strip_prefix('[') {
         Some(rest) => {
             let (host, after) = rest.split_once(']')?;
-            (host, if after.is_empty() { "" } else { after.strip_prefix(':')? })
+            (
+                host,
+                if after.is_empty() {
+                    ""
+                } else {
+                    after.strip_prefix(':')?
+                },
+            )
         }
         None => host.split_once(':').unwrap_or((host, "")),
     };

@@ -27,8 +27,13 @@ impl HookPlace<'_> {
     fn idle(self, found: &SettingsHook<'_>) -> Option<String> {
         let own = [HostHookKey::Name, HostHookKey::Command].map(|key| found.get(key)?.tree.text());
         let is_named = |path: &&[&str]| {
-            let list = self.document.at(path).and_then(Tree::items).unwrap_or_default();
-            list.iter().any(|one| one.text().is_some() && own.contains(&one.text()))
+            let list = self
+                .document
+                .at(path)
+                .and_then(Tree::items)
+                .unwrap_or_default();
+            list.iter()
+                .any(|one| one.text().is_some() && own.contains(&one.text()))
         };
         let is_off = |pair: &&TreeEntry| pair.tree.flag() == Some(false);
         if let Some(pair) = found.get(HostHookKey::Enabled).filter(is_off) {
@@ -42,7 +47,9 @@ impl HookPlace<'_> {
 
 impl SettingsReader<'_> {
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
-        let Some(dialect) = dialects::find(file.dialect) else { return };
+        let Some(dialect) = dialects::find(file.dialect) else {
+            return;
+        };
         let idle = self.switched_off(file, document);
         if let Some(other) = file.shell().differs() {
             let cause = format!(
@@ -55,7 +62,12 @@ impl SettingsReader<'_> {
         }
         if let Some(key) = file.event_key() {
             let is_parallel = file.together == Together::AtOnce;
-            let around = HookPlace { document, matcher: None, is_parallel, idle: idle.as_deref() };
+            let around = HookPlace {
+                document,
+                matcher: None,
+                is_parallel,
+                idle: idle.as_deref(),
+            };
             return self.list_of(file, section.items().unwrap_or_default(), key, around);
         }
         for event in section.entries().unwrap_or_default() {
@@ -101,7 +113,9 @@ impl SettingsReader<'_> {
         key: &str,
         around: HookPlace<'_>,
     ) {
-        let Some(dialect) = dialects::find(file.dialect) else { return };
+        let Some(dialect) = dialects::find(file.dialect) else {
+            return;
+        };
         for (number, item) in items.iter().enumerate() {
             let named = item.at(&[key]);
             let Some(name) = named.and_then(Tree::text) else {
@@ -114,7 +128,11 @@ impl SettingsReader<'_> {
                 Some(row) => self.hook_of(file, row, item, format!("hooks[{number}]"), around),
                 None => {
                     let at = named.map_or(item.offset, |tree| tree.offset);
-                    let event = TreeEntry { key: name.to_string(), at, tree: item.clone() };
+                    let event = TreeEntry {
+                        key: name.to_string(),
+                        at,
+                        tree: item.clone(),
+                    };
                     self.unknown_event(file, dialect, &event);
                 }
             }
@@ -150,13 +168,18 @@ impl SettingsReader<'_> {
             && name.starts_with(|c: char| c.is_ascii_uppercase())
             && !dialect.called(name).is_empty();
         let cure = if is_told_otherwise {
-            let own = dialect.called(name).first().map_or("", |binding| binding.row.name);
+            let own = dialect
+                .called(name)
+                .first()
+                .map_or("", |binding| binding.row.name);
             format!(
                 "under this name its host sends other keys; write `{own}`, and read `toolName`, `toolArgs`"
             )
         } else {
             let mut like = dialect.events.iter().map(|row| row.name);
-            let like = like.find(|own| own.eq_ignore_ascii_case(name)).or(dialect.nearest(name));
+            let like = like
+                .find(|own| own.eq_ignore_ascii_case(name))
+                .or(dialect.nearest(name));
             let Some(like) = like else {
                 let cause = format!("{cause} that hookrun knows: its hooks do not run here");
                 let cure = format!("`hookrun events --dialect {}` lists those", dialect.name);
@@ -184,8 +207,10 @@ impl SettingsReader<'_> {
             let found = keys.iter().find(|(key, _)| key.says == says);
             found.map(|(_, pair)| *pair)
         };
-        let around =
-            HookPlace { matcher: of(HostHookKey::Matcher).map(|pair| &pair.tree), ..around };
+        let around = HookPlace {
+            matcher: of(HostHookKey::Matcher).map(|pair| &pair.tree),
+            ..around
+        };
         let hooks = of(HostHookKey::Hooks).map(|pair| &pair.tree);
         let Some(items) = hooks.and_then(Tree::items) else {
             let cure = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
@@ -212,11 +237,21 @@ impl SettingsReader<'_> {
         let Some(entries) = self.table(item, "a hook") else {
             return self.reject(row.name, item.offset);
         };
-        let inner = file.action_key().and_then(|key| item.at(&[key])).and_then(Tree::entries);
-        let entries: Vec<&TreeEntry> =
-            entries.into_iter().chain(inner.into_iter().flatten()).collect();
+        let inner = file
+            .action_key()
+            .and_then(|key| item.at(&[key]))
+            .and_then(Tree::entries);
+        let entries: Vec<&TreeEntry> = entries
+            .into_iter()
+            .chain(inner.into_iter().flatten())
+            .collect();
         let keys = self.known_keys(file.hook, &entries);
-        let found = SettingsHook { file, row, keys, at: item.offset };
+        let found = SettingsHook {
+            file,
+            row,
+            keys,
+            at: item.offset,
+        };
         let mut draft = self.draft_of(&found, around);
         draft.hook.name = name;
         match self.handler_of(&found, &mut draft) {
@@ -262,7 +297,9 @@ impl SettingsReader<'_> {
         hook.limits.timeout = Some(self.time_of(found));
         hook.on_failure = self.on_failure_of(found);
         hook.variables = self.variables_of(found);
-        let about = found.get(HostHookKey::About).or(found.get(HostHookKey::Name));
+        let about = found
+            .get(HostHookKey::About)
+            .or(found.get(HostHookKey::Name));
         hook.description = about.and_then(|pair| pair.tree.text()).and_then(one_line);
         let folder = found.get(HostHookKey::Folder);
         if let Some(folder) = folder.and_then(|pair| self.text(&pair.tree, &pair.key)) {
@@ -280,22 +317,40 @@ impl SettingsReader<'_> {
     fn time_of(&mut self, found: &SettingsHook<'_>) -> Duration {
         let time = &found.file.time;
         let usual = found.file.usual_time(found.row);
-        let Some(pair) = found.get(HostHookKey::Time) else { return usual };
+        let Some(pair) = found.get(HostHookKey::Time) else {
+            return usual;
+        };
         let (key, unit) = (&pair.key, time.unit());
-        let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
+        let number = pair
+            .tree
+            .number()
+            .filter(|number| *number > 0.0 && *number < 1e12);
         let Some(number) = number else {
             let cure = format!("write `\"{key}\": 10`");
             self.wrong(&pair.tree, key, &format!("{unit}, more than 0"), &cure);
             return usual;
         };
-        let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
+        let meant = if number < time.least {
+            number * 1000.0
+        } else {
+            number / 1000.0
+        };
         // What its host does itself may be timed otherwise, and does not run here.
         if found.is_command() && (number < time.least || number > time.most) {
-            let cause = format!("`{key}` is {number}, and {} counts {unit}", found.file.dialect);
+            let cause = format!(
+                "`{key}` is {number}, and {} counts {unit}",
+                found.file.dialect
+            );
             self.warning(pair.tree.offset, cause, &format!("did you mean {meant}?"));
         }
-        let seconds = if time.per_second == 1 { number } else { number / 1000.0 };
-        Duration::try_from_secs_f64(seconds).unwrap_or(usual).max(Duration::from_millis(1))
+        let seconds = if time.per_second == 1 {
+            number
+        } else {
+            number / 1000.0
+        };
+        Duration::try_from_secs_f64(seconds)
+            .unwrap_or(usual)
+            .max(Duration::from_millis(1))
     }
 
     /// What its author says about failures; `None` leaves it to the event, which is closed where it
@@ -329,7 +384,10 @@ impl SettingsReader<'_> {
     ) -> Option<(WantedEvents, Position)> {
         let file = found.file;
         let subject = file.subject(found.row.name);
-        let own = found.get(HostHookKey::Matcher).map(|pair| &pair.tree).or(of_group);
+        let own = found
+            .get(HostHookKey::Matcher)
+            .map(|pair| &pair.tree)
+            .or(of_group);
         let text = own.and_then(|tree| self.text(tree, "matcher"));
         let matcher = match (subject, text) {
             (_, None) => None,
@@ -345,27 +403,44 @@ impl SettingsReader<'_> {
         let condition = found.get(HostHookKey::Condition).and_then(|pair| {
             let is_of_tool = matches!(subject, Some(MatcherSubject::Tool));
             if !is_of_tool {
-                let cause =
-                    format!("`{}` matches tools, and `{}` is about none", pair.key, found.row.name);
-                self.fault(pair.at, cause, "drop it: there it would keep the hook from running");
+                let cause = format!(
+                    "`{}` matches tools, and `{}` is about none",
+                    pair.key, found.row.name
+                );
+                self.fault(
+                    pair.at,
+                    cause,
+                    "drop it: there it would keep the hook from running",
+                );
             }
             self.text(&pair.tree, &pair.key)
         });
         let at = own.map_or(found.at, |tree| tree.offset);
         let dialect = dialects::find(file.dialect)?;
-        let wanted = WantedEvents { dialect, event: found.row.name, matcher, condition };
+        let wanted = WantedEvents {
+            dialect,
+            event: found.row.name,
+            matcher,
+            condition,
+        };
         Some((wanted, self.reader.at(at)))
     }
 
     fn variables_of(&mut self, found: &SettingsHook<'_>) -> Vec<(String, String)> {
         let mut variables = self.of_plugin(found.file);
-        let Some(pair) = found.get(HostHookKey::Variables) else { return variables };
+        let Some(pair) = found.get(HostHookKey::Variables) else {
+            return variables;
+        };
         let Some(entries) = self.table(&pair.tree, &format!("`{}`", pair.key)) else {
             return variables;
         };
         for entry in entries {
             let is_name = !entry.key.is_empty() && !entry.key.contains(['=', '\0']);
-            match entry.tree.text().filter(|text| is_name && !text.contains('\0')) {
+            match entry
+                .tree
+                .text()
+                .filter(|text| is_name && !text.contains('\0'))
+            {
                 Some(text) => variables.push((entry.key.clone(), text.to_string())),
                 None => {
                     let cause = format!("`{}` is no variable with a text", entry.key);
@@ -378,17 +453,34 @@ impl SettingsReader<'_> {
 
     /// A plugin's `hooks/hooks.json` finds its own folder in a variable.
     fn of_plugin(&self, file: &HostFile) -> Vec<(String, String)> {
-        let folder = self.file().parent().filter(|folder| folder.ends_with("hooks"));
+        let folder = self
+            .file()
+            .parent()
+            .filter(|folder| folder.ends_with("hooks"));
         let root = folder.and_then(Path::parent).and_then(Path::to_str);
-        let is_plugin = self.file().file_name().is_some_and(|name| name == "hooks.json");
-        let Some(root) = root.filter(|_| is_plugin) else { return Vec::new() };
-        file.of_plugin.iter().map(|name| ((*name).to_string(), root.to_string())).collect()
+        let is_plugin = self
+            .file()
+            .file_name()
+            .is_some_and(|name| name == "hooks.json");
+        let Some(root) = root.filter(|_| is_plugin) else {
+            return Vec::new();
+        };
+        file.of_plugin
+            .iter()
+            .map(|name| ((*name).to_string(), root.to_string()))
+            .collect()
     }
 }
 
 fn says_in_order(file: &HostFile, item: &Tree) -> bool {
-    let mut keys = file.group.iter().filter(|row| row.says == HostHookKey::InOrder);
-    keys.any(|row| item.at(&[row.name]).is_some_and(|tree| tree.flag() == Some(true)))
+    let mut keys = file
+        .group
+        .iter()
+        .filter(|row| row.says == HostHookKey::InOrder);
+    keys.any(|row| {
+        item.at(&[row.name])
+            .is_some_and(|tree| tree.flag() == Some(true))
+    })
 }
 
 fn one_line(text: &str) -> Option<String> {

@@ -37,19 +37,27 @@ impl<'f> SettingsHook<'f> {
 
     /// The first of these keys that is there.
     fn command(&self) -> Option<&'f TreeEntry> {
-        let keys = [HostHookKey::Program, HostHookKey::OwnCommand, HostHookKey::Command];
+        let keys = [
+            HostHookKey::Program,
+            HostHookKey::OwnCommand,
+            HostHookKey::Command,
+        ];
         keys.into_iter().find_map(|says| self.get(says))
     }
 
     /// Whether it is a program or a line for a shell, and nothing that its host does itself.
     pub(super) fn is_command(&self) -> bool {
-        let kind = self.get(HostHookKey::Kind).and_then(|pair| pair.tree.text());
+        let kind = self
+            .get(HostHookKey::Kind)
+            .and_then(|pair| pair.tree.text());
         kind.is_none_or(|kind| self.file.kinds.first() == Some(&kind))
     }
 
     /// The key of a command for another system, where there is none for this one.
     fn for_another_system(&self) -> Option<&str> {
-        let other = self.get(HostHookKey::Idle).filter(|_| self.command().is_none())?;
+        let other = self
+            .get(HostHookKey::Idle)
+            .filter(|_| self.command().is_none())?;
         Some(&other.key)
     }
 
@@ -74,7 +82,10 @@ impl SettingsReader<'_> {
         let file = found.file;
         let kind = match found.get(HostHookKey::Kind) {
             Some(pair) => self.text(&pair.tree, &pair.key)?,
-            None => file.kinds.first().map_or_else(String::new, ToString::to_string),
+            None => file
+                .kinds
+                .first()
+                .map_or_else(String::new, ToString::to_string),
         };
         let near = spelling::nearest(&kind, file.kinds.iter().copied());
         if let Some(meant) = near.filter(|meant| *meant != kind) {
@@ -94,7 +105,10 @@ impl SettingsReader<'_> {
             return Some(elsewhere(format!("its `{key}` is for another system")));
         }
         if let Some(shell) = found.foreign_shell() {
-            let problem = format!("a hook for the shell `{shell}` runs in {} alone", file.dialect);
+            let problem = format!(
+                "a hook for the shell `{shell}` runs in {} alone",
+                file.dialect
+            );
             return Some(elsewhere(problem));
         }
         let mut words = self.words_of(found)?;
@@ -109,13 +123,20 @@ impl SettingsReader<'_> {
             let starter = ["sh", "-c", &script, "sh"].map(str::to_string);
             words.splice(0..0, starter);
         }
-        Some(Handler::Words { words, base: self.operator.env.cwd.clone() })
+        Some(Handler::Words {
+            words,
+            base: self.operator.env.cwd.clone(),
+        })
     }
 
     fn words_of(&mut self, found: &SettingsHook<'_>) -> Option<Vec<String>> {
         let program = found.get(HostHookKey::Program);
         let Some(pair) = found.command() else {
-            let own = found.file.hook.iter().find(|row| row.says == HostHookKey::Command);
+            let own = found
+                .file
+                .hook
+                .iter()
+                .find(|row| row.says == HostHookKey::Command);
             let own = own.map_or("command", |row| row.name);
             let cause = format!("the hook has no `{own}`");
             self.fault(found.at, cause, format!("add \"{own}\": \"…\""));
@@ -130,7 +151,10 @@ impl SettingsReader<'_> {
         let arguments = found.get(HostHookKey::Arguments);
         if let Some(arguments) = arguments {
             let texts = arguments.tree.items().map(|items| {
-                items.iter().map(|item| item.text().map(str::to_string)).collect::<Option<Vec<_>>>()
+                items
+                    .iter()
+                    .map(|item| item.text().map(str::to_string))
+                    .collect::<Option<Vec<_>>>()
             });
             let Some(Some(texts)) = texts else {
                 let cure = format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key);

@@ -34,8 +34,11 @@ impl Operator<'_> {
     /// Whether something may be sent to `url`.
     pub(super) fn may_send_to(self, shape: &BucketShape, url: &str) -> bool {
         let listed = self.env.switch(&shape.destinations).unwrap_or_default();
-        let mut prefixes =
-            listed.split(',').map(str::trim).filter(|one| !one.is_empty()).peekable();
+        let mut prefixes = listed
+            .split(',')
+            .map(str::trim)
+            .filter(|one| !one.is_empty())
+            .peekable();
         prefixes.peek().is_none() || prefixes.any(|prefix| url.starts_with(prefix))
     }
 }
@@ -62,12 +65,17 @@ impl<'r> SettingsReader<'r> {
 
     pub(super) fn report(&mut self, severity: Severity, complaint: Complaint, at: usize) {
         let problem = complaint.in_file(self.reader.file, Some(self.reader.at(at)));
-        self.reader.problems.push(Problem { severity, ..problem });
+        self.reader.problems.push(Problem {
+            severity,
+            ..problem
+        });
     }
 
     pub(super) fn errors(&self) -> usize {
         let problems = self.reader.problems.iter();
-        problems.filter(|problem| problem.severity == Severity::Error).count()
+        problems
+            .filter(|problem| problem.severity == Severity::Error)
+            .count()
     }
 
     pub(super) fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
@@ -90,22 +98,36 @@ impl<'r> SettingsReader<'r> {
 
     pub(super) fn text(&mut self, tree: &Tree, key: &str) -> Option<String> {
         if tree.text().is_none() {
-            self.wrong(tree, key, "a string", &format!("write `\"{key}\": \"text\"`"));
+            self.wrong(
+                tree,
+                key,
+                "a string",
+                &format!("write `\"{key}\": \"text\"`"),
+            );
         }
         tree.text().map(str::to_string)
     }
 
     pub(super) fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {
-        self.fault(tree.offset, format!("`{key}` takes {takes}, not {}", described(tree)), cure);
+        self.fault(
+            tree.offset,
+            format!("`{key}` takes {takes}, not {}", described(tree)),
+            cure,
+        );
     }
 
     pub(super) fn unknown_key(&mut self, entry: &TreeEntry, known: &[&'static str]) {
-        self.reader.complain(entry.at, unknown(known, &entry.key, None));
+        self.reader
+            .complain(entry.at, unknown(known, &entry.key, None));
     }
 
     pub(super) fn keep(&mut self, draft: HookDraft, offset: usize) {
         let at = self.reader.at(offset);
-        self.manifest.hooks.push(HookTable { draft, at, is_anchored: false });
+        self.manifest.hooks.push(HookTable {
+            draft,
+            at,
+            is_anchored: false,
+        });
     }
 
     pub(super) fn reject(&mut self, event: &str, offset: usize) {
@@ -116,5 +138,9 @@ impl<'r> SettingsReader<'r> {
 
 /// What a value is, in the words of JSON.
 pub(super) fn described(tree: &Tree) -> String {
-    if tree.entries().is_some() { "an object".to_string() } else { tree.describe() }
+    if tree.entries().is_some() {
+        "an object".to_string()
+    } else {
+        tree.describe()
+    }
 }

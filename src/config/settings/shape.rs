@@ -16,19 +16,29 @@ use crate::engine::complaint::Complaint;
 /// The host whose settings these hooks are; `None` if they are no agent host's, and a complaint if
 /// they may be those of several.
 pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile>, Complaint> {
-    let scores: Vec<(&'static HostFile, usize)> =
-        HOST_FILES.iter().map(|host| (host, score(host, section))).collect();
-    let best = scores.iter().map(|(_, score)| *score).max().unwrap_or_default();
-    let mut at_home =
-        scores.iter().filter(|(host, score)| in_folder(host, file) && (*score > 0 || best == 0));
+    let scores: Vec<(&'static HostFile, usize)> = HOST_FILES
+        .iter()
+        .map(|host| (host, score(host, section)))
+        .collect();
+    let best = scores
+        .iter()
+        .map(|(_, score)| *score)
+        .max()
+        .unwrap_or_default();
+    let mut at_home = scores
+        .iter()
+        .filter(|(host, score)| in_folder(host, file) && (*score > 0 || best == 0));
     if let (Some((host, _)), None) = (at_home.next(), at_home.next()) {
         return Ok(Some(host));
     }
     if best == 0 {
         return Ok(None);
     }
-    let found: Vec<&'static HostFile> =
-        scores.iter().filter(|(_, score)| *score == best).map(|(host, _)| *host).collect();
+    let found: Vec<&'static HostFile> = scores
+        .iter()
+        .filter(|(_, score)| *score == best)
+        .map(|(host, _)| *host)
+        .collect();
     match found.as_slice() {
         [only] => Ok(Some(only)),
         several => {
@@ -45,12 +55,17 @@ pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile
 /// The host in whose folder a file lies, if all its hooks are in one list.
 pub(super) fn with_list(is_toml: bool, file: &Path) -> Option<&'static HostFile> {
     let of_kind = |host: &&HostFile| host.event_key().is_some() && host.is_toml == is_toml;
-    HOST_FILES.iter().filter(of_kind).find(|host| in_folder(host, file))
+    HOST_FILES
+        .iter()
+        .filter(of_kind)
+        .find(|host| in_folder(host, file))
 }
 
 /// The host whose files alone are named so.
 pub(super) fn named(file: &Path) -> Option<&'static HostFile> {
-    HOST_FILES.iter().find(|host| host.named.iter().any(|name| file.ends_with(name)))
+    HOST_FILES
+        .iter()
+        .find(|host| host.named.iter().any(|name| file.ends_with(name)))
 }
 
 /// Whether any of these keys is an event of the host.
@@ -73,8 +88,13 @@ fn score(host: &HostFile, section: &Tree) -> usize {
     };
     let entries = section.entries().unwrap_or_default();
     let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
-    let own: Vec<_> = entries.iter().filter(|event| known(dialect, &event.key)).collect();
-    let items = own.iter().flat_map(|event| event.tree.items().unwrap_or_default());
+    let own: Vec<_> = entries
+        .iter()
+        .filter(|event| known(dialect, &event.key))
+        .collect();
+    let items = own
+        .iter()
+        .flat_map(|event| event.tree.items().unwrap_or_default());
     let looks = |item: &Tree| {
         let has_group = item.at(&["hooks"]).is_some();
         has_group == host.is_grouped || item.entries().is_none_or(<[_]>::is_empty)
@@ -84,13 +104,18 @@ fn score(host: &HostFile, section: &Tree) -> usize {
     }
     let hooks: Vec<&Tree> = items
         .flat_map(|item| match host.is_grouped {
-            true => item.at(&["hooks"]).and_then(Tree::items).unwrap_or_default(),
+            true => item
+                .at(&["hooks"])
+                .and_then(Tree::items)
+                .unwrap_or_default(),
             false => std::slice::from_ref(item),
         })
         .collect();
     // A key that another host does not know is a sign as good as an event.
     let signs = host.hook.iter().filter(|row| {
-        let others = HOST_FILES.iter().filter(|other| other.is_grouped == host.is_grouped);
+        let others = HOST_FILES
+            .iter()
+            .filter(|other| other.is_grouped == host.is_grouped);
         let is_own = others
             .filter(|other| other.dialect != host.dialect)
             .all(|other| other.hook.iter().all(|one| one.name != row.name));
@@ -98,5 +123,9 @@ fn score(host: &HostFile, section: &Tree) -> usize {
             && row.says != HostHookKey::OfKind
             && hooks.iter().any(|hook| hook.at(&[row.name]).is_some())
     });
-    if own.is_empty() { 0 } else { own.len() * 2 + signs.count() }
+    if own.is_empty() {
+        0
+    } else {
+        own.len() * 2 + signs.count()
+    }
 }

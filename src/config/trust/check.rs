@@ -72,7 +72,9 @@ pub(crate) struct TrustSeal {
 impl TrustSeal {
     /// Whether the content of the files has changed.
     pub(crate) fn is_broken(&self) -> bool {
-        let Ok(now) = FileList::of(&self.folder, &self.parts) else { return true };
+        let Ok(now) = FileList::of(&self.folder, &self.parts) else {
+            return true;
+        };
         let has_same_content = || now.read().is_ok_and(|files| files.digest() == self.digest);
         now.stamps() != self.stamps && !has_same_content()
     }
@@ -103,9 +105,20 @@ pub(crate) fn parts<'h>(
     let root = LazyCell::new(|| repository::find(folder).root);
     let mut parts = BTreeSet::new();
     if layer.declared_in.is_none() {
-        let below = |path: &PathBuf| path.strip_prefix(&layer.folder).unwrap_or(path).to_path_buf();
+        let below = |path: &PathBuf| {
+            path.strip_prefix(&layer.folder)
+                .unwrap_or(path)
+                .to_path_buf()
+        };
         let loose = layer.loose.iter().map(|loose| &loose.path);
-        parts.extend(layer.manifests.iter().chain(&layer.drop_ins).chain(loose).map(below));
+        parts.extend(
+            layer
+                .manifests
+                .iter()
+                .chain(&layer.drop_ins)
+                .chain(loose)
+                .map(below),
+        );
         // What pins shared sets, what hooks of a set may touch, and all of the hidden folder.
         let beside = [LOCK, HOOKSET, HIDDEN].map(PathBuf::from);
         let is_there = |file: &PathBuf| folder.join(file).symlink_metadata().is_ok();
@@ -113,9 +126,15 @@ pub(crate) fn parts<'h>(
     }
     for (file, handler) in handlers {
         let base = file.parent().unwrap_or(folder);
-        let base = base.strip_prefix(&layer.folder).map_or(base.to_path_buf(), |below| {
-            if layer.declared_in.is_none() { folder.join(below) } else { base.to_path_buf() }
-        });
+        let base = base
+            .strip_prefix(&layer.folder)
+            .map_or(base.to_path_buf(), |below| {
+                if layer.declared_in.is_none() {
+                    folder.join(below)
+                } else {
+                    base.to_path_buf()
+                }
+            });
         parts.extend(named::files_named(handler, &base, folder, &root));
     }
     parts.into_iter().collect()
@@ -134,13 +153,24 @@ pub(crate) fn judge(
     let (folder, repository) = (folder.to_path_buf(), repository::find(folder).identity);
     let (state, digest) = (TrustState::Unknown, String::new());
     let changed = Vec::new();
-    let mut report =
-        TrustReport { folder, repository, state, digest, parts, changed, skips: false };
+    let mut report = TrustReport {
+        folder,
+        repository,
+        state,
+        digest,
+        parts,
+        changed,
+        skips: false,
+    };
     if store.is_some_and(|store| store.is_never(&report.repository)) {
         report.state = TrustState::Never;
         return (report, None);
     }
-    if policy.paths.iter().any(|path| report.folder.starts_with(path)) {
+    if policy
+        .paths
+        .iter()
+        .any(|path| report.folder.starts_with(path))
+    {
         report.state = TrustState::Trusted;
         return (report, None);
     }
@@ -183,7 +213,13 @@ fn changed_files(
     store: &TrustStore,
 ) -> Option<Vec<String>> {
     let before = store.latest(&report.repository, &report.folder, files)?;
-    Some(before.changed(files).into_iter().map(str::to_string).collect())
+    Some(
+        before
+            .changed(files)
+            .into_iter()
+            .map(str::to_string)
+            .collect(),
+    )
 }
 
 /// The digest of the files in a list, which are read only if their stamps have changed since it was
@@ -216,7 +252,17 @@ fn look(
     let (digest, files) = digest_of(&list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
     let (folder, parts) = (report.folder.clone(), report.parts.clone());
-    Ok((digest.clone(), files, TrustSeal { folder, parts, stamps, digest, is_recent }))
+    Ok((
+        digest.clone(),
+        files,
+        TrustSeal {
+            folder,
+            parts,
+            stamps,
+            digest,
+            is_recent,
+        },
+    ))
 }
 
 impl TrustReport {

@@ -18,8 +18,15 @@ const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
 /// Hidden files that editors and desktops write beside others. No glob of a shell finds them.
-const OF_EDITORS: &[&str] =
-    &[".swp", ".swo", ".swx", ".kate-swp", ".DS_Store", ".directory", ".localized"];
+const OF_EDITORS: &[&str] = &[
+    ".swp",
+    ".swo",
+    ".swx",
+    ".kate-swp",
+    ".DS_Store",
+    ".directory",
+    ".localized",
+];
 
 fn is_of_editor(name: &[u8]) -> bool {
     let ends = |end: &&str| name.ends_with(end.as_bytes());
@@ -76,7 +83,11 @@ impl FileList {
     /// When something cannot be looked at, is neither file nor folder, or is too much.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
         let (folder, listed) = (folder.to_path_buf(), BTreeMap::new());
-        let mut list = FileList { folder, parts: parts.to_vec(), listed };
+        let mut list = FileList {
+            folder,
+            parts: parts.to_vec(),
+            listed,
+        };
         for part in parts {
             list.add(part, 0)?;
         }
@@ -91,7 +102,10 @@ impl FileList {
             return Err(SetError::TooLarge(self.folder.clone()));
         }
         let whole = self.folder.join(path);
-        let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
+        let unreadable = |error| SetError::Unreadable {
+            path: whole.clone(),
+            error,
+        };
         let mut meta = there(whole.symlink_metadata()).map_err(unreadable)?;
         let mut link = None;
         if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
@@ -109,7 +123,12 @@ impl FileList {
         // What is in a folder has its own stamps.
         let file = meta.as_ref().filter(|_| kind == FileKind::File);
         let stamp = file.map(stamp).unwrap_or_default();
-        let listed = ListedFile { link, kind, stamp, is_program };
+        let listed = ListedFile {
+            link,
+            kind,
+            stamp,
+            is_program,
+        };
         self.listed.insert(path.to_path_buf(), listed);
         if kind != FileKind::Folder {
             return Ok(());
@@ -139,11 +158,25 @@ impl FileList {
             bytes.extend(path.as_os_str().as_bytes());
             // No path has it.
             bytes.push(0);
-            stamp.iter().for_each(|number| bytes.extend(number.to_ne_bytes()));
+            stamp
+                .iter()
+                .for_each(|number| bytes.extend(number.to_ne_bytes()));
         };
-        for (path, ListedFile { link, kind, stamp, is_program }) in &self.listed {
+        for (
+            path,
+            ListedFile {
+                link,
+                kind,
+                stamp,
+                is_program,
+            },
+        ) in &self.listed
+        {
             add(path, stamp);
-            add(Path::new(""), &[*kind as i64, i64::from(*is_program), 0, 0, 0]);
+            add(
+                Path::new(""),
+                &[*kind as i64, i64::from(*is_program), 0, 0, 0],
+            );
             if let Some((to, stamp)) = link {
                 add(to, stamp);
             }
@@ -170,7 +203,16 @@ impl FileList {
     pub fn read(&self) -> Result<HookFiles, SetError> {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
-        for (path, ListedFile { link, kind, is_program, .. }) in &self.listed {
+        for (
+            path,
+            ListedFile {
+                link,
+                kind,
+                is_program,
+                ..
+            },
+        ) in &self.listed
+        {
             if *kind == FileKind::Folder && link.is_none() {
                 continue;
             }
@@ -180,9 +222,14 @@ impl FileList {
                 FileKind::Missing => "missing".to_string(),
                 FileKind::File => {
                     let whole = self.folder.join(path);
-                    let unreadable = |error| SetError::Unreadable { path: whole.clone(), error };
+                    let unreadable = |error| SetError::Unreadable {
+                        path: whole.clone(),
+                        error,
+                    };
                     let file = fs::File::open(&whole).map_err(unreadable)?;
-                    file.take(left + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+                    file.take(left + 1)
+                        .read_to_end(&mut bytes)
+                        .map_err(unreadable)?;
                     let too_long = || SetError::TooLong(self.folder.clone());
                     left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
                     hex(&Sha256::digest(&bytes))
@@ -190,7 +237,11 @@ impl FileList {
             };
             let mut mark = FileMark::of(path, *is_program, content);
             mark.link = link.as_ref().map(|(to, _)| escaped(to));
-            files.push(ContentFile { path: path.clone(), mark, bytes });
+            files.push(ContentFile {
+                path: path.clone(),
+                mark,
+                bytes,
+            });
         }
         Ok(HookFiles { files })
     }
@@ -199,7 +250,10 @@ impl FileList {
 /// What is found, or `None` if nothing is there.
 fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
     let is_missing = |error: &io::Error| {
-        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        )
     };
     match found {
         Err(error) if is_missing(&error) => Ok(None),
@@ -269,12 +323,22 @@ pub struct FileMark {
 impl FileMark {
     fn of(path: &Path, is_program: bool, content: String) -> FileMark {
         let mode = if is_program { PROGRAM } else { "644" };
-        FileMark { path: escaped(path), mode: mode.to_string(), content, link: None }
+        FileMark {
+            path: escaped(path),
+            mode: mode.to_string(),
+            content,
+            link: None,
+        }
     }
 
     /// Its line in the digest.
     fn line(&self) -> String {
-        let FileMark { path, mode, content, link } = self;
+        let FileMark {
+            path,
+            mode,
+            content,
+            link,
+        } = self;
         match link {
             None => format!("{mode}\t{content}\t{path}"),
             Some(to) => format!("{mode}\t{content}\t{path}\t{to}"),
@@ -303,8 +367,10 @@ impl HookFiles {
 
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

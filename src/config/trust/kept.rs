@@ -30,10 +30,19 @@ impl KeptTrust {
     #[must_use]
     pub fn before(reports: &[TrustReport]) -> KeptTrust {
         let set = |report: &TrustReport| {
-            let set = if report.is_trusted() { report.read().ok() } else { None };
-            TrustedSet { folder: report.folder.clone(), marks: marks(set.unwrap_or_default()) }
+            let set = if report.is_trusted() {
+                report.read().ok()
+            } else {
+                None
+            };
+            TrustedSet {
+                folder: report.folder.clone(),
+                marks: marks(set.unwrap_or_default()),
+            }
         };
-        KeptTrust { before: reports.iter().map(set).collect() }
+        KeptTrust {
+            before: reports.iter().map(set).collect(),
+        }
     }
 
     /// Trusts what has changed since, if it is in `written`. `reports` are those of the new
@@ -48,20 +57,31 @@ impl KeptTrust {
         store: Option<&TrustStore>,
     ) -> io::Result<()> {
         let Some(store) = store else { return Ok(()) };
-        let written: Vec<PathBuf> =
-            written.iter().filter_map(|file| file.canonicalize().ok()).collect();
-        for report in reports.iter().filter(|report| !report.is_trusted() && !report.is_never()) {
+        let written: Vec<PathBuf> = written
+            .iter()
+            .filter_map(|file| file.canonicalize().ok())
+            .collect();
+        for report in reports
+            .iter()
+            .filter(|report| !report.is_trusted() && !report.is_never())
+        {
             let Ok(set) = report.read() else { continue };
             let before = self.before.iter().find(|set| set.folder == report.folder);
             let is_known = |mark: &FileMark| before.is_some_and(|set| set.marks.contains(mark));
             let is_ours = |file: &Path| {
-                report.folder.join(file).canonicalize().is_ok_and(|file| written.contains(&file))
+                report
+                    .folder
+                    .join(file)
+                    .canonicalize()
+                    .is_ok_and(|file| written.contains(&file))
             };
             // A set that was there and was not trusted has no marks.
             let was_empty = before.is_none();
             let was_trusted = before.is_some_and(|set| !set.marks.is_empty());
-            let is_all_ours =
-                set.files.iter().all(|file| is_known(&file.mark) || is_ours(&file.path));
+            let is_all_ours = set
+                .files
+                .iter()
+                .all(|file| is_known(&file.mark) || is_ours(&file.path));
             let is_there = |mark: &FileMark| set.files.iter().any(|it| it.mark.path == mark.path);
             let lost = before.is_some_and(|set| !set.marks.iter().all(is_there));
             if is_all_ours && !lost && (was_empty || was_trusted) {

@@ -32,28 +32,42 @@ pub(crate) fn files_named(
         Handler::Shell(line) => words.extend(words_of_line(line, base, folder)),
         Handler::File(_) | Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => {}
     }
-    words.iter().filter_map(|word| in_repository(word, base, folder, root)).collect()
+    words
+        .iter()
+        .filter_map(|word| in_repository(word, base, folder, root))
+        .collect()
 }
 
 /// All words of a line for the shell, wherever they are.
 fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
     let mut filled = line.to_string();
     let of_hosts = folders::variables().map(|name| (name, folder));
-    for (name, value) in
-        [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)].into_iter().chain(of_hosts)
+    for (name, value) in [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)]
+        .into_iter()
+        .chain(of_hosts)
     {
         filled = fill(&filled, name, &value.to_string_lossy());
     }
     let mut words = Vec::new();
     for command in shell::read(&filled).commands {
-        let targets = command.redirects.into_iter().map(|redirect| redirect.target);
-        let through = command.through.iter().flat_map(|wrapper| wrapper.args.clone());
-        let all = std::iter::once(command.program).chain(command.args).chain(targets);
+        let targets = command
+            .redirects
+            .into_iter()
+            .map(|redirect| redirect.target);
+        let through = command
+            .through
+            .iter()
+            .flat_map(|wrapper| wrapper.args.clone());
+        let all = std::iter::once(command.program)
+            .chain(command.args)
+            .chain(targets);
         words.extend(all.chain(through).filter_map(|word| word.text));
     }
     // `BASH_ENV=FILE`, whichever command gets it.
     let values = shell_words::split(&filled).unwrap_or_default();
-    let values = values.iter().filter_map(|word| Some(word.split_once('=')?.1.to_string()));
+    let values = values
+        .iter()
+        .filter_map(|word| Some(word.split_once('=')?.1.to_string()));
     words.extend(values);
     words
 }
@@ -67,7 +81,9 @@ fn fill(text: &str, name: &str, value: &str) -> String {
         rest = &rest[at..];
         let plain = rest[1..].strip_prefix(name);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let braced = rest[1..].strip_prefix('{').and_then(|rest| rest.strip_prefix(name));
+        let braced = rest[1..]
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_prefix(name));
         let after = match (plain, braced) {
             (Some(after), _) if !after.starts_with(is_name) => Some(after),
             (_, Some(after)) if after.starts_with(['}', ':', '-', '?']) => {
@@ -86,7 +102,11 @@ fn fill(text: &str, name: &str, value: &str) -> String {
 fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<PathBuf> {
     let whole = base.join(word);
     let is_path = word.contains('/') && !word.contains("://") && word.len() <= LONGEST_PATH;
-    let is_meant = if is_path { !whole.is_dir() } else { !word.is_empty() && whole.is_file() };
+    let is_meant = if is_path {
+        !whole.is_dir()
+    } else {
+        !word.is_empty() && whole.is_file()
+    };
     if !is_meant {
         return None;
     }

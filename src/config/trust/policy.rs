@@ -43,7 +43,9 @@ fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Co
         }
         let cause = format!("`{}` is no whole path", path.value);
         let complaint = Complaint::with_cure(cause, "begin it with `/` or `~/`");
-        key.reader.problems.push(complaint.in_file(key.reader.file, Some(path.at)));
+        key.reader
+            .problems
+            .push(complaint.in_file(key.reader.file, Some(path.at)));
     }
     Ok(())
 }
@@ -53,7 +55,9 @@ impl TrustPolicy {
     pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
         self.skips = self.skips.or(table.skips);
         for PlacedValue { value, .. } in &table.paths {
-            let below_home = value.strip_prefix('~').map(|rest| rest.trim_start_matches('/'));
+            let below_home = value
+                .strip_prefix('~')
+                .map(|rest| rest.trim_start_matches('/'));
             let whole = match (below_home, home) {
                 (Some(rest), Some(home)) => home.join(rest),
                 (Some(_), None) => continue,

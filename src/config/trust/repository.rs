@@ -24,16 +24,24 @@ pub(super) fn find(folder: &Path) -> Origin {
             true => common_folder(&git, &linked_folder(root, &git)?)?,
             false => git.canonicalize().ok()?,
         };
-        Some(Origin { identity, root: root.to_path_buf() })
+        Some(Origin {
+            identity,
+            root: root.to_path_buf(),
+        })
     });
-    let itself = || Origin { identity: folder.to_path_buf(), root: folder.to_path_buf() };
+    let itself = || Origin {
+        identity: folder.to_path_buf(),
+        root: folder.to_path_buf(),
+    };
     found.unwrap_or_else(itself)
 }
 
 /// The folder that a `.git` file names, as that of a linked work tree or a submodule does.
 fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = short_text(git)?;
-    root.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
+    root.join(text.strip_prefix("gitdir:")?.trim())
+        .canonicalize()
+        .ok()
 }
 
 /// The folder of the repository that a `.git` file leads to: of the main work tree, if `folder` is
@@ -41,9 +49,14 @@ fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
 /// of a repository around it. `None` for anything else.
 fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
     let Some(common) = short_text(&folder.join("commondir")) else {
-        let mut around = file.ancestors().skip(2).map(|up| up.join(".git").canonicalize());
+        let mut around = file
+            .ancestors()
+            .skip(2)
+            .map(|up| up.join(".git").canonicalize());
         let is_in = |git: PathBuf| folder.starts_with(git.join("modules"));
-        return around.any(|git| git.is_ok_and(is_in)).then(|| folder.to_path_buf());
+        return around
+            .any(|git| git.is_ok_and(is_in))
+            .then(|| folder.to_path_buf());
     };
     let named = short_text(&folder.join("gitdir"))?;
     let is_named = folder.join(named.trim()).canonicalize().ok()? == file.canonicalize().ok()?;
@@ -52,6 +65,12 @@ fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
 }
 
 fn short_text(file: &Path) -> Option<String> {
-    let is_short = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST_LINK);
-    if is_short { fs::read_to_string(file).ok() } else { None }
+    let is_short = file
+        .metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST_LINK);
+    if is_short {
+        fs::read_to_string(file).ok()
+    } else {
+        None
+    }
 }

@@ -59,7 +59,9 @@ impl TrustRecord {
     pub fn changed<'m>(&'m self, now: &'m HookFiles) -> BTreeSet<&'m str> {
         let now: BTreeSet<&FileMark> = now.files.iter().map(|file| &file.mark).collect();
         let then: BTreeSet<&FileMark> = self.files.iter().collect();
-        now.symmetric_difference(&then).map(|mark| mark.path.as_str()).collect()
+        now.symmetric_difference(&then)
+            .map(|mark| mark.path.as_str())
+            .collect()
     }
 }
 
@@ -77,11 +79,13 @@ impl TrustStore {
     }
 
     fn of_repository(&self, repository: &Path) -> PathBuf {
-        self.folder.join(short_digest(repository.as_os_str().as_bytes()))
+        self.folder
+            .join(short_digest(repository.as_os_str().as_bytes()))
     }
 
     fn record(&self, repository: &Path, digest: &str) -> PathBuf {
-        self.of_repository(repository).join(format!("{}.json", digest.replace(':', "-")))
+        self.of_repository(repository)
+            .join(format!("{}.json", digest.replace(':', "-")))
     }
 
     /// Whether this content of a repository is trusted. Where everyone may write the records,
@@ -113,11 +117,22 @@ impl TrustStore {
                 write(&kept, &file.bytes)?;
             }
         }
-        let when = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let when = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
         let (repository, folder) = (repository.to_path_buf(), folder.to_path_buf());
         let (v, digest) = (VERSION, set.digest());
         let files = set.files.iter().map(|file| file.mark.clone()).collect();
-        let record = TrustRecord { v, repository, folder, digest, files, when, by };
+        let record = TrustRecord {
+            v,
+            repository,
+            folder,
+            digest,
+            files,
+            when,
+            by,
+        };
         let own = self.of_repository(&record.repository);
         remove(&own.join(NEVER))?;
         write(&own.join(NAME), record.repository.as_os_str().as_bytes())?;
@@ -139,8 +154,15 @@ impl TrustStore {
         let is_of = |file: &PathBuf| {
             fs::read(file).is_ok_and(|name| name == repository.as_os_str().as_bytes())
         };
-        let known = fs::read_dir(self.folder.join(FOLDERS)).into_iter().flatten().flatten();
-        for file in known.map(|entry| entry.path()).filter(is_of).chain([self.mark(folder)]) {
+        let known = fs::read_dir(self.folder.join(FOLDERS))
+            .into_iter()
+            .flatten()
+            .flatten();
+        for file in known
+            .map(|entry| entry.path())
+            .filter(is_of)
+            .chain([self.mark(folder)])
+        {
             remove(&file)?;
         }
         if never {
@@ -158,7 +180,9 @@ impl TrustStore {
     }
 
     fn mark(&self, folder: &Path) -> PathBuf {
-        self.folder.join(FOLDERS).join(short_digest(folder.as_os_str().as_bytes()))
+        self.folder
+            .join(FOLDERS)
+            .join(short_digest(folder.as_os_str().as_bytes()))
     }
 
     /// Whether a folder had hooks that were trusted, in whatever repository it was then.
@@ -215,7 +239,9 @@ impl TrustStore {
     }
 
     fn stamps(&self, key: &str) -> PathBuf {
-        self.folder.join("stamps").join(short_digest(key.as_bytes()))
+        self.folder
+            .join("stamps")
+            .join(short_digest(key.as_bytes()))
     }
 
     /// The digest that was found last for a list of files, by its key, if they have the same stamps
@@ -255,7 +281,9 @@ fn short_digest(bytes: &[u8]) -> String {
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    files.filter(|file| file.extension().is_some_and(|end| end == "json")).collect()
+    files
+        .filter(|file| file.extension().is_some_and(|end| end == "json"))
+        .collect()
 }
 
 fn records_in(folder: &Path) -> Vec<TrustRecord> {
@@ -273,7 +301,10 @@ fn remove(file: &Path) -> io::Result<()> {
 /// Writes a file at once, so that nobody reads a part of it.
 fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let part = folder.join(format!(".{name}.{}", std::process::id()));
     let written = fs::OpenOptions::new()

@@ -32,19 +32,37 @@ pub(crate) enum AhpValue {
 }
 
 pub(crate) const fn key(from: &'static str, to: &'static str) -> AhpKey {
-    AhpKey { from, to, kind: AhpValue::AsIs }
+    AhpKey {
+        from,
+        to,
+        kind: AhpValue::AsIs,
+    }
 }
 
 const fn text(from: &'static str, to: &'static str) -> AhpKey {
-    AhpKey { from, to, kind: AhpValue::Text }
+    AhpKey {
+        from,
+        to,
+        kind: AhpValue::Text,
+    }
 }
 
 const fn asked(name: &'static str, event: &'static str, keys: &'static [AhpKey]) -> AhpEvent {
-    AhpEvent { name, event, is_asked: true, keys }
+    AhpEvent {
+        name,
+        event,
+        is_asked: true,
+        keys,
+    }
 }
 
 const fn told(name: &'static str, event: &'static str, keys: &'static [AhpKey]) -> AhpEvent {
-    AhpEvent { name, event, is_asked: false, keys }
+    AhpEvent {
+        name,
+        event,
+        is_asked: false,
+        keys,
+    }
 }
 
 const NAME: AhpKey = key("/tool/name", "toolName");
@@ -55,37 +73,75 @@ const CALL: AhpKey = key("/call/id", "toolUseId");
 /// `workspace.change.*`, `tool.permission.resolved` and `hook.failure` are no events of ours.
 pub(crate) const EVENTS: &[AhpEvent] = &[
     asked("tool.before", "tool.pre", &[NAME, INPUT, CALL]),
-    told("tool.after", "tool.post", &[NAME, INPUT, CALL, text("/items", "result")]),
-    asked("tool.permission.request", "permission.request", &[NAME, INPUT]),
+    told(
+        "tool.after",
+        "tool.post",
+        &[NAME, INPUT, CALL, text("/items", "result")],
+    ),
+    asked(
+        "tool.permission.request",
+        "permission.request",
+        &[NAME, INPUT],
+    ),
     told(
         "tool.progress",
         "tool.update",
         &[NAME, INPUT, CALL, text("/partialOutput", "partialResult")],
     ),
-    asked("tool.batch.after", "tool.batch", &[key("/calls", "toolCalls")]),
-    told("session.start", "session.start", &[key("/trigger", "source")]),
+    asked(
+        "tool.batch.after",
+        "tool.batch",
+        &[key("/calls", "toolCalls")],
+    ),
+    told(
+        "session.start",
+        "session.start",
+        &[key("/trigger", "source")],
+    ),
     told("session.end", "session.end", &[key("/reason", "reason")]),
     told("turn.start", "turn.start", &[]),
     asked(
         "turn.finish.before",
         "agent.stop",
-        &[key("/continuationCount", "loopCount"), text("/items", "lastAssistantMessage")],
+        &[
+            key("/continuationCount", "loopCount"),
+            text("/items", "lastAssistantMessage"),
+        ],
     ),
     told("turn.end", "turn.end", &[]),
-    asked("model.request.before", "model.pre", &[key("/model/id", "model")]),
+    asked(
+        "model.request.before",
+        "model.pre",
+        &[key("/model/id", "model")],
+    ),
     told(
         "model.response.after",
         "model.post",
         &[key("/model/id", "model"), text("/items", "response")],
     ),
-    asked("model.switch.before", "model.select", &[key("/proposed/id", "model")]),
+    asked(
+        "model.switch.before",
+        "model.select",
+        &[key("/proposed/id", "model")],
+    ),
     told(
         "model.switch.after",
         "model.selected",
-        &[key("/current/id", "model"), key("/previous/id", "previousModel")],
+        &[
+            key("/current/id", "model"),
+            key("/previous/id", "previousModel"),
+        ],
     ),
-    asked("context.compact.before", "compact.pre", &[key("/trigger", "trigger")]),
-    told("context.compact.after", "compact.post", &[text("/summary", "compactSummary")]),
+    asked(
+        "context.compact.before",
+        "compact.pre",
+        &[key("/trigger", "trigger")],
+    ),
+    told(
+        "context.compact.after",
+        "compact.post",
+        &[text("/summary", "compactSummary")],
+    ),
     asked(
         "user.message.inbound",
         "message.in",
@@ -98,11 +154,34 @@ pub(crate) const EVENTS: &[AhpEvent] = &[
     asked(
         "user.message.outbound",
         "message.out",
-        &[text("/message/text", "content"), key("/message/channel", "channel")],
+        &[
+            text("/message/text", "content"),
+            key("/message/channel", "channel"),
+        ],
     ),
-    told("user.attention", "notification", &[key("/message", "message")]),
-    asked("user.elicitation.request", "elicitation", &[key("/server", "mcpServer")]),
-    asked("user.elicitation.result", "elicitation.result", &[key("/server", "mcpServer")]),
-    asked("config.change.before", "config.change", &[key("/source", "source")]),
-    told("file.changed", "file.change", &[key("/path", "filePath"), key("/change", "change")]),
+    told(
+        "user.attention",
+        "notification",
+        &[key("/message", "message")],
+    ),
+    asked(
+        "user.elicitation.request",
+        "elicitation",
+        &[key("/server", "mcpServer")],
+    ),
+    asked(
+        "user.elicitation.result",
+        "elicitation.result",
+        &[key("/server", "mcpServer")],
+    ),
+    asked(
+        "config.change.before",
+        "config.change",
+        &[key("/source", "source")],
+    ),
+    told(
+        "file.changed",
+        "file.change",
+        &[key("/path", "filePath"), key("/change", "change")],
+    ),
 ];

@@ -31,8 +31,13 @@ const QUOTED: usize = 60;
 
 /// How a hook that stays up is spoken to about an event with these rules.
 pub(crate) fn convention(spec: &EventSpec) -> impl Convention + use<> {
-    let row = EVENTS.iter().find(|row| row.is_asked && row.event == spec.name);
-    ServedHook { row, event: spec.name.to_string() }
+    let row = EVENTS
+        .iter()
+        .find(|row| row.is_asked && row.event == spec.name);
+    ServedHook {
+        row,
+        event: spec.name.to_string(),
+    }
 }
 
 #[derive(Debug)]
@@ -87,7 +92,10 @@ impl Convention for ServedHook {
     }
 
     fn full_event_name(&self) -> String {
-        self.row.map_or_else(|| format!("{CODE}.{}", self.event), |row| row.name.to_string())
+        self.row.map_or_else(
+            || format!("{CODE}.{}", self.event),
+            |row| row.name.to_string(),
+        )
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -115,7 +123,10 @@ impl Convention for ServedHook {
     fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
         let random = || RandomState::new().hash_one(0);
         let id = format!("{:016x}{:016x}", random(), random());
-        vec![EventPart { id: Some(id), ..EventPart::WHOLE }]
+        vec![EventPart {
+            id: Some(id),
+            ..EventPart::WHOLE
+        }]
     }
 
     fn payload(&self, event: &Event, part: &EventPart) -> Context {
@@ -138,8 +149,10 @@ impl Convention for ServedHook {
 
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         let failed = |failure: Ending| {
-            let stdout =
-                CapturedStream { head: printed.stdout.into(), ..CapturedStream::default() };
+            let stdout = CapturedStream {
+                head: printed.stdout.into(),
+                ..CapturedStream::default()
+            };
             answer::failed(failure, &stdout, permit)
         };
         if printed.status != 0 {
@@ -216,7 +229,9 @@ impl ServedHook {
              \"type\":{kind},\"time\":\"{time}\""
         );
         let session = [("sessionId", "id"), ("cwd", "cwd")];
-        let session = session.into_iter().filter_map(|(key, name)| Some((name, context.raw(key)?)));
+        let session = session
+            .into_iter()
+            .filter_map(|(key, name)| Some((name, context.raw(key)?)));
         push_group(&mut text, "session", session);
         let keys = self.row.map_or(&[][..], |row| row.keys);
         for group in keys.chunk_by(|one, next| group_of(one) == group_of(next)) {
@@ -261,7 +276,11 @@ impl ServedHook {
 fn push_group<'v>(text: &mut String, name: &str, values: impl Iterator<Item = (&'v str, &'v str)>) {
     let mut is_first = true;
     for (key, raw) in values {
-        let start = if is_first { format!(",\"{name}\":{{") } else { ",".to_string() };
+        let start = if is_first {
+            format!(",\"{name}\":{{")
+        } else {
+            ",".to_string()
+        };
         let _ = write!(text, "{start}\"{key}\":{raw}");
         is_first = false;
     }
@@ -291,11 +310,13 @@ fn read(printed: &Printed<'_>) -> Result<ServedAnswer, String> {
         return Err("its line has more than 1 MiB".to_string());
     }
     if text.is_empty() {
-        return Err("it answered nothing; one line on stdout answers one line on stdin".to_string());
+        return Err(
+            "it answered nothing; one line on stdout answers one line on stdin".to_string(),
+        );
     }
     if text.contains('\n') {
         return Err(
-            "it wrote more than one line; stdout is for answers, stderr for logs".to_string()
+            "it wrote more than one line; stdout is for answers, stderr for logs".to_string(),
         );
     }
     serde_json::from_str(text)
@@ -313,7 +334,12 @@ fn denied_in_words(mut text: String) -> Option<String> {
 
 /// What it answers in the words of hookrun's contract; `None` for no objection.
 fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
-    let ServedAnswer { jsonrpc, result, error, .. } = answer;
+    let ServedAnswer {
+        jsonrpc,
+        result,
+        error,
+        ..
+    } = answer;
     if let Some(ServedError { code, message }) = error {
         return Err(format!("it answered with an error: {message} ({code})"));
     }
@@ -323,13 +349,22 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
             "it speaks another version; `jsonrpc` is `2.0`, `protocolVersion` `{VERSION}`"
         ));
     }
-    let denies = |aside: &RawValue| answer::search(aside.get(), Vocabulary::Text).refusal.is_some();
-    let within = result.effects.iter().filter_map(|effect| effect.extensions.as_deref());
+    let denies = |aside: &RawValue| {
+        answer::search(aside.get(), Vocabulary::Text)
+            .refusal
+            .is_some()
+    };
+    let within = result
+        .effects
+        .iter()
+        .filter_map(|effect| effect.extensions.as_deref());
     if within.chain(result.extensions.as_deref()).any(denies) {
         return Err("a denial in `extensions` is none; write it as an effect".to_string());
     }
     let mut effects = result.effects.into_iter();
-    let Some(effect) = effects.next() else { return Ok(None) };
+    let Some(effect) = effects.next() else {
+        return Ok(None);
+    };
     if effects.next().is_some() {
         return Err("it answered with more than one effect".to_string());
     }
@@ -337,7 +372,9 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
         ("deny", reason, None) => {
             let reason = reason.filter(|reason| !reason.is_empty());
             let reason = reason.unwrap_or_else(|| NO_REASON.to_string());
-            Ok(Some(json!({ "continue": false, "reason": reason }).to_string()))
+            Ok(Some(
+                json!({ "continue": false, "reason": reason }).to_string(),
+            ))
         }
         (ANSWER, None, Some(own)) if own.get().starts_with('{') && effect.code.is_none() => {
             Ok(Some(own.get().to_string()))
@@ -351,10 +388,20 @@ fn own_words(answer: ServedAnswer) -> Result<Option<String>, String> {
 
 /// Judges an answer of hookrun's contract.
 fn judge_own(words: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    let own = Hook { convention: None, ..permit.hook.clone() };
+    let own = Hook {
+        convention: None,
+        ..permit.hook.clone()
+    };
     let head = words.as_bytes().to_vec();
-    let stdout =
-        CapturedStream { total_bytes: head.len() as u64, head, ..CapturedStream::default() };
-    let permit = Permit { hook: &own, given: None, ..permit };
+    let stdout = CapturedStream {
+        total_bytes: head.len() as u64,
+        head,
+        ..CapturedStream::default()
+    };
+    let permit = Permit {
+        hook: &own,
+        given: None,
+        ..permit
+    };
     answer::judge(Exit::Status(0), &stdout, &CapturedStream::default(), permit)
 }

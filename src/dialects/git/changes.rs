@@ -48,7 +48,10 @@ impl GitHook {
                 old.retain(|commit| !is_nothing(commit));
                 old.truncate(NAMED_AT_ONCE);
                 known.extend(old.into_iter().map(OsString::from));
-                let remote = context.get("remote").and_then(Value::as_str).unwrap_or_default();
+                let remote = context
+                    .get("remote")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 known.push(format!("--remotes={remote}").into());
             }
             Changes::Received => known.push("--all".into()),
@@ -84,7 +87,10 @@ impl GitHook {
 }
 
 fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Vec<OsString> {
-    let mut arguments = vec![OsString::from("--no-replace-objects"), OsString::from(command)];
+    let mut arguments = vec![
+        OsString::from("--no-replace-objects"),
+        OsString::from(command),
+    ];
     arguments.extend(EVERY.iter().chain(options).map(OsString::from));
     arguments.extend(revisions);
     arguments.push("--".into());
@@ -104,20 +110,37 @@ fn is_nothing(commit: &str) -> bool {
 /// # Errors
 /// When the output is not of that form; the error names what cannot be read.
 pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
-    let mut list = ChangeList { seen: HashMap::new(), changes: Vec::new() };
+    let mut list = ChangeList {
+        seen: HashMap::new(),
+        changes: Vec::new(),
+    };
     for output in outputs {
         // Commits are divided by one more NUL.
-        let mut parts = output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        let mut parts = output
+            .split(|byte| *byte == 0)
+            .filter(|part| !part.is_empty());
         while let Some(status) = parts.next() {
             // A merge has a letter for each of its parents, a rename a degree of likeness.
-            let length = status.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+            let length = status
+                .iter()
+                .take_while(|byte| byte.is_ascii_uppercase())
+                .count();
             let (letters, likeness) = status.split_at(length);
             let is_status = length > 0 && likeness.iter().all(u8::is_ascii_digit);
-            let others = if matches!(letters, b"R" | b"C") || length > 1 { length } else { 0 };
-            let others: Vec<&[u8]> =
-                parts.by_ref().take(if is_status { others } else { 0 }).collect();
+            let others = if matches!(letters, b"R" | b"C") || length > 1 {
+                length
+            } else {
+                0
+            };
+            let others: Vec<&[u8]> = parts
+                .by_ref()
+                .take(if is_status { others } else { 0 })
+                .collect();
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
-                format!("git's list of changes breaks off at `{}`", String::from_utf8_lossy(status))
+                format!(
+                    "git's list of changes breaks off at `{}`",
+                    String::from_utf8_lossy(status)
+                )
             })?;
             for (letter, old) in letters.iter().zip(others) {
                 if *letter == b'R' && old != path {

@@ -20,8 +20,13 @@ pub struct TakenFromGit {
 const ARGUMENTS: &[&str] = &["sys.argv[1", "sys.argv[-", "process.argv", "ARGV"];
 
 /// Words of other languages for the lines on stdin.
-const LINES: &[&str] =
-    &["in sys.stdin", "sys.stdin.readline", "fileinput.input", "STDIN.each", "<STDIN>"];
+const LINES: &[&str] = &[
+    "in sys.stdin",
+    "sys.stdin.readline",
+    "fileinput.input",
+    "STDIN.each",
+    "<STDIN>",
+];
 
 const READS_JSON: &[&str] = &["hookrun field", "jq ", "json.load", "JSON", "_json"];
 
@@ -37,27 +42,49 @@ impl GitHook {
         });
         let mut arguments = self.arguments.iter().map(Argument::key).peekable();
         if arguments.peek().is_some() {
-            let found = if is_shell { parameter(text) } else { word_of(ARGUMENTS, text) };
+            let found = if is_shell {
+                parameter(text)
+            } else {
+                word_of(ARGUMENTS, text)
+            };
             if let Some((what, line)) = found {
                 let place = what.strip_prefix('$').and_then(|digit| digit.parse().ok());
                 let key = arguments.nth(place.unwrap_or(1_usize).saturating_sub(1));
                 let key = key.unwrap_or("raw.arguments");
                 let instead = format!("`hookrun field {key}`");
-                return Some(TakenFromGit { what, is_line: false, line, instead });
+                return Some(TakenFromGit {
+                    what,
+                    is_line: false,
+                    line,
+                    instead,
+                });
             }
         }
-        let lines = self.lines.filter(|_| folder.eq_ignore_ascii_case(self.name))?;
-        let (what, line) = if is_shell { read(text) } else { word_of(LINES, text) }?;
+        let lines = self
+            .lines
+            .filter(|_| folder.eq_ignore_ascii_case(self.name))?;
+        let (what, line) = if is_shell {
+            read(text)
+        } else {
+            word_of(LINES, text)
+        }?;
         let words: Vec<String> = lines.words.iter().map(|word| format!(".{word}")).collect();
         let (key, words) = (lines.key, words.join(", "));
         let instead = format!("`jq -r '.{key}[] | [{words}] | join(\" \")' | {what} …`");
-        Some(TakenFromGit { what, is_line: true, line, instead })
+        Some(TakenFromGit {
+            what,
+            is_line: true,
+            line,
+            instead,
+        })
     }
 }
 
 /// The first of these words in the code of a script, and its line.
 fn word_of(words: &[&'static str], text: &str) -> Option<(&'static str, usize)> {
-    let code = (1..).zip(text.lines()).filter(|(_, line)| !is_comment(line));
+    let code = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !is_comment(line));
     code.into_iter().find_map(|(number, line)| {
         let word = words.iter().find(|word| line.contains(**word))?;
         Some((*word, number))
@@ -81,7 +108,9 @@ fn outside_functions(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let code = line.trim();
         let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '$', '"', '\'', '=']);
         let is_head = code.starts_with("function ")
-            || code.split_once("()").is_some_and(|(name, _)| is_name(name.trim_end()));
+            || code
+                .split_once("()")
+                .is_some_and(|(name, _)| is_name(name.trim_end()));
         if is_head && !code.ends_with('}') {
             let indent = &line[..line.len() - line.trim_start().len()];
             end = Some(format!("{indent}}}"));
@@ -137,7 +166,10 @@ fn read(text: &str) -> Option<(&'static str, usize)> {
     for (number, line) in outside_functions(text) {
         let was_piped = std::mem::replace(&mut is_piped, line.trim_end().ends_with(['|', '\\']));
         let may_read = !was_piped && !is_comment(line) && !line.contains('<');
-        let before = line.split_once("read ").map(|(before, _)| before).filter(|_| may_read);
+        let before = line
+            .split_once("read ")
+            .map(|(before, _)| before)
+            .filter(|_| may_read);
         let Some(before) = before.filter(|before| !before.trim_end().ends_with('|')) else {
             continue;
         };

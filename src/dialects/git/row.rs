@@ -115,6 +115,9 @@ impl GitHook {
     }
 
     pub(super) fn wrong(&self, problem: &str) -> GitError {
-        GitError { hook: self.name, problem: problem.to_string() }
+        GitError {
+            hook: self.name,
+            problem: problem.to_string(),
+        }
     }
 }

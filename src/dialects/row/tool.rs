@@ -10,7 +10,10 @@ pub struct HostTools {
 }
 
 impl HostTools {
-    pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
+    pub const NONE: HostTools = HostTools {
+        rows: &[],
+        mcp: Mcp::Double,
+    };
 
     pub(crate) fn of(&self, sort: ToolSort) -> Option<&'static Tool> {
         self.rows.iter().find(|row| row.sort == sort)
@@ -98,7 +101,12 @@ impl Tool {
 
 /// A row without other names and keys. Tables begin with it.
 pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
-    Tool { name, sort, also: &[], keys: &[] }
+    Tool {
+        name,
+        sort,
+        also: &[],
+        keys: &[],
+    }
 }
 
 /// What a host calls the tool of an MCP server.

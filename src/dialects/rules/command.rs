@@ -24,19 +24,28 @@ pub(super) struct CommandForm {
 impl CommandForm {
     /// `*` is any text, and what is before ` *` or `:*` at the end is enough.
     pub(super) fn read(written: &str) -> Result<CommandForm, MatcherError> {
-        let (start, end) = match written.strip_suffix(":*").or_else(|| written.strip_suffix(" *")) {
+        let (start, end) = match written
+            .strip_suffix(":*")
+            .or_else(|| written.strip_suffix(" *"))
+        {
             Some(start) => (start, r"(?:\s.*)?"),
             None => (written, ""),
         };
         let known = start.split('*').next().unwrap_or_default().to_string();
         let is_open = start.contains('*');
-        let start = start.split('*').map(regex::escape).collect::<Vec<_>>().join(".*");
+        let start = start
+            .split('*')
+            .map(regex::escape)
+            .collect::<Vec<_>>()
+            .join(".*");
         let read =
             |form: &str| Regex::new(form).map_err(|error| expression_error(&error.to_string()));
         let is_of_line = written.contains(['&', '|', ';', '<', '>', '\n']);
         Ok(CommandForm {
             form: read(&format!("(?s)^{start}{end}$"))?,
-            within: is_of_line.then(|| read(&format!("(?s){start}"))).transpose()?,
+            within: is_of_line
+                .then(|| read(&format!("(?s){start}")))
+                .transpose()?,
             start: known,
             is_open,
         })
@@ -91,14 +100,22 @@ struct TextWord<'c> {
 /// options before its first operand; its words unquoted, and as they are written. Those only that
 /// may begin with `start`.
 fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
-    let words: Vec<&ShellWord> = std::iter::once(&command.program).chain(&command.args).collect();
+    let words: Vec<&ShellWord> = std::iter::once(&command.program)
+        .chain(&command.args)
+        .collect();
     let before: Vec<TextWord> = command.assigns.iter().map(TextWord::of_variable).collect();
-    let is_quoted = words.iter().any(|word| word.text.as_ref() != Some(&word.written));
+    let is_quoted = words
+        .iter()
+        .any(|word| word.text.as_ref() != Some(&word.written));
     let mut all = Vec::new();
     for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {
-        let words: Vec<TextWord> =
-            words.iter().map(|word| TextWord::read(word, is_written)).collect();
-        let Some((program, args)) = words.split_first() else { continue };
+        let words: Vec<TextWord> = words
+            .iter()
+            .map(|word| TextWord::read(word, is_written))
+            .collect();
+        let Some((program, args)) = words.split_first() else {
+            continue;
+        };
         for program in std::iter::once(program.clone()).chain(program.without_folder()) {
             let mut add = |before: &[TextWord], args: &[TextWord]| {
                 let first = before.first().unwrap_or(&program);
@@ -115,8 +132,13 @@ fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
             }
             add(&[], args);
             if start.trim_end().contains(' ') {
-                starts(args).take(MOST_OPTIONS).for_each(|at| add(&[], &args[at..]));
-                let rest = TextWord { text: Cow::Borrowed(""), open_at: Some(0) };
+                starts(args)
+                    .take(MOST_OPTIONS)
+                    .for_each(|at| add(&[], &args[at..]));
+                let rest = TextWord {
+                    text: Cow::Borrowed(""),
+                    open_at: Some(0),
+                };
                 starts(args)
                     .skip(MOST_OPTIONS)
                     .take(1)
@@ -134,7 +156,9 @@ fn starts(args: &[TextWord<'_>]) -> impl Iterator<Item = usize> {
         let is_option = word.text.starts_with('-');
         is_option | std::mem::replace(&mut follows_option, is_option)
     };
-    (1..).zip(args.iter().take_while(is_before)).map(|(at, _)| at)
+    (1..)
+        .zip(args.iter().take_while(is_before))
+        .map(|(at, _)| at)
 }
 
 impl CommandText {
@@ -150,7 +174,10 @@ impl CommandText {
 
 impl<'c> TextWord<'c> {
     fn known(text: &'c str) -> TextWord<'c> {
-        TextWord { text: Cow::Borrowed(text), open_at: None }
+        TextWord {
+            text: Cow::Borrowed(text),
+            open_at: None,
+        }
     }
 
     fn read(word: &'c ShellWord, is_written: bool) -> TextWord<'c> {
@@ -158,10 +185,16 @@ impl<'c> TextWord<'c> {
             Some(_) | None if is_written => TextWord::known(&word.written),
             Some(text) if word.is_pattern => {
                 let open_at = text.find(['*', '?', '[']).unwrap_or_default();
-                TextWord { text: Cow::Borrowed(text), open_at: Some(open_at) }
+                TextWord {
+                    text: Cow::Borrowed(text),
+                    open_at: Some(open_at),
+                }
             }
             Some(text) => TextWord::known(text),
-            None => TextWord { text: Cow::Borrowed(&word.written), open_at: Some(0) },
+            None => TextWord {
+                text: Cow::Borrowed(&word.written),
+                open_at: Some(0),
+            },
         }
     }
 
@@ -169,12 +202,18 @@ impl<'c> TextWord<'c> {
         let value = variable.value.as_deref();
         let text = format!("{}={}", variable.name, value.unwrap_or_default());
         let open_at = value.is_none().then_some(text.len());
-        TextWord { text: Cow::Owned(text), open_at }
+        TextWord {
+            text: Cow::Owned(text),
+            open_at,
+        }
     }
 
     fn without_folder(&self) -> Option<TextWord<'c>> {
         let start = self.text[..self.open_at.unwrap_or(self.text.len())].rfind('/')? + 1;
         let text = Cow::Owned(self.text[start..].to_string());
-        Some(TextWord { text, open_at: self.open_at.map(|at| at - start) })
+        Some(TextWord {
+            text,
+            open_at: self.open_at.map(|at| at - start),
+        })
     }
 }

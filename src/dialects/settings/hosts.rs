@@ -48,7 +48,11 @@ pub(crate) const CLAUDE: HostFile = HostFile {
     name: "Claude Code's settings.json or hooks.json",
     folders: &[".claude"],
     is_grouped: true,
-    group: &[key("matcher", Matcher), key("hooks", Hooks), key("description", About)],
+    group: &[
+        key("matcher", Matcher),
+        key("hooks", Hooks),
+        key("description", About),
+    ],
     hook: &[
         key("type", Kind),
         key("command", Command),
@@ -59,9 +63,15 @@ pub(crate) const CLAUDE: HostFile = HostFile {
         key("asyncRewake", Async),
         key("shell", Shell),
         key("statusMessage", About),
-        key("once", Void("it runs every time, as it does in such a file of its host")),
+        key(
+            "once",
+            Void("it runs every time, as it does in such a file of its host"),
+        ),
         key("onFailure", Closed("block")),
-        key("continueOnBlock", Void("a turn goes on after what a hook objects to")),
+        key(
+            "continueOnBlock",
+            Void("a turn goes on after what a hook objects to"),
+        ),
         key("description", About),
         key("name", About),
         key("url", OfKind),
@@ -75,7 +85,11 @@ pub(crate) const CLAUDE: HostFile = HostFile {
     ],
     of_plugin: &["CLAUDE_PLUGIN_ROOT"],
     kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
-    matching: Matching { list: Some("_- ,|"), divides: &['|', ','], ..Matching::SEARCHED },
+    matching: Matching {
+        list: Some("_- ,|"),
+        divides: &['|', ','],
+        ..Matching::SEARCHED
+    },
     subjects: &[
         (
             TOOL,
@@ -93,7 +107,10 @@ pub(crate) const CLAUDE: HostFile = HostFile {
         (SERVER, &["Elicitation", "ElicitationResult"]),
     ],
     together: Together::AtOnce,
-    off: Some(Off { path: &["disableAllHooks"], value: true }),
+    off: Some(Off {
+        path: &["disableAllHooks"],
+        value: true,
+    }),
     ..HostFile::PLAIN
 };
 
@@ -113,7 +130,10 @@ pub(crate) const CODEX: HostFile = HostFile {
         key("timeout", Time),
         key("async", Async),
         key("statusMessage", About),
-        key("additionalContextLimit", Void("what it says for the model stays whole")),
+        key(
+            "additionalContextLimit",
+            Void("what it says for the model stays whole"),
+        ),
         key("server", OfKind),
         key("tool", OfKind),
         key("prompt", OfKind),
@@ -121,7 +141,11 @@ pub(crate) const CODEX: HostFile = HostFile {
     of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
     kinds: &["command", "mcp_tool", "prompt", "agent"],
     skips: &["prompt", "agent"],
-    matching: Matching { list: Some("_|"), divides: &['|'], ..Matching::SEARCHED },
+    matching: Matching {
+        list: Some("_|"),
+        divides: &['|'],
+        ..Matching::SEARCHED
+    },
     subjects: &[
         (TOOL, &["PreToolUse", "PostToolUse", "PermissionRequest"]),
         (SOURCE, &["SessionStart"]),
@@ -131,7 +155,10 @@ pub(crate) const CODEX: HostFile = HostFile {
         (MatcherSubject::Fact("code"), &["StopFailure"]),
     ],
     together: Together::AtOnce,
-    off: Some(Off { path: &["features", "hooks"], value: false }),
+    off: Some(Off {
+        path: &["features", "hooks"],
+        value: false,
+    }),
     ..HostFile::PLAIN
 };
 
@@ -158,7 +185,11 @@ pub(crate) const GEMINI: HostFile = HostFile {
     ],
     kinds: &["command", "runtime"],
     time: TimeoutUnit::MILLIS,
-    matching: Matching { falls_back: true, is_plain: true, ..Matching::SEARCHED },
+    matching: Matching {
+        falls_back: true,
+        is_plain: true,
+        ..Matching::SEARCHED
+    },
     subjects: &[
         (TOOL, &["BeforeTool", "AfterTool"]),
         (SOURCE, &["SessionStart"]),
@@ -167,7 +198,10 @@ pub(crate) const GEMINI: HostFile = HostFile {
         (SORT, &["Notification"]),
     ],
     together: Together::AtOnceUnlessSaid,
-    off: Some(Off { path: &["hooksConfig", "enabled"], value: false }),
+    off: Some(Off {
+        path: &["hooksConfig", "enabled"],
+        value: false,
+    }),
     disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
     ..HostFile::PLAIN
 };
@@ -182,7 +216,10 @@ pub(crate) const CURSOR: HostFile = HostFile {
         key("timeout", Time),
         key("matcher", Matcher),
         key("failClosed", ClosedFlag),
-        key("loop_limit", Void("how often an agent may be sent on is the host's business")),
+        key(
+            "loop_limit",
+            Void("how often an agent may be sent on is the host's business"),
+        ),
         key("prompt", OfKind),
         key("model", OfKind),
     ],
@@ -226,15 +263,29 @@ pub(crate) const COPILOT: HostFile = HostFile {
         key("prompt", OfKind),
     ],
     kinds: &["command", "http", "prompt"],
-    matching: Matching { is_anchored: true, ..Matching::SEARCHED },
+    matching: Matching {
+        is_anchored: true,
+        ..Matching::SEARCHED
+    },
     subjects: &[
-        (TOOL, &["preToolUse", "postToolUse", "postToolUseFailure", "permissionRequest"]),
+        (
+            TOOL,
+            &[
+                "preToolUse",
+                "postToolUse",
+                "postToolUseFailure",
+                "permissionRequest",
+            ],
+        ),
         (SOURCE, &["sessionStart"]),
         (REASON, &["sessionEnd"]),
         (SORT, &["notification"]),
         (TRIGGER, &["preCompact"]),
         (AGENT, &["subagentStart", "subagentStop"]),
     ],
-    off: Some(Off { path: &["disableAllHooks"], value: true }),
+    off: Some(Off {
+        path: &["disableAllHooks"],
+        value: true,
+    }),
     ..HostFile::PLAIN
 };

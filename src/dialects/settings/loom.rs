@@ -10,11 +10,21 @@ const fn bucket(key: &'static str, event: &'static str) -> Bucket {
 }
 
 const fn action(name: &'static str, does: Does, about: &'static str) -> EntryAction {
-    EntryAction { name, does, needs: None, may: None, only_in: None, about }
+    EntryAction {
+        name,
+        does,
+        needs: None,
+        may: None,
+        only_in: None,
+        about,
+    }
 }
 
 const fn text(name: &'static str) -> EntryKey {
-    EntryKey { name, takes: EntryValue::Text }
+    EntryKey {
+        name,
+        takes: EntryValue::Text,
+    }
 }
 
 pub(super) const PROFILE: BucketShape = BucketShape {
@@ -33,10 +43,16 @@ pub(super) const PROFILE: BucketShape = BucketShape {
     ],
     action: "action",
     keys: &[
-        EntryKey { name: "level", takes: EntryValue::OneOf(&["info", "warn", "error"]) },
+        EntryKey {
+            name: "level",
+            takes: EntryValue::OneOf(&["info", "warn", "error"]),
+        },
         text("path"),
         text("command"),
-        EntryKey { name: "tools", takes: EntryValue::Texts },
+        EntryKey {
+            name: "tools",
+            takes: EntryValue::Texts,
+        },
         text("url"),
     ],
     actions: &[
@@ -103,10 +119,28 @@ pub(super) const PROFILE: BucketShape = BucketShape {
 /// What the log says of each event: words, and the keys of the context. Never the input or the result of
 /// a tool.
 const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
-    ("session.start", &[("model", "model"), ("session", "sessionId")]),
+    (
+        "session.start",
+        &[("model", "model"), ("session", "sessionId")],
+    ),
     ("tool.pre", &[("tool", "toolName"), ("turn", "turnIndex")]),
-    ("tool.post", &[("tool", "toolName"), ("turn", "turnIndex"), ("error", "isError"), LENGTH]),
-    ("model.pre", &[("model", "model"), ("turn", "turnIndex"), ("messages", "messageCount")]),
+    (
+        "tool.post",
+        &[
+            ("tool", "toolName"),
+            ("turn", "turnIndex"),
+            ("error", "isError"),
+            LENGTH,
+        ],
+    ),
+    (
+        "model.pre",
+        &[
+            ("model", "model"),
+            ("turn", "turnIndex"),
+            ("messages", "messageCount"),
+        ],
+    ),
     (
         "model.post",
         &[
@@ -119,7 +153,10 @@ const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("tools", "toolCallCount"),
         ],
     ),
-    ("session.end", &[("reason", "reason"), ("session", "sessionId")]),
+    (
+        "session.end",
+        &[("reason", "reason"), ("session", "sessionId")],
+    ),
     ("error", &[("code", "code"), ("message", "message")]),
 ];
 
@@ -135,11 +172,15 @@ pub fn summary(event: &str, context: &Context) -> String {
     let facts = SUMMARIES.iter().find(|(name, _)| *name == event);
     let mut line = event.to_string();
     for fact in facts.into_iter().flat_map(|(_, facts)| *facts) {
-        let Some(mut text) = context.text(fact.1) else { continue };
+        let Some(mut text) = context.text(fact.1) else {
+            continue;
+        };
         if *fact == LENGTH {
             text = text.encode_utf16().count().to_string();
         } else if *fact == COST {
-            text = text.parse::<f64>().map_or(text, |cost| format!("${cost:.4}"));
+            text = text
+                .parse::<f64>()
+                .map_or(text, |cost| format!("${cost:.4}"));
         }
         line.push_str(&format!(" {}={text}", fact.0));
     }

@@ -11,7 +11,8 @@ impl Dialect {
         let tool =
             tool_of_unknown(event).filter(|_| event.host() != self.name && event.spec().blocks)?;
         let name = self.tools.mcp.write("\0", &tool);
-        name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
+        name.split_once('\0')
+            .map(|(before, after)| (before.to_string(), after.to_string()))
     }
 }
 
@@ -19,7 +20,11 @@ impl Dialect {
 fn tool_of_unknown(event: &Event) -> Option<String> {
     let name = event.context().string("toolName")?;
     let is_bare = style(event)? == Mcp::Bare && !name.starts_with("mcp_");
-    let mut found = if is_bare { read(&name, event) } else { Vec::new() };
+    let mut found = if is_bare {
+        read(&name, event)
+    } else {
+        Vec::new()
+    };
     found.pop().map(|(_, tool)| tool)
 }
 
@@ -28,7 +33,9 @@ fn tool_of_unknown(event: &Event) -> Option<String> {
 pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
     let style = style(event);
-    let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
+    let server = context
+        .text("raw.mcp_context.server_name")
+        .or_else(|| context.text("mcpServer"));
     if let Some(server) = context.text("raw.tool_info.mcp_server_name") {
         return vec![owned(&server, name)];
     }
@@ -60,7 +67,9 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
         return every_division(name, '-');
     }
     let is_bare = style == Some(Mcp::Bare)
-        && context.text("raw.hook_event_name").is_some_and(|event| event.contains("MCP"));
+        && context
+            .text("raw.hook_event_name")
+            .is_some_and(|event| event.contains("MCP"));
     match name.strip_prefix("MCP:") {
         Some(tool) => vec![owned(event.host(), tool)],
         None if is_bare => vec![owned(event.host(), name)],
@@ -85,7 +94,9 @@ fn owned(server: &str, tool: &str) -> (String, String) {
 }
 
 fn every_division(text: &str, at: char) -> Vec<(String, String)> {
-    let divided = text.match_indices(at).map(|(place, _)| (&text[..place], &text[place + 1..]));
+    let divided = text
+        .match_indices(at)
+        .map(|(place, _)| (&text[..place], &text[place + 1..]));
     divided
         .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
         .map(|(server, tool)| owned(server, tool))

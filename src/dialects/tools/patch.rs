@@ -27,10 +27,18 @@ pub(super) fn read(patch: &str) -> Vec<(ToolSort, Map<String, Value>)> {
             .iter()
             .find_map(|(start, sort)| Some((*sort, line.trim().strip_prefix(start)?.trim())));
         if let Some((sort, path)) = begun {
-            changes.push(FilePatch { sort, path, moved: None, old: Vec::new(), new: Vec::new() });
+            changes.push(FilePatch {
+                sort,
+                path,
+                moved: None,
+                old: Vec::new(),
+                new: Vec::new(),
+            });
             continue;
         }
-        let Some(change) = changes.last_mut() else { continue };
+        let Some(change) = changes.last_mut() else {
+            continue;
+        };
         if let Some(path) = line.trim().strip_prefix("*** Move to: ") {
             change.moved = Some(path.trim());
         } else if let Some(added) = line.strip_prefix('+') {
@@ -59,14 +67,20 @@ impl FilePatch<'_> {
             }
             (self.sort, input)
         };
-        std::iter::once(self.path).chain(self.moved).map(under).collect()
+        std::iter::once(self.path)
+            .chain(self.moved)
+            .map(under)
+            .collect()
     }
 }
 
 /// A write or an edit as a patch.
 pub(super) fn write(sort: ToolSort, input: &Map<String, Value>) -> String {
     let text = |of: &Map<String, Value>, key: &str| {
-        of.get(key).and_then(Value::as_str).unwrap_or_default().to_string()
+        of.get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_string()
     };
     let lines = |mark: char, text: &str| -> String {
         text.lines().map(|line| format!("{mark}{line}\n")).collect()
@@ -78,10 +92,17 @@ pub(super) fn write(sort: ToolSort, input: &Map<String, Value>) -> String {
     let path = text(input, "file_path");
     let body = match (sort, input.get("edits")) {
         (ToolSort::Write, _) => {
-            format!("*** Add File: {path}\n{}", lines('+', &text(input, "content")))
+            format!(
+                "*** Add File: {path}\n{}",
+                lines('+', &text(input, "content"))
+            )
         }
         (_, Some(Value::Array(edits))) => {
-            let hunks: String = edits.iter().filter_map(Value::as_object).map(hunk).collect();
+            let hunks: String = edits
+                .iter()
+                .filter_map(Value::as_object)
+                .map(hunk)
+                .collect();
             format!("*** Update File: {path}\n{hunks}")
         }
         _ => format!("*** Update File: {path}\n{}", hunk(input)),

@@ -12,22 +12,32 @@ use crate::engine::hook::{Handler, Hook, Permit};
 const WORDS_BYTES: usize = 500;
 
 /// Statuses that mean a shell had nothing to run.
-const NEVER_RAN: [(i32, &str); 2] = [(126, "found but not executable"), (127, "command not found")];
+const NEVER_RAN: [(i32, &str); 2] = [
+    (126, "found but not executable"),
+    (127, "command not found"),
+];
 
 /// The last words of a hook that crashed; `None` if it decided.
 pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<String> {
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
-    let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    let end = lines
+        .iter()
+        .rposition(|line| !line.is_empty())
+        .map_or(0, |last| last + 1);
     let lines = &lines[..end];
     let hook = permit.hook;
     let is_quoted = || {
-        permit.about.is_some_and(|event| last_words(status, &quoted(lines, event), hook).is_some())
+        permit
+            .about
+            .is_some_and(|event| last_words(status, &quoted(lines, event), hook).is_some())
     };
-    let words = last_words(status, lines, hook).filter(|_| !is_quoted()).or_else(|| {
-        let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
-        let last = lines.last().copied().unwrap_or(meaning);
-        Some(format!("{last} (status {status})"))
-    })?;
+    let words = last_words(status, lines, hook)
+        .filter(|_| !is_quoted())
+        .or_else(|| {
+            let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
+            let last = lines.last().copied().unwrap_or(meaning);
+            Some(format!("{last} (status {status})"))
+        })?;
     Some(words[..words.floor_char_boundary(WORDS_BYTES)].to_string())
 }
 
@@ -52,7 +62,9 @@ fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
             return Some(line);
         }
         let words = line.match_indices(' ').map(|(at, _)| &line[at + 1..]);
-        words.filter(|end| !end.is_empty()).find(|end| texts.contains(&format!("\n{end}\n")))
+        words
+            .filter(|end| !end.is_empty())
+            .find(|end| texts.contains(&format!("\n{end}\n")))
     };
     let last = lines.iter().rev().take(QUOTED_LINES);
     let mut quoted: Vec<&str> = last.map_while(|line| in_event(line)).collect();
@@ -71,7 +83,10 @@ fn texts_of(event: &Event) -> String {
             let before = &inner[..*at];
             (before.len() - before.trim_end_matches('\\').len()).is_multiple_of(2)
         };
-        let end = inner.match_indices('"').find(is_end).map_or(inner.len(), |(at, _)| at);
+        let end = inner
+            .match_indices('"')
+            .find(is_end)
+            .map_or(inner.len(), |(at, _)| at);
         let text = string_text(&format!("\"{}\"", &inner[..end])).unwrap_or_default();
         for line in text.lines() {
             texts.push_str(line.trim_end());
@@ -88,7 +103,8 @@ fn is_own(hook: &Hook, path: &str) -> bool {
     let name = base(path);
     let names = |line: &str| {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';');
-        line.split(is_end).any(|word| !word.is_empty() && base(word) == name)
+        line.split(is_end)
+            .any(|word| !word.is_empty() && base(word) == name)
     };
     match &hook.handler {
         Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
@@ -104,7 +120,11 @@ fn place_in(hook: &Hook, line: &str) -> Option<String> {
     line.split(is_end).find_map(|word| {
         let mut parts = word.trim_start_matches("file://").split(':');
         let path = parts.next().filter(|path| is_own(hook, path))?;
-        let number: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
+        let number: String = parts
+            .next()?
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
         (!number.is_empty()).then(|| place(path, &number))
     })
 }
@@ -138,12 +158,19 @@ fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
 fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
     let (head, words) = line.split_once(": ")?;
-    let zsh = head.rsplit_once(':').filter(|(_, number)| is_number(number));
-    let ksh = head.strip_suffix(']').and_then(|head| head.rsplit_once('['));
+    let zsh = head
+        .rsplit_once(':')
+        .filter(|(_, number)| is_number(number));
+    let ksh = head
+        .strip_suffix(']')
+        .and_then(|head| head.rsplit_once('['));
     if let Some((path, number)) = zsh.or(ksh.filter(|(_, number)| is_number(number))) {
         return Some((path, number, words));
     }
-    let (number, words) = words.strip_prefix("line ").unwrap_or(words).split_once(": ")?;
+    let (number, words) = words
+        .strip_prefix("line ")
+        .unwrap_or(words)
+        .split_once(": ")?;
     is_number(number).then_some((head, number, words))
 }
 
@@ -156,11 +183,16 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     if name.is_empty() || !name.chars().all(is_letter) {
         return None;
     }
-    let start = before.iter().rposition(|line| !line.starts_with(' ')).map_or(0, |at| at + 1);
+    let start = before
+        .iter()
+        .rposition(|line| !line.starts_with(' '))
+        .map_or(0, |at| at + 1);
     let mut frames = before[start..].iter().filter_map(|line| python_frame(line));
     let has_head = start > 0 && before[start - 1] == "Traceback (most recent call last):";
     let is_syntax = name.ends_with("Error")
-        && before.get(start).is_some_and(|line| line.starts_with("  File \""));
+        && before
+            .get(start)
+            .is_some_and(|line| line.starts_with("  File \""));
     let entry = frames.find(|(path, _)| !path.starts_with("<frozen"))?;
     if !(has_head || is_syntax) || !is_own(hook, entry.0) {
         return None;
@@ -182,10 +214,19 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(':');
     let is_end = last.starts_with("Node.js v") || is_frame(last);
     let first_frame = lines.iter().position(|line| is_frame(line))?;
-    let place = lines.iter().find_map(|line| place_in(hook, line)).filter(|_| is_end);
-    let words =
-        lines[..first_frame].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
-    let is_own = || lines.iter().any(|line| line.split('/').any(|part| is_own(hook, part)));
+    let place = lines
+        .iter()
+        .find_map(|line| place_in(hook, line))
+        .filter(|_| is_end);
+    let words = lines[..first_frame]
+        .iter()
+        .rposition(|line| line.is_empty())
+        .map_or(0, |at| at + 1);
+    let is_own = || {
+        lines
+            .iter()
+            .any(|line| line.split('/').any(|part| is_own(hook, part)))
+    };
     match place {
         Some(place) => Some(format!("{} ({place})", lines[words])),
         None if is_end && is_own() => Some(lines[words].to_string()),
@@ -198,7 +239,9 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
 fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     let is_raised = |line: &&str| line.contains(":in ") && line.ends_with(')');
     let is_syntax = |line: &&str| line.contains("syntax error") || line.ends_with("(SyntaxError)");
-    let first = lines.iter().position(|line| is_raised(line) || is_syntax(line))?;
+    let first = lines
+        .iter()
+        .position(|line| is_raised(line) || is_syntax(line))?;
     let (words, below) = lines[first..].split_first()?;
     if is_syntax(words) {
         let (place, words) = words.split_once(": ")?;
@@ -206,8 +249,9 @@ fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
         return Some(format!("{words} ({place})"));
     }
     let is_from = |(at, line): (usize, &&str)| {
-        let is_underlined =
-            below.get(at + 1).is_some_and(|next| next.trim() == "^" || next.contains("^^"));
+        let is_underlined = below
+            .get(at + 1)
+            .is_some_and(|next| next.trim() == "^" || next.contains("^^"));
         line.is_empty()
             || line.starts_with(['\t', ' ', '^'])
             || line.starts_with("Did you mean?")
@@ -218,7 +262,10 @@ fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     if !ends_in_stack && !below.iter().enumerate().all(is_from) {
         return None;
     }
-    let place = lines[first..].iter().rev().find_map(|line| place_in(hook, line))?;
+    let place = lines[first..]
+        .iter()
+        .rev()
+        .find_map(|line| place_in(hook, line))?;
     let (_, said) = words.split_once(":in ")?.1.split_once(": ")?;
     let (said, class) = said.trim_end_matches(')').rsplit_once(" (")?;
     let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && !class.contains(' ');
@@ -230,7 +277,8 @@ fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
 fn perl(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let compiled = last.strip_prefix("Execution of ").and_then(|rest| {
-        rest.strip_suffix(" aborted due to compilation errors.").filter(|path| is_own(hook, path))
+        rest.strip_suffix(" aborted due to compilation errors.")
+            .filter(|path| is_own(hook, path))
     });
     let words = match compiled.is_some() || last.starts_with("BEGIN failed--compilation aborted") {
         true => before.first()?,

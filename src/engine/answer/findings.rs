@@ -17,12 +17,16 @@ pub(crate) fn read(
     unknown: &mut Vec<String>,
 ) -> Result<Finding, String> {
     let Some(entries) = written else {
-        return Err(format!("`findings.{at}` must be a JSON object with `path` and `message`"));
+        return Err(format!(
+            "`findings.{at}` must be a JSON object with `path` and `message`"
+        ));
     };
     for (index, (key, _)) in entries.iter().enumerate() {
         if !KEYS.contains(&key.as_str()) {
             if let Some(meant) = spelling::nearest(key, KEYS.iter().copied()) {
-                return Err(format!("`findings.{at}.{key}` is not a key; did you mean `{meant}`?"));
+                return Err(format!(
+                    "`findings.{at}.{key}` is not a key; did you mean `{meant}`?"
+                ));
             }
             unknown.push(key.clone());
         } else if entries[..index].iter().any(|(earlier, _)| earlier == key) {
@@ -58,7 +62,12 @@ pub(crate) fn ignored(mut unknown: Vec<String>) -> Vec<String> {
 
 /// Reads one finding. The error is a key and the end of a sentence about it.
 fn one(entries: &[(String, Value)]) -> Result<Finding, String> {
-    let get = |wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
+    let get = |wanted: &str| {
+        entries
+            .iter()
+            .find(|(key, _)| key == wanted)
+            .map(|(_, value)| value)
+    };
     let text = |key: &str| match get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
         Some(_) | None => Err(format!(".{key}` must be a text that is not empty")),
@@ -73,7 +82,9 @@ fn one(entries: &[(String, Value)]) -> Result<Finding, String> {
     let level = match get("level") {
         None | Some(Value::Null) => FindingLevel::Error,
         Some(word) => {
-            let row = FindingLevel::NAMES.iter().find(|(_, known)| word.as_str() == Some(known));
+            let row = FindingLevel::NAMES
+                .iter()
+                .find(|(_, known)| word.as_str() == Some(known));
             let (level, _) = row.ok_or_else(|| {
                 let words: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
                 format!(".level` must be one of `{}`", words.join("`, `"))
@@ -81,5 +92,10 @@ fn one(entries: &[(String, Value)]) -> Result<Finding, String> {
             *level
         }
     };
-    Ok(Finding { path: text("path")?, line, level, message: text("message")? })
+    Ok(Finding {
+        path: text("path")?,
+        line,
+        level,
+        message: text("message")?,
+    })
 }

@@ -22,15 +22,25 @@ impl ResultKey {
         about: &'static str,
         set: fn(&mut StructuredResult, Value),
     ) -> ResultKey {
-        ResultKey { name, kind, about, set }
+        ResultKey {
+            name,
+            kind,
+            about,
+            set,
+        }
     }
 }
 
 /// The keys of a structured result.
 pub const RESULT_KEYS: &[ResultKey] = &[
-    ResultKey::new("continue", JsonType::Boolean, "false blocks the event", |result, value| {
-        result.goes_on = value.as_bool();
-    }),
+    ResultKey::new(
+        "continue",
+        JsonType::Boolean,
+        "false blocks the event",
+        |result, value| {
+            result.goes_on = value.as_bool();
+        },
+    ),
     ResultKey::new(
         "reason",
         JsonType::String,
@@ -47,17 +57,32 @@ pub const RESULT_KEYS: &[ResultKey] = &[
             result.ask = text(value);
         },
     ),
-    ResultKey::new("output", JsonType::String, "text to show", |result, value| {
-        result.verdict.output = text(value);
-    }),
-    ResultKey::new("additionalContext", JsonType::String, "text for the model", |result, value| {
-        result.verdict.additional_context = text(value);
-    }),
-    ResultKey::new("update", JsonType::Object, "new values for context fields", |result, value| {
-        if let Value::Object(fields) = value {
-            result.verdict.update = fields.into_iter().collect();
-        }
-    }),
+    ResultKey::new(
+        "output",
+        JsonType::String,
+        "text to show",
+        |result, value| {
+            result.verdict.output = text(value);
+        },
+    ),
+    ResultKey::new(
+        "additionalContext",
+        JsonType::String,
+        "text for the model",
+        |result, value| {
+            result.verdict.additional_context = text(value);
+        },
+    ),
+    ResultKey::new(
+        "update",
+        JsonType::Object,
+        "new values for context fields",
+        |result, value| {
+            if let Value::Object(fields) = value {
+                result.verdict.update = fields.into_iter().collect();
+            }
+        },
+    ),
     ResultKey::new(
         "findings",
         JsonType::Array,
@@ -68,7 +93,11 @@ pub const RESULT_KEYS: &[ResultKey] = &[
 ];
 
 fn text(value: Value) -> Option<String> {
-    if let Value::String(text) = value { Some(text) } else { None }
+    if let Value::String(text) = value {
+        Some(text)
+    } else {
+        None
+    }
 }
 
 pub(super) fn result_key(name: &str) -> Option<&'static ResultKey> {
@@ -86,6 +115,11 @@ pub(super) struct StructuredResult {
 impl Default for StructuredResult {
     fn default() -> StructuredResult {
         let verdict = Verdict::new(Decision::Allow, ContractRule::Structured);
-        StructuredResult { goes_on: None, reason: None, ask: None, verdict }
+        StructuredResult {
+            goes_on: None,
+            reason: None,
+            ask: None,
+            verdict,
+        }
     }
 }

@@ -20,7 +20,12 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
     // `:=`, `=>` and keys in quotes.
     let key_end = before.trim_end_matches([' ', '\t', ':', '"', '\'', '`', '\\']);
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let letters = key_end.bytes().rev().take(KEY_BYTES).take_while(is_letter).count();
+    let letters = key_end
+        .bytes()
+        .rev()
+        .take(KEY_BYTES)
+        .take_while(is_letter)
+        .count();
     let (prefix, key) = key_end.split_at(key_end.len() - letters);
     // An option of a command line is not a key.
     if key.is_empty() || key.starts_with('-') {
@@ -51,21 +56,32 @@ fn value_in_line(value: &str) -> Option<(WrittenValue<'_>, &str)> {
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &value[1..];
         let end = inner.find([quote, '\n', '\r'])?;
-        return Some((WrittenValue::Text(inner[..end].trim_end_matches('\\')), &inner[end..]));
+        return Some((
+            WrittenValue::Text(inner[..end].trim_end_matches('\\')),
+            &inner[end..],
+        ));
     }
-    let end = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
+    let end = value
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(value.len());
     (end > 0).then(|| (WrittenValue::Bare(&value[..end]), &value[end..]))
 }
 
 /// Whether only a comment follows on the line.
 fn ends_line(rest: &str) -> bool {
     let rest = rest.trim_start_matches(CLOSERS);
-    rest.chars().next().is_none_or(|c| matches!(c, '\n' | '\r' | '#'))
+    rest.chars()
+        .next()
+        .is_none_or(|c| matches!(c, '\n' | '\r' | '#'))
 }
 
 /// Whether a word of prose comes before the key. A list dash, a level, a time, and text that ends
 /// in a colon or bracket are not prose.
 fn is_prose(prefix: &str) -> bool {
-    let word = prefix.trim_end_matches(BLANKS).rsplit(char::is_whitespace).next().unwrap_or("");
+    let word = prefix
+        .trim_end_matches(BLANKS)
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or("");
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)
 }

@@ -44,27 +44,40 @@ fn readable(text: &str, is_wanted: impl Fn(&str) -> bool) -> serde_json::Result<
 /// Whether the text is a JSON list with an object that has one of our keys.
 pub(crate) fn is_list_of_answers(text: &str) -> bool {
     let list = elements(text).unwrap_or_default();
-    list.iter().any(|item| own_entries_of(item.get()).is_ok_and(|entries| !entries.is_empty()))
+    list.iter()
+        .any(|item| own_entries_of(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
 /// The findings in text that is one object, in their written form.
 pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
     let entries: Vec<(&RawValue, &RawValue)> = entries(text).unwrap_or_default();
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
-    let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
-    let list: Vec<&RawValue> =
-        list.map(serde_json::from_str).and_then(Result::ok).unwrap_or_default();
+    let list = entries
+        .iter()
+        .rev()
+        .find(|(key, _)| is_wanted(key))
+        .map(|(_, list)| list.get());
+    let list: Vec<&RawValue> = list
+        .map(serde_json::from_str)
+        .and_then(Result::ok)
+        .unwrap_or_default();
     list.iter().map(|one| all_of(one.get())).collect()
 }
 
 /// As much of a value as is readable.
 pub(crate) fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
-    value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
+    value
+        .or_else(|| string_text(raw).map(Value::String))
+        .unwrap_or(Value::Null)
 }
 
 pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
-    entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    entries
+        .iter()
+        .rev()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
 }
 
 /// The outermost JSON objects in a text, and whether the whole text was read.
@@ -96,13 +109,18 @@ pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
 
 /// Whether an object starts a line and nothing follows it.
 pub(crate) fn ends_text(text: &str, object: &Range<usize>) -> bool {
-    let before = text[..object.start].rsplit(['\n', '\r']).next().unwrap_or_default();
+    let before = text[..object.start]
+        .rsplit(['\n', '\r'])
+        .next()
+        .unwrap_or_default();
     before.trim().is_empty() && text[object.end..].trim().is_empty()
 }
 
 /// Whether a JSON object near the end of the text is cut off.
 pub(crate) fn breaks_off(text: &str) -> bool {
-    let Some(start) = text.rfind('{') else { return false };
+    let Some(start) = text.rfind('{') else {
+        return false;
+    };
     let rest = &text[start..];
     let key = rest[1..].trim_start_matches([' ', '\n', '\r', '\t', '"', '\\']);
     let is_object = key.len() < rest.len() - 1 && key.starts_with(|c: char| c.is_alphanumeric());
@@ -111,6 +129,8 @@ pub(crate) fn breaks_off(text: &str) -> bool {
 
 /// The position where the reader stopped.
 pub(crate) fn read_until(text: &str, error: &serde_json::Error) -> usize {
-    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let lines = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
 }

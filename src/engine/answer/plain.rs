@@ -22,7 +22,9 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find("u00") {
         let (before, after) = (&rest[..at], &rest[at + 3..]);
-        let code = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let code = after
+            .get(..2)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         let code = code.filter(|code| (b' '..=b'~').contains(code) && *code != b'\\');
         let head = before.trim_end_matches('\\');
         match (code, before.len() - head.len()) {

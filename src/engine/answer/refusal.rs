@@ -79,8 +79,14 @@ pub const STOPS: &[&str] = &["stop", "halt", "abort", "cancel"];
 const DECIDING: &[&str] = &["hookSpecificOutput", "stopReason"];
 
 /// Keys with which hooks give the reason of a block.
-const REASONS: &[&str] =
-    &["reason", "blockReason", "permissionDecisionReason", "stopReason", "message", "msg"];
+const REASONS: &[&str] = &[
+    "reason",
+    "blockReason",
+    "permissionDecisionReason",
+    "stopReason",
+    "message",
+    "msg",
+];
 
 /// Texts that do not count as a reason.
 const NOTHING: &[&str] = &["", "false", "none", "null"];
@@ -131,19 +137,27 @@ pub fn meaning(key: &str, value: WrittenValue<'_>) -> Meaning {
         "continue" if value != WrittenValue::Zero => spelling::nearest(key, [row.key]).is_some(),
         _ => is_same(row.key, key),
     };
-    if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
+    if rows.any(is_slip) {
+        Meaning::Slip
+    } else {
+        Meaning::Nothing
+    }
 }
 
 /// Whether a key blocks in plain text too. A key that some system reads does, even misspelled. The
 /// others must be spelled exactly, because any text may contain `Status: blocked`.
 pub fn is_word_for_refusal(key: &str) -> bool {
     let is_near = |row: &RefusalWord| spelling::nearest(key, [row.key]).is_some();
-    REFUSAL_WORDS.iter().any(|row| row.key == key || (row.is_read && is_near(row)))
+    REFUSAL_WORDS
+        .iter()
+        .any(|row| row.key == key || (row.is_read && is_near(row)))
 }
 
 /// Whether some system reads the key, and its values are words.
 pub fn is_word_of_a_system(key: &str) -> bool {
-    REFUSAL_WORDS.iter().any(|row| row.key == key && row.is_read && row.by == RefusesBy::Word)
+    REFUSAL_WORDS
+        .iter()
+        .any(|row| row.key == key && row.is_read && row.by == RefusesBy::Word)
 }
 
 /// Whether two keys differ only in case and separators.
@@ -210,11 +224,16 @@ fn is_word(text: &str, word: &str) -> bool {
 }
 
 fn begins(word: &str, text: &str) -> bool {
-    word.get(..text.len()).is_some_and(|head| head.eq_ignore_ascii_case(text))
+    word.get(..text.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(text))
 }
 
 fn slip(is_slip: bool) -> Meaning {
-    if is_slip { Meaning::Slip } else { Meaning::Nothing }
+    if is_slip {
+        Meaning::Slip
+    } else {
+        Meaning::Nothing
+    }
 }
 
 impl<'v> From<&'v Value> for WrittenValue<'v> {
@@ -247,7 +266,10 @@ pub(crate) fn reason<'a>(
 ) -> String {
     let by = refuses_by.filter(|key| by(key) == Some(RefusesBy::True));
     let by = || by.and_then(|key| text_in(last(answer, key)?));
-    text_of(answer, own).or_else(by).unwrap_or(NO_REASON).to_string()
+    text_of(answer, own)
+        .or_else(by)
+        .unwrap_or(NO_REASON)
+        .to_string()
 }
 
 /// The question in an object: from this key if all systems share it, else from those keys.
@@ -257,17 +279,29 @@ pub(crate) fn question(
     asks_by: Option<&str>,
 ) -> String {
     let asks_by = asks_by.filter(|key| by(key) == Some(RefusesBy::Question));
-    let asked = asks_by.and_then(|key| last(answer, key)).and_then(Value::as_str);
-    asked.or_else(|| text_of(answer, own)).unwrap_or(NO_QUESTION).to_string()
+    let asked = asks_by
+        .and_then(|key| last(answer, key))
+        .and_then(Value::as_str);
+    asked
+        .or_else(|| text_of(answer, own))
+        .unwrap_or(NO_QUESTION)
+        .to_string()
 }
 
 fn by(key: &str) -> Option<RefusesBy> {
-    REFUSAL_WORDS.iter().find(|row| row.key == key).map(|row| row.by)
+    REFUSAL_WORDS
+        .iter()
+        .find(|row| row.key == key)
+        .map(|row| row.by)
 }
 
 /// The first text under these keys, else under those of a reason.
 fn text_of(answer: &[(String, Value)], own: impl Iterator<Item = &'static str>) -> Option<&str> {
-    let text = |key| last(answer, key).and_then(Value::as_str).filter(|text| has_words(text));
+    let text = |key| {
+        last(answer, key)
+            .and_then(Value::as_str)
+            .filter(|text| has_words(text))
+    };
     own.chain(REASONS.iter().copied()).find_map(text)
 }
 
@@ -276,9 +310,10 @@ fn text_in(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text.as_str()).filter(|text| has_words(text)),
         Value::Array(list) => list.iter().find_map(text_in),
-        Value::Object(entries) => {
-            REASONS.iter().find_map(|key| entries.get(*key)).and_then(text_in)
-        }
+        Value::Object(entries) => REASONS
+            .iter()
+            .find_map(|key| entries.get(*key))
+            .and_then(text_in),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }

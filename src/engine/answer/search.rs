@@ -48,8 +48,15 @@ impl FoundAnswers {
 
     /// The strictest decision found.
     pub(crate) fn decision(&self) -> Option<Decision> {
-        let refusal = self.refusal.clone().map(|reason| Decision::Block { reason });
-        refusal.or_else(|| self.question.clone().map(|question| Decision::Ask { question }))
+        let refusal = self
+            .refusal
+            .clone()
+            .map(|reason| Decision::Block { reason });
+        refusal.or_else(|| {
+            self.question
+                .clone()
+                .map(|question| Decision::Ask { question })
+        })
     }
 }
 
@@ -79,7 +86,13 @@ struct RefusalSearch<'v> {
 impl<'v> RefusalSearch<'v> {
     fn new(vocabulary: Vocabulary<'v>) -> RefusalSearch<'v> {
         let found = FoundAnswers::default();
-        RefusalSearch { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
+        RefusalSearch {
+            vocabulary,
+            left_bytes: SEARCHED_BYTES,
+            level: 0,
+            is_tidied: false,
+            found,
+        }
     }
 
     /// Searches text with objects in it, as written and as it may have been meant.
@@ -184,9 +197,15 @@ impl<'v> RefusalSearch<'v> {
             self.found.question.get_or_insert(question);
         }
         for (key, value) in &entries {
-            let Some(key) = string_text(key.get()) else { continue };
+            let Some(key) = string_text(key.get()) else {
+                continue;
+            };
             if !vocabulary.is_data(place, &key) {
-                let place = if place.is_empty() { key } else { format!("{place}.{key}") };
+                let place = if place.is_empty() {
+                    key
+                } else {
+                    format!("{place}.{key}")
+                };
                 self.deeper(|search| search.walk(value.get(), &place, vocabulary));
             }
         }
@@ -225,7 +244,11 @@ struct Sighting {
 fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     let key_of_json = move |at: usize, after: &str| {
-        let KeyBefore { key, form, is_escaped } = key_before(&text[..at])?;
+        let KeyBefore {
+            key,
+            form,
+            is_escaped,
+        } = key_before(&text[..at])?;
         let value = after.trim_start_matches([' ', '\t', '\r']);
         let is_empty = value.is_empty() || value.starts_with('\n');
         // PHP prints nothing for `false`, and 1 for `true`.
@@ -257,28 +280,37 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
                 KeyForm::Spaced => !after.starts_with(' ') && is_called(&text[..at]),
             },
         };
-        is_wanted.then_some(Sighting { at, key, is_escaped })
-    };
-    text.match_indices([':', '=', ',', '>']).filter_map(move |(at, sign)| {
-        let (before, after) = (&text[..at], &text[at + 1..]);
-        let found = match sign {
-            "," => return key_of_pair(before, after, at),
-            // Scala prints `->`.
-            ">" if before.ends_with('-') => return key_of_json(at - 1, after),
-            ">" => return None,
-            ":" => key_of_json(at, after),
-            // Ruby, Perl and PHP print `=>`, and bash `[key]=`.
-            _ => match after.strip_prefix('>') {
-                Some(after) => key_of_json(at, after),
-                None if before.trim_end().ends_with(']') => key_of_json(at, after),
-                None => None,
-            },
-        };
-        found.or_else(|| {
-            let key = refusing_key(text, at)?.to_string();
-            Some(Sighting { at, key, is_escaped: false })
+        is_wanted.then_some(Sighting {
+            at,
+            key,
+            is_escaped,
         })
-    })
+    };
+    text.match_indices([':', '=', ',', '>'])
+        .filter_map(move |(at, sign)| {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            let found = match sign {
+                "," => return key_of_pair(before, after, at),
+                // Scala prints `->`.
+                ">" if before.ends_with('-') => return key_of_json(at - 1, after),
+                ">" => return None,
+                ":" => key_of_json(at, after),
+                // Ruby, Perl and PHP print `=>`, and bash `[key]=`.
+                _ => match after.strip_prefix('>') {
+                    Some(after) => key_of_json(at, after),
+                    None if before.trim_end().ends_with(']') => key_of_json(at, after),
+                    None => None,
+                },
+            };
+            found.or_else(|| {
+                let key = refusing_key(text, at)?.to_string();
+                Some(Sighting {
+                    at,
+                    key,
+                    is_escaped: false,
+                })
+            })
+        })
 }
 
 /// A key before a sign.
@@ -311,7 +343,12 @@ fn key_before(text: &str) -> Option<KeyBefore> {
     let last = *bytes.last()?;
     if !matches!(last, b'"' | b'\'' | b'`') {
         let is_letter = |byte: &&u8| is_in_name(**byte) || **byte == b'-';
-        let length = bytes.iter().rev().take(KEY_BYTES).take_while(is_letter).count();
+        let length = bytes
+            .iter()
+            .rev()
+            .take(KEY_BYTES)
+            .take_while(is_letter)
+            .count();
         let (before, key) = text.split_at(text.len() - length);
         // `r#continue` of Rust.
         let before = before.strip_suffix("r#").unwrap_or(before);
@@ -323,11 +360,19 @@ fn key_before(text: &str) -> Option<KeyBefore> {
             before.ends_with(' ').then_some(KeyForm::Spaced)?
         };
         let key = Some(key).filter(|key| !key.is_empty())?.to_string();
-        return Some(KeyBefore { key, form, is_escaped: false });
+        return Some(KeyBefore {
+            key,
+            form,
+            is_escaped: false,
+        });
     }
     let inner = text[..text.len() - 1].trim_end_matches('\\');
     let is_escaped = inner.len() < text.len() - 1;
-    let length = inner.bytes().rev().take(KEY_BYTES).position(|byte| byte == last)?;
+    let length = inner
+        .bytes()
+        .rev()
+        .take(KEY_BYTES)
+        .position(|byte| byte == last)?;
     let start = inner.len() - length;
     if unindexed.is_some() && !is_index(inner.get(..start - 1)?) {
         return None;
@@ -340,7 +385,11 @@ fn key_before(text: &str) -> Option<KeyBefore> {
         }
         key = string_text(&format!("\"{key}\""))?;
     }
-    Some(KeyBefore { key, form: KeyForm::Quoted, is_escaped })
+    Some(KeyBefore {
+        key,
+        form: KeyForm::Quoted,
+        is_escaped,
+    })
 }
 
 /// Whether `[` begins an entry here. `list[key]` is an expression.
@@ -380,10 +429,17 @@ fn is_called(text: &str) -> bool {
 /// The key of an entry that is printed as a pair: `('continue', False)` of Python, and
 /// `[ 'continue', false ]` of JavaScript. A call `get('continue', False)` is none.
 fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
-    let quote = before.chars().next_back().filter(|last| matches!(last, '"' | '\''))?;
-    let KeyBefore { key, is_escaped, .. } = key_before(before)?;
+    let quote = before
+        .chars()
+        .next_back()
+        .filter(|last| matches!(last, '"' | '\''))?;
+    let KeyBefore {
+        key, is_escaped, ..
+    } = key_before(before)?;
     let inner = before[..before.len() - 1].trim_end_matches('\\');
-    let opened = inner[..inner.rfind(quote)?].trim_end_matches('\\').trim_end();
+    let opened = inner[..inner.rfind(quote)?]
+        .trim_end_matches('\\')
+        .trim_end();
     let outer = opened.strip_suffix(['(', '['])?;
     let value = value_after(after, is_escaped);
     let is_meant = readings(value).any(|text| match written(text) {
@@ -396,13 +452,22 @@ fn key_of_pair(before: &str, after: &str, at: usize) -> Option<Sighting> {
         | WrittenValue::Other => false,
     });
     let says = meaning_of(&key, value);
-    let is_call = outer.bytes().last().is_some_and(|byte| is_in_name(byte) || byte == b')');
+    let is_call = outer
+        .bytes()
+        .last()
+        .is_some_and(|byte| is_in_name(byte) || byte == b')');
     let is_wanted = is_meant && !is_call && matches!(says, Meaning::Refusal | Meaning::Slip);
-    is_wanted.then_some(Sighting { at, key, is_escaped })
+    is_wanted.then_some(Sighting {
+        at,
+        key,
+        is_escaped,
+    })
 }
 
 fn is_truth(word: &str) -> bool {
-    ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
+    ["true", "false"]
+        .iter()
+        .any(|truth| word.eq_ignore_ascii_case(truth))
 }
 
 /// How many levels of a value are read to find its meaning.
@@ -433,7 +498,9 @@ fn string_around(text: &str, sighting: &Sighting) -> Option<(String, usize)> {
         return None;
     }
     let is_edge = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
-    let before = text[..sighting.at].rmatch_indices(['"', '\n']).find(is_edge);
+    let before = text[..sighting.at]
+        .rmatch_indices(['"', '\n'])
+        .find(is_edge);
     let start = before.map_or(0, |(at, edge)| at + edge.len());
     let after = text[sighting.at..].match_indices(['"', '\n']);
     let end = after

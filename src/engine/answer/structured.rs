@@ -43,7 +43,11 @@ pub(crate) fn structured(
             notes.extend(findings::read_all(&list, &mut result.verdict.findings)?);
         }
         (row.set)(&mut result, value);
-        if result.ask.as_deref().is_some_and(|question| question.trim().is_empty()) {
+        if result
+            .ask
+            .as_deref()
+            .is_some_and(|question| question.trim().is_empty())
+        {
             return Err(EMPTY_QUESTION.to_string());
         }
         seen.push(row.name);
@@ -107,16 +111,25 @@ fn unknown(key: &str) -> Result<String, String> {
 fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
     let event = &permit.spec.name;
     let Some(rule) = permit.spec.rewrite(field) else {
-        let fields: Vec<&str> =
-            permit.spec.rewrites.iter().map(|rewrite| rewrite.field.as_ref()).collect();
+        let fields: Vec<&str> = permit
+            .spec
+            .rewrites
+            .iter()
+            .map(|rewrite| rewrite.field.as_ref())
+            .collect();
         let may = match fields.as_slice() {
             [] => "nothing".to_string(),
             some => format!("`{}`", some.join("`, `")),
         };
-        return Err(format!("`update` names `{field}`; of `{event}` hooks may rewrite {may}"));
+        return Err(format!(
+            "`update` names `{field}`; of `{event}` hooks may rewrite {may}"
+        ));
     };
     if !permit.hook.rewrite {
-        return Err(format!("`update` names `{field}`; {}", leave_to_rewrite(permit.hook)));
+        return Err(format!(
+            "`update` names `{field}`; {}",
+            leave_to_rewrite(permit.hook)
+        ));
     }
     let kind = permit.spec.key(field).map(|key| key.kind);
     if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
@@ -145,6 +158,10 @@ impl StructuredResult {
             (_, Some(question)) => (Decision::Ask { question }, ContractRule::Asked),
             (_, None) => return self.verdict,
         };
-        Verdict { decision, rule, ..self.verdict }
+        Verdict {
+            decision,
+            rule,
+            ..self.verdict
+        }
     }
 }

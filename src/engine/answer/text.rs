@@ -24,13 +24,18 @@ pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
         all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
     });
     // An answer after other text is read like one alone.
-    let last = objects.last().filter(|last| ends_text(text, last)).map(|last| last.start);
+    let last = objects
+        .last()
+        .filter(|last| ends_text(text, last))
+        .map(|last| last.start);
     let (before, answer) = text.split_at(last.unwrap_or(text.len()));
     let found = search(before, vocabulary).and(search(answer, vocabulary));
     if let Some(decision) = found.decision() {
         return InText::Decision(decision);
     }
-    let problem = found.unreadable.or_else(|| unusable(text, found.is_cut || !is_whole));
+    let problem = found
+        .unreadable
+        .or_else(|| unusable(text, found.is_cut || !is_whole));
     match (problem, objects.len()) {
         (Some(problem), _) => InText::Malformed(problem),
         (None, 0) => InText::Nothing,
@@ -73,10 +78,12 @@ pub(crate) fn without_colours(text: &str) -> Option<String> {
         plain.push_str(before);
         let last = after.trim_start_matches(|c: char| ('0'..='?').contains(&c));
         // Only a letter ends such a sequence, and a brace may begin an answer.
-        rest = last.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_else(|| {
-            plain.push_str("\u{1b}[");
-            after
-        });
+        rest = last
+            .strip_prefix(|c: char| c.is_ascii_alphabetic())
+            .unwrap_or_else(|| {
+                plain.push_str("\u{1b}[");
+                after
+            });
     }
     plain.push_str(rest);
     Some(plain)

@@ -9,7 +9,10 @@ pub(super) fn value_after(text: &str, is_escaped: bool) -> &str {
         return text;
     }
     let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
-    let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
+    let end = text
+        .match_indices('"')
+        .find(is_end)
+        .map_or(text.len(), |(at, _)| at);
     &text[..end]
 }
 
@@ -32,7 +35,11 @@ pub(super) fn written(text: &str) -> WrittenValue<'_> {
         return WrittenValue::Cut("");
     }
     let opened = text.trim_start_matches('\\');
-    let Some(quote) = opened.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+    let Some(quote) = opened
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))
+    else {
         let is_letter = |c: char| c.is_ascii_alphanumeric();
         let word = text.trim_start_matches(is_letter);
         let word = &text[..text.len() - word.len()];
@@ -95,7 +102,9 @@ fn inner(text: &str, is_enum: bool) -> Option<&str> {
     }
     if let Some(argument) = rest.strip_prefix('(') {
         let length = argument.trim_start_matches(|c: char| c.is_ascii_digit());
-        let quoted = length.strip_prefix(") ").filter(|text| text.starts_with('"'));
+        let quoted = length
+            .strip_prefix(") ")
+            .filter(|text| text.starts_with('"'));
         return Some(quoted.unwrap_or(argument));
     }
     let part = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.'));

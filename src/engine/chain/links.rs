@@ -28,7 +28,9 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     if hooks.is_empty() {
         return event;
     }
-    let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
+    let Some(action) = event.action().filter(|_| event.links().is_none()) else {
+        return event;
+    };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
     let is_guessed = needs_paths && event.spec().blocks;
     let guesses = match is_guessed {
@@ -42,21 +44,39 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     }
     let place = surroundings.place(&event);
     let home = surroundings.home.as_deref();
-    let mut walk = Walk { cwd: &place.cwd, home, bases: Vec::new(), names_left: MOST_NAMES };
+    let mut walk = Walk {
+        cwd: &place.cwd,
+        home,
+        bases: Vec::new(),
+        names_left: MOST_NAMES,
+    };
     if !(action.paths.is_empty() && guesses.is_empty()) {
         let roots = hooks.iter().filter_map(|hook| hook.root.as_deref());
-        let roots = roots.chain([place.project.as_path()]).filter(|_| needs_paths);
-        roots.chain([place.cwd.as_path()]).for_each(|base| walk.add_base(base));
+        let roots = roots
+            .chain([place.project.as_path()])
+            .filter(|_| needs_paths);
+        roots
+            .chain([place.cwd.as_path()])
+            .for_each(|base| walk.add_base(base));
     }
     // A host with files elsewhere reports itself where links lead.
-    let paths = if action.resolved.is_empty() { action.paths.as_slice() } else { &[] };
+    let paths = if action.resolved.is_empty() {
+        action.paths.as_slice()
+    } else {
+        &[]
+    };
     let resolved = walk.ends(paths);
     let guesses = walk.ends(&guesses);
     let is_whole = resolved.is_some() && guesses.is_some();
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let resolved = resolved.unwrap_or_default().into_iter().map(text).collect();
     let guesses = guesses.unwrap_or_default();
-    let links = Links { bases: walk.bases, guesses, is_whole, has_all_guesses };
+    let links = Links {
+        bases: walk.bases,
+        guesses,
+        is_whole,
+        has_all_guesses,
+    };
     event.with_links(resolved, links)
 }
 
@@ -92,7 +112,10 @@ impl Walk<'_> {
             let absolute = self.cwd.join(path);
             let end = self.end(&absolute)?;
             // Programs that resolve `..` in the text reach a different file than the system does.
-            if absolute.components().any(|part| part == Component::ParentDir) {
+            if absolute
+                .components()
+                .any(|part| part == Component::ParentDir)
+            {
                 let other = self.end(&tidy(&absolute))?;
                 besides.extend((other != end).then_some(other));
             }
@@ -117,7 +140,10 @@ impl Walk<'_> {
 
     fn real(&mut self, absolute: &Path) -> Result<PathBuf, Stuck> {
         let known = self.bases.iter().find_map(|(named, real)| {
-            absolute.strip_prefix(named).ok().map(|below| (real.clone(), below))
+            absolute
+                .strip_prefix(named)
+                .ok()
+                .map(|below| (real.clone(), below))
         });
         let (mut done, rest) = known.unwrap_or_else(|| (PathBuf::from("/"), absolute));
         let mut left = reversed(rest);

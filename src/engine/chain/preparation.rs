@@ -43,7 +43,15 @@ impl<'c> Preparation<'c> {
         stores: &'c EventStores,
     ) -> Preparation<'c> {
         let (cwd, cwd_note) = working_directory(seen, surroundings);
-        Preparation { seen, engine, surroundings, shared, stores, cwd, cwd_note }
+        Preparation {
+            seen,
+            engine,
+            surroundings,
+            shared,
+            stores,
+            cwd,
+            cwd_note,
+        }
     }
 
     pub(crate) fn prepared<'t>(
@@ -53,14 +61,29 @@ impl<'c> Preparation<'c> {
     ) -> PreparedTurn<'t> {
         let connection = self.connection(&turn.hook);
         let mut variables = self.variables(&turn.hook);
-        variables.extend(ways_to_ask(connection.as_ref(), self.engine.server.as_ref()));
+        variables.extend(ways_to_ask(
+            connection.as_ref(),
+            self.engine.server.as_ref(),
+        ));
         let absent = absent(&variables, &self.surroundings.inherited);
-        PreparedTurn { turn, payload, connection, variables, absent }
+        PreparedTurn {
+            turn,
+            payload,
+            connection,
+            variables,
+            absent,
+        }
     }
 
     /// Makes the job of a turn. It takes the payload and the variables.
     pub(crate) fn job<'t>(&'t self, prepared: &'t mut PreparedTurn<'_>) -> Job<'t> {
-        let PreparedTurn { turn, payload, connection, variables, absent } = prepared;
+        let PreparedTurn {
+            turn,
+            payload,
+            connection,
+            variables,
+            absent,
+        } = prepared;
         let hook = &turn.hook;
         if let Some(job) = call(hook, self.seen) {
             return job;
@@ -108,7 +131,11 @@ impl<'c> Preparation<'c> {
         if hook.handler.is_function() {
             return Vec::new();
         }
-        let mark = self.engine.mark.as_deref().unwrap_or(&self.surroundings.run_id);
+        let mark = self
+            .engine
+            .mark
+            .as_deref()
+            .unwrap_or(&self.surroundings.run_id);
         let spec = self.seen.spec();
         let mut own = variables(hook, spec, mark, &self.shared, self.surroundings);
         own.extend(variables_of_host(hook, self.seen, self.surroundings));
@@ -118,8 +145,23 @@ impl<'c> Preparation<'c> {
 
 /// The job of a hook that is a function.
 pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
-    let Handler::Function(function) = &hook.handler else { return None };
-    let call = FunctionCall { function: function.clone(), event: seen.clone() };
-    let permit = Permit { spec: seen.spec(), hook, given: None, about: Some(seen) };
-    Some(Job::of_function(hook, hook.timeout(seen.spec()), call, permit))
+    let Handler::Function(function) = &hook.handler else {
+        return None;
+    };
+    let call = FunctionCall {
+        function: function.clone(),
+        event: seen.clone(),
+    };
+    let permit = Permit {
+        spec: seen.spec(),
+        hook,
+        given: None,
+        about: Some(seen),
+    };
+    Some(Job::of_function(
+        hook,
+        hook.timeout(seen.spec()),
+        call,
+        permit,
+    ))
 }

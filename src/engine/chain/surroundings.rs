@@ -28,10 +28,22 @@ pub struct VariableRow {
 
 /// The variables that hookrun adds to a hook's environment.
 pub const VARIABLES: &[VariableRow] = &[
-    VariableRow { name: "HOOKRUN_EVENT", about: "the event's canonical name" },
-    VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
-    VariableRow { name: "HOOKRUN_HOST", about: "the host: `native`, or a dialect" },
-    VariableRow { name: "HOOKRUN_SESSION_ID", about: "the context's `sessionId`" },
+    VariableRow {
+        name: "HOOKRUN_EVENT",
+        about: "the event's canonical name",
+    },
+    VariableRow {
+        name: "HOOKRUN_HOOK",
+        about: "the hook's name",
+    },
+    VariableRow {
+        name: "HOOKRUN_HOST",
+        about: "the host: `native`, or a dialect",
+    },
+    VariableRow {
+        name: "HOOKRUN_SESSION_ID",
+        about: "the context's `sessionId`",
+    },
     VariableRow {
         name: "HOOKRUN_PROJECT_DIR",
         about: "the project's root; for a hook of another folder of the project that one",
@@ -40,12 +52,18 @@ pub const VARIABLES: &[VariableRow] = &[
         name: "HOOKRUN_HOOK_DIR",
         about: "the folder of the script, or of the hookrun.toml that names the hook",
     },
-    VariableRow { name: "HOOKRUN_TIMEOUT_MS", about: "how long the hook may run" },
+    VariableRow {
+        name: "HOOKRUN_TIMEOUT_MS",
+        about: "how long the hook may run",
+    },
     VariableRow {
         name: "HOOKRUN_STATE_DIR",
         about: "a private folder for each session and hook name",
     },
-    VariableRow { name: "HOOKRUN_HAS_UI", about: "1 if `hookrun ui` can ask a person now, else 0" },
+    VariableRow {
+        name: "HOOKRUN_HAS_UI",
+        about: "1 if `hookrun ui` can ask a person now, else 0",
+    },
     VariableRow {
         name: "HOOKRUN_SOCKET",
         about: "how `hookrun ui` and `hookrun send` reach the host, if there is a way",
@@ -54,14 +72,26 @@ pub const VARIABLES: &[VariableRow] = &[
         name: "HOOKRUN_DEPTH",
         about: "how many runs of hookrun it is inside of; `run` blocks beyond 8",
     },
-    VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
-    VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
-    VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
+    VariableRow {
+        name: "HOOKRUN_TOOL_NAME",
+        about: "the context's `toolName`",
+    },
+    VariableRow {
+        name: "HOOKRUN_ACTION_KIND",
+        about: "`action.kind`: shell, read, write, …",
+    },
+    VariableRow {
+        name: "HOOKRUN_ACTION_COMMAND",
+        about: "`action.command`",
+    },
     VariableRow {
         name: "HOOKRUN_ACTION_PROGRAMS",
         about: "the base names of the programs in `action.commands`, one a line; `?` where only a run can tell, and if the command line is uncertain",
     },
-    VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
+    VariableRow {
+        name: "HOOKRUN_ACTION_PATHS",
+        about: "`action.paths`, one a line",
+    },
     VariableRow {
         name: "HOOKRUN_ACTION_RESOLVED",
         about: "`action.resolved`: the same paths, absolute and with links followed, one a line",
@@ -70,7 +100,10 @@ pub const VARIABLES: &[VariableRow] = &[
         name: "HOOKRUN_CHANGES",
         about: "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted, `R` the old path of a rename), a tab and the path",
     },
-    VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
+    VariableRow {
+        name: "HOOKRUN_PROMPT",
+        about: "the context's `prompt`",
+    },
     VariableRow {
         name: "HOOKRUN_RUN_ID",
         about: "the mark by which stray processes of a run are found",
@@ -142,7 +175,9 @@ impl Surroundings {
 
     /// Where an event that is decided now belongs in a distributed trace.
     pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         let unique = format!("{} {}", self.run_id, now.as_nanos());
         let session = event.context().string("sessionId");
         TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
@@ -151,8 +186,15 @@ impl Surroundings {
     /// The folder that relative paths in this event start from.
     pub fn place(&self, event: &Event) -> PathBase {
         let named = event.context().string("cwd").unwrap_or_default();
-        let cwd = if named.is_empty() { self.cwd.clone() } else { self.cwd.join(named) };
-        PathBase { cwd, project: self.project.clone() }
+        let cwd = if named.is_empty() {
+            self.cwd.clone()
+        } else {
+            self.cwd.join(named)
+        };
+        PathBase {
+            cwd,
+            project: self.project.clone(),
+        }
     }
 }
 
@@ -162,7 +204,10 @@ pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
 ) -> (Option<PathBuf>, Option<String>) {
-    let usual = surroundings.variables.as_ref().map(|_| surroundings.cwd.clone());
+    let usual = surroundings
+        .variables
+        .as_ref()
+        .map(|_| surroundings.cwd.clone());
     let Some(named) = event.context().string("cwd").filter(|cwd| !cwd.is_empty()) else {
         return (usual, None);
     };
@@ -171,7 +216,12 @@ pub(super) fn working_directory(
         Ok(meta) if meta.is_dir() => (Some(path), None),
         _ => {
             let own = surroundings.cwd.display();
-            (usual, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))
+            (
+                usual,
+                Some(format!(
+                    "its `cwd` {named} is not a folder; it ran in {own}"
+                )),
+            )
         }
     }
 }
@@ -192,7 +242,10 @@ impl EventVariables {
     }
 
     pub(super) fn session(&self) -> Option<&str> {
-        let fact = self.0.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+        let fact = self
+            .0
+            .iter()
+            .find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
         fact.map(|(_, id)| id.as_str())
     }
 }
@@ -202,7 +255,10 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     let mut facts = vec![
         ("HOOKRUN_EVENT", event.spec().name.to_string()),
         ("HOOKRUN_HOST", event.host().to_string()),
-        ("HOOKRUN_PROJECT_DIR", surroundings.project.to_string_lossy().into_owned()),
+        (
+            "HOOKRUN_PROJECT_DIR",
+            surroundings.project.to_string_lossy().into_owned(),
+        ),
     ];
     let mut fact = |name, value: Option<String>| {
         if let Some(value) = value {
@@ -219,18 +275,31 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
         false => (!texts.is_empty()).then(|| texts.join("\n")),
     };
     let line = |PathChange { status, path }: &PathChange| format!("{status}\t{path}");
-    fact("HOOKRUN_CHANGES", list(&event.changes().iter().map(line).collect::<Vec<_>>()));
+    fact(
+        "HOOKRUN_CHANGES",
+        list(&event.changes().iter().map(line).collect::<Vec<_>>()),
+    );
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
         // Values that will be left out are not copied.
         let fits = |text: &String| text.len() <= LONGEST_VARIABLE_BYTES;
         let command = action.command.as_ref();
-        let command = command.map(|text| if fits(text) { text.clone() } else { "\0".to_string() });
+        let command = command.map(|text| {
+            if fits(text) {
+                text.clone()
+            } else {
+                "\0".to_string()
+            }
+        });
         fact("HOOKRUN_ACTION_COMMAND", command);
         fact("HOOKRUN_ACTION_PROGRAMS", list(&programs(action)));
         fact("HOOKRUN_ACTION_PATHS", list(&action.paths));
         let is_whole = event.links().is_none_or(|links| links.is_whole);
-        let resolved = if is_whole { list(&action.resolved) } else { left_out() };
+        let resolved = if is_whole {
+            list(&action.resolved)
+        } else {
+            left_out()
+        };
         fact("HOOKRUN_ACTION_RESOLVED", resolved);
     }
     facts
@@ -240,7 +309,10 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
 fn programs(action: &Action) -> Vec<String> {
     let names = action.line.commands.iter().map(|command| command.name());
     let doubt = action.line.doubt.iter().map(|_| None);
-    names.chain(doubt).map(|name| name.unwrap_or("?").to_string()).collect()
+    names
+        .chain(doubt)
+        .map(|name| name.unwrap_or("?").to_string())
+        .collect()
 }
 
 pub(super) fn variables<'h>(
@@ -252,15 +324,22 @@ pub(super) fn variables<'h>(
 ) -> Vec<(&'h str, String)> {
     let timeout = hook.timeout(spec);
     let depth = surroundings.depth.saturating_add(1);
-    let mut variables =
-        vec![("HOOKRUN_HOOK", hook.name.clone()), ("HOOKRUN_DEPTH", depth.to_string())];
+    let mut variables = vec![
+        ("HOOKRUN_HOOK", hook.name.clone()),
+        ("HOOKRUN_DEPTH", depth.to_string()),
+    ];
     if timeout < Duration::MAX && hook.lives == Lives::Event {
         variables.push(("HOOKRUN_TIMEOUT_MS", timeout.as_millis().to_string()));
     }
     if hook.background == Background::Kill && hook.containment != Containment::Group {
         variables.push(("HOOKRUN_RUN_ID", mark.to_string()));
     }
-    if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
+    if let Some(folder) = hook
+        .source
+        .file
+        .parent()
+        .filter(|folder| folder.is_absolute())
+    {
         let folder = folder.to_string_lossy().into_owned();
         variables.push(("HOOKRUN_HOOK_DIR", folder));
     }
@@ -305,7 +384,9 @@ pub(super) fn whole(
     is_gate: bool,
     variables: &[(&str, String)],
 ) -> Result<(), StartError> {
-    let left_out = variables.iter().find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
+    let left_out = variables
+        .iter()
+        .find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
     match left_out {
         Some((_, names)) if is_gate && !hook.reads_stdin && hook.convention.is_none() => {
             let problem = format!(
@@ -358,7 +439,10 @@ pub(super) fn ways_to_ask(
 /// or only look like ours.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
-    let ours = inherited.iter().map(String::as_str).filter(|name| name.starts_with("HOOKRUN_"));
+    let ours = inherited
+        .iter()
+        .map(String::as_str)
+        .filter(|name| name.starts_with("HOOKRUN_"));
     ours.filter(|name| !is_set(name)).collect()
 }
 
@@ -388,12 +472,19 @@ pub(super) fn sandbox(
     let root = hook.root.as_deref().unwrap_or(&surroundings.project);
     let (mut rules, notes) = SandboxRules::find(sandbox, root, home);
     let interpreter = command::interpreter_of(&program.path);
-    let interpreter = interpreter.as_deref().and_then(|line| line.split_whitespace().next());
-    for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {
+    let interpreter = interpreter
+        .as_deref()
+        .and_then(|line| line.split_whitespace().next());
+    for file in [Some(program.path.as_path()), interpreter.map(Path::new)]
+        .into_iter()
+        .flatten()
+    {
         rules = rules.with_readable(file);
     }
     rules.sockets |= variables.iter().any(|(name, _)| *name == "HOOKRUN_SOCKET");
-    let state = variables.iter().find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
+    let state = variables
+        .iter()
+        .find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
         let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();

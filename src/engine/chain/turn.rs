@@ -33,9 +33,18 @@ impl HookTurn {
     pub(super) fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
         let EventPart { number, call, id } = &self.part;
         let is_whole = call.is_none() && id.is_none();
-        let given = GivenPart { event: seen, part: *number, id: id.as_deref() };
+        let given = GivenPart {
+            event: seen,
+            part: *number,
+            id: id.as_deref(),
+        };
         let given = Some(given).filter(|_| !is_whole);
-        Permit { spec: seen.spec(), hook: &self.hook, given, about: Some(seen) }
+        Permit {
+            spec: seen.spec(),
+            hook: &self.hook,
+            given,
+            about: Some(seen),
+        }
     }
 }
 
@@ -48,7 +57,10 @@ pub(super) fn add_notes(
     traces: &mut [Trace],
 ) {
     let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
-    let own = hooks.iter().zip(traces).filter(|(hook, _)| !hook.handler.is_function());
+    let own = hooks
+        .iter()
+        .zip(traces)
+        .filter(|(hook, _)| !hook.handler.is_function());
     for (hook, trace) in own {
         trace.notes.extend(cwd.clone());
         if is_cut && hook.matcher.needs_paths() {

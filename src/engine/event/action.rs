@@ -67,7 +67,13 @@ pub(crate) struct GuessedCommand {
 impl Action {
     fn new(kind: ActionKind, paths: Vec<String>) -> Action {
         let (command, line) = (None, CommandLine::default());
-        Action { kind, command, line, paths, resolved: Vec::new() }
+        Action {
+            kind,
+            command,
+            line,
+            paths,
+            resolved: Vec::new(),
+        }
     }
 
     /// Reads the `action` that a host gave. What its command line runs is read here, whatever the
@@ -111,22 +117,43 @@ impl Action {
         let line = command.as_deref().map(shell::read).unwrap_or_default();
         paths.extend(LinePaths::read(&line).in_folders(&[]));
         let paths = distinct(paths);
-        Ok(Action { kind, command, line, paths, resolved })
+        Ok(Action {
+            kind,
+            command,
+            line,
+            paths,
+            resolved,
+        })
     }
 
     /// The JSON text of the action that a host gave, with what was found out since. What else the
     /// host said stays.
     pub(super) fn completed(&self, raw: &str) -> String {
         let found = [
-            ("commands", json_text(&self.line.commands), self.line.commands.is_empty()),
-            ("uncertain", json_text(&self.line.doubt), self.line.doubt.is_none()),
+            (
+                "commands",
+                json_text(&self.line.commands),
+                self.line.commands.is_empty(),
+            ),
+            (
+                "uncertain",
+                json_text(&self.line.doubt),
+                self.line.doubt.is_none(),
+            ),
             ("paths", json_text(&self.paths), self.paths.is_empty()),
-            ("resolved", json_text(&self.resolved), self.resolved.is_empty()),
+            (
+                "resolved",
+                json_text(&self.resolved),
+                self.resolved.is_empty(),
+            ),
         ];
         let given = entries_but(raw, &found.each_ref().map(|(key, ..)| *key));
         let found = found.iter().filter(|(.., is_empty)| !is_empty);
         let found = found.map(|(key, value, _)| format!("\"{key}\":{value}"));
-        format!("{{{}}}", given.into_iter().chain(found).collect::<Vec<_>>().join(","))
+        format!(
+            "{{{}}}",
+            given.into_iter().chain(found).collect::<Vec<_>>().join(",")
+        )
     }
 
     /// The JSON text of an action without its commands, which are read again from its command line.
@@ -147,7 +174,9 @@ impl Action {
         let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
         let Some(kind) = kind else { return Ok(None) };
         let mut calls = calls.into_iter();
-        let whole = calls.next().unwrap_or_else(|| Action::new(kind, Vec::new()));
+        let whole = calls
+            .next()
+            .unwrap_or_else(|| Action::new(kind, Vec::new()));
         Ok(Some(whole.with_calls(calls)))
     }
 
@@ -158,11 +187,17 @@ impl Action {
 
     /// The action of one call.
     fn of_call(tool_input: &ToolInput<'_>) -> Action {
-        let ToolInput { kind, raw: input, .. } = *tool_input;
+        let ToolInput {
+            kind, raw: input, ..
+        } = *tool_input;
         let mut commands = commands::find_commands(tool_input);
         let named = NamedPaths::read(kind, input);
         let is_shell = kind == ActionKind::Shell;
-        let patched = if is_shell { Vec::new() } else { patch::in_input(tool_input) };
+        let patched = if is_shell {
+            Vec::new()
+        } else {
+            patch::in_input(tool_input)
+        };
         if kind == ActionKind::Edit && !patched.is_empty() {
             commands.clear();
         }
@@ -177,7 +212,11 @@ impl Action {
         }
         action.line = shell::read_all(&commands);
         // A single command is not copied: it may be large.
-        let only = if commands.len() == 1 { commands.pop() } else { None };
+        let only = if commands.len() == 1 {
+            commands.pop()
+        } else {
+            None
+        };
         action.command = Some(only.unwrap_or_else(|| commands.join("\n")));
         let mut of_line = LinePaths::read(&action.line);
         of_line.files.splice(0..0, action.patch());
@@ -199,7 +238,11 @@ impl Action {
         }
         // What is outside of the calls is still the input of an unknown tool.
         let known = whole.command.as_deref().unwrap_or_default();
-        match self.command.as_ref().is_none_or(|text| text.lines().all(|one| known.contains(one))) {
+        match self
+            .command
+            .as_ref()
+            .is_none_or(|text| text.lines().all(|one| known.contains(one)))
+        {
             true => whole.paths.extend(self.paths),
             false => {
                 kinds.push(ActionKind::Shell);
@@ -207,7 +250,11 @@ impl Action {
             }
         }
         whole.paths = distinct(whole.paths);
-        whole.kind = GRAVEST.iter().copied().find(|one| kinds.contains(one)).unwrap_or(whole.kind);
+        whole.kind = GRAVEST
+            .iter()
+            .copied()
+            .find(|one| kinds.contains(one))
+            .unwrap_or(whole.kind);
         whole
     }
 
@@ -230,7 +277,11 @@ impl Action {
         let files = self.patch();
         match files.is_empty() {
             true => files,
-            false => LinePaths { files, ..LinePaths::read(&self.line) }.in_folders(&[]),
+            false => LinePaths {
+                files,
+                ..LinePaths::read(&self.line)
+            }
+            .in_folders(&[]),
         }
     }
 
@@ -246,16 +297,23 @@ impl Action {
     pub(crate) fn guessed_paths(&self, context: &Context) -> Guesses {
         let name = context.string("toolName");
         let kind = name.as_deref().map_or(self.kind, ActionKind::of_tool);
-        let Some(input) = context.raw("toolInput").map(opened) else { return Guesses::default() };
+        let Some(input) = context.raw("toolInput").map(opened) else {
+            return Guesses::default();
+        };
         let named = NamedPaths::read(kind, &input);
         Guesses::read(kind, name.as_deref().unwrap_or_default(), &input, &named)
     }
 
     /// The other texts of a shell's input that it may run.
     pub(super) fn guessed_commands(&self, context: &Context) -> Vec<GuessedCommand> {
-        let input = context.raw("toolInput").filter(|_| self.kind == ActionKind::Shell);
+        let input = context
+            .raw("toolInput")
+            .filter(|_| self.kind == ActionKind::Shell);
         let texts = input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)));
-        let guess = |text: String| GuessedCommand { line: shell::read(&text), text };
+        let guess = |text: String| GuessedCommand {
+            line: shell::read(&text),
+            text,
+        };
         texts.into_iter().map(guess).collect()
     }
 
@@ -302,14 +360,18 @@ impl PathChange {
         };
         let list = elements(changes).ok_or_else(|| wrong("it is not a list"))?;
         let all: Option<Vec<PathChange>> = list.iter().map(|one| Self::read(one.get())).collect();
-        all.map(Some).ok_or_else(|| wrong("one of them has no `path`"))
+        all.map(Some)
+            .ok_or_else(|| wrong("one of them has no `path`"))
     }
 
     fn read(raw: &str) -> Option<PathChange> {
         let path = string_text(raw).or_else(|| string_text(child(raw, "path")?))?;
         let is_known = |text: &String| text.starts_with(|c: char| c.is_ascii_uppercase());
         let status = child(raw, "status").and_then(string_text).filter(is_known);
-        Some(PathChange { status: status.unwrap_or_else(|| "?".to_string()), path })
+        Some(PathChange {
+            status: status.unwrap_or_else(|| "?".to_string()),
+            path,
+        })
     }
 }
 
@@ -319,17 +381,25 @@ fn each_call(
     context: &Context,
     mut visit: impl FnMut(ToolInput<'_>),
 ) -> Result<Option<ActionKind>, ContextError> {
-    let Some(name) = context.raw("toolName") else { return Ok(None) };
+    let Some(name) = context.raw("toolName") else {
+        return Ok(None);
+    };
     let name = string_text(name).ok_or_else(|| ContextError::Field {
         field: "toolName".to_string(),
         problem: "it is not a string".to_string(),
     })?;
     let kind = ActionKind::of_tool(&name);
-    let Some(input) = context.raw("toolInput").map(opened) else { return Ok(Some(kind)) };
+    let Some(input) = context.raw("toolInput").map(opened) else {
+        return Ok(Some(kind));
+    };
     visit(ToolInput::read(kind, &input, "toolInput")?);
     if kind == ActionKind::Other {
         for call in calls::find(&input)? {
-            visit(ToolInput::read(call.kind, &opened(call.input), &call.place)?);
+            visit(ToolInput::read(
+                call.kind,
+                &opened(call.input),
+                &call.place,
+            )?);
         }
     }
     Ok(Some(kind))
@@ -346,7 +416,8 @@ fn distinct(mut paths: Vec<String>) -> Vec<String> {
 fn entries_but(raw: &str, keys: &[&str]) -> Vec<String> {
     let entries = raw_entries(raw).into_iter();
     let kept = entries.filter(|(key, _)| !keys.contains(&key_text(key).as_ref()));
-    kept.map(|(key, value)| format!("{}:{}", key.get(), value.get())).collect()
+    kept.map(|(key, value)| format!("{}:{}", key.get(), value.get()))
+        .collect()
 }
 
 fn json_text(value: &impl Serialize) -> String {

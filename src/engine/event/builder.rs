@@ -31,10 +31,18 @@ pub enum BuildError {
         "`{event}` carries no `{key}`{}",
         match .nearest { Some(near) => format!("; did you mean `{near}`?"), None => String::new() }
     )]
-    UnknownKey { event: String, key: String, nearest: Option<String> },
+    UnknownKey {
+        event: String,
+        key: String,
+        nearest: Option<String>,
+    },
     /// The value of a key has another type.
     #[error("`{key}` of `{event}` must be a JSON {kind}")]
-    WrongKind { event: String, key: String, kind: &'static str },
+    WrongKind {
+        event: String,
+        key: String,
+        kind: &'static str,
+    },
     /// The context cannot be one of this event.
     #[error(transparent)]
     Context(#[from] ContextError),
@@ -70,7 +78,11 @@ impl Event {
 
     /// A builder for an event that a team has declared.
     pub fn of(spec: Arc<EventSpec>) -> EventBuilder {
-        EventBuilder { spec: Ok(spec), host: NATIVE.into(), fields: Vec::new() }
+        EventBuilder {
+            spec: Ok(spec),
+            host: NATIVE.into(),
+            fields: Vec::new(),
+        }
     }
 
     /// An event of the built-in catalog from the text of its context. Keys that the event does
@@ -85,7 +97,9 @@ impl Event {
 
     /// `session.start`: a session begins, with this model.
     pub fn session_start(session: &str, model: &str) -> EventBuilder {
-        Event::builder("session.start").session(session).with("model", model)
+        Event::builder("session.start")
+            .session(session)
+            .with("model", model)
     }
 
     /// `prompt.submit` (loom's `user.prompt.submit`): the user has sent a prompt.
@@ -95,33 +109,45 @@ impl Event {
 
     /// `tool.pre`: a tool is about to run.
     pub fn tool_pre(tool: &str, input: Value) -> EventBuilder {
-        Event::builder("tool.pre").with("toolName", tool).with("toolInput", input)
+        Event::builder("tool.pre")
+            .with("toolName", tool)
+            .with("toolInput", input)
     }
 
     /// `tool.post`: a tool has run, with this result.
     pub fn tool_post(tool: &str, input: Value, result: impl Into<Value>) -> EventBuilder {
-        let builder = Event::builder("tool.post").with("toolName", tool).with("toolInput", input);
+        let builder = Event::builder("tool.post")
+            .with("toolName", tool)
+            .with("toolInput", input);
         builder.with("result", result).with("isError", false)
     }
 
     /// `model.pre`: a request with so many messages is about to go to the model.
     pub fn model_pre(model: &str, messages: usize) -> EventBuilder {
-        Event::builder("model.pre").with("model", model).with("messageCount", messages)
+        Event::builder("model.pre")
+            .with("model", model)
+            .with("messageCount", messages)
     }
 
     /// `model.post`: the model has answered, and stopped for this reason.
     pub fn model_post(model: &str, stop_reason: &str) -> EventBuilder {
-        Event::builder("model.post").with("model", model).with("stopReason", stop_reason)
+        Event::builder("model.post")
+            .with("model", model)
+            .with("stopReason", stop_reason)
     }
 
     /// `session.end`: the session is over, for this reason.
     pub fn session_end(session: &str, reason: &str) -> EventBuilder {
-        Event::builder("session.end").session(session).with("reason", reason)
+        Event::builder("session.end")
+            .session(session)
+            .with("reason", reason)
     }
 
     /// `error`: the run has failed beyond repair.
     pub fn error(code: &str, message: &str) -> EventBuilder {
-        Event::builder("error").with("code", code).with("message", message)
+        Event::builder("error")
+            .with("code", code)
+            .with("message", message)
     }
 }
 
@@ -173,7 +199,8 @@ impl EventBuilder {
             check(&spec, key, value)?;
         }
         let place = |key: &str| spec.context.iter().position(|known| known.name == key);
-        self.fields.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
+        self.fields
+            .sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
         let mut context = Context::parse("{}")?;
         for (key, value) in &self.fields {
             context.set(key, value);
@@ -191,11 +218,19 @@ fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), BuildError> {
     let Some(known) = spec.context.iter().find(|known| known.name == key) else {
         let names = spec.context.iter().map(|known| known.name.as_ref());
         let nearest = spelling::nearest(key, names).map(str::to_string);
-        return Err(BuildError::UnknownKey { event, key: key.to_string(), nearest });
+        return Err(BuildError::UnknownKey {
+            event,
+            key: key.to_string(),
+            nearest,
+        });
     };
     if !known.kind.fits(value) {
         let kind = known.kind.name();
-        return Err(BuildError::WrongKind { event, key: key.to_string(), kind });
+        return Err(BuildError::WrongKind {
+            event,
+            key: key.to_string(),
+            kind,
+        });
     }
     Ok(())
 }
@@ -209,7 +244,10 @@ mod tests {
     #[test]
     fn parts_come_in_the_order_of_the_catalog() {
         let wanted = r#"{"event":"tool.pre","turnIndex":2,"toolName":"note","toolInput":{"x":1},"action":{"kind":"other"}}"#;
-        let event = Event::tool_pre("note", json!({ "x": 1 })).turn(2).build().unwrap();
+        let event = Event::tool_pre("note", json!({ "x": 1 }))
+            .turn(2)
+            .build()
+            .unwrap();
         assert_eq!(event.context().to_json(), wanted.as_bytes());
         for builder in [
             Event::session_start("s", "m"),
@@ -239,7 +277,13 @@ mod tests {
         );
         assert!(problem(Event::tool_pre("bash", json!("ls"))).contains("must be a JSON object"));
         assert!(problem(pre().with("action", json!({}))).contains("kind"));
-        assert!(pre().with("raw", json!({ "any": 1 })).host("mine").build().is_ok());
+        assert!(
+            pre()
+                .with("raw", json!({ "any": 1 }))
+                .host("mine")
+                .build()
+                .is_ok()
+        );
         assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
         assert!(Event::from_json("tool.pre", "[]").is_err());
         assert!(problem(Event::builder("tool.pre")).contains("`toolName` is missing"));

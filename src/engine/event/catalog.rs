@@ -29,8 +29,14 @@ use row::{EventRow, OBSERVER};
 pub static EVENTS: &[EventSpec] = &TABLE;
 
 /// The parts of the table, one file each.
-const PARTS: &[&[EventRow]] =
-    &[session::ROWS, agent::ROWS, model::ROWS, tool::ROWS, gateway::ROWS, git::ROWS];
+const PARTS: &[&[EventRow]] = &[
+    session::ROWS,
+    agent::ROWS,
+    model::ROWS,
+    tool::ROWS,
+    gateway::ROWS,
+    git::ROWS,
+];
 
 // The parts are joined when hookrun is built, so that the table costs nothing at start.
 static TABLE: [EventSpec; count()] = join();
@@ -94,7 +100,9 @@ pub struct UnknownEvent {
 impl Catalog {
     /// The catalog with `own` events in addition to the built-in ones.
     pub fn with(own: Vec<EventSpec>) -> Catalog {
-        Catalog { own: own.into_iter().map(Arc::new).collect() }
+        Catalog {
+            own: own.into_iter().map(Arc::new).collect(),
+        }
     }
 
     /// The same with the own event `name` as a gate that a failure blocks.
@@ -118,28 +126,46 @@ impl Catalog {
     /// # Errors
     /// When nothing has this name; the error has the nearest name or alias, if one is near.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
-        if let Some(own) = self.own.iter().find(|spec| spec.name.eq_ignore_ascii_case(name)) {
+        if let Some(own) = self
+            .own
+            .iter()
+            .find(|spec| spec.name.eq_ignore_ascii_case(name))
+        {
             return Ok(Arc::clone(own));
         }
         if let Some(spec) = find(name) {
             return Ok(Arc::new(spec.clone()));
         }
         if let Some(asked) = command::name_of(name) {
-            let names = self.own.iter().filter_map(|spec| command::name_of(&spec.name));
+            let names = self
+                .own
+                .iter()
+                .filter_map(|spec| command::name_of(&spec.name));
             let nearest = spelling::nearest(asked, names);
             let nearest = nearest.map(|near| format!("{}{near}", command::PREFIX));
-            return Err(UnknownEvent { name: name.to_string(), nearest });
+            return Err(UnknownEvent {
+                name: name.to_string(),
+                nearest,
+            });
         }
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
         // `pre-tool` is our `tool.pre`, and not the event of a host with nearly that name.
-        let turned = self.iter().map(|spec| spec.name.as_ref()).find(|canonical| {
-            let turned: String = canonical.rsplit('.').collect();
-            spelling::plain(&turned) == spelling::plain(name)
-        });
-        let nearest = turned.or_else(|| spelling::nearest(name, names)).map(str::to_string);
-        Err(UnknownEvent { name: name.to_string(), nearest })
+        let turned = self
+            .iter()
+            .map(|spec| spec.name.as_ref())
+            .find(|canonical| {
+                let turned: String = canonical.rsplit('.').collect();
+                spelling::plain(&turned) == spelling::plain(name)
+            });
+        let nearest = turned
+            .or_else(|| spelling::nearest(name, names))
+            .map(str::to_string);
+        Err(UnknownEvent {
+            name: name.to_string(),
+            nearest,
+        })
     }
 }
 

@@ -55,7 +55,11 @@ pub enum ContextError {
     Slip { found: String, meant: String },
     /// A key is missing without which no guard could tell what is about to happen.
     #[error("`{key}` is missing, and guards of `{event}` look at it; {}", missing(key, .found))]
-    Missing { event: String, key: String, found: Vec<String> },
+    Missing {
+        event: String,
+        key: String,
+        found: Vec<String>,
+    },
     /// A field that hookrun itself must read has the wrong shape.
     #[error("`{field}` cannot be read: {problem}")]
     Field { field: String, problem: String },
@@ -125,8 +129,9 @@ impl Context {
         if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
             return Err(ContextError::Trailing);
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|error| ContextError::NotUtf8 { offset: error.utf8_error().valid_up_to() })?;
+        let text = String::from_utf8(bytes).map_err(|error| ContextError::NotUtf8 {
+            offset: error.utf8_error().valid_up_to(),
+        })?;
         Self::index(text)
     }
 
@@ -155,11 +160,18 @@ impl Context {
             }
             let start = raw.get().as_ptr() as usize - base;
             let value = ContextSlot::Kept(start..start + raw.get().len());
-            fields.push(Field { key: key.into_owned(), value });
+            fields.push(Field {
+                key: key.into_owned(),
+                value,
+            });
         }
         let start = document.as_ptr() as usize - base;
         let document = Some(start..start + document.len());
-        Ok(Context { text: Arc::new(text), fields, document })
+        Ok(Context {
+            text: Arc::new(text),
+            fields,
+            document,
+        })
     }
 
     /// The keys, in order.
@@ -169,14 +181,19 @@ impl Context {
 
     /// The JSON text of a top-level value.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.fields.iter().find(|field| field.key == key).map(|field| self.slot(&field.value))
+        self.fields
+            .iter()
+            .find(|field| field.key == key)
+            .map(|field| self.slot(&field.value))
     }
 
     /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
     /// A key with dots in it is found only if the path leads nowhere: it must not hide what the path
     /// leads to.
     pub fn lookup(&self, path: &str) -> Option<&str> {
-        let nested = path.split_once('.').and_then(|(first, rest)| descend(self.raw(first)?, rest));
+        let nested = path
+            .split_once('.')
+            .and_then(|(first, rest)| descend(self.raw(first)?, rest));
         nested.or_else(|| self.raw(path))
     }
 
@@ -186,7 +203,9 @@ impl Context {
         if let Some(list) = elements(raw) {
             return Some((0..list.len()).map(|index| index.to_string()).collect());
         }
-        let keys = raw_entries(raw).into_iter().map(|(key, _)| key_text(key).into_owned());
+        let keys = raw_entries(raw)
+            .into_iter()
+            .map(|(key, _)| key_text(key).into_owned());
         raw.starts_with('{').then(|| keys.collect())
     }
 
@@ -209,10 +228,12 @@ impl Context {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
-        serde_json::from_str(raw).map(Some).map_err(|error| ContextError::Field {
-            field: key.to_string(),
-            problem: error.to_string(),
-        })
+        serde_json::from_str(raw)
+            .map(Some)
+            .map_err(|error| ContextError::Field {
+                field: key.to_string(),
+                problem: error.to_string(),
+            })
     }
 
     /// Sets a field; a new one goes to the end.
@@ -224,17 +245,30 @@ impl Context {
     pub(crate) fn set_first(&mut self, key: &str, value: &Value) {
         let value = ContextSlot::Set(Arc::new(value.to_string()));
         self.document = None;
-        self.fields.insert(0, Field { key: key.to_string(), value });
+        self.fields.insert(
+            0,
+            Field {
+                key: key.to_string(),
+                value,
+            },
+        );
     }
 
     /// A context without any fields.
     pub(crate) fn empty() -> Context {
-        Context { text: Arc::default(), fields: Vec::new(), document: None }
+        Context {
+            text: Arc::default(),
+            fields: Vec::new(),
+            document: None,
+        }
     }
 
     /// A context without any fields, which may [take](Context::take) those of this one.
     pub(crate) fn beside(&self) -> Context {
-        Context { text: Arc::clone(&self.text), ..Context::empty() }
+        Context {
+            text: Arc::clone(&self.text),
+            ..Context::empty()
+        }
     }
 
     /// Sets a field to a JSON text.
@@ -252,7 +286,11 @@ impl Context {
 
     /// Sets a field to all of the context that this one was made from, or is, as it came.
     pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
-        match from.document.clone().filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
+        match from
+            .document
+            .clone()
+            .filter(|_| Arc::ptr_eq(&self.text, &from.text))
+        {
             Some(document) => self.put(key, ContextSlot::Kept(document)),
             None => {
                 let json = String::from_utf8(from.to_json()).unwrap_or_default();
@@ -265,7 +303,10 @@ impl Context {
         self.document = None;
         match self.fields.iter_mut().find(|field| field.key == key) {
             Some(field) => field.value = value,
-            None => self.fields.push(Field { key: key.to_string(), value }),
+            None => self.fields.push(Field {
+                key: key.to_string(),
+                value,
+            }),
         }
     }
 
@@ -285,7 +326,10 @@ impl Context {
 
     /// The length of all its values, at most.
     pub(crate) fn length(&self) -> usize {
-        self.fields.iter().map(|field| self.slot(&field.value).len()).sum()
+        self.fields
+            .iter()
+            .map(|field| self.slot(&field.value).len())
+            .sum()
     }
 
     /// The context as one compact JSON document.
@@ -301,7 +345,9 @@ impl Context {
 
     /// The key and the JSON text of the field at this place.
     pub(super) fn field(&self, place: usize) -> Option<(&str, &str)> {
-        self.fields.get(place).map(|field| (field.key.as_str(), self.slot(&field.value)))
+        self.fields
+            .get(place)
+            .map(|field| (field.key.as_str(), self.slot(&field.value)))
     }
 
     fn slot<'a>(&'a self, slot: &'a ContextSlot) -> &'a str {
@@ -345,7 +391,10 @@ mod tests {
     fn a_lone_surrogate_hides_nothing_else() {
         let text = r#"{"a":"rm \ud800 -rf \u00e9","b":{"\ud800":1,"path":".env","\u0061":2}}"#;
         let context = Context::parse(text).unwrap();
-        assert_eq!(context.string("a").as_deref(), Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}"));
+        assert_eq!(
+            context.string("a").as_deref(),
+            Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}")
+        );
         assert_eq!(context.text("b.path").as_deref(), Some(".env"));
         assert_eq!(context.text("b.a").as_deref(), Some("2"));
         assert_eq!(json(&context), text);
@@ -385,8 +434,14 @@ mod tests {
         ] {
             assert_eq!(Context::parse(text).unwrap_err(), error, "{text}");
         }
-        assert!(matches!(Context::parse("{\"a\":tru}"), Err(ContextError::Syntax(_))));
+        assert!(matches!(
+            Context::parse("{\"a\":tru}"),
+            Err(ContextError::Syntax(_))
+        ));
         let bytes = b"{\"a\":\"\xff\"}".to_vec();
-        assert_eq!(Context::from_bytes(bytes).unwrap_err(), ContextError::NotUtf8 { offset: 6 });
+        assert_eq!(
+            Context::from_bytes(bytes).unwrap_err(),
+            ContextError::NotUtf8 { offset: 6 }
+        );
     }
 }

@@ -47,13 +47,21 @@ impl Scanner {
             return done;
         }
         while self.scanned < buffer.len() {
-            let step = if self.in_string { self.string(buffer) } else { self.structure(buffer) };
+            let step = if self.in_string {
+                self.string(buffer)
+            } else {
+                self.structure(buffer)
+            };
             if let Some(done) = step {
                 self.done = Some(done);
                 return done;
             }
         }
-        if self.depth > 0 { FrameState::Open } else { FrameState::Empty }
+        if self.depth > 0 {
+            FrameState::Open
+        } else {
+            FrameState::Empty
+        }
     }
 
     /// Skips to the end of a string, or of what has arrived of it.
@@ -109,7 +117,11 @@ mod tests {
         for cut in 0..document.len() {
             let mut scanner = Scanner::default();
             scanner.scan(&document[..cut]);
-            assert_eq!(scanner.scan(document), FrameState::Complete { end: 34 }, "cut at {cut}");
+            assert_eq!(
+                scanner.scan(document),
+                FrameState::Complete { end: 34 },
+                "cut at {cut}"
+            );
         }
     }
 

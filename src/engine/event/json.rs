@@ -42,12 +42,16 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
     if !inner.as_bytes().contains(&b'\\') {
         return Some(inner.to_string());
     }
-    serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
+    serde_json::Deserializer::from_str(raw)
+        .deserialize_bytes(Text)
+        .ok()
 }
 
 /// The value at `path` inside the JSON text `raw`.
 pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
-    let nested = path.split_once('.').and_then(|(first, rest)| descend(child(raw, first)?, rest));
+    let nested = path
+        .split_once('.')
+        .and_then(|(first, rest)| descend(child(raw, first)?, rest));
     nested.or_else(|| child(raw, path))
 }
 
@@ -57,12 +61,18 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
             let found = raw_entries(raw);
-            let (_, value) = found.into_iter().rev().find(|(name, _)| key_text(name) == key)?;
+            let (_, value) = found
+                .into_iter()
+                .rev()
+                .find(|(name, _)| key_text(name) == key)?;
             Some(value.get())
         }
         b'[' => {
             // `01` is no index, as it is none in JSON.
-            let index = key.parse::<usize>().ok().filter(|index| index.to_string() == key)?;
+            let index = key
+                .parse::<usize>()
+                .ok()
+                .filter(|index| index.to_string() == key)?;
             Some(elements(raw)?.get(index)?.get())
         }
         _ => None,
@@ -133,7 +143,11 @@ pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str
             b'{' | b'[' => {
                 let is_object = *byte == b'{';
                 let key = levels.last().map_or("", |level| level.key);
-                levels.push(Level { is_object, is_key_next: is_object, key });
+                levels.push(Level {
+                    is_object,
+                    is_key_next: is_object,
+                    key,
+                });
             }
             b'}' | b']' => drop(levels.pop()),
             b',' => {
@@ -179,13 +193,20 @@ where
 
 /// The entries of a JSON object, keys and values as text; none for anything else.
 pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
-    if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() }
+    if raw.starts_with('{') {
+        entries(raw).unwrap_or_default()
+    } else {
+        Vec::new()
+    }
 }
 
 /// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
 /// not hide the others.
 pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
-    let inner = raw.get().strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+    let inner = raw
+        .get()
+        .strip_prefix('"')
+        .and_then(|raw| raw.strip_suffix('"'));
     match inner {
         Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
         _ => Cow::Owned(string_text(raw.get()).unwrap_or_default()),

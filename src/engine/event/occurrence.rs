@@ -85,14 +85,20 @@ impl Event {
             return Err(ContextError::Slip { found, meant });
         }
         spec.check(&host, &context)?;
-        match context.raw("event").map(|raw| scalar_text(raw).unwrap_or_default()) {
+        match context
+            .raw("event")
+            .map(|raw| scalar_text(raw).unwrap_or_default())
+        {
             Some(name) if spec.name == name.as_str() => {}
             // The host's own name for it: hooks read ours.
             Some(name) if spec.is_called(&name) => {
                 context.set("event", &serde_json::Value::from(spec.name.as_ref()));
             }
             Some(name) => {
-                return Err(ContextError::OtherEvent { asked: spec.name.to_string(), found: name });
+                return Err(ContextError::OtherEvent {
+                    asked: spec.name.to_string(),
+                    found: name,
+                });
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
@@ -102,8 +108,16 @@ impl Event {
         } else {
             let _ = read.set(ReadFacts::of(&spec, context.clone())?);
         }
-        let facts = EventFacts { spec, host, given: context, read, links: None };
-        Ok(Event { facts: Arc::new(facts) })
+        let facts = EventFacts {
+            spec,
+            host,
+            given: context,
+            read,
+            links: None,
+        };
+        Ok(Event {
+            facts: Arc::new(facts),
+        })
     }
 
     /// The rules of this event.
@@ -148,10 +162,15 @@ impl Event {
     pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
         let facts = Arc::make_mut(&mut self.facts);
         facts.links = Some(links);
-        let ReadFacts { context, action, .. } = facts.read_mut();
+        let ReadFacts {
+            context, action, ..
+        } = facts.read_mut();
         if let Some(action) = action.as_mut().filter(|action| action.resolved.is_empty()) {
             action.resolved = resolved;
-            if let Some(raw) = context.raw("action").filter(|_| !action.resolved.is_empty()) {
+            if let Some(raw) = context
+                .raw("action")
+                .filter(|_| !action.resolved.is_empty())
+            {
                 context.set_raw("action", action.completed(raw));
             }
         }
@@ -200,7 +219,12 @@ impl ReadFacts {
         let gated = action.as_ref().filter(|_| spec.blocks);
         let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(&context));
         let changes = changes.ok().flatten().unwrap_or_default();
-        Ok(ReadFacts { context, action, guesses, changes })
+        Ok(ReadFacts {
+            context,
+            action,
+            guesses,
+            changes,
+        })
     }
 }
 
@@ -222,7 +246,10 @@ fn find_action(
         return Ok(Some(action));
     }
     let action = match Action::derive(context)? {
-        None => changes.map_err(ContextError::clone)?.as_deref().map(Action::writing),
+        None => changes
+            .map_err(ContextError::clone)?
+            .as_deref()
+            .map(Action::writing),
         derived => derived,
     };
     if let Some(action) = &action {

@@ -46,7 +46,13 @@ impl Payload {
 
 impl Pieces {
     pub(super) fn new(context: Context) -> Pieces {
-        Pieces { context, field: 0, done: 0, compact: Compact::default(), is_closed: false }
+        Pieces {
+            context,
+            field: 0,
+            done: 0,
+            compact: Compact::default(),
+            is_closed: false,
+        }
     }
 
     /// Adds the next piece to `out`; nothing after the last one.

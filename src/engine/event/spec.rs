@@ -38,7 +38,10 @@ impl EventSpec {
     /// Whether `name` is this event's name or one of its aliases, in any case.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
-            || self.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+            || self
+                .aliases
+                .iter()
+                .any(|alias| alias.eq_ignore_ascii_case(name))
     }
 
     /// The rewrite rule of `field`, if hooks may rewrite it.
@@ -68,7 +71,11 @@ impl EventSpec {
         // The catalog's other keys are as hosts have them.
         let is_declared_by_team = matches!(self.context, Cow::Owned(_));
         let is_required = |key: &ContextKey| self.required.contains(&key.name);
-        for key in self.context.iter().filter(|key| is_declared_by_team || is_required(key)) {
+        for key in self
+            .context
+            .iter()
+            .filter(|key| is_declared_by_team || is_required(key))
+        {
             match context.raw(&key.name).filter(|raw| *raw != "null") {
                 Some(raw) if !key.kind.fits_text(raw) => {
                     let (field, kind) = (key.name.to_string(), key.kind.name());

@@ -27,14 +27,19 @@ impl RunningCall {
     /// Its trace when it answered or was given up.
     pub(super) fn trace(&self, ending: Ending, now: Instant) -> Trace {
         let took = now.saturating_duration_since(self.started);
-        Trace { took, ..Trace::not_run(ending) }
+        Trace {
+            took,
+            ..Trace::not_run(ending)
+        }
     }
 
     /// Its trace when it was given up.
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
-            trace.notes.push("it was left running: nothing can end a function's thread".into());
+            trace
+                .notes
+                .push("it was left running: nothing can end a function's thread".into());
         }
         trace
     }
@@ -57,7 +62,12 @@ impl Answers {
         rustix::io::ioctl_fionbio(&reader, true)?;
         rustix::io::ioctl_fionbio(&writer, true)?;
         let (sender, answers) = channel();
-        Ok(Answers { answers, sender, reader: reader.into(), writer: Arc::new(writer.into()) })
+        Ok(Answers {
+            answers,
+            sender,
+            reader: reader.into(),
+            writer: Arc::new(writer.into()),
+        })
     }
 
     /// Readable when there is an answer.
@@ -67,7 +77,12 @@ impl Answers {
 
     pub(super) fn reply(&self, place: usize) -> FunctionReply {
         let (sender, writer) = (self.sender.clone(), Arc::clone(&self.writer));
-        FunctionReply { place, sender, writer, given: false }
+        FunctionReply {
+            place,
+            sender,
+            writer,
+            given: false,
+        }
     }
 
     /// The next available answer and the place of its hook.
@@ -106,7 +121,9 @@ impl FunctionReply {
 impl Drop for FunctionReply {
     fn drop(&mut self) {
         if !self.given {
-            self.send(Err("ended without an answer: its runtime is gone".to_string()));
+            self.send(Err(
+                "ended without an answer: its runtime is gone".to_string()
+            ));
         }
     }
 }

@@ -31,9 +31,15 @@ impl Cgroup {
         let own = own_group()?;
         let path = own.join(name);
         fs::create_dir(&path).map_err(|error| {
-            format!("no control group can be made below {}: {error}", own.display())
+            format!(
+                "no control group can be made below {}: {error}",
+                own.display()
+            )
         })?;
-        let group = Cgroup { path, is_over: false };
+        let group = Cgroup {
+            path,
+            is_over: false,
+        };
         // Linux 5.14. Without it a hook that forks could outrun us while we kill one process at a
         // time.
         if !group.path.join("cgroup.kill").exists() {
@@ -96,7 +102,10 @@ fn own_group() -> Result<PathBuf, String> {
     let mount = mounts.lines().find_map(|line| {
         // proc(5): the mount point is the fifth field; the file system follows ` - `.
         let (mount, system) = line.split_once(" - ")?;
-        system.starts_with("cgroup2 ").then(|| mount.split(' ').nth(4)).flatten()
+        system
+            .starts_with("cgroup2 ")
+            .then(|| mount.split(' ').nth(4))
+            .flatten()
     });
     let mount = mount.ok_or("control groups of version 2 are not mounted here")?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

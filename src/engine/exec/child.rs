@@ -84,8 +84,13 @@ impl Child {
         stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
-        let HookPipes { stdin, stdout, stderr, theirs, .. } =
-            HookPipes::take(job.pipes, job.stdin(stays_open))?;
+        let HookPipes {
+            stdin,
+            stdout,
+            stderr,
+            theirs,
+            ..
+        } = HookPipes::take(job.pipes, job.stdin(stays_open))?;
         let pid = start(theirs)?;
         let mut child = Child {
             pid,
@@ -101,7 +106,9 @@ impl Child {
         if job.lines.is_some() {
             child.feed();
         }
-        job.pipes.iter().for_each(|pipes| pipes.make_next(job.stdin(false)));
+        job.pipes
+            .iter()
+            .for_each(|pipes| pipes.make_next(job.stdin(false)));
         Ok(child)
     }
 
@@ -132,7 +139,9 @@ impl Child {
 
     /// Our ends of streams that the hook and all its children have closed.
     pub(super) fn spent(&mut self) -> impl Iterator<Item = OwnedFd> + use<> {
-        [self.stdout.spent.take(), self.stderr.spent.take()].into_iter().flatten()
+        [self.stdout.spent.take(), self.stderr.spent.take()]
+            .into_iter()
+            .flatten()
     }
 
     /// Writable when the hook can take more of the input that waits for it.
@@ -219,7 +228,9 @@ fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
 /// namespace: a container without a new session runs in the group that started it.
 pub(super) fn group_of(pid: Pid) -> Option<i32> {
     let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
-    nix::unistd::getpgid(Some(pid)).ok().map(nix::unistd::Pid::as_raw)
+    nix::unistd::getpgid(Some(pid))
+        .ok()
+        .map(nix::unistd::Pid::as_raw)
 }
 
 fn exit_of(status: &WaitIdStatus) -> Exit {
@@ -249,7 +260,10 @@ pub(super) fn become_program(program: &Program) -> io::Error {
 /// Runs a hook as our child, with our streams and in our group.
 pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
     let mut command = Command::new(&program.path);
-    command.arg0(&program.name).args(&program.arguments).status()
+    command
+        .arg0(&program.name)
+        .args(&program.arguments)
+        .status()
 }
 
 /// The main loop of a namespace's first process. It reaps orphans, so that the dead do not count as
@@ -276,7 +290,10 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
-    command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(reader)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let started = command.spawn()?;
     Ok((Pid::from_child(&started), writer.into()))
 }

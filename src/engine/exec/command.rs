@@ -48,7 +48,9 @@ impl KnownFolders {
     fn find(&self, file: &Path) -> io::Result<(PathBuf, Metadata)> {
         let mut path = file.to_path_buf();
         for _ in 0..FOLLOWED_LINKS {
-            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+                break;
+            };
             if folder.as_os_str().is_empty() || path.as_os_str().as_bytes().ends_with(b"/") {
                 break;
             }
@@ -99,7 +101,11 @@ pub fn resolve_among(
     match handler {
         Handler::File(file) => {
             let path = check(file, true, folders)?;
-            Ok(Program { path, name: file.into(), arguments: Vec::new() })
+            Ok(Program {
+                path,
+                name: file.into(),
+                arguments: Vec::new(),
+            })
         }
         Handler::Words { words, base } => {
             let (program, arguments) = words.split_first().ok_or_else(|| {
@@ -118,9 +124,10 @@ pub fn resolve_among(
             arguments: vec!["-c".into(), line.into()],
         }),
         Handler::Elsewhere { problem, cure } => Err(StartError::new(problem.clone(), cure.clone())),
-        Handler::Rule(_) => {
-            Err(StartError::new("it is a rule, which needs no program", "ask it for its decision"))
-        }
+        Handler::Rule(_) => Err(StartError::new(
+            "it is a rule, which needs no program",
+            "ask it for its decision",
+        )),
         Handler::Function(_) => Err(StartError::new(
             "it is a function, and no program can be started for it",
             "give it to a `Runner`",
@@ -148,7 +155,8 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
 }
 
 fn is_runnable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
 }
 
 /// The canonical path of a file that may be started.
@@ -193,7 +201,10 @@ fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBu
 }
 
 fn open_to_everyone(path: &Path) -> StartError {
-    StartError::new(format!("everyone may write `{}`", path.display()), access::cure(path))
+    StartError::new(
+        format!("everyone may write `{}`", path.display()),
+        access::cure(path),
+    )
 }
 
 fn missing(file: &Path, error: &io::Error) -> StartError {
@@ -227,7 +238,9 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     StartError::new(
         format!(
             "the system took {} to start `{}`",
-            duration_text(Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(0))),
+            duration_text(Duration::from_millis(
+                u64::try_from(time.as_millis()).unwrap_or(0)
+            )),
             program.path.display()
         ),
         "check the file system, and which process holds the file",
@@ -257,7 +270,10 @@ pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["sh"], &["sh", "dash", "ksh"]),
     (&["py"], &["python3"]),
     (&["rb"], &["ruby"]),
-    (&["js", "mjs", "cjs", "ts", "mts"], &["node", "deno", "bun", "tsx", "ts-node"]),
+    (
+        &["js", "mjs", "cjs", "ts", "mts"],
+        &["node", "deno", "bun", "tsx", "ts-node"],
+    ),
     (&["pl"], &["perl"]),
     (&["php"], &["php"]),
     (&["lua"], &["lua"]),
@@ -277,8 +293,13 @@ pub fn first_line(interpreter: &str) -> String {
 }
 
 fn first_line_for(script: &Path) -> String {
-    let ending = script.extension().and_then(OsStr::to_str).unwrap_or_default();
-    let known = INTERPRETERS.iter().find(|(endings, _)| endings.contains(&ending));
+    let ending = script
+        .extension()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    let known = INTERPRETERS
+        .iter()
+        .find(|(endings, _)| endings.contains(&ending));
     first_line(known.map_or("sh", |(_, names)| names[0]))
 }
 
@@ -295,7 +316,8 @@ pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<St
         None => format!("{bare}js"),
     };
     let near = [format!("{bare}3"), bare.to_string(), other];
-    near.into_iter().find(|name| !bare.is_empty() && name != program && is_there(name))
+    near.into_iter()
+        .find(|name| !bare.is_empty() && name != program && is_there(name))
 }
 
 /// What to do about an interpreter that is not there, if `near` is.
@@ -310,7 +332,10 @@ pub fn interpreter_cure(near: Option<&str>) -> String {
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
         return StartError::new(
-            format!("its working directory `{}` may not be entered", cwd.display()),
+            format!(
+                "its working directory `{}` may not be entered",
+                cwd.display()
+            ),
             "the event's `cwd` must be a folder that hookrun may enter",
         );
     }
@@ -326,7 +351,10 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             let program = line.split_whitespace().next().unwrap_or_default();
             let near = near_program(program, |other| is_runnable(Path::new(other)));
             StartError::new(
-                format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
+                format!(
+                    "the interpreter of `{shown}` does not exist: `{}`",
+                    line.trim()
+                ),
                 interpreter_cure(near.as_deref()),
             )
         }
@@ -334,7 +362,10 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             format!(
                 "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
             ),
-            format!("run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`", quoted(&program.path)),
+            format!(
+                "run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`",
+                quoted(&program.path)
+            ),
         ),
         (Some(Errno::NOEXEC), _) => StartError::new(
             format!(
@@ -344,7 +375,10 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             "add that line",
         ),
         (Some(Errno::ACCESS), Some(line)) => StartError::new(
-            format!("permission denied for `{shown}` or its interpreter `{}`", line.trim()),
+            format!(
+                "permission denied for `{shown}` or its interpreter `{}`",
+                line.trim()
+            ),
             "check both, and whether the file system is mounted noexec",
         ),
         (Some(Errno::TOOBIG), _) => StartError::new(
@@ -371,7 +405,10 @@ fn begins_with_bom(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 3];
     let opened = std::fs::File::open(path);
-    opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
+    opened
+        .and_then(|mut file| file.read_exact(&mut start))
+        .is_ok()
+        && start == *b"\xEF\xBB\xBF"
 }
 
 /// Checks from the first bytes of a program whether the system could start it. Runs nothing.
@@ -393,11 +430,18 @@ pub fn check_format(program: &Program) -> Result<(), StartError> {
     let Some(line) = interpreter_of(&program.path) else {
         return failure(Errno::NOEXEC);
     };
-    let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty()).unwrap_or_default();
+    let interpreter = line
+        .split([' ', '\t'])
+        .find(|word| !word.is_empty())
+        .unwrap_or_default();
     if interpreter.is_empty() {
         return failure(Errno::NOEXEC);
     }
-    if Path::new(interpreter).exists() { Ok(()) } else { failure(Errno::NOENT) }
+    if Path::new(interpreter).exists() {
+        Ok(())
+    } else {
+        failure(Errno::NOENT)
+    }
 }
 
 /// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
@@ -407,7 +451,14 @@ const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba
 pub fn interpreter_of(path: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = Vec::new();
-    std::fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
-    let line = start.split(|byte| *byte == b'\n').next()?.strip_prefix(b"#!")?;
+    std::fs::File::open(path)
+        .ok()?
+        .take(256)
+        .read_to_end(&mut start)
+        .ok()?;
+    let line = start
+        .split(|byte| *byte == b'\n')
+        .next()?
+        .strip_prefix(b"#!")?;
     Some(String::from_utf8_lossy(line).into_owned())
 }

@@ -61,7 +61,11 @@ impl ProcessBounds {
         arguments.push(hook.path.clone().into());
         arguments.push(hook.name.clone());
         arguments.extend(hook.arguments.iter().cloned());
-        Ok(Program { path: own.to_path_buf(), name: "hookrun".into(), arguments })
+        Ok(Program {
+            path: own.to_path_buf(),
+            name: "hookrun".into(),
+            arguments,
+        })
     }
 }
 
@@ -123,7 +127,14 @@ fn read(arguments: &[OsString]) -> Result<(ProcessBounds, Program), String> {
     let bounds = serde_json::from_str(&bounds.to_string_lossy())
         .map_err(|error| format!("its bounds cannot be read: {error}"))?;
     let (path, name) = (PathBuf::from(path), name.clone());
-    Ok((bounds, Program { path, name, arguments: arguments.to_vec() }))
+    Ok((
+        bounds,
+        Program {
+            path,
+            name,
+            arguments: arguments.to_vec(),
+        },
+    ))
 }
 
 /// Sets all bounds except the number of files, since this process still needs some.
@@ -147,7 +158,9 @@ fn set(bounds: &ProcessBounds) -> Result<(), String> {
         let told = |error| format!("it cannot get its own process namespace: {error}");
         make_namespace().map_err(told)?;
     }
-    let Some(rules) = &bounds.rules else { return Ok(()) };
+    let Some(rules) = &bounds.rules else {
+        return Ok(());
+    };
     sandbox::apply(rules).map_err(|error| format!("it gets no sandbox: {error}"))
 }
 
@@ -156,9 +169,15 @@ fn set(bounds: &ProcessBounds) -> Result<(), String> {
 fn close_inherited() {
     let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
         let names = entries.flatten().map(|entry| entry.file_name());
-        names.filter_map(|name| name.to_str()?.parse().ok()).collect::<Vec<i32>>()
+        names
+            .filter_map(|name| name.to_str()?.parse().ok())
+            .collect::<Vec<i32>>()
     });
-    for fd in open.unwrap_or_else(|_| (3..4096).collect()).into_iter().filter(|fd| *fd > 2) {
+    for fd in open
+        .unwrap_or_else(|_| (3..4096).collect())
+        .into_iter()
+        .filter(|fd| *fd > 2)
+    {
         let _ = nix::unistd::close(fd);
     }
 }
@@ -171,7 +190,10 @@ fn die_with_parent() -> rustix::io::Result<()> {
 #[cfg(target_os = "linux")]
 fn make_namespace() -> io::Result<()> {
     use nix::sched::CloneFlags;
-    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    let (user, group) = (
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw(),
+    );
     if nix::sched::unshare(CloneFlags::CLONE_NEWPID).is_ok() {
         return Ok(());
     }
@@ -196,7 +218,13 @@ fn limit_files(files: Option<u64>) -> io::Result<()> {
     let Some(files) = files else { return Ok(()) };
     let hard = rustix::process::getrlimit(Resource::Nofile).maximum;
     let limit = Some(hard.map_or(files, |hard| files.min(hard)));
-    rustix::process::setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit })?;
+    rustix::process::setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit,
+            maximum: limit,
+        },
+    )?;
     Ok(())
 }
 
@@ -228,10 +256,16 @@ fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
 fn leave_with(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let Some(signal) = status.signal() else {
-        return status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NEVER_BECAME);
+        return status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(NEVER_BECAME);
     };
     // Avoids a second core file.
-    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
     let _ = rustix::process::setrlimit(Resource::Core, none);
     super::signals::end_by(signal);
     NEVER_BECAME

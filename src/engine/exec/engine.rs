@@ -79,20 +79,33 @@ pub(super) struct EngineShared {
 
 impl Engine {
     pub fn new(abort: Option<Abort>, subreaper: Option<Subreaper>) -> Engine {
-        Engine { abort, subreaper: subreaper.map(Arc::new), ..Engine::default() }
+        Engine {
+            abort,
+            subreaper: subreaper.map(Arc::new),
+            ..Engine::default()
+        }
     }
 
     /// An engine for hooks that run unattended. It shares the threads of this one, and leaves out
     /// the guards that depend on the end of a decision.
     #[must_use]
     pub fn detached(&self) -> Engine {
-        Engine { subreaper: None, program: None, heartbeat: None, watcher: None, ..self.clone() }
+        Engine {
+            subreaper: None,
+            program: None,
+            heartbeat: None,
+            watcher: None,
+            ..self.clone()
+        }
     }
 
     /// An engine that `cancel` ends too.
     #[cfg(feature = "tokio")]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Engine {
-        Engine { cancel: Some(cancel), ..self.clone() }
+        Engine {
+            cancel: Some(cancel),
+            ..self.clone()
+        }
     }
 
     pub fn is_aborted(&self) -> bool {
@@ -100,11 +113,17 @@ impl Engine {
     }
 
     pub(super) fn times_aborted(&self) -> u64 {
-        [&self.abort, &self.cancel].into_iter().flatten().map(Abort::times_raised).sum()
+        [&self.abort, &self.cancel]
+            .into_iter()
+            .flatten()
+            .map(Abort::times_raised)
+            .sum()
     }
 
     pub(super) fn aborted(&self) -> Ending {
-        Ending::Aborted { signal: self.stopped_by() }
+        Ending::Aborted {
+            signal: self.stopped_by(),
+        }
     }
 
     /// The signal that interrupted it, if it was one.
@@ -117,8 +136,9 @@ impl Engine {
         &self,
         given: Option<&[(OsString, OsString)]>,
     ) -> io::Result<Inherited> {
-        let mut inherited =
-            locked(&self.shared.inherited).get_or_insert_with(Inherited::of_this_process).clone();
+        let mut inherited = locked(&self.shared.inherited)
+            .get_or_insert_with(Inherited::of_this_process)
+            .clone();
         if let Some(given) = given {
             inherited.variables = Variables::of(given)?;
         }

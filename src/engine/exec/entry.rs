@@ -75,7 +75,9 @@ impl Engine {
                     "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`",
                 ));
             }
-            entry.notes.push(format!("sandbox: not all of it is in force: {lacking}"));
+            entry
+                .notes
+                .push(format!("sandbox: not all of it is in force: {lacking}"));
         }
         self.confine(job, program, &mut entry)?;
         Ok(entry)

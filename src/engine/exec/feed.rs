@@ -39,7 +39,16 @@ impl Feed {
         let (lines, stays_open) = (content.lines.cloned(), content.stays_open);
         let (payload, piece) = (Arc::default(), Vec::new());
         let (pieces, written, is_done) = (None, 0, false);
-        let mut feed = Feed { fd, payload, pieces, piece, written, lines, stays_open, is_done };
+        let mut feed = Feed {
+            fd,
+            payload,
+            pieces,
+            piece,
+            written,
+            lines,
+            stays_open,
+            is_done,
+        };
         feed.take(content.payload);
         if let Some(lines) = &feed.lines {
             // A line belongs to the process that reads it, so none is taken before there is one.

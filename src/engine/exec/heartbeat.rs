@@ -33,15 +33,26 @@ impl Heartbeat {
     /// A heartbeat with its first deadline `within` this time.
     pub fn new(within: Duration) -> Heartbeat {
         let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let shared = HeartbeatState { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
-        let heartbeat = Heartbeat { origin: Instant::now(), shared: Arc::new(shared) };
+        let shared = HeartbeatState {
+            due,
+            is_claimed,
+            answered: AtomicU16::new(NOT_ANSWERED),
+        };
+        let heartbeat = Heartbeat {
+            origin: Instant::now(),
+            shared: Arc::new(shared),
+        };
         heartbeat.expect_within(within);
         heartbeat
     }
 
     /// Promises the next heartbeat within this time, plus [`SLACK`].
     pub fn expect_within(&self, within: Duration) {
-        let due = self.origin.elapsed().saturating_add(within).saturating_add(SLACK);
+        let due = self
+            .origin
+            .elapsed()
+            .saturating_add(within)
+            .saturating_add(SLACK);
         let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
         self.shared.due.store(due, Ordering::Relaxed);
     }
@@ -49,7 +60,8 @@ impl Heartbeat {
     /// The time until the deadline; `None` once it has passed.
     pub fn left(&self) -> Option<Duration> {
         let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
-        due.checked_sub(self.origin.elapsed()).filter(|left| !left.is_zero())
+        due.checked_sub(self.origin.elapsed())
+            .filter(|left| !left.is_zero())
     }
 
     /// Claims the right to answer. Only the first caller gets it.
@@ -60,7 +72,9 @@ impl Heartbeat {
     /// Records that the answer is complete and the process will end with this status. Cleanup after
     /// this must not hold up the host.
     pub fn answered(&self, status: u8) {
-        self.shared.answered.store(u16::from(status), Ordering::SeqCst);
+        self.shared
+            .answered
+            .store(u16::from(status), Ordering::SeqCst);
     }
 
     /// The exit status of the answer, once it is complete.

@@ -89,7 +89,11 @@ impl<'a> Job<'a> {
 
     /// What its process gets on stdin.
     pub(super) fn stdin(&self, stays_open: bool) -> StdinContent<'_> {
-        StdinContent { payload: &self.payload, lines: self.lines.as_ref(), stays_open }
+        StdinContent {
+            payload: &self.payload,
+            lines: self.lines.as_ref(),
+            stays_open,
+        }
     }
 
     /// Whether processes that it started, in its group or outside it, may outlive it.
@@ -112,11 +116,15 @@ pub struct Budget {
 impl Budget {
     /// A budget of `whole` that begins at `started`. One beyond the range of the clock never ends.
     pub fn from(started: Instant, whole: Duration) -> Budget {
-        Budget { until: end_of(whole, started), whole }
+        Budget {
+            until: end_of(whole, started),
+            whole,
+        }
     }
 }
 
 /// When a `time` that begins at `now` ends. One beyond the range of the clock never does.
 pub(super) fn end_of(time: Duration, now: Instant) -> Instant {
-    now.checked_add(time).unwrap_or(now + Duration::from_secs(u32::MAX.into()))
+    now.checked_add(time)
+        .unwrap_or(now + Duration::from_secs(u32::MAX.into()))
 }

@@ -46,16 +46,27 @@ impl Keeper {
     /// Starts a keeper. Returns `None` on failure: hooks then rely on hookrun to end them.
     pub(super) fn start(own: &OwnProgram) -> Option<Keeper> {
         let keeper = Keeper::try_start(own);
-        keeper.inspect_err(|error| tracing::warn!(%error, "no keeper")).ok()
+        keeper
+            .inspect_err(|error| tracing::warn!(%error, "no keeper"))
+            .ok()
     }
 
     /// It begins in a session of its own: what ends hookrun's group at this moment must not end it.
     fn try_start(own: &OwnProgram) -> io::Result<Keeper> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
-        let nothing = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
+        let nothing = || {
+            File::options()
+                .write(true)
+                .open("/dev/null")
+                .map(OwnedFd::from)
+        };
         let arguments = vec!["keep".into(), own.mark.clone().into()];
-        let program = Program { path: own.path.clone(), name: "hookrun".into(), arguments };
+        let program = Program {
+            path: own.path.clone(),
+            name: "hookrun".into(),
+            arguments,
+        };
         let spawn = Spawn {
             program: &program,
             inherited: Inherited::of_this_process(),
@@ -65,7 +76,10 @@ impl Keeper {
             cwd: None,
         };
         let pid = spawn.start([reader.into(), nothing()?, nothing()?])?;
-        Ok(Keeper { pid, pipe: writer.into() })
+        Ok(Keeper {
+            pid,
+            pipe: writer.into(),
+        })
     }
 
     /// Tells the keeper about a running group, or a control group that holds a hook.

@@ -73,20 +73,38 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn first(now: Instant, is_for_session: bool) -> Look {
-        let longest_pause = if is_for_session { LOOK_SELDOM } else { LOOK_EVERY };
-        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST, longest_pause, doubts: DOUBTS }
+        let longest_pause = if is_for_session {
+            LOOK_SELDOM
+        } else {
+            LOOK_EVERY
+        };
+        Look {
+            at: now + LOOK_FIRST,
+            pause: LOOK_FIRST,
+            longest_pause,
+            doubts: DOUBTS,
+        }
     }
 
     /// The next look, after one that took `took`. Looking may use at most a fifth of the time.
     fn next(self, took: Duration) -> Look {
         let pause = (2 * self.pause).min(self.longest_pause);
-        Look { at: Instant::now() + pause.max(4 * took), pause, doubts: DOUBTS, ..self }
+        Look {
+            at: Instant::now() + pause.max(4 * took),
+            pause,
+            doubts: DOUBTS,
+            ..self
+        }
     }
 
     /// The next look, after one that saw too much memory.
     fn again(self) -> Look {
         let doubts = self.doubts.saturating_sub(1);
-        Look { at: Instant::now() + LOOK_FIRST, doubts, ..self }
+        Look {
+            at: Instant::now() + LOOK_FIRST,
+            doubts,
+            ..self
+        }
     }
 }
 
@@ -147,10 +165,16 @@ impl Live {
         self.child.close_stdin();
         let until = now + DRAIN;
         let answer_until = match needs_whole_answer(job, exit) {
-            true => budget.map_or(now + HELD, |budget| budget.until.min(now + HELD)).max(until),
+            true => budget
+                .map_or(now + HELD, |budget| budget.until.min(now + HELD))
+                .max(until),
             false => until,
         };
-        self.phase = Phase::Draining { exit, until, answer_until };
+        self.phase = Phase::Draining {
+            exit,
+            until,
+            answer_until,
+        };
         self.is_drained()
     }
 
@@ -173,9 +197,16 @@ impl Live {
         match &mut self.phase {
             Phase::Running { .. } => {
                 self.child.terminate();
-                self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
+                self.phase = Phase::Stopping {
+                    why,
+                    kill_at: Instant::now() + GRACE,
+                };
             }
-            Phase::Draining { until, answer_until, .. } => *answer_until = *until,
+            Phase::Draining {
+                until,
+                answer_until,
+                ..
+            } => *answer_until = *until,
             Phase::Stopping { .. } | Phase::Killed { .. } => {}
         }
     }
@@ -183,16 +214,31 @@ impl Live {
     /// Handles its deadline at `now`. It is stopped, unless its clock has paused meanwhile or
     /// pauses now. Then the deadline moves, but never past the end of the budget.
     pub(super) fn reach_deadline(&mut self, job: &Job<'_>, budget: Option<Budget>, now: Instant) {
-        let Phase::Running { why, .. } = &self.phase else { return };
+        let Phase::Running { why, .. } = &self.phase else {
+            return;
+        };
         let why = why.clone();
-        let clock = job.clock.as_ref().filter(|_| matches!(why, Ending::TimedOut { .. }));
-        let Some(clock) = clock else { return self.stop(why) };
-        let mut own = self.own_deadline.checked_add(clock.stood_still(now)).unwrap_or(now);
+        let clock = job
+            .clock
+            .as_ref()
+            .filter(|_| matches!(why, Ending::TimedOut { .. }));
+        let Some(clock) = clock else {
+            return self.stop(why);
+        };
+        let mut own = self
+            .own_deadline
+            .checked_add(clock.stood_still(now))
+            .unwrap_or(now);
         if clock.stands_still(now) {
             own = own.max(now + ASKING);
         }
         let (deadline, why) = match budget.filter(|budget| budget.until < own) {
-            Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
+            Some(budget) => (
+                budget.until,
+                Ending::OutOfBudget {
+                    budget: budget.whole,
+                },
+            ),
             None => (own, why),
         };
         match deadline > now {
@@ -231,7 +277,9 @@ impl Live {
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
         keeper.watch(self.child.pid.as_raw_nonzero());
-        self.cgroup.iter().for_each(|group| keeper.watch(group.path.display()));
+        self.cgroup
+            .iter()
+            .for_each(|group| keeper.watch(group.path.display()));
     }
 
     /// Measures what it uses, if that is due, and kills it if that is too much. `strays` are its
@@ -239,10 +287,17 @@ impl Live {
     pub(super) fn look(&mut self, limits: &Limits, strays: impl FnOnce() -> Vec<i32>) {
         let now = Instant::now();
         let is_running = matches!(self.phase, Phase::Running { .. });
-        let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
-        let excess = self.usage(strays(), limits).looked_into(limits).excess(limits);
+        let Some(look) = self.look.filter(|look| is_running && look.at <= now) else {
+            return;
+        };
+        let excess = self
+            .usage(strays(), limits)
+            .looked_into(limits)
+            .excess(limits);
         let is_sure = match &excess {
-            Some(Ending::OverLimit { limit: "memory", .. }) => look.doubts == 0,
+            Some(Ending::OverLimit {
+                limit: "memory", ..
+            }) => look.doubts == 0,
             Some(_) => true,
             None => false,
         };
@@ -289,7 +344,10 @@ impl Live {
             Phase::Running { .. } => why,
         };
         self.child.kill();
-        self.phase = Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP };
+        self.phase = Phase::Killed {
+            why,
+            give_up_at: Instant::now() + GIVE_UP,
+        };
     }
 
     /// Ends it: kills the rest of its group, then reaps the leader, in this order.
@@ -331,11 +389,15 @@ impl Live {
             Status::Exited(exit) => Some(exit),
             Status::Running | Status::Lost => None,
         };
-        let never =
-            exit.filter(|_| self.is_confined).and_then(|exit| confine::failed(exit, &stderr));
+        let never = exit
+            .filter(|_| self.is_confined)
+            .and_then(|exit| confine::failed(exit, &stderr));
         if let Some(error) = never {
             // Only our own `confine` ran, so nothing here came from the hook.
-            return Trace { notes, ..Trace::not_run(Ending::NotStarted(error)) };
+            return Trace {
+                notes,
+                ..Trace::not_run(Ending::NotStarted(error))
+            };
         }
         // If it already exited with a block, exceeding a limit does not undo that.
         let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
@@ -358,14 +420,31 @@ impl Live {
         let containment = Some(self.level);
         let trace = Trace::not_run(ending);
         #[cfg(feature = "warm")]
-        let trace = Trace { start: self.child.how, ..trace };
-        Trace { exit, took, stdout, stderr, containment, notes, ..trace }
+        let trace = Trace {
+            start: self.child.how,
+            ..trace
+        };
+        Trace {
+            exit,
+            took,
+            stdout,
+            stderr,
+            containment,
+            notes,
+            ..trace
+        }
     }
 
     /// What is wrong with an answer whose end did not come in time.
     fn held_answer(&self, job: &Job<'_>) -> Option<String> {
-        let Phase::Draining { exit, .. } = &self.phase else { return None };
-        let stdout = self.child.stdout.fd().filter(|_| needs_whole_answer(job, *exit))?;
+        let Phase::Draining { exit, .. } = &self.phase else {
+            return None;
+        };
+        let stdout = self
+            .child
+            .stdout
+            .fd()
+            .filter(|_| needs_whole_answer(job, *exit))?;
         let holder = tree::holder_of(stdout);
         let holder = holder.unwrap_or_else(|| "a process that it started".to_string());
         Some(format!(
@@ -392,7 +471,9 @@ impl Live {
         }
         let (ending, mut notes) = answer::judge(exit, stdout, stderr, job.permit);
         if let Some(files) = job.hook.limits.files.filter(|_| exit != Exit::Status(0)) {
-            notes.push(format!("each of its processes could have {files} files open"));
+            notes.push(format!(
+                "each of its processes could have {files} files open"
+            ));
         }
         (ending, notes)
     }
@@ -406,7 +487,10 @@ impl Live {
         if let Some(ending) = self.output_excess(limits) {
             return Some(ending);
         }
-        let limits = Limits { cpu: limits.cpu, ..Limits::default() };
+        let limits = Limits {
+            cpu: limits.cpu,
+            ..Limits::default()
+        };
         limits.cpu?;
         self.usage(Vec::new(), &limits).excess(&limits)
     }
@@ -421,5 +505,7 @@ fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
 }
 
 fn refuses(ending: &Ending) -> bool {
-    ending.verdict().is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
+    ending
+        .verdict()
+        .is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
 }

@@ -45,7 +45,12 @@ impl HookPipes {
     /// Whether this process may open enough other files while it has these pipes.
     fn leaves_room(&self) -> bool {
         // The lowest free number is used, so about as many are open.
-        let open = self.theirs.iter().map(|end| end.as_raw_fd()).max().unwrap_or_default();
+        let open = self
+            .theirs
+            .iter()
+            .map(|end| end.as_raw_fd())
+            .max()
+            .unwrap_or_default();
         let most = rustix::process::getrlimit(Resource::Nofile).current;
         most.is_none_or(|most| u64::from(open.unsigned_abs()) + ROOM < most)
     }
@@ -103,7 +108,8 @@ impl PipeStore {
     pub(super) fn make_next(&self, content: StdinContent<'_>) {
         self.spent.borrow_mut().clear();
         if self.more_follow.get() {
-            self.next.replace(HookPipes::new(content).ok().filter(HookPipes::leaves_room));
+            self.next
+                .replace(HookPipes::new(content).ok().filter(HookPipes::leaves_room));
         }
     }
 }

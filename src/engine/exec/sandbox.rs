@@ -18,5 +18,7 @@ pub(super) fn lacking(_: &SandboxRules) -> Option<String> {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn apply(rules: &SandboxRules) -> Result<(), String> {
-    lacking(rules).filter(|_| rules.required).map_or(Ok(()), Err)
+    lacking(rules)
+        .filter(|_| rules.required)
+        .map_or(Ok(()), Err)
 }

@@ -98,7 +98,10 @@ static LISTENERS: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
 static BEFORE: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
 fn listen(shared: Arc<SignalState>) {
-    let listener = Box::into_raw(Box::new(Listener { shared, next: ptr::null() }));
+    let listener = Box::into_raw(Box::new(Listener {
+        shared,
+        next: ptr::null(),
+    }));
     let mut newest = LISTENERS.load(Ordering::Relaxed);
     loop {
         // SAFETY: until the exchange no other code has this pointer.
@@ -117,7 +120,9 @@ type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 /// Notifies all listeners. A signal handler may use only atomics and single system calls.
 extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let number = usize::try_from(signal).unwrap_or_default();
-    let before = BEFORE.get(number).map_or(0, |before| before.load(Ordering::Relaxed));
+    let before = BEFORE
+        .get(number)
+        .map_or(0, |before| before.load(Ordering::Relaxed));
     if before != 0 {
         // SAFETY: this was installed as a handler. One that takes only the signal ignores the rest.
         unsafe { std::mem::transmute::<usize, SignalHandler>(before)(signal, info, context) };
@@ -142,8 +147,12 @@ fn catch(signal: c_int) -> io::Result<()> {
         libc::SIG_IGN if is_request => {}
         handler if handler == ours => {}
         handler if is_request => {
-            let before = usize::try_from(signal).ok().and_then(|number| BEFORE.get(number));
-            before.iter().for_each(|before| before.store(handler, Ordering::Relaxed));
+            let before = usize::try_from(signal)
+                .ok()
+                .and_then(|number| BEFORE.get(number));
+            before
+                .iter()
+                .for_each(|before| before.store(handler, Ordering::Relaxed));
         }
         // SAFETY: this action came from the system.
         _ => drop(unsafe { libc::sigaction(signal, &raw const before, ptr::null_mut()) }),
@@ -221,8 +230,14 @@ impl Abort {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
         let signal = AtomicUsize::new(0);
-        let shared = SignalState { reader: reader.into(), writer: writer.into(), signal };
-        Ok(Abort { shared: Arc::new(shared) })
+        let shared = SignalState {
+            reader: reader.into(),
+            writer: writer.into(),
+            signal,
+        };
+        Ok(Abort {
+            shared: Arc::new(shared),
+        })
     }
 
     /// An abort that is also raised by every signal that can be caught and would end this process.

@@ -33,7 +33,10 @@ pub(super) struct Inherited {
 
 impl Inherited {
     pub(super) fn of_this_process() -> Inherited {
-        Inherited { variables: Variables::own(), signals: reset_signals() }
+        Inherited {
+            variables: Variables::own(),
+            signals: reset_signals(),
+        }
     }
 }
 
@@ -105,7 +108,11 @@ impl VariableLines {
         self.bytes.push(b'=');
         self.bytes.extend_from_slice(value);
         self.bytes.push(0);
-        self.places.push(EntryPlace { start, name_bytes, line_bytes });
+        self.places.push(EntryPlace {
+            start,
+            name_bytes,
+            line_bytes,
+        });
     }
 }
 
@@ -140,12 +147,19 @@ impl Variables {
         for (place, (name, value)) in variables.iter().enumerate() {
             let name = name.as_ref();
             let is_single = marks_of_several & mark_of(name.as_bytes()) == 0;
-            if is_single || variables[place + 1..].iter().all(|(later, _)| later.as_ref() != name) {
+            if is_single
+                || variables[place + 1..]
+                    .iter()
+                    .all(|(later, _)| later.as_ref() != name)
+            {
                 lines.push(name, value.as_ref());
             }
         }
         if lines.bytes.iter().filter(|byte| **byte == 0).count() > lines.places.len() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a variable contains a NUL"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a variable contains a NUL",
+            ));
         }
         Ok(Variables(Arc::new(lines)))
     }
@@ -153,7 +167,10 @@ impl Variables {
     fn entries(&self) -> impl Iterator<Item = EnvironmentEntry<'_>> + Clone {
         self.0.places.iter().map(|place| {
             let line = &self.0.bytes[place.start..place.start + place.line_bytes];
-            EnvironmentEntry { name: &line[..place.name_bytes], line }
+            EnvironmentEntry {
+                name: &line[..place.name_bytes],
+                line,
+            }
         })
     }
 }
@@ -198,7 +215,9 @@ impl Spawn<'_> {
         let attributes = Attributes::new(&self.inherited.signals)?;
         let words = pointers(words.iter().map(|word| word.as_ptr()), words.len());
         let most = self.inherited.variables.0.places.len() + own.0.places.len();
-        let lines = self.environment(&own).map(|variable| variable.line.as_ptr().cast());
+        let lines = self
+            .environment(&own)
+            .map(|variable| variable.line.as_ptr().cast());
         let environment = pointers(lines, most);
         let mut pid = 0;
         // SAFETY: all pointers are to values that live until the end of this function: strings that
@@ -222,7 +241,10 @@ impl Spawn<'_> {
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = Variables::of(self.variables).unwrap_or_default();
         let size = |variable: EnvironmentEntry<'_>| {
-            (String::from_utf8_lossy(variable.name).into_owned(), variable.line.len())
+            (
+                String::from_utf8_lossy(variable.name).into_owned(),
+                variable.line.len(),
+            )
         };
         self.environment(&own).map(size).collect()
     }
@@ -247,7 +269,11 @@ impl Spawn<'_> {
         let is_inherited = move |variable: &EnvironmentEntry<'_>| {
             marks & mark_of(variable.name) == 0 || names.clone().all(|name| name != variable.name)
         };
-        self.inherited.variables.entries().filter(is_inherited).chain(own.entries())
+        self.inherited
+            .variables
+            .entries()
+            .filter(is_inherited)
+            .chain(own.entries())
     }
 }
 
@@ -270,7 +296,10 @@ impl Actions {
         let mut list = MaybeUninit::uninit();
         // SAFETY: the pointer has room for such a list, which this call initialises.
         checked(unsafe { libc::posix_spawn_file_actions_init(list.as_mut_ptr()) })?;
-        Ok(Actions { list, used: Vec::new() })
+        Ok(Actions {
+            list,
+            used: Vec::new(),
+        })
     }
 
     fn duplicate(&mut self, stream: OwnedFd, target: RawFd) -> io::Result<()> {
@@ -317,7 +346,10 @@ impl Attributes {
         let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
         // SAFETY: the attributes are initialised, and copy the sets.
         unsafe {
-            checked(libc::posix_spawnattr_setsigmask(own, nothing_blocked.as_ref()))?;
+            checked(libc::posix_spawnattr_setsigmask(
+                own,
+                nothing_blocked.as_ref(),
+            ))?;
             checked(libc::posix_spawnattr_setsigdefault(own, signals.as_ref()))?;
             checked(libc::posix_spawnattr_setflags(own, flags))?;
         }
@@ -352,5 +384,9 @@ fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
 
 /// Turns the error number that these functions return into a result.
 fn checked(error: libc::c_int) -> io::Result<()> {
-    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+    if error == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(error))
+    }
 }

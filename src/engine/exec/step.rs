@@ -109,9 +109,15 @@ impl Engine {
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
         for job in jobs.iter().filter(|job| job.may_leave_processes()) {
-            locked(&self.shared.spared).hooks.insert(job.hook.name.clone());
+            locked(&self.shared.spared)
+                .hooks
+                .insert(job.hook.name.clone());
         }
-        let running = self.shared.steps.read().unwrap_or_else(PoisonError::into_inner);
+        let running = self
+            .shared
+            .steps
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         let (mut traces, groups) = RunningStep::new(self, jobs, budget, settles).run();
         drop(running);
         self.sweep(jobs, &mut traces, &groups);
@@ -128,7 +134,10 @@ impl<'e> RunningStep<'e> {
     ) -> RunningStep<'e> {
         let slot = |job| StepSlot {
             job,
-            state: SlotState::Waiting { attempt: 0, not_before: None },
+            state: SlotState::Waiting {
+                attempt: 0,
+                not_before: None,
+            },
             #[cfg(feature = "warm")]
             has_died: false,
             #[cfg(feature = "warm")]
@@ -151,7 +160,11 @@ impl<'e> RunningStep<'e> {
     pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
-            if self.slots.iter().all(|slot| matches!(slot.state, SlotState::Done(_))) {
+            if self
+                .slots
+                .iter()
+                .all(|slot| matches!(slot.state, SlotState::Done(_)))
+            {
                 break;
             }
             self.wait_and_serve();
@@ -182,7 +195,8 @@ impl<'e> RunningStep<'e> {
     /// Waits until something happens or is due, then moves bytes.
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
-        self.engine.expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+        self.engine
+            .expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
         let is_idle = self.slots.iter().all(|slot| slot.job.lines.is_some());
         let longest = if is_idle { IDLE_WAIT } else { LONGEST_WAIT };
         let timeout = timeout.map_or(longest, |left| left.min(longest));
@@ -190,8 +204,10 @@ impl<'e> RunningStep<'e> {
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<WatchedSource> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {
-                let happened =
-                    watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
+                let happened = watched
+                    .into_iter()
+                    .zip(&fds)
+                    .filter(|(_, fd)| !fd.revents().is_empty());
                 happened.map(|(what, _)| what).collect()
             }
             // A hook has lowered our descriptor limit below the number that we have open. We can no
@@ -212,7 +228,9 @@ impl<'e> RunningStep<'e> {
         let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
         let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
         // Once raised it stays readable, so from then on it is checked every tick instead.
-        let aborts = [&self.engine.abort, &self.engine.cancel].into_iter().flatten();
+        let aborts = [&self.engine.abort, &self.engine.cancel]
+            .into_iter()
+            .flatten();
         for abort in aborts.filter(|_| self.times_aborted == 0) {
             watched.push(WatchedSource::Abort);
             fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
@@ -234,9 +252,17 @@ impl<'e> RunningStep<'e> {
                     child.exit_fd().filter(|_| !has_exited),
                     PollFlags::IN,
                 ),
-                (WatchedSource::Stdin(place), child.stdin_fd(), PollFlags::OUT),
+                (
+                    WatchedSource::Stdin(place),
+                    child.stdin_fd(),
+                    PollFlags::OUT,
+                ),
                 (WatchedSource::Stdout(place), stdout, PollFlags::IN),
-                (WatchedSource::Stderr(place), stderr.map(AsFd::as_fd), PollFlags::IN),
+                (
+                    WatchedSource::Stderr(place),
+                    stderr.map(AsFd::as_fd),
+                    PollFlags::IN,
+                ),
                 (
                     WatchedSource::Lines(place),
                     slot.job.lines.as_ref().map(|lines| lines.fd()),
@@ -339,7 +365,9 @@ impl<'e> RunningStep<'e> {
         }
         let now = Instant::now();
         for slot in &mut self.slots {
-            let SlotState::Live(live) = &mut slot.state else { continue };
+            let SlotState::Live(live) = &mut slot.state else {
+                continue;
+            };
             if live.keeper_due().is_none_or(|due| due > now) {
                 continue;
             }
@@ -373,7 +401,10 @@ impl<'e> RunningStep<'e> {
         if slots[place].live().is_none_or(|live| live.look.is_none()) {
             return;
         }
-        let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
+        let leaders = slots
+            .iter()
+            .filter_map(leader)
+            .map(|pid| pid.as_raw_nonzero().get());
         let leaders: Vec<i32> = leaders.collect();
         let is_reaper = self.engine.subreaper.is_some();
         // Only a unique mark separates its strays from those of a hook with this name in another
@@ -436,7 +467,9 @@ impl<'e> RunningStep<'e> {
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path.clone());
             let trace = live.finish(job, status, now);
-            job.pipes.iter().for_each(|pipes| pipes.close_later(live.child.spent()));
+            job.pipes
+                .iter()
+                .for_each(|pipes| pipes.close_later(live.child.spent()));
             let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
             if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
                 keeper.forget(group.display());
@@ -454,11 +487,17 @@ impl<'e> RunningStep<'e> {
             "ended"
         );
         if let Some(watcher) = &self.engine.watcher {
-            watcher.tell(self.slots[place].job.hook, place, &HookProgress::Ended(&trace));
+            watcher.tell(
+                self.slots[place].job.hook,
+                place,
+                &HookProgress::Ended(&trace),
+            );
         }
         self.slots[place].state = SlotState::Done(Box::new(trace));
         if settled {
-            self.slots[place + 1..].iter_mut().for_each(|slot| slot.end_early(Ending::Voided));
+            self.slots[place + 1..]
+                .iter_mut()
+                .for_each(|slot| slot.end_early(Ending::Voided));
         }
     }
 }

@@ -29,7 +29,11 @@ impl OwnRuntime {
             Some(made) => made,
             None => {
                 let mut builder = Builder::new_multi_thread();
-                builder.worker_threads(1).thread_name("hookrun-tasks").enable_all().build()?
+                builder
+                    .worker_threads(1)
+                    .thread_name("hookrun-tasks")
+                    .enable_all()
+                    .build()?
             }
         };
         Ok(runtime.insert(made).handle().clone())

@@ -45,9 +45,16 @@ impl Subreaper {
     pub fn take() -> Option<Subreaper> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
         // A shell may have left us children through `exec`.
-        let strangers =
-            if has_children() { children().into_iter().collect() } else { HashSet::new() };
-        Some(Subreaper { strangers, sweeps: AtomicU64::new(0), children: Mutex::new(None) })
+        let strangers = if has_children() {
+            children().into_iter().collect()
+        } else {
+            HashSet::new()
+        };
+        Some(Subreaper {
+            strangers,
+            sweeps: AtomicU64::new(0),
+            children: Mutex::new(None),
+        })
     }
 
     /// `None`: this system has no subreapers.
@@ -69,7 +76,10 @@ impl Subreaper {
         keeper: Option<Pid>,
         groups: &[Pid],
     ) -> SweepResult {
-        let mut swept = SweepResult { left: Vec::new(), is_clean: true };
+        let mut swept = SweepResult {
+            left: Vec::new(),
+            is_clean: true,
+        };
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         if self.sweeps.fetch_add(1, Ordering::Relaxed) == 1 {
             *locked(&self.children) = open_children();
@@ -103,13 +113,20 @@ impl Subreaper {
                     let group = Pid::from_raw(pid).and_then(group_of);
                     if group.is_some_and(|group| !is_killed(group)) && !is_zombie(pid) {
                         let words = format!("{} (pid {pid})", name_of(pid));
-                        swept.left.push(Leftover { hook: hook_of(pid), words });
+                        swept.left.push(Leftover {
+                            hook: hook_of(pid),
+                            words,
+                        });
                     }
                 }
                 end(pid);
             }
             // A killed process that is not dead yet only waits for a processor.
-            let limit = if comes_more { SWEEP_LIMIT } else { SWEEP_LIMIT + GIVE_UP };
+            let limit = if comes_more {
+                SWEEP_LIMIT
+            } else {
+                SWEEP_LIMIT + GIVE_UP
+            };
             if started.elapsed() > limit {
                 swept.is_clean = false;
                 return swept;
@@ -127,7 +144,11 @@ impl Subreaper {
     /// call, and works when no descriptors are left.
     fn adopted(&self) -> Option<Vec<i32>> {
         let kept = locked(&self.children);
-        let opened = if kept.is_none() { open_children() } else { None };
+        let opened = if kept.is_none() {
+            open_children()
+        } else {
+            None
+        };
         let list = kept.as_ref().or(opened.as_ref())?;
         let mut text = Vec::new();
         let mut buffer = [0; 1024];
@@ -143,7 +164,11 @@ impl Subreaper {
             }
         }
         let text = String::from_utf8_lossy(&text);
-        Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+        Some(
+            text.split_ascii_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect(),
+        )
     }
 }
 
@@ -171,7 +196,10 @@ pub(super) struct Leftover {
 /// Whether this process has any child. Costs one system call.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
+    !matches!(
+        rustix::process::waitid(WaitId::All, options),
+        Err(Errno::CHILD)
+    )
 }
 
 fn children() -> Vec<i32> {
@@ -203,8 +231,10 @@ fn end(pid: i32) {
         return;
     };
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let _ =
-        rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    let _ = rustix::process::waitid(
+        WaitId::Pid(pid),
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+    );
 }
 
 /// The name and pid of another process that holds the other end of a pipe. `None` if none is found,
@@ -214,7 +244,10 @@ pub(super) fn holder_of(pipe: &OwnedFd) -> Option<String> {
     let link = format!("pipe:[{inode}]");
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let holds = |pid: &i32| {
-        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
         targets.any(|target| target.as_os_str() == link.as_str())
     };
@@ -235,7 +268,10 @@ fn name_of(pid: i32) -> String {
 
 fn is_zombie(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    status
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
 /// The hook that a process's environment names.
@@ -285,7 +321,9 @@ pub fn end_started_with(name: &str, value: &str) {
 /// The names and pids of processes that were started with this variable; none without `/proc`.
 pub fn started_with(name: &str, value: &str) -> Vec<String> {
     let marked = pids_started_with(name, value).into_iter();
-    marked.map(|pid| format!("{} (pid {pid})", name_of(pid))).collect()
+    marked
+        .map(|pid| format!("{} (pid {pid})", name_of(pid)))
+        .collect()
 }
 
 fn pids_started_with(name: &str, value: &str) -> Vec<i32> {

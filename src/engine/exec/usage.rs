@@ -40,7 +40,9 @@ impl Usage {
             if !seen.insert(pid) {
                 continue;
             }
-            let Some(used) = ticks_of(pid, ALL) else { continue };
+            let Some(used) = ticks_of(pid, ALL) else {
+                continue;
+            };
             ticks += used;
             usage.processes += 1;
             usage.memory_bytes += memory_of(pid);
@@ -69,7 +71,10 @@ impl Usage {
     /// A closer measurement if memory use seems too high: shared memory then counts once. It takes
     /// ten times as long.
     pub(super) fn looked_into(mut self, limits: &Limits) -> Usage {
-        if limits.memory_bytes.is_some_and(|limit| self.memory_bytes > limit) {
+        if limits
+            .memory_bytes
+            .is_some_and(|limit| self.memory_bytes > limit)
+        {
             let pids = self.pids.iter().filter(|pid| !is_being_started(**pid));
             self.memory_bytes = pids.map(|pid| share_of(*pid)).sum();
         }
@@ -77,10 +82,15 @@ impl Usage {
     }
 
     pub(super) fn excess(&self, limits: &Limits) -> Option<Ending> {
-        let memory = limits.memory_bytes.filter(|limit| self.memory_bytes > *limit);
+        let memory = limits
+            .memory_bytes
+            .filter(|limit| self.memory_bytes > *limit);
         if let Some(limit) = memory {
             let used = size_text(self.memory_bytes);
-            return Some(over("memory", format!("it held {used} of {}", size_text(limit))));
+            return Some(over(
+                "memory",
+                format!("it held {used} of {}", size_text(limit)),
+            ));
         }
         if let Some(limit) = limits.cpu.filter(|limit| self.cpu > *limit) {
             let limit = duration_text(limit);
@@ -88,15 +98,18 @@ impl Usage {
             return Some(over("cpu", format!("it used {used:.2}s of {limit}")));
         }
         let limit = limits.processes.filter(|limit| self.processes > *limit)?;
-        Some(over("processes", format!("it had {} at once of {limit}", self.processes)))
+        Some(over(
+            "processes",
+            format!("it had {} at once of {limit}", self.processes),
+        ))
     }
 }
 
 /// The number of processes at which counting stops.
 pub(super) fn most_counted(limits: &Limits) -> u64 {
-    limits
-        .processes
-        .map_or(COUNTED_PROCESSES, |limit| limit.saturating_add(1).min(COUNTED_PROCESSES))
+    limits.processes.map_or(COUNTED_PROCESSES, |limit| {
+        limit.saturating_add(1).min(COUNTED_PROCESSES)
+    })
 }
 
 pub(super) fn over(limit: &'static str, problem: String) -> Ending {
@@ -117,7 +130,11 @@ fn ticks_of(pid: i32, fields: RangeInclusive<usize>) -> Option<u64> {
     let (_, behind) = text.rsplit_once(')')?;
     let all = (3..).zip(behind.split_ascii_whitespace());
     let ticks = all.filter(|(field, _)| fields.contains(field));
-    Some(ticks.filter_map(|(_, ticks)| ticks.parse::<u64>().ok()).sum())
+    Some(
+        ticks
+            .filter_map(|(_, ticks)| ticks.parse::<u64>().ok())
+            .sum(),
+    )
 }
 
 fn cpu_time(ticks: u64) -> Duration {
@@ -161,9 +178,15 @@ fn is_being_started(pid: i32) -> bool {
         let flags: u64 = fields.nth(4)?.parse().ok()?;
         let waits = |task: fs::DirEntry| {
             let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            stat.rsplit_once(')').is_some_and(|(_, behind)| behind.starts_with(" D"))
+            stat.rsplit_once(')')
+                .is_some_and(|(_, behind)| behind.starts_with(" D"))
         };
-        let tasks = || fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        let tasks = || {
+            fs::read_dir(format!("/proc/{parent}/task"))
+                .into_iter()
+                .flatten()
+                .flatten()
+        };
         let is_same = || Some(read(pid, "smaps_rollup")? == read(parent, "smaps_rollup")?);
         Some(flags & 0x40 != 0 && tasks().any(waits) && is_same()?)
     };
@@ -172,10 +195,16 @@ fn is_being_started(pid: i32) -> bool {
 
 pub(super) fn children_of(pid: i32) -> Vec<i32> {
     let mut pids = Vec::new();
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
     for task in tasks {
         let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        pids.extend(list.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        pids.extend(
+            list.split_ascii_whitespace()
+                .filter_map(|pid| pid.parse::<i32>().ok()),
+        );
     }
     pids
 }

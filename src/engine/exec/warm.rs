@@ -94,14 +94,20 @@ impl WarmPool {
         hook: &WarmHook<'_>,
         spared: &Arc<Mutex<SparedHooks>>,
     ) -> Result<WarmStart, ColdReason> {
-        let WarmHook { program, spawn, bounds } = hook;
+        let WarmHook {
+            program,
+            spawn,
+            bounds,
+        } = hook;
         let environment = spawn.lines().map_err(|_| ColdReason::TooLarge)?;
         let lines: Vec<&[u8]> = environment.iter().map(|line| line.as_bytes()).collect();
         let search = lines.iter().find_map(|line| line.strip_prefix(b"PATH="));
         let command = ScriptCommand::of(program, search)?;
         let bounds_key = bounds.map_or(Ok(String::new()), WarmBounds::key)?;
         let key = WarmKey::of(&command, &lines, bounds_key)?;
-        let cwd = spawn.cwd.map_or_else(std::env::current_dir, |cwd| Ok(cwd.to_path_buf()));
+        let cwd = spawn
+            .cwd
+            .map_or_else(std::env::current_dir, |cwd| Ok(cwd.to_path_buf()));
         let cwd = cwd.map_err(|_| ColdReason::NoScript)?;
         let file = cwd.join(&command.script);
         if rustix::fs::access(&cwd, rustix::fs::Access::EXEC_OK).is_err() || !file.is_file() {
@@ -109,8 +115,11 @@ impl WarmPool {
             return Err(ColdReason::NoScript);
         }
         let packet = packet(program, &command, &file, &cwd, &lines)?;
-        let spare =
-            self.take(key, |kept| KeptZygote::start(&command, hook, spared, &file, kept), &file)?;
+        let spare = self.take(
+            key,
+            |kept| KeptZygote::start(&command, hook, spared, &file, kept),
+            &file,
+        )?;
         Ok(WarmStart { spare, packet })
     }
 
@@ -191,7 +200,12 @@ impl KeptZygote {
         locked(spared).marks.push(mark.clone());
         let zygote = Zygote::start(command, hook, mark.clone(), file);
         let zygote = zygote.inspect_err(|_| locked(spared).marks.retain(|known| *known != mark))?;
-        let mut kept = KeptZygote { zygote, spared: Arc::clone(spared), known: Vec::new(), used };
+        let mut kept = KeptZygote {
+            zygote,
+            spared: Arc::clone(spared),
+            known: Vec::new(),
+            used,
+        };
         kept.note_processes();
         Ok(kept)
     }
@@ -227,7 +241,9 @@ impl WarmStart {
         streams: [OwnedFd; 3],
         cgroup: Option<&Cgroup>,
     ) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
-        let Some(pid) = self.spare.pid else { return Err(streams) };
+        let Some(pid) = self.spare.pid else {
+            return Err(streams);
+        };
         if cgroup.is_some_and(|group| group.adopt(pid).is_err()) {
             self.spare.end();
             return Err(streams);
@@ -247,7 +263,9 @@ pub fn interpreter_words(
     search: Option<&OsStr>,
 ) -> Result<Vec<OsString>, ColdReason> {
     let command = ScriptCommand::of(program, search.map(OsStr::as_bytes))?;
-    Ok(std::iter::once(command.interpreter.into()).chain(command.options).collect())
+    Ok(std::iter::once(command.interpreter.into())
+        .chain(command.options)
+        .collect())
 }
 
 /// What a process must know to run a script: NUL ends each part.
@@ -258,11 +276,17 @@ fn packet(
     cwd: &Path,
     lines: &[&[u8]],
 ) -> Result<Vec<u8>, ColdReason> {
-    let Program { path, name, arguments } = program;
+    let Program {
+        path,
+        name,
+        arguments,
+    } = program;
     // Python looks there for what a script imports.
     let folder = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     let folder = folder.parent().unwrap_or(Path::new("/"));
-    let words = std::iter::once(name).chain(arguments).map(|word| word.as_bytes());
+    let words = std::iter::once(name)
+        .chain(arguments)
+        .map(|word| word.as_bytes());
     let words: Vec<&[u8]> = words.collect();
     let count = words.len().to_string();
     let script: &[u8] = command.script.as_bytes();
@@ -275,7 +299,11 @@ fn packet(
         cwd.as_os_str().as_bytes(),
         count.as_bytes(),
     ];
-    let parts: Vec<&[u8]> = head.into_iter().chain(words).chain(lines.iter().copied()).collect();
+    let parts: Vec<&[u8]> = head
+        .into_iter()
+        .chain(words)
+        .chain(lines.iter().copied())
+        .collect();
     let packet = parts.join(&0);
     let is_whole = packet.iter().filter(|byte| **byte == 0).count() + 1 == parts.len();
     match is_whole && packet.len() <= MOST_BYTES {

@@ -48,11 +48,16 @@ impl WarmBounds<'_> {
 
     /// Each process enters its control group when it gets its hook.
     fn of_interpreter(self) -> ProcessBounds {
-        ProcessBounds { cgroup: None, ..self.bounds.clone() }
+        ProcessBounds {
+            cgroup: None,
+            ..self.bounds.clone()
+        }
     }
 
     /// The program that sets them and then becomes `interpreter`.
     pub(super) fn around(self, interpreter: &Program) -> io::Result<Program> {
-        self.of_interpreter().around(self.own, interpreter).map_err(io::Error::other)
+        self.of_interpreter()
+            .around(self.own, interpreter)
+            .map_err(io::Error::other)
     }
 }

@@ -43,7 +43,9 @@ pub(super) struct WorkerPermit {
 impl Workers {
     /// Permission to run one more function; `None` if too many are running.
     pub(super) fn permit(&self) -> Option<WorkerPermit> {
-        let permit = WorkerPermit { functions: Arc::clone(&self.functions) };
+        let permit = WorkerPermit {
+            functions: Arc::clone(&self.functions),
+        };
         let running = self.functions.fetch_add(1, Ordering::Relaxed);
         (running < MOST_FUNCTIONS).then_some(permit)
     }
@@ -121,8 +123,9 @@ mod tests {
     #[test]
     fn functions_that_never_return_do_not_take_all_threads() {
         let workers = Workers::default();
-        let permits: Vec<WorkerPermit> =
-            (0..MOST_FUNCTIONS).filter_map(|_| workers.permit()).collect();
+        let permits: Vec<WorkerPermit> = (0..MOST_FUNCTIONS)
+            .filter_map(|_| workers.permit())
+            .collect();
         assert_eq!(permits.len(), MOST_FUNCTIONS);
         assert!(workers.permit().is_none());
         drop(permits);

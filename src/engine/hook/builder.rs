@@ -38,7 +38,9 @@ impl Hook {
     /// file's.
     pub fn script(event: &str, file: impl Into<PathBuf>) -> Hook {
         let file = file.into();
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = file
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         Hook::new(&name.unwrap_or_default(), event, Handler::File(file))
     }
 
@@ -64,7 +66,10 @@ impl Hook {
     /// What a failure of it means; by default what its event says.
     #[must_use]
     pub fn failing(self, on_failure: OnFailure) -> Hook {
-        Hook { on_failure: Some(on_failure), ..self }
+        Hook {
+            on_failure: Some(on_failure),
+            ..self
+        }
     }
 
     /// It starts once for each session and lives as long, not for each event; see
@@ -72,13 +77,19 @@ impl Hook {
     /// is a function, still runs for each event.
     #[must_use]
     pub fn for_session(self) -> Hook {
-        Hook { lives: Lives::Session, ..self }
+        Hook {
+            lives: Lives::Session,
+            ..self
+        }
     }
 
     /// It may rewrite the fields that its event lists.
     #[must_use]
     pub fn rewriting(self) -> Hook {
-        Hook { rewrite: true, ..self }
+        Hook {
+            rewrite: true,
+            ..self
+        }
     }
 
     /// A hook that is a function, with default settings: the event's timeout (5 s for most) and

@@ -58,7 +58,9 @@ impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
 impl Function {
     /// The function `call`.
     pub fn new<V: IntoVerdict>(call: impl Fn(&Event) -> V + Send + Sync + 'static) -> Function {
-        Function { form: FunctionKind::Blocking(Arc::new(move |event| call(event).into_verdict())) }
+        Function {
+            form: FunctionKind::Blocking(Arc::new(move |event| call(event).into_verdict())),
+        }
     }
 
     /// The async function `call`.
@@ -71,7 +73,9 @@ impl Function {
             let future = call(event);
             Box::pin(async move { future.await.into_verdict() })
         };
-        Function { form: FunctionKind::Async(Arc::new(call)) }
+        Function {
+            form: FunctionKind::Async(Arc::new(call)),
+        }
     }
 
     /// Calls a blocking function; of an async one it returns the future.

@@ -39,7 +39,9 @@ impl Limits {
             ("processes", count(self.processes)),
             ("output", self.output_bytes.map(size_text)),
         ];
-        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        all.into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 }
 
@@ -68,7 +70,10 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
-    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, factor)| *factor);
+    let factor = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit.trim())
+        .map(|(_, factor)| *factor);
     let (Ok(number), Some(factor)) = (number.parse::<u64>(), factor) else {
         return Err(format!("`{text}` is not a size; {wanted}"));
     };
@@ -105,7 +110,17 @@ mod tests {
         assert_eq!(parse_size(" 512 KiB "), Ok(512 << 10));
         assert_eq!(parse_size("1MB"), Ok(1_000_000));
         assert_eq!(parse_size("10B"), Ok(10));
-        for wrong in ["", "10", "M", "-1M", "1.5M", "0M", "1T", "10 m", "99999999999G"] {
+        for wrong in [
+            "",
+            "10",
+            "M",
+            "-1M",
+            "1.5M",
+            "0M",
+            "1T",
+            "10 m",
+            "99999999999G",
+        ] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
         assert_eq!(size_text(64 << 20), "64 MiB");
@@ -115,8 +130,15 @@ mod tests {
 
     #[test]
     fn only_limits_that_are_set_are_told() {
-        let limits = Limits { memory_bytes: Some(1 << 20), files: Some(16), ..Limits::default() };
-        assert_eq!(limits.set(), [("memory", "1 MiB".to_string()), ("files", "16".to_string())]);
+        let limits = Limits {
+            memory_bytes: Some(1 << 20),
+            files: Some(16),
+            ..Limits::default()
+        };
+        assert_eq!(
+            limits.set(),
+            [("memory", "1 MiB".to_string()), ("files", "16".to_string())]
+        );
         assert!(limits.need_looking() && !Limits::default().need_looking());
     }
 }

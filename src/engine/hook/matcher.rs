@@ -70,7 +70,10 @@ impl Matcher {
         for word in written.split('|').map(str::trim) {
             alternatives.push(tool_word(word)?);
         }
-        self.tool = Some(ToolMatch { written: written.to_string(), alternatives });
+        self.tool = Some(ToolMatch {
+            written: written.to_string(),
+            alternatives,
+        });
         Ok(self)
     }
 
@@ -117,7 +120,10 @@ impl Matcher {
     /// # Errors
     /// When the expression is not valid.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
-        self.fields.push(FieldMatch { field: field.to_string(), form: expression(written)? });
+        self.fields.push(FieldMatch {
+            field: field.to_string(),
+            form: expression(written)?,
+        });
         Ok(self)
     }
 
@@ -138,7 +144,10 @@ impl Matcher {
 
     /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
-        let of_host = self.condition.as_ref().is_some_and(|one| one.needs_action());
+        let of_host = self
+            .condition
+            .as_ref()
+            .is_some_and(|one| one.needs_action());
         of_host || self.tool.is_some() || !self.paths.is_empty() || self.needs_command()
     }
 
@@ -152,8 +161,12 @@ impl Matcher {
             (self.condition.is_some(), OF_HOST),
             (self.except.is_some(), "except"),
         ];
-        let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
-        set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field))).collect()
+        let set = all
+            .into_iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, key)| key.to_string());
+        set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field)))
+            .collect()
     }
 
     /// The tool matcher as it was written.
@@ -165,7 +178,10 @@ impl Matcher {
     pub(crate) fn needs_paths(&self) -> bool {
         !self.paths.is_empty()
             || self.condition.as_ref().is_some_and(|one| one.needs_paths())
-            || self.except.as_ref().is_some_and(|except| except.needs_paths())
+            || self
+                .except
+                .as_ref()
+                .is_some_and(|except| except.needs_paths())
     }
 
     /// Whether it looks at a command line, which only tools have.
@@ -184,10 +200,13 @@ impl Matcher {
 
     /// The words of the tool matcher that name no sort of tool and are no glob.
     pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
-        self.tool.iter().flat_map(|tool| &tool.alternatives).filter_map(|word| match word {
-            ToolWord::Name(name) => Some(name.as_str()),
-            ToolWord::Class(_) | ToolWord::Form(_) => None,
-        })
+        self.tool
+            .iter()
+            .flat_map(|tool| &tool.alternatives)
+            .filter_map(|word| match word {
+                ToolWord::Name(name) => Some(name.as_str()),
+                ToolWord::Class(_) | ToolWord::Form(_) => None,
+            })
     }
 
     /// Whether its tool matcher takes a tool with one of these names.
@@ -197,9 +216,15 @@ impl Matcher {
             ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),
             ToolWord::Form(form) => names.iter().any(|name| form.is_match(name)),
         };
-        let is_native =
-            self.tool.as_ref().is_none_or(|tool| tool.alternatives.iter().any(is_meant));
-        is_native && self.condition.as_ref().is_none_or(|one| one.takes_tool(names))
+        let is_native = self
+            .tool
+            .as_ref()
+            .is_none_or(|tool| tool.alternatives.iter().any(is_meant));
+        is_native
+            && self
+                .condition
+                .as_ref()
+                .is_none_or(|one| one.takes_tool(names))
     }
 
     /// Whether the hook wants `event`.
@@ -209,9 +234,9 @@ impl Matcher {
     pub fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         self.decide_alone(event, place)?;
         match &self.except {
-            Some(except) if self.is_lifted(except, event, place) => {
-                Err(Mismatch::Excepted { by: except.to_string() })
-            }
+            Some(except) if self.is_lifted(except, event, place) => Err(Mismatch::Excepted {
+                by: except.to_string(),
+            }),
             Some(_) | None => Ok(()),
         }
     }
@@ -234,13 +259,18 @@ impl Matcher {
             let is_meant = command.is_some_and(|text| fits_command(form, text));
             if !is_meant && !may_run(form, event) {
                 let found = command.map(shortened);
-                return Err(Mismatch::Command { wanted: form.to_string(), found });
+                return Err(Mismatch::Command {
+                    wanted: form.to_string(),
+                    found,
+                });
             }
         }
         if let Some(condition) = &self.condition {
             condition.decide(event, place)?;
         }
-        self.fields.iter().try_for_each(|wanted| wanted.decide(event))
+        self.fields
+            .iter()
+            .try_for_each(|wanted| wanted.decide(event))
     }
 }
 
@@ -266,11 +296,18 @@ impl Matcher {
         let is_left_out =
             |command: &ShellCommand| except.is_some_and(|except| except.takes_command(command));
         let find = |line: &CommandLine, in_doubt: bool| {
-            let found = self.runs.iter().filter_map(|form| form.find(line, in_doubt, &is_left_out));
+            let found = self
+                .runs
+                .iter()
+                .filter_map(|form| form.find(line, in_doubt, &is_left_out));
             found.min_by_key(|found| found.doubt.is_some())
         };
-        find(&action.line, is_gate)
-            .or_else(|| event.guessed_commands().iter().find_map(|guess| find(&guess.line, false)))
+        find(&action.line, is_gate).or_else(|| {
+            event
+                .guessed_commands()
+                .iter()
+                .find_map(|guess| find(&guess.line, false))
+        })
     }
 
     /// Whether `except` lifts all that this matcher takes of `event`.
@@ -284,7 +321,10 @@ impl Matcher {
             Some(line) => {
                 line.doubt.is_none()
                     && !line.commands.is_empty()
-                    && line.commands.iter().all(|command| except.takes_command(command))
+                    && line
+                        .commands
+                        .iter()
+                        .all(|command| except.takes_command(command))
             }
             None => false,
         }
@@ -296,9 +336,18 @@ impl Matcher {
 
     /// Whether this exception lifts what `own` takes, as far as it is not about commands.
     fn lifts_tool_and_paths(&self, own: &Matcher, event: &Event, place: &PathBase) -> bool {
-        let has_paths = || event.action().is_some_and(|action| !action.paths.is_empty());
-        self.tool.as_ref().is_none_or(|tool| tool.decide(event).is_ok())
-            && self.fields.iter().all(|wanted| wanted.decide(event).is_ok())
+        let has_paths = || {
+            event
+                .action()
+                .is_some_and(|action| !action.paths.is_empty())
+        };
+        self.tool
+            .as_ref()
+            .is_none_or(|tool| tool.decide(event).is_ok())
+            && self
+                .fields
+                .iter()
+                .all(|wanted| wanted.decide(event).is_ok())
             && (self.paths.is_empty()
                 || has_paths() && path::find_path(&own.paths, &self.paths, event, place).is_none())
     }
@@ -318,7 +367,11 @@ impl FieldMatch {
             return Ok(());
         }
         let (field, wanted) = (self.field.clone(), self.form.to_string());
-        Err(Mismatch::Field { field, wanted, found: text.as_deref().map(shortened) })
+        Err(Mismatch::Field {
+            field,
+            wanted,
+            found: text.as_deref().map(shortened),
+        })
     }
 }
 
@@ -330,14 +383,19 @@ impl ToolMatch {
             ToolWord::Class(class) => {
                 kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
             }
-            ToolWord::Name(known) => name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(known)),
+            ToolWord::Name(known) => name
+                .as_deref()
+                .is_some_and(|n| n.eq_ignore_ascii_case(known)),
             ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
         });
         if fits {
             return Ok(());
         }
         let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
-        Err(Mismatch::Tool { wanted: self.written.clone(), found })
+        Err(Mismatch::Tool {
+            wanted: self.written.clone(),
+            found,
+        })
     }
 }
 
@@ -346,18 +404,27 @@ impl ToolMatch {
 /// # Errors
 /// As [`Matcher::tool`].
 pub fn check_tool(written: &str) -> Result<(), MatcherError> {
-    written.split('|').map(str::trim).try_for_each(check_tool_word)
+    written
+        .split('|')
+        .map(str::trim)
+        .try_for_each(check_tool_word)
 }
 
 /// Whether a tool can have such a name: a mistake would never match.
 fn check_tool_word(word: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
+    let problem = |problem: &str| {
+        Err(MatcherError {
+            problem: problem.to_string(),
+        })
+    };
     if word.is_empty() {
         return problem("an alternative is empty");
     }
     if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
         let glob = word.replace(sign, "*");
-        return problem(&format!("it is a glob, not a regular expression: write `{glob}`"));
+        return problem(&format!(
+            "it is a glob, not a regular expression: write `{glob}`"
+        ));
     }
     if word.starts_with('.')
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
@@ -382,7 +449,9 @@ pub fn check_runs(written: &str) -> Result<(), MatcherError> {
 /// As they have.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     no_backspace(written)?;
-    regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+    regex_syntax::parse(written)
+        .map(drop)
+        .map_err(|error| expression_error(&error.to_string()))
 }
 
 /// The beginning of a value that did not match: a large one is not kept.
@@ -404,19 +473,26 @@ fn fits_command(form: &Regex, text: &str) -> bool {
 
 /// Whether a gate's shell may run such a text too: it is under an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
-    event.guessed_commands().iter().any(|other| fits_command(form, &other.text))
+    event
+        .guessed_commands()
+        .iter()
+        .any(|other| fits_command(form, &other.text))
 }
 
 /// An unknown tool counts as a shell if it is given a command line.
 fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
     class == ActionKind::Shell
-        && event.action().is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
+        && event
+            .action()
+            .is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
 }
 
 /// A shell command with a patch in it edits files, too.
 fn is_patch(class: ActionKind, event: &Event) -> bool {
     matches!(class, ActionKind::Edit | ActionKind::Write)
-        && event.action().is_some_and(|action| !action.patched().is_empty())
+        && event
+            .action()
+            .is_some_and(|action| !action.patched().is_empty())
 }
 
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
@@ -428,7 +504,11 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
         return Ok(ToolWord::Class(kind));
     }
     let kind = ActionKind::of_tool(word);
-    Ok(if kind.is_unknown() { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
+    Ok(if kind.is_unknown() {
+        ToolWord::Name(word.to_string())
+    } else {
+        ToolWord::Class(kind)
+    })
 }
 
 pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
@@ -440,7 +520,9 @@ pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
 fn no_backspace(written: &str) -> Result<(), MatcherError> {
     if written.contains('\u{8}') {
         let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
-        return Err(MatcherError { problem: problem.to_string() });
+        return Err(MatcherError {
+            problem: problem.to_string(),
+        });
     }
     Ok(())
 }
@@ -472,6 +554,10 @@ impl fmt::Display for Matcher {
         }
         parts.extend(self.condition.iter().map(ToString::to_string));
         parts.extend(self.except.iter().map(|except| format!("except {except}")));
-        if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
+        if parts.is_empty() {
+            f.write_str("every event")
+        } else {
+            f.write_str(&parts.join(", "))
+        }
     }
 }

@@ -20,7 +20,9 @@ pub(crate) fn verdict(
         let said = filled(text, |name| match name {
             "command" => {
                 let whole = || event.action()?.command.clone();
-                met.as_ref().and_then(|met| met.command.clone()).or_else(whole)
+                met.as_ref()
+                    .and_then(|met| met.command.clone())
+                    .or_else(whole)
             }
             "program" => {
                 let command = met.as_ref()?.command.as_ref()?;
@@ -36,8 +38,12 @@ pub(crate) fn verdict(
         }
     };
     let decision = match decision {
-        Decision::Block { reason } => Decision::Block { reason: fill(reason) },
-        Decision::Ask { question } => Decision::Ask { question: fill(question) },
+        Decision::Block { reason } => Decision::Block {
+            reason: fill(reason),
+        },
+        Decision::Ask { question } => Decision::Ask {
+            question: fill(question),
+        },
         Decision::Allow => Decision::Allow,
     };
     Verdict::new(decision, ContractRule::Ruled)
@@ -61,7 +67,10 @@ pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
 
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| {
-        !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-".contains(c))
     };
     name.split('.').all(is_part)
 }

@@ -22,7 +22,12 @@ pub struct Sandbox {
 
 impl Default for Sandbox {
     fn default() -> Sandbox {
-        Sandbox { read: None, write: Vec::new(), network: false, required: true }
+        Sandbox {
+            read: None,
+            write: Vec::new(),
+            network: false,
+            required: true,
+        }
     }
 }
 
@@ -50,11 +55,17 @@ impl Sandbox {
 
 /// Whether `path` is in `folder`, by their names alone.
 fn is_in(path: &str, folder: &str) -> bool {
-    let parts = |text| Path::new(text).components().filter(|part| *part != Component::CurDir);
+    let parts = |text| {
+        Path::new(text)
+            .components()
+            .filter(|part| *part != Component::CurDir)
+    };
     let leads_up = |text| parts(text).any(|part| part == Component::ParentDir);
     let is_of_project = |text: &str| !text.starts_with(['/', '~']);
     let is_below = is_of_project(path) == is_of_project(folder)
-        && parts(folder).zip(parts(path)).all(|(one, other)| one == other)
+        && parts(folder)
+            .zip(parts(path))
+            .all(|(one, other)| one == other)
         && parts(folder).count() <= parts(path).count();
     path == folder || is_below && !leads_up(path) && !leads_up(folder)
 }
@@ -69,8 +80,16 @@ impl std::fmt::Display for Sandbox {
             [] => f.write_str("; writes nothing")?,
             paths => write!(f, "; writes {}", paths.join(", "))?,
         }
-        f.write_str(if self.network { "; network" } else { "; no network" })?;
-        f.write_str(if self.required { "" } else { "; as far as the system can" })
+        f.write_str(if self.network {
+            "; network"
+        } else {
+            "; no network"
+        })?;
+        f.write_str(if self.required {
+            ""
+        } else {
+            "; as far as the system can"
+        })
     }
 }
 
@@ -103,7 +122,11 @@ mod tests {
         };
         for (own, bound, both) in [
             (&["."][..], &["build", "~/x", "/tmp"][..], &["build"][..]),
-            (&["src", "/"], &["src", "src/a", "srcx", "/tmp"], &["src", "src/a", "/tmp"]),
+            (
+                &["src", "/"],
+                &["src", "src/a", "srcx", "/tmp"],
+                &["src", "src/a", "/tmp"],
+            ),
             (&["src/link"], &["src"], &[]),
             (&["src"], &["src/../.."], &[]),
             (&["./build"], &["build"], &["build"]),
@@ -112,14 +135,20 @@ mod tests {
             let found = sandbox(own, true, true).within(&sandbox(bound, false, false));
             assert_eq!(found, sandbox(both, false, true), "{own:?} {bound:?}");
         }
-        let reads = Sandbox { read: Some(vec!["src".into()]), ..Sandbox::default() };
+        let reads = Sandbox {
+            read: Some(vec!["src".into()]),
+            ..Sandbox::default()
+        };
         assert_eq!(reads.within(&Sandbox::default()), reads);
         assert_eq!(Sandbox::default().within(&reads), reads);
     }
 
     #[test]
     fn a_sandbox_is_told_in_words() {
-        assert_eq!(Sandbox::default().to_string(), "reads everything; writes nothing; no network");
+        assert_eq!(
+            Sandbox::default().to_string(),
+            "reads everything; writes nothing; no network"
+        );
         let sandbox = Sandbox {
             read: Some(vec!["src".to_string(), "docs".to_string()]),
             write: vec!["/tmp".to_string()],

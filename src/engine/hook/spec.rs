@@ -93,7 +93,12 @@ impl Hook {
         Hook {
             name: name.to_string(),
             event: event.to_string(),
-            source: HookSource { layer: LayerKind::Explicit, file, line: None, set: None },
+            source: HookSource {
+                layer: LayerKind::Explicit,
+                file,
+                line: None,
+                set: None,
+            },
             handler,
             matcher: Matcher::default(),
             priority: DEFAULT_PRIORITY,
@@ -121,7 +126,9 @@ impl Hook {
     /// How long it may run for an event with these rules: what its spec says, else its dialect,
     /// else the event, else 5 s. [`Duration::MAX`] is no limit.
     pub fn timeout(&self, spec: &EventSpec) -> Duration {
-        self.own_timeout().or(spec.conduct.timeout).unwrap_or(DEFAULT_TIMEOUT)
+        self.own_timeout()
+            .or(spec.conduct.timeout)
+            .unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// How long it may run for a native host.
@@ -130,14 +137,20 @@ impl Hook {
     }
 
     fn own_timeout(&self) -> Option<Duration> {
-        let of_dialect = self.convention.as_ref().and_then(|convention| convention.timeout());
+        let of_dialect = self
+            .convention
+            .as_ref()
+            .and_then(|convention| convention.timeout());
         self.limits.timeout.or(of_dialect)
     }
 
     /// What a failure of it means for an event with these rules: what its spec says, else its
     /// dialect, else the event.
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
-        let of_dialect = self.convention.as_ref().and_then(|convention| convention.on_failure());
+        let of_dialect = self
+            .convention
+            .as_ref()
+            .and_then(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
@@ -154,7 +167,12 @@ impl Hook {
 
     /// Whether `name` is its name, or that of the file which configures it and perhaps others.
     pub fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.source.file.file_name().is_some_and(|file| file == name)
+        self.name == name
+            || self
+                .source
+                .file
+                .file_name()
+                .is_some_and(|file| file == name)
     }
 
     /// Whether it is a program that may stay up, for many events.
@@ -167,7 +185,9 @@ impl Hook {
 
     /// Whether it gets events in the words of another system.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.convention.as_ref().is_some_and(|convention| convention.is_foreign())
+        self.convention
+            .as_ref()
+            .is_some_and(|convention| convention.is_foreign())
     }
 
     /// Whether it is a rule, which runs nothing.
@@ -191,7 +211,11 @@ impl Hook {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
             let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
-            return Err(Mismatch::Matcher { what, wanted, found });
+            return Err(Mismatch::Matcher {
+                what,
+                wanted,
+                found,
+            });
         }
         self.matcher.decide(event, &self.place(place))
     }
@@ -201,13 +225,18 @@ impl Hook {
     pub(crate) fn place<'p>(&self, place: &'p PathBase) -> Cow<'p, PathBase> {
         match &self.root {
             None => Cow::Borrowed(place),
-            Some(root) => Cow::Owned(PathBase { cwd: place.cwd.clone(), project: root.clone() }),
+            Some(root) => Cow::Owned(PathBase {
+                cwd: place.cwd.clone(),
+                project: root.clone(),
+            }),
         }
     }
 
     /// The name of the system that it was written for.
     pub fn dialect_name(&self) -> &'static str {
-        self.convention.as_ref().map_or("native", |convention| convention.system())
+        self.convention
+            .as_ref()
+            .map_or("native", |convention| convention.system())
     }
 
     /// The system that it was written for, and the full name of its event there.
@@ -232,7 +261,11 @@ pub struct HookSource {
 impl HookSource {
     /// The layer in words, and the set: `project layer, set baseline`.
     pub fn layer_text(&self) -> String {
-        let set = self.set.as_ref().map(|set| format!(", set {set}")).unwrap_or_default();
+        let set = self
+            .set
+            .as_ref()
+            .map(|set| format!(", set {set}"))
+            .unwrap_or_default();
         format!("{} layer{set}", self.layer.name())
     }
 }
@@ -288,7 +321,9 @@ impl Handler {
 
     /// The key and the text of what a rule says; `None` if it is no rule.
     pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
-        let Handler::Rule(decision) = self else { return None };
+        let Handler::Rule(decision) = self else {
+            return None;
+        };
         match decision {
             Decision::Block { reason } => Some(("deny", reason)),
             Decision::Ask { question } => Some(("ask", question)),
@@ -413,7 +448,11 @@ pub struct EventPart {
 
 impl EventPart {
     /// The event as it came, whole.
-    pub const WHOLE: EventPart = EventPart { number: 0, call: None, id: None };
+    pub const WHOLE: EventPart = EventPart {
+        number: 0,
+        call: None,
+        id: None,
+    };
 }
 
 /// A call of a tool, in the words of one host.

@@ -45,7 +45,10 @@ pub struct Merger<'s> {
 
 impl<'s> Merger<'s> {
     pub fn new(spec: &'s EventSpec) -> Merger<'s> {
-        Merger { spec, outcome: Outcome::default() }
+        Merger {
+            spec,
+            outcome: Outcome::default(),
+        }
     }
 
     /// Takes the next hook in plan order. `on_failure` is its own choice or the event's.
@@ -64,7 +67,11 @@ impl<'s> Merger<'s> {
         if self.outcome.refusal().is_some() {
             return;
         }
-        self.settle(Refusal { hook: None, reason, cause: Cause::Failure });
+        self.settle(Refusal {
+            hook: None,
+            reason,
+            cause: Cause::Failure,
+        });
     }
 
     /// Notes a rewrite that the chain applied or rejected.
@@ -74,7 +81,10 @@ impl<'s> Merger<'s> {
 
     /// Whether a rewrite of `field` counts already.
     pub fn has_rewritten(&self, field: &str) -> bool {
-        self.outcome.rewrites.iter().any(|done| done.field == field && done.rejected.is_none())
+        self.outcome
+            .rewrites
+            .iter()
+            .any(|done| done.field == field && done.rejected.is_none())
     }
 
     /// Takes back the rewrites so far, because a later hook's result counts instead.
@@ -114,9 +124,13 @@ impl<'s> Merger<'s> {
     }
 
     fn verdict(&mut self, hook: &str, verdict: &Verdict) -> Flow {
-        let found =
-            |finding: &Finding| HookFinding { hook: hook.to_string(), finding: finding.clone() };
-        self.outcome.findings.extend(verdict.findings.iter().map(found));
+        let found = |finding: &Finding| HookFinding {
+            hook: hook.to_string(),
+            finding: finding.clone(),
+        };
+        self.outcome
+            .findings
+            .extend(verdict.findings.iter().map(found));
         match &verdict.decision {
             Decision::Block { reason } if self.spec.blocks => {
                 return self.settle(Refusal {
@@ -147,7 +161,10 @@ impl<'s> Merger<'s> {
     }
 
     fn ask(&mut self, hook: &str, question: &str) {
-        let question = Question { hook: hook.to_string(), question: question.to_string() };
+        let question = Question {
+            hook: hook.to_string(),
+            question: question.to_string(),
+        };
         match &mut self.outcome.settled {
             Settled::Asked { .. } if self.spec.conduct.first_question => {
                 let Question { hook, question } = question;
@@ -155,7 +172,9 @@ impl<'s> Merger<'s> {
             }
             Settled::Asked { questions } => questions.push(question),
             Settled::Allowed | Settled::Refused(_) => {
-                self.outcome.settled = Settled::Asked { questions: vec![question] };
+                self.outcome.settled = Settled::Asked {
+                    questions: vec![question],
+                };
             }
         }
     }
@@ -170,7 +189,11 @@ impl<'s> Merger<'s> {
     }
 
     fn notice(&mut self, hook: &str, kind: NoticeKind, text: String) {
-        self.outcome.notices.push(Notice { hook: hook.to_string(), kind, text });
+        self.outcome.notices.push(Notice {
+            hook: hook.to_string(),
+            kind,
+            text,
+        });
     }
 }
 
@@ -212,7 +235,8 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
         Merge::SameRole => Err(format!(
             "its role must stay {}",
-            old.get("role").map_or_else(|| "unset".to_string(), Value::to_string)
+            old.get("role")
+                .map_or_else(|| "unset".to_string(), Value::to_string)
         )),
     }
 }

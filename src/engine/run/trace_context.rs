@@ -23,12 +23,18 @@ impl TraceContext {
             (None, None) => format!("{:032x}", hash(unique)),
         };
         let span = format!("{:032x}", hash(&format!("span {unique}")))[16..].to_string();
-        TraceContext { id, span, incoming: incoming.map(str::to_string) }
+        TraceContext {
+            id,
+            span,
+            incoming: incoming.map(str::to_string),
+        }
     }
 
     /// What hooks get as `TRACEPARENT`.
     pub fn traceparent(&self) -> String {
-        self.incoming.clone().unwrap_or_else(|| format!("00-{}-{}-01", self.id, self.span))
+        self.incoming
+            .clone()
+            .unwrap_or_else(|| format!("00-{}-{}-01", self.id, self.span))
     }
 
     /// The span around this one; `None` if the trace begins here.
@@ -40,7 +46,9 @@ impl TraceContext {
 /// Version 00, or a later one that begins in the same way; ids of zeros are not valid.
 fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    let [version, id, span, flags, rest @ ..] = parts.as_slice() else { return false };
+    let [version, id, span, flags, rest @ ..] = parts.as_slice() else {
+        return false;
+    };
     let is_hex = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
     };
@@ -70,13 +78,27 @@ mod tests {
     fn only_a_valid_traceparent_is_kept() {
         let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let kept = TraceContext::of(Some(given), Some("s-1"), "1");
-        assert_eq!((kept.traceparent().as_str(), kept.parent()), (given, Some("b7ad6b7169203331")));
+        assert_eq!(
+            (kept.traceparent().as_str(), kept.parent()),
+            (given, Some("b7ad6b7169203331"))
+        );
         let zeros = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
         let longer = format!("{given}-x");
-        for other in ["", "00", zeros, &given.to_uppercase(), &given[..54], &longer, "é-é-é-é"]
-        {
+        for other in [
+            "",
+            "00",
+            zeros,
+            &given.to_uppercase(),
+            &given[..54],
+            &longer,
+            "é-é-é-é",
+        ] {
             let made = TraceContext::of(Some(other), Some("s-1"), "1");
-            assert_eq!((made.parent(), made.incoming.as_ref()), (None, None), "{other}");
+            assert_eq!(
+                (made.parent(), made.incoming.as_ref()),
+                (None, None),
+                "{other}"
+            );
             assert!(is_traceparent(&made.traceparent()), "{made:?}");
         }
         assert!(is_traceparent(&format!("01{}-more", &given[2..])));
@@ -88,6 +110,9 @@ mod tests {
         assert_eq!(one.id, two.id);
         assert_ne!(one.span, two.span);
         assert_ne!(one.id, TraceContext::of(None, Some("s-2"), "1").id);
-        assert_ne!(TraceContext::of(None, None, "1").id, TraceContext::of(None, None, "2").id);
+        assert_ne!(
+            TraceContext::of(None, None, "1").id,
+            TraceContext::of(None, None, "2").id
+        );
     }
 }

@@ -29,12 +29,20 @@ const FRESH: Duration = Duration::from_millis(50);
 
 impl Seal {
     pub(super) fn broken_before(&self) -> Option<String> {
-        if self.made.elapsed() < FRESH { None } else { (self.check)() }
+        if self.made.elapsed() < FRESH {
+            None
+        } else {
+            (self.check)()
+        }
     }
 
     /// Where nothing was started, nothing that has changed meanwhile can have run.
     pub(super) fn broken_after(&self, run: &Run) -> Option<String> {
-        if run.hooks.iter().any(HookRun::has_started) { (self.check)() } else { None }
+        if run.hooks.iter().any(HookRun::has_started) {
+            (self.check)()
+        } else {
+            None
+        }
     }
 }
 

@@ -33,7 +33,11 @@ impl Runner {
     #[must_use]
     pub fn for_request(&self, request: &str) -> Runner {
         let mut own = self.clone();
-        own.engine.server = self.engine.server.as_ref().map(|server| server.for_request(request));
+        own.engine.server = self
+            .engine
+            .server
+            .as_ref()
+            .map(|server| server.for_request(request));
         own
     }
 
@@ -44,6 +48,9 @@ impl Runner {
     }
 
     pub(crate) fn server(&self) -> Server {
-        self.engine.server.clone().unwrap_or_else(|| Server::new(&self.surroundings.state))
+        self.engine
+            .server
+            .clone()
+            .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 }

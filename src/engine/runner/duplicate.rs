@@ -106,7 +106,13 @@ fn may_take_over(kept: &SharedOutcome, own: &SharedOutcome, now: SystemTime) -> 
         return false;
     }
     let is_same = kept.told.input == own.told.input && kept.told.cwd == own.told.cwd;
-    if !is_same && kept.outcome.rewrites.iter().any(|rewrite| rewrite.rejected.is_none()) {
+    if !is_same
+        && kept
+            .outcome
+            .rewrites
+            .iter()
+            .any(|rewrite| rewrite.rejected.is_none())
+    {
         return false;
     }
     if matches!(kept.outcome.settled, Settled::Refused(_)) || !own.told.is_gate {
@@ -123,9 +129,13 @@ fn may_take_over(kept: &SharedOutcome, own: &SharedOutcome, now: SystemTime) -> 
 fn are_one_sort(one: &CallFacts, two: &CallFacts) -> bool {
     let is_of = |sort: &ToolClass, told: &CallFacts| {
         let name = told.tool.as_deref().unwrap_or_default();
-        std::iter::once(&sort.word).chain(sort.names).any(|known| known.eq_ignore_ascii_case(name))
+        std::iter::once(&sort.word)
+            .chain(sort.names)
+            .any(|known| known.eq_ignore_ascii_case(name))
     };
-    TOOLS.iter().any(|sort| is_of(sort, one) && is_of(sort, two))
+    TOOLS
+        .iter()
+        .any(|sort| is_of(sort, one) && is_of(sort, two))
 }
 
 /// Claims a call that may also arrive in another form, or waits within the budget for the outcome
@@ -158,7 +168,11 @@ pub(super) fn claim(
             return CallClaim::Now(None);
         }
     };
-    let claimed = ExclusiveClaim { locked, kept: Box::new(own), engine: Box::new(engine.clone()) };
+    let claimed = ExclusiveClaim {
+        locked,
+        kept: Box::new(own),
+        engine: Box::new(engine.clone()),
+    };
     let kept = claimed.locked.read().ok();
     let kept = kept.and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
     match kept.filter(|kept| may_take_over(kept, &claimed.kept, SystemTime::now())) {
@@ -190,7 +204,9 @@ fn lock_slot(
         // A process that has just taken the lock has written nothing yet.
         (noted.is_empty() || noted == name.as_bytes()) && waits()
     };
-    let Some(locked) = store.lock_while(is_for_this)? else { return Ok(None) };
+    let Some(locked) = store.lock_while(is_for_this)? else {
+        return Ok(None);
+    };
     locked.note(&name)?;
     Ok(Some(locked))
 }
@@ -212,11 +228,17 @@ fn shared_outcome(
     for planned in plan.hooks() {
         describe(&mut hooks, planned, event)?;
     }
-    let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
+    let input = context
+        .value("toolInput")
+        .ok()
+        .flatten()
+        .map(|input| input.to_string());
     let action = event.action().map(|action| action.to_json());
     // A command or a hook's variables may contain a secret.
     let kept = |text: Option<String>| text.as_deref().map(digest);
-    let mut wanted = plan.hooks().filter(|planned| planned.selection == Selection::Wanted);
+    let mut wanted = plan
+        .hooks()
+        .filter(|planned| planned.selection == Selection::Wanted);
     Some(SharedOutcome {
         call: call.id.clone(),
         form: call.form.clone(),

@@ -44,8 +44,14 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
     let closes = planned.hook.on_failure(spec) == OnFailure::Block;
     let dialect = planned.hook.convention_names();
     let timeout = planned.hook.timeout(spec);
-    let _ = write!(text, "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} ");
-    let _ = write!(text, "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} ");
+    let _ = write!(
+        text,
+        "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} "
+    );
+    let _ = write!(
+        text,
+        "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} "
+    );
     let _ = write!(text, "{background:?} {variables:?} {folder:?} {root:?} ");
     if *rewrite {
         let _ = write!(text, "{:?} ", spec.rewrites);
@@ -59,7 +65,11 @@ pub(super) fn describe(text: &mut String, planned: &PlannedHook, event: &Event) 
         Handler::Words { words, base } => {
             let _ = write!(text, "{words:?} {base:?} ");
             // Its program may be a script, and so may the words after it.
-            for file in words.iter().map(|word| base.join(word)).filter(|file| file.is_file()) {
+            for file in words
+                .iter()
+                .map(|word| base.join(word))
+                .filter(|file| file.is_file())
+            {
                 version(text, &file);
             }
         }

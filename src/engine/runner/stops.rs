@@ -46,7 +46,11 @@ enum StopDecision {
 /// 3. Under the cap the block counts.
 /// 4. At the cap it becomes an allow.
 fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
-    let ours = if facts.is_kept_going == Some(false) { 0 } else { kept };
+    let ours = if facts.is_kept_going == Some(false) {
+        0
+    } else {
+        kept
+    };
     let at_least = u32::from(facts.is_kept_going == Some(true));
     let before = ours.max(at_least).max(facts.loops);
     if before < cap {
@@ -58,7 +62,9 @@ fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
 impl Facts {
     fn of(context: &Context) -> Facts {
         let fact = |key: &str| context.value(key).ok().flatten();
-        let loops = fact("loopCount").and_then(|count| count.as_u64()).unwrap_or(0);
+        let loops = fact("loopCount")
+            .and_then(|count| count.as_u64())
+            .unwrap_or(0);
         Facts {
             is_kept_going: fact("stopHookActive").and_then(|flag| flag.as_bool()),
             loops: u32::try_from(loops).unwrap_or(u32::MAX),
@@ -70,7 +76,9 @@ impl Facts {
 /// limit. An allow ends the row; a question does not change it. No file is touched for other
 /// events, nor for an allowed event that was not blocked before.
 pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
-    let Some(cap) = run.event.spec().conduct.most_refusals else { return };
+    let Some(cap) = run.event.spec().conduct.most_refusals else {
+        return;
+    };
     let context = run.event.context();
     let session = context.string("sessionId").filter(|id| !id.is_empty());
     let root = &surroundings.state;
@@ -93,7 +101,12 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
 /// The name of the count of an event and its agent. The main agent has no name.
 fn counted(run: &Run) -> String {
     let event = &run.event.spec().name;
-    match run.event.context().string("agentId").filter(|agent| !agent.is_empty()) {
+    match run
+        .event
+        .context()
+        .string("agentId")
+        .filter(|agent| !agent.is_empty())
+    {
         Some(agent) => format!("{event} {}", file_name(&agent)),
         None => event.to_string(),
     }

@@ -19,13 +19,17 @@ pub struct SessionEntries {
 impl SessionEntries {
     /// The entries in a private folder. Creates nothing yet.
     pub fn in_folder(folder: &Path) -> SessionEntries {
-        SessionEntries { store: Store::new(folder, ".entries.json") }
+        SessionEntries {
+            store: Store::new(folder, ".entries.json"),
+        }
     }
 
     /// The texts of a session's status line, by key. They are separate from its hooks' shared
     /// entries.
     pub fn of_status(folder: &Path) -> SessionEntries {
-        SessionEntries { store: Store::new(folder, ".status.json") }
+        SessionEntries {
+            store: Store::new(folder, ".status.json"),
+        }
     }
 
     /// All entries.
@@ -59,7 +63,11 @@ impl SessionEntries {
     /// # Errors
     /// When it cannot be stored.
     pub fn append(&self, key: &str, text: &str) -> Result<(), StoreError> {
-        self.change(|kept| kept.entry(key.to_string()).or_default().push(text.to_string()))
+        self.change(|kept| {
+            kept.entry(key.to_string())
+                .or_default()
+                .push(text.to_string())
+        })
     }
 
     /// Removes `key`. Returns whether it existed.

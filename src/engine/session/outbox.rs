@@ -15,7 +15,9 @@ pub struct Outbox {
 impl Outbox {
     /// The outbox of a session, in the private folder that its hooks share. Creates nothing yet.
     pub fn in_folder(folder: &Path) -> Outbox {
-        Outbox { store: Store::new(folder, ".messages.jsonl") }
+        Outbox {
+            store: Store::new(folder, ".messages.jsonl"),
+        }
     }
 
     /// Adds a message.
@@ -45,7 +47,10 @@ impl Outbox {
         if all.is_empty() {
             return Ok(());
         }
-        for line in all.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in all
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             match serde_json::from_slice(line) {
                 Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
                 Err(error) => tracing::warn!(%error, "a line of the outbox is no message"),

@@ -54,7 +54,10 @@ pub(crate) fn release(lock: &File) {
 
 impl Store {
     pub(crate) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
-        Store { folder: folder.to_path_buf(), name: name.into() }
+        Store {
+            folder: folder.to_path_buf(),
+            name: name.into(),
+        }
     }
 
     /// Its content; empty if the file is missing.
@@ -97,7 +100,12 @@ impl Store {
         let lock = opened.map_err(|error| self.fails(&error))?;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Some(FileLock { store: self.clone(), lock })),
+                Ok(()) => {
+                    return Ok(Some(FileLock {
+                        store: self.clone(),
+                        lock,
+                    }));
+                }
                 Err(TryLockError::WouldBlock) if waits(&lock) => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
@@ -108,12 +116,19 @@ impl Store {
     }
 
     pub(super) fn fails(&self, problem: &dyn ToString) -> StoreError {
-        StoreError { file: self.file(), problem: problem.to_string() }
+        StoreError {
+            file: self.file(),
+            problem: problem.to_string(),
+        }
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), StoreError> {
         let is_much = bytes.len() > MOST_BYTES;
-        if is_much { Err(self.fails(&"it would hold more than 4 MiB")) } else { Ok(()) }
+        if is_much {
+            Err(self.fails(&"it would hold more than 4 MiB"))
+        } else {
+            Ok(())
+        }
     }
 
     fn file(&self) -> PathBuf {
@@ -157,7 +172,10 @@ impl Store {
 impl FileLock {
     /// Leaves a note for the processes that wait for the lock. It replaces the last note.
     pub(crate) fn note(&self, text: &str) -> Result<(), StoreError> {
-        let noted = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
+        let noted = self
+            .lock
+            .set_len(0)
+            .and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
         noted.map_err(|error| self.store.fails(&error))
     }
 
@@ -185,11 +203,16 @@ impl FileLock {
 
 /// Whether the file, or even its folder, is missing.
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Opens for the owner only, follows no link, and does not block on a pipe without another end.
 pub(crate) fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
+    options
+        .mode(0o600)
+        .custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
 }

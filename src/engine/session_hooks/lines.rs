@@ -59,7 +59,13 @@ impl HookLines {
         rustix::io::ioctl_fionbio(&writer, true)?;
         let (state, ended) = (Mutex::default(), Condvar::new());
         let (reader, writer) = (reader.into(), writer.into());
-        Ok(HookLines { state, ended, reader, writer, hear: Box::new(hear) })
+        Ok(HookLines {
+            state,
+            ended,
+            reader,
+            writer,
+            hear: Box::new(hear),
+        })
     }
 
     /// Adds a line, which ends in a line break. If too much waits, the oldest lines are dropped,
@@ -72,7 +78,9 @@ impl HookLines {
         state.bytes += line.len();
         state.waiting.push_back(line);
         while state.waiting.len() > MOST_LINES || state.bytes > MOST_BYTES {
-            let Some(oldest) = state.waiting.pop_front() else { break };
+            let Some(oldest) = state.waiting.pop_front() else {
+                break;
+            };
             state.bytes -= oldest.len();
             state.dropped += 1;
         }
@@ -133,7 +141,11 @@ impl LineStream for HookLines {
     fn stop_feeding(&self) {
         let mut state = locked(&self.state);
         let LineState { life, .. } = *state;
-        *state = LineState { is_deaf: true, life, ..LineState::default() };
+        *state = LineState {
+            is_deaf: true,
+            life,
+            ..LineState::default()
+        };
     }
 
     fn take_next(&self, out: &mut Vec<u8>) -> bool {
@@ -172,7 +184,9 @@ impl LineStream for HookLines {
 
 impl fmt::Debug for HookLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HookLines").field("life", &self.life()).finish_non_exhaustive()
+        f.debug_struct("HookLines")
+            .field("life", &self.life())
+            .finish_non_exhaustive()
     }
 }
 
@@ -228,7 +242,10 @@ mod tests {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&heard);
         let hear = move |line: &[u8]| {
-            hears.lock().unwrap().push(String::from_utf8_lossy(line).into_owned());
+            hears
+                .lock()
+                .unwrap()
+                .push(String::from_utf8_lossy(line).into_owned());
         };
         let lines = HookLines::new(hear).unwrap();
         let mut written = b"a\nb\nc".to_vec();

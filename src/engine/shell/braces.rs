@@ -85,9 +85,16 @@ fn group_at(word: &str, start: usize) -> Option<BraceGroup> {
     } else {
         let starts = std::iter::once(start + 1).chain(commas.iter().map(|comma| comma + 1));
         let ends = commas.iter().copied().chain([at - 1]);
-        starts.zip(ends).map(|(start, end)| word[start..end].to_string()).collect()
+        starts
+            .zip(ends)
+            .map(|(start, end)| word[start..end].to_string())
+            .collect()
     };
-    Some(BraceGroup { start, end: at, members })
+    Some(BraceGroup {
+        start,
+        end: at,
+        members,
+    })
 }
 
 /// `1..5`, `a..e`, `1..9..2`: at most a thousand.
@@ -97,10 +104,15 @@ fn sequence(text: &str) -> Option<Vec<String>> {
     if parts.next().is_some() {
         return None;
     }
-    let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    let step = step
+        .map_or(Some(1), |step| step.parse::<i64>().ok())?
+        .unsigned_abs()
+        .max(1);
     let single = |text: &str| {
         let mut chars = text.chars();
-        chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
+        chars
+            .next()
+            .filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
     };
     let numbers = first.parse::<i64>().ok().zip(last.parse::<i64>().ok());
     let letters = single(first).zip(single(last));
@@ -125,9 +137,10 @@ fn sequence(text: &str) -> Option<Vec<String>> {
         (0..=count.min(1_000)).map(|n| from + sign * i64::try_from(n * step).unwrap_or(0));
     let text = |n: i64| match is_number {
         true => format!("{n:0width$}"),
-        false => {
-            u32::try_from(n).ok().and_then(char::from_u32).map_or_else(String::new, String::from)
-        }
+        false => u32::try_from(n)
+            .ok()
+            .and_then(char::from_u32)
+            .map_or_else(String::new, String::from),
     };
     Some(numbers.map(text).collect())
 }

@@ -21,8 +21,11 @@ impl CommandLine {
     /// The programs that commands are run through, each once, as commands of all their words.
     pub(crate) fn wrappers(&self) -> Vec<ShellCommand> {
         let mut seen = HashSet::new();
-        let mut all: Vec<&Arc<CommandWrapper>> =
-            self.commands.iter().flat_map(|command| &command.through).collect();
+        let mut all: Vec<&Arc<CommandWrapper>> = self
+            .commands
+            .iter()
+            .flat_map(|command| &command.through)
+            .collect();
         all.retain(|wrapper| seen.insert(Arc::as_ptr(wrapper)));
         let word = |text: &str| ShellWord {
             text: Some(text.to_string()),
@@ -85,13 +88,18 @@ impl ShellWord {
             return text;
         }
         let bare = self.written.strip_prefix('"').unwrap_or(&self.written);
-        let end = bare.find(|c: char| "$`\\'\"*?[<>({~…".contains(c)).unwrap_or(bare.len());
+        let end = bare
+            .find(|c: char| "$`\\'\"*?[<>({~…".contains(c))
+            .unwrap_or(bare.len());
         &bare[..end]
     }
 
     /// Its text, or else the word as it is written, without the quotes around it.
     pub(crate) fn shown(&self) -> &str {
-        let bare = self.written.strip_prefix('"').map(|word| word.trim_end_matches('"'));
+        let bare = self
+            .written
+            .strip_prefix('"')
+            .map(|word| word.trim_end_matches('"'));
         self.text.as_deref().or(bare).unwrap_or(&self.written)
     }
 }
@@ -147,17 +155,27 @@ impl Serialize for ShellCommand {
         let unknown = [
             ("program", is_open(&self.program)),
             ("args", self.args.iter().any(is_open)),
-            ("assigns", self.assigns.iter().any(|one| one.value.is_none())),
-            ("redirects", self.redirects.iter().any(|one| is_open(&one.target))),
+            (
+                "assigns",
+                self.assigns.iter().any(|one| one.value.is_none()),
+            ),
+            (
+                "redirects",
+                self.redirects.iter().any(|one| is_open(&one.target)),
+            ),
         ];
-        let redirects = self
-            .redirects
-            .iter()
-            .map(|one| RedirectJson { operator: one.operator, target: one.target.text.as_deref() });
+        let redirects = self.redirects.iter().map(|one| RedirectJson {
+            operator: one.operator,
+            target: one.target.text.as_deref(),
+        });
         let json = CommandJson {
             program: self.program.text.as_deref(),
             args: self.args.iter().map(|word| word.text.as_deref()).collect(),
-            through: self.through.iter().map(|wrapper| wrapper.name.as_str()).collect(),
+            through: self
+                .through
+                .iter()
+                .map(|wrapper| wrapper.name.as_str())
+                .collect(),
             assigns: self
                 .assigns
                 .iter()

@@ -23,7 +23,8 @@ impl<'c> GivenOption<'c> {
     /// The value in its own word.
     pub(super) fn joined(&self) -> Option<&'c str> {
         let has_value = self.has(&[':', '?', '$', '%', '@', '+', '&', '/']);
-        self.rest.filter(|_| has_value || self.name.starts_with('-'))
+        self.rest
+            .filter(|_| has_value || self.name.starts_with('-'))
     }
 
     /// How many of the next words are its values.
@@ -40,19 +41,37 @@ impl ProgramRow {
     /// The options that a word has which begins with a dash.
     pub(super) fn options_in<'c>(&self, word: &'c str) -> Vec<GivenOption<'c>> {
         if self.style == Style::OneDash || word.starts_with("--") {
-            let (name, rest) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
-            return vec![GivenOption { name, rest, marks: self.marks(name) }];
+            let (name, rest) = word
+                .split_once('=')
+                .map_or((word, None), |(n, v)| (n, Some(v)));
+            return vec![GivenOption {
+                name,
+                rest,
+                marks: self.marks(name),
+            }];
         }
         let letters = &word[1..];
         if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.marks("#").is_some() {
-            return vec![GivenOption { name: letters, rest: None, marks: Some("") }];
+            return vec![GivenOption {
+                name: letters,
+                rest: None,
+                marks: Some(""),
+            }];
         }
         let mut options = Vec::new();
         for (at, letter) in letters.char_indices() {
             let (name, rest) = letters[at..].split_at(letter.len_utf8());
             let rest = Some(rest).filter(|rest| !rest.is_empty());
-            options.push(GivenOption { name, rest, marks: self.marks(name) });
-            if letter == '=' || options.last().is_some_and(|option| option.joined().is_some()) {
+            options.push(GivenOption {
+                name,
+                rest,
+                marks: self.marks(name),
+            });
+            if letter == '='
+                || options
+                    .last()
+                    .is_some_and(|option| option.joined().is_some())
+            {
                 break;
             }
         }
@@ -117,7 +136,13 @@ impl<'c> GivenWords<'c> {
         args: &'c [ShellWord],
     ) -> GivenWords<'c> {
         let (words, operands) = (Vec::new(), Vec::new());
-        let mut all = GivenWords { row, words, operands, has_command: false, before_dashes: None };
+        let mut all = GivenWords {
+            row,
+            words,
+            operands,
+            has_command: false,
+            before_dashes: None,
+        };
         let mut at = 0;
         let mut may_be_value = false;
         while let Some(word) = args.get(at) {
@@ -140,7 +165,13 @@ impl<'c> GivenWords<'c> {
             let taken = if is_open { 0 } else { wanted };
             may_be_value = taken == 0 && !text.contains('=') && (may_take || is_open && wanted > 0);
             at += taken;
-            all.words.push(OptionWord { row, text, is_open, options, next });
+            all.words.push(OptionWord {
+                row,
+                text,
+                is_open,
+                options,
+                next,
+            });
         }
         all
     }
@@ -163,7 +194,10 @@ impl<'c> GivenWords<'c> {
 
     /// Whether an option with this mark is given.
     pub(crate) fn has(&self, mark: char) -> bool {
-        self.words.iter().flat_map(|word| &word.options).any(|option| option.has(&[mark]))
+        self.words
+            .iter()
+            .flat_map(|word| &word.options)
+            .any(|option| option.has(&[mark]))
     }
 
     /// The known values of the options with this mark.
@@ -174,6 +208,8 @@ impl<'c> GivenWords<'c> {
         let next = |(option, next): (&GivenOption<'c>, Option<&'c ShellWord>)| {
             option.joined().or_else(|| next?.text.as_deref())
         };
-        options.filter(move |(option, _)| option.has(&[mark])).filter_map(next)
+        options
+            .filter(move |(option, _)| option.has(&[mark]))
+            .filter_map(next)
     }
 }

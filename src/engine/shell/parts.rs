@@ -24,7 +24,10 @@ pub(super) struct Place<'p> {
 
 impl Place<'_> {
     pub(super) fn uncertain(self) -> Self {
-        Place { is_certain: false, ..self }
+        Place {
+            is_certain: false,
+            ..self
+        }
     }
 }
 
@@ -66,7 +69,11 @@ impl Stdin {
 impl Parts {
     /// What `echo`, `printf` and `cat` print, where their words tell.
     pub(super) fn printed(&self) -> Option<String> {
-        if self.words.iter().any(|word| word.is_pattern || word.may_split) {
+        if self
+            .words
+            .iter()
+            .any(|word| word.is_pattern || word.may_split)
+        {
             return None;
         }
         let texts: Vec<&str> = self.words.iter().map(|word| word.value.as_str()).collect();

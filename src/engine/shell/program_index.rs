@@ -30,7 +30,12 @@ struct ProgramName {
 
 impl ProgramName {
     const fn text(self) -> &'static str {
-        PROGRAMS[self.row].names.split_at(self.end).0.split_at(self.start).1
+        PROGRAMS[self.row]
+            .names
+            .split_at(self.end)
+            .0
+            .split_at(self.start)
+            .1
     }
 
     const fn is_before(self, other: ProgramName) -> bool {
@@ -44,7 +49,11 @@ impl ProgramName {
 }
 
 const fn names_in_order() -> [ProgramName; COUNT] {
-    let mut sorted = [ProgramName { row: 0, start: 0, end: 0 }; COUNT];
+    let mut sorted = [ProgramName {
+        row: 0,
+        start: 0,
+        end: 0,
+    }; COUNT];
     let (mut count, mut row) = (0, 0);
     while row < PROGRAMS.len() {
         let names = PROGRAMS[row].names.as_bytes();

@@ -132,7 +132,11 @@ const fn program(names: &'static str, options: &'static str) -> ProgramRow {
 }
 
 const fn row(kind: Kind, names: &'static str, options: &'static str) -> ProgramRow {
-    ProgramRow { kind, style: Style::Cut, ..program(names, options) }
+    ProgramRow {
+        kind,
+        style: Style::Cut,
+        ..program(names, options)
+    }
 }
 
 const fn words(names: &'static str, options: &'static str) -> ProgramRow {
@@ -141,21 +145,34 @@ const fn words(names: &'static str, options: &'static str) -> ProgramRow {
 
 /// The words of a command follow so many operands.
 const fn after(operands: usize, names: &'static str, options: &'static str) -> ProgramRow {
-    ProgramRow { operands, ..row(Kind::Words, names, options) }
+    ProgramRow {
+        operands,
+        ..row(Kind::Words, names, options)
+    }
 }
 
 /// A shell if no command follows.
 const fn or_shell(row: ProgramRow) -> ProgramRow {
-    ProgramRow { alone: Alone::Shell, ..row }
+    ProgramRow {
+        alone: Alone::Shell,
+        ..row
+    }
 }
 
 const fn writes(writes: Writes, names: &'static str, options: &'static str) -> ProgramRow {
-    ProgramRow { writes, style: Style::Cut, ..program(names, options) }
+    ProgramRow {
+        writes,
+        style: Style::Cut,
+        ..program(names, options)
+    }
 }
 
 /// Not all of its options are listed.
 const fn partly(row: ProgramRow) -> ProgramRow {
-    ProgramRow { lists_values: false, ..row }
+    ProgramRow {
+        lists_values: false,
+        ..row
+    }
 }
 
 /// A program of which nothing is known.
@@ -387,7 +404,9 @@ impl ProgramRow {
     fn listed(&self, option: &str) -> Option<&'static str> {
         let marks = |listed: &'static str| {
             let is_more = |c: char| matches!(c, '-' | '*') || c.is_ascii_alphanumeric();
-            listed.strip_prefix(option).filter(|marks| !marks.starts_with(is_more))
+            listed
+                .strip_prefix(option)
+                .filter(|marks| !marks.starts_with(is_more))
         };
         self.options.split_ascii_whitespace().find_map(marks)
     }
@@ -418,7 +437,11 @@ mod tests {
             }
             let mut options = HashSet::new();
             for (option, marks) in row.rows() {
-                assert!(options.insert(option), "{}: {option} appears twice", row.names);
+                assert!(
+                    options.insert(option),
+                    "{}: {option} appears twice",
+                    row.names
+                );
                 assert!(
                     marks.chars().all(|c| ":?>|$%@+&/!^~=".contains(c)),
                     "{}: {marks}",

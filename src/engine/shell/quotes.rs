@@ -11,7 +11,10 @@ pub(super) struct MissingEnd(pub(super) String);
 const DEEPEST: usize = 24;
 
 pub(super) fn missing_end(text: &str, at: usize) -> MissingEnd {
-    let start = text.get(..at).and_then(|before| before.rfind('$')).unwrap_or(0);
+    let start = text
+        .get(..at)
+        .and_then(|before| before.rfind('$'))
+        .unwrap_or(0);
     MissingEnd(text[start..].chars().take(20).collect())
 }
 
@@ -125,13 +128,19 @@ pub(super) fn end_of_parentheses(
             }
             b'\n' if !waiting.is_empty() => {
                 for document in waiting.drain(..) {
-                    at = document.after(text, at).ok_or_else(|| missing_end(text, start))?;
+                    at = document
+                        .after(text, at)
+                        .ok_or_else(|| missing_end(text, start))?;
                 }
                 begins_command = true;
                 continue;
             }
             _ => {
-                let word = if was_start { first_word(&text[at..]) } else { "" };
+                let word = if was_start {
+                    first_word(&text[at..])
+                } else {
+                    ""
+                };
                 match word {
                     "case" if begins_command => cases += 1,
                     "esac" if begins_command => cases = cases.saturating_sub(1),
@@ -156,11 +165,15 @@ pub(super) fn end_of_parentheses(
 const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
 
 /// Words after which a command may begin.
-pub(super) const BEFORE_COMMANDS: &[&str] =
-    &["then", "do", "else", "elif", "{", "if", "while", "until", "!", "time"];
+pub(super) const BEFORE_COMMANDS: &[&str] = &[
+    "then", "do", "else", "elif", "{", "if", "while", "until", "!", "time",
+];
 
 fn first_word(text: &str) -> &str {
-    let end = text.bytes().position(|byte| BOUNDARIES.contains(&byte)).unwrap_or(text.len());
+    let end = text
+        .bytes()
+        .position(|byte| BOUNDARIES.contains(&byte))
+        .unwrap_or(text.len());
     &text[..end]
 }
 
@@ -178,7 +191,13 @@ impl HereDocument {
         let start = text.len() - text[start..].trim_start_matches([' ', '\t']).len();
         let end = text[start..].find([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
         let end = end.map_or(text.len(), |end| start + end);
-        (HereDocument { tag: text[start..end].replace(['\'', '"', '\\'], ""), strips_tabs }, end)
+        (
+            HereDocument {
+                tag: text[start..end].replace(['\'', '"', '\\'], ""),
+                strips_tabs,
+            },
+            end,
+        )
     }
 
     /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
@@ -186,7 +205,10 @@ impl HereDocument {
         let written = written.trim_start_matches(['-', ' ', '\t']);
         let forms = ["", "'", "\""].map(|quote| format!("{quote}{}{quote}", self.tag));
         let is_name = !self.tag.is_empty()
-            && self.tag.chars().all(|c| c.is_alphanumeric() || "_-.+:!%@=/".contains(c));
+            && self
+                .tag
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.+:!%@=/".contains(c));
         is_name
             && (forms.iter().any(|form| form == written) || written == format!("\\{}", self.tag))
     }
@@ -197,7 +219,11 @@ impl HereDocument {
             let line = text.get(at + 1..)?;
             let end = line.find('\n').unwrap_or(line.len());
             let line = &line[..end];
-            let bare = if self.strips_tabs { line.trim_start_matches('\t') } else { line };
+            let bare = if self.strips_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
             at += 1 + end;
             if bare == self.tag {
                 return Some(at);
@@ -238,7 +264,9 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
                 Some(digit)
             };
             let digits: Vec<u32> = (0..most).map_while(|_| digit(&mut rest)).collect();
-            let value = digits.iter().fold(first, |value, digit| value.wrapping_mul(radix) | digit);
+            let value = digits
+                .iter()
+                .fold(first, |value, digit| value.wrapping_mul(radix) | digit);
             (!digits.is_empty()).then_some(value)
         };
         match escape {
@@ -257,7 +285,9 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
             }
             'c' => bytes.push(u8::try_from(rest.next()?.to_ascii_uppercase()).ok()? & 0x1f),
             'x' | 'u' | 'U' => {
-                let most = [('x', 2), ('u', 4), ('U', 8)].iter().find(|(name, _)| *name == escape);
+                let most = [('x', 2), ('u', 4), ('U', 8)]
+                    .iter()
+                    .find(|(name, _)| *name == escape);
                 match (number(16, most.map_or(0, |(_, most)| *most), 0), escape) {
                     (None, _) => bytes.extend([b'\\', escape as u8]),
                     (Some(value), 'x') => bytes.push(u8::try_from(value).ok()?),
@@ -274,7 +304,10 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
         }
     }
     // A zero byte ends the text.
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     bytes.truncate(end);
     String::from_utf8(bytes).ok()
 }

@@ -62,7 +62,13 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
         };
         let substitutions = &Substitutions::default();
         let (is_certain, is_substituted) = (true, false);
-        let place = Place { depth: 0, through: &[], is_certain, is_substituted, substitutions };
+        let place = Place {
+            depth: 0,
+            through: &[],
+            is_certain,
+            is_substituted,
+            substitutions,
+        };
         reader.script(text, place);
         (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
     }
@@ -99,7 +105,14 @@ impl ScriptReader<'_> {
             Ok(program) => {
                 for list in &program.complete_commands {
                     let substitutions = &tokens.substitutions;
-                    self.list(list, Place { depth, substitutions, ..place });
+                    self.list(
+                        list,
+                        Place {
+                            depth,
+                            substitutions,
+                            ..place
+                        },
+                    );
                 }
             }
             Err(error) => self.doubt(format!("it cannot be read: {error}")),
@@ -114,7 +127,14 @@ impl ScriptReader<'_> {
                 let is_certain = place.is_certain && is_waited_for && is_alone;
                 let mut stdin = Stdin::Inherited;
                 for command in &pipeline.seq {
-                    stdin = self.command(command, stdin, Place { is_certain, ..place });
+                    stdin = self.command(
+                        command,
+                        stdin,
+                        Place {
+                            is_certain,
+                            ..place
+                        },
+                    );
                 }
             }
         }
@@ -176,7 +196,10 @@ impl ScriptReader<'_> {
                 self.list(&command.condition, place);
                 self.list(&command.then, place);
                 for clause in command.elses.iter().flatten() {
-                    clause.condition.iter().for_each(|list| self.list(list, place));
+                    clause
+                        .condition
+                        .iter()
+                        .for_each(|list| self.list(list, place));
                     self.list(&clause.body, place);
                 }
             }
@@ -218,7 +241,10 @@ impl ScriptReader<'_> {
 
     /// Reads a simple command, and tells what it prints.
     fn simple(&mut self, simple: &ast::SimpleCommand, stdin: Stdin, place: Place) -> Stdin {
-        let mut parts = Parts { stdin, ..Parts::default() };
+        let mut parts = Parts {
+            stdin,
+            ..Parts::default()
+        };
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             self.item(item, true, &mut parts, place);
         }
@@ -246,7 +272,9 @@ impl ScriptReader<'_> {
     fn note_constants(&mut self, assigns: &[Assignment]) {
         for Assignment { name, value } in assigns.iter().take(self.assignments_left) {
             self.assignments_left -= 1;
-            if let Some(value) = value.as_ref().filter(|_| variables::is_constant(self.text, name))
+            if let Some(value) = value
+                .as_ref()
+                .filter(|_| variables::is_constant(self.text, name))
             {
                 self.constants.insert(name.clone(), value.clone());
             }
@@ -287,11 +315,14 @@ impl ScriptReader<'_> {
         let value = match &assignment.value {
             ast::AssignmentValue::Scalar(word) => {
                 let word = self.word(&word.value, place);
-                word.text().filter(|_| !assignment.append).map(str::to_string)
+                word.text()
+                    .filter(|_| !assignment.append)
+                    .map(str::to_string)
             }
             ast::AssignmentValue::Array(elements) => {
                 for (key, value) in elements {
-                    key.iter().for_each(|key| drop(self.body(&key.value, place)));
+                    key.iter()
+                        .for_each(|key| drop(self.body(&key.value, place)));
                     self.word(&value.value, place);
                 }
                 None
@@ -359,11 +390,18 @@ impl ScriptReader<'_> {
             IoFileRedirectKind::DuplicateOutput => ">&",
         };
         let is_descriptor = matches!(target, IoFileRedirectTarget::Duplicate(_))
-            && word.value.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+            && word
+                .value
+                .trim_end_matches('-')
+                .chars()
+                .all(|c| c.is_ascii_digit());
         if is_descriptor || word.is_stream() {
             return Stdin::Pipe;
         }
-        parts.redirects.push(CommandRedirect { operator, target: word.into_word() });
+        parts.redirects.push(CommandRedirect {
+            operator,
+            target: word.into_word(),
+        });
         Stdin::File
     }
 
@@ -411,7 +449,13 @@ impl ScriptReader<'_> {
         match read {
             Ok(read) => {
                 for script in &read.scripts {
-                    self.script(script, Place { is_substituted: true, ..place.uncertain() });
+                    self.script(
+                        script,
+                        Place {
+                            is_substituted: true,
+                            ..place.uncertain()
+                        },
+                    );
                 }
                 read.word
             }
@@ -428,7 +472,12 @@ impl ScriptReader<'_> {
         if parts.words.first().is_some_and(|word| word.value == "--") {
             parts.words.remove(0);
         }
-        let InnerCommands { name, assigns, runs, is_command } = match wrapped::read(&parts.words) {
+        let InnerCommands {
+            name,
+            assigns,
+            runs,
+            is_command,
+        } = match wrapped::read(&parts.words) {
             Ok(Some(wrapped)) if !parts.stdin.is_of_command(&wrapped.runs) => wrapped,
             Ok(_) => return self.push(parts, place.through),
             Err(InDoubt(words)) => {
@@ -441,13 +490,25 @@ impl ScriptReader<'_> {
             self.doubt("programs run through each other, too deep to read");
             return self.push(parts, place.through);
         }
-        let args = parts.words.iter().skip(1).cloned().map(Word::into_word).collect();
+        let args = parts
+            .words
+            .iter()
+            .skip(1)
+            .cloned()
+            .map(Word::into_word)
+            .collect();
         let through = [place.through, &[Arc::new(CommandWrapper { name, args })]].concat();
-        let inside = Place { through: &through, is_substituted: false, ..place.uncertain() };
+        let inside = Place {
+            through: &through,
+            is_substituted: false,
+            ..place.uncertain()
+        };
         let stdin = parts.stdin.clone();
         parts.assigns.extend(assigns);
-        let mut outer =
-            Parts { redirects: std::mem::take(&mut parts.redirects), ..Parts::default() };
+        let mut outer = Parts {
+            redirects: std::mem::take(&mut parts.redirects),
+            ..Parts::default()
+        };
         let assigns = parts.assigns.clone();
         if is_command {
             parts.redirects = std::mem::take(&mut outer.redirects);
@@ -458,7 +519,15 @@ impl ScriptReader<'_> {
                 (Inner::Words(words), _) => {
                     let redirects = std::mem::take(&mut outer.redirects);
                     let (assigns, stdin) = (assigns.clone(), stdin.clone());
-                    self.run(Parts { words, assigns, redirects, stdin }, inside);
+                    self.run(
+                        Parts {
+                            words,
+                            assigns,
+                            redirects,
+                            stdin,
+                        },
+                        inside,
+                    );
                 }
                 (Inner::Text(text), _) => self.script(&text, inside),
                 (Inner::Stdin | Inner::WrittenStdin, Stdin::Text(text)) => {
@@ -466,7 +535,10 @@ impl ScriptReader<'_> {
                 }
                 (Inner::Stdin | Inner::WrittenStdin | Inner::ForeignStdin | Inner::Unknown, _) => {
                     let through = through.clone();
-                    self.line.commands.push(ShellCommand { through, ..ShellCommand::default() });
+                    self.line.commands.push(ShellCommand {
+                        through,
+                        ..ShellCommand::default()
+                    });
                 }
             }
         }
@@ -474,7 +546,12 @@ impl ScriptReader<'_> {
     }
 
     fn push(&mut self, parts: Parts, through: &[Arc<CommandWrapper>]) {
-        let Parts { words, assigns, redirects, stdin: _ } = parts;
+        let Parts {
+            words,
+            assigns,
+            redirects,
+            stdin: _,
+        } = parts;
         if words.is_empty() && redirects.is_empty() {
             return;
         }
@@ -483,10 +560,19 @@ impl ScriptReader<'_> {
         }
         let mut words = words.into_iter().map(Word::into_word);
         // Redirections alone are those of a command that does nothing.
-        let nothing = || ShellWord { text: Some(":".to_string()), ..ShellWord::default() };
+        let nothing = || ShellWord {
+            text: Some(":".to_string()),
+            ..ShellWord::default()
+        };
         let program = words.next().unwrap_or_else(nothing);
         let (args, through) = (words.collect(), through.to_vec());
-        self.line.commands.push(ShellCommand { program, args, through, assigns, redirects });
+        self.line.commands.push(ShellCommand {
+            program,
+            args,
+            through,
+            assigns,
+            redirects,
+        });
     }
 }
 

@@ -40,8 +40,16 @@ impl Substitutions {
     pub(super) fn put_back(&self, text: &str) -> String {
         let mut written = String::with_capacity(text.len());
         for (number, part) in text.split(MARK).enumerate() {
-            let taken = if number % 2 == 1 { part.parse().ok() } else { None };
-            written.push_str(taken.and_then(|at: usize| self.taken.get(at)).map_or(part, |it| it));
+            let taken = if number % 2 == 1 {
+                part.parse().ok()
+            } else {
+                None
+            };
+            written.push_str(
+                taken
+                    .and_then(|at: usize| self.taken.get(at))
+                    .map_or(part, |it| it),
+            );
         }
         written
     }
@@ -148,7 +156,9 @@ fn opening(text: &str, at: usize, end_of_sum: &mut usize) -> Result<&'static str
             return Ok("");
         }
     }
-    let opens = inner.trim_start_matches([' ', '\t']).starts_with(['(', '\\']);
+    let opens = inner
+        .trim_start_matches([' ', '\t'])
+        .starts_with(['(', '\\']);
     Ok(if opens { " ! ! " } else { "" })
 }
 
@@ -159,7 +169,9 @@ fn after_documents(
     waiting: &mut Vec<HereDocument>,
 ) -> Result<usize, MissingEnd> {
     for document in waiting.drain(..) {
-        at = document.after(text, at).ok_or_else(|| MissingEnd("<<".to_string()))?;
+        at = document
+            .after(text, at)
+            .ok_or_else(|| MissingEnd("<<".to_string()))?;
     }
     Ok((at + 1).min(text.len()))
 }
@@ -187,18 +199,31 @@ pub(super) fn read(text: &str, most: usize, options: &ParserOptions) -> Result<T
     if !has_whole_here_documents(&tokens) {
         return Err("its here-documents cannot be read".to_string());
     }
-    if tokens.iter().any(|token| indices(token.to_str()) > MOST_INDICES) {
+    if tokens
+        .iter()
+        .any(|token| indices(token.to_str()) > MOST_INDICES)
+    {
         return Err("it has too many indices in each other to read".to_string());
     }
     let list = as_the_parser_takes_them(tokens);
     let depth = depth(&list);
-    Ok(Tokens { list, depth, substitutions })
+    Ok(Tokens {
+        list,
+        depth,
+        substitutions,
+    })
 }
 
 /// How deep the indices of `a[b[c]]` may nest; the parser recurses for each.
 fn indices(word: &str) -> usize {
-    let name = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
-    if word[name..].starts_with('[') { word.matches('[').count() } else { 0 }
+    let name = word
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(0);
+    if word[name..].starts_with('[') {
+        word.matches('[').count()
+    } else {
+        0
+    }
 }
 
 /// Tokens that a text has in any case: operators, and words between blanks.
@@ -312,8 +337,9 @@ fn as_the_parser_takes_them(tokens: Vec<Token>) -> Vec<Token> {
 }
 
 /// Words that begin a compound command.
-const OPENINGS: &[&str] =
-    &["{", "(", "if", "while", "until", "for", "case", "select", "[[", "function", "coproc"];
+const OPENINGS: &[&str] = &[
+    "{", "(", "if", "while", "until", "for", "case", "select", "[[", "function", "coproc",
+];
 
 /// Whether a command may begin after a token.
 fn begins_command(token: &Token, begun: bool) -> bool {
@@ -341,7 +367,10 @@ fn depth(tokens: &[Token]) -> usize {
         }
         marks = if text == "!" { marks + 1 } else { 0 };
         begins = is_operator
-            || matches!(text, "then" | "do" | "else" | "{" | "}" | "fi" | "done" | "esac" | "!");
+            || matches!(
+                text,
+                "then" | "do" | "else" | "{" | "}" | "fi" | "done" | "esac" | "!"
+            );
         deepest = deepest.max(depth + parentheses + marks);
     }
     deepest

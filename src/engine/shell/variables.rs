@@ -58,12 +58,19 @@ pub(super) fn is_constant(text: &str, name: &str) -> bool {
     let mut at = 0;
     for word in text.split(|c| !is_part(c)) {
         let before = &text[..at];
-        at += word.len() + text[at + word.len()..].chars().next().map_or(0, char::len_utf8);
+        at += word.len()
+            + text[at + word.len()..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
         if CHANGERS.contains(&word) {
             return false;
         }
         named += usize::from(word == name && !before.ends_with('$') && !before.ends_with("${"));
     }
     // `. file` reads commands that may change it.
-    named == 1 && ![" . ", ";. ", "&. ", "|. ", "\n. "].iter().any(|dot| text.contains(dot))
+    named == 1
+        && ![" . ", ";. ", "&. ", "|. ", "\n. "]
+            .iter()
+            .any(|dot| text.contains(dot))
 }

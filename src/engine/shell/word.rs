@@ -35,11 +35,20 @@ impl Word {
     /// Any number of words that only a run knows.
     pub(super) fn unknown(written: &str) -> Word {
         let (value, written) = (UNKNOWN.to_string(), written.to_string());
-        Word { value, written, may_split: true, is_pattern: false }
+        Word {
+            value,
+            written,
+            may_split: true,
+            is_pattern: false,
+        }
     }
 
     pub(super) fn literal(text: &str) -> Word {
-        Word { value: text.to_string(), written: text.to_string(), ..Word::default() }
+        Word {
+            value: text.to_string(),
+            written: text.to_string(),
+            ..Word::default()
+        }
     }
 
     /// Its text; `None` if a part of it is known at run time only.
@@ -56,7 +65,10 @@ impl Word {
 
     /// The same word with something else in place of a part, as `find -exec` has it of `{}`.
     pub(super) fn with_unknown(&self, part: &str) -> Word {
-        Word { value: self.value.replace(part, &UNKNOWN.to_string()), ..self.clone() }
+        Word {
+            value: self.value.replace(part, &UNKNOWN.to_string()),
+            ..self.clone()
+        }
     }
 
     /// As it is shown: what is not known is an ellipsis.
@@ -125,13 +137,27 @@ fn read_as(
     constants: Option<&Constants>,
     depth: usize,
 ) -> Result<ReadWord, MissingEnd> {
-    let word = Word { written: text.to_string(), ..Word::default() };
-    let mut reader = WordReader { text, mode, constants, at: 0, depth, word, scripts: Vec::new() };
+    let word = Word {
+        written: text.to_string(),
+        ..Word::default()
+    };
+    let mut reader = WordReader {
+        text,
+        mode,
+        constants,
+        at: 0,
+        depth,
+        word,
+        scripts: Vec::new(),
+    };
     match mode {
         WordMode::Token | WordMode::Part => reader.plain()?,
         WordMode::Quoted | WordMode::Body => reader.quoted(text.len(), mode)?,
     }
-    Ok(ReadWord { word: reader.word, scripts: reader.scripts })
+    Ok(ReadWord {
+        word: reader.word,
+        scripts: reader.scripts,
+    })
 }
 
 impl WordReader<'_> {
@@ -220,7 +246,10 @@ impl WordReader<'_> {
                 }
                 [b'$' | b'`', ..] => self.substitution(true)?,
                 _ => {
-                    let next = rest.bytes().skip(1).position(|byte| b"\\$`".contains(&byte));
+                    let next = rest
+                        .bytes()
+                        .skip(1)
+                        .position(|byte| b"\\$`".contains(&byte));
                     let length = next.map_or(rest.len(), |at| at + 1);
                     self.push(&self.text[self.at..self.at + length]);
                     self.at += length;
@@ -237,7 +266,8 @@ impl WordReader<'_> {
         self.at = match &text.as_bytes()[start..] {
             [b'`', ..] => {
                 let end = end_of_escaped(text, start + 1, b'`')?;
-                self.scripts.push(without_backtick_escapes(&text[start + 1..end], is_quoted));
+                self.scripts
+                    .push(without_backtick_escapes(&text[start + 1..end], is_quoted));
                 self.unknown(is_quoted);
                 end + 1
             }
@@ -248,7 +278,10 @@ impl WordReader<'_> {
                 end + 1
             }
             [_, b'[', ..] => {
-                let end = text[after..].find(']').ok_or_else(|| missing_end(text, start))? + after;
+                let end = text[after..]
+                    .find(']')
+                    .ok_or_else(|| missing_end(text, start))?
+                    + after;
                 self.unknown(is_quoted);
                 self.inside(after..end)?;
                 end + 1
@@ -272,7 +305,9 @@ impl WordReader<'_> {
             [_, b'"', ..] if !is_quoted => start + 1,
             [_, c, ..] if c.is_ascii_alphabetic() || *c == b'_' => {
                 let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let end = text[after..].find(|c| !name(c)).map_or(text.len(), |at| after + at);
+                let end = text[after..]
+                    .find(|c| !name(c))
+                    .map_or(text.len(), |at| after + at);
                 self.variable(&text[start + 1..end], is_quoted);
                 end
             }

@@ -37,9 +37,14 @@ pub(super) struct InDoubt(pub(super) String);
 
 /// What the words of a command run, if its program runs others.
 pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
-    let program = words.first().filter(|word| !word.is_pattern).and_then(Word::text);
+    let program = words
+        .first()
+        .filter(|word| !word.is_pattern)
+        .and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
-    let Some(row) = program_index::find(name) else { return Ok(None) };
+    let Some(row) = program_index::find(name) else {
+        return Ok(None);
+    };
     let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap);
     let mut assigns = Vec::new();
     let runs = match row.kind {
@@ -60,14 +65,24 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         | Kind::Trap
         | Kind::Source => {
             let words = words.to_vec();
-            let reader =
-                WrapperReader { row, name, words, at: 1, options: WrapperOptions::default() };
+            let reader = WrapperReader {
+                row,
+                name,
+                words,
+                at: 1,
+                options: WrapperOptions::default(),
+            };
             let mut options = reader.read()?;
             assigns = std::mem::take(&mut options.assigns);
             options.runs(row, name)?
         }
     };
-    let wrapped = InnerCommands { name: name.to_string(), assigns, runs, is_command };
+    let wrapped = InnerCommands {
+        name: name.to_string(),
+        assigns,
+        runs,
+        is_command,
+    };
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
 }
 
@@ -98,7 +113,11 @@ struct WrapperReader<'r> {
 impl WrapperReader<'_> {
     fn doubt(&self) -> InDoubt {
         let shown = self.words.get(self.at).map_or("", |word| &word.value);
-        InDoubt(format!("{} {shown}", self.name).trim_end().replace(UNKNOWN, "…"))
+        InDoubt(
+            format!("{} {shown}", self.name)
+                .trim_end()
+                .replace(UNKNOWN, "…"),
+        )
     }
 
     /// Reads up to the first word of the command. WrapperOptions may be before and after the operands
@@ -121,7 +140,10 @@ impl WrapperReader<'_> {
                 continue;
             } else if let Some((name, value)) = assignment(word).filter(|_| self.row.assigns) {
                 let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
-                self.options.assigns.push(Assignment { name: name.to_string(), value });
+                self.options.assigns.push(Assignment {
+                    name: name.to_string(),
+                    value,
+                });
             } else if word.may_split && wants_operand {
                 return Err(self.doubt());
             } else if wants_operand {
@@ -144,7 +166,10 @@ impl WrapperReader<'_> {
     fn option(&mut self, text: &str) -> Result<(), InDoubt> {
         let first = self.at;
         self.at += 1;
-        self.row.options_in(text).iter().try_for_each(|option| self.take(option, first))
+        self.row
+            .options_in(text)
+            .iter()
+            .try_for_each(|option| self.take(option, first))
     }
 
     /// Notes what an option means. `first` is where its word is.
@@ -156,7 +181,9 @@ impl WrapperReader<'_> {
         if values.iter().any(|word| word.may_split) {
             return Err(self.doubt());
         }
-        let value = option.joined().or(values.first().map(|word| word.value.as_str()));
+        let value = option
+            .joined()
+            .or(values.first().map(|word| word.value.as_str()));
         let value = value.map(str::to_string);
         let options = &mut self.options;
         options.runs_nothing |= marks.contains('!');
@@ -185,14 +212,22 @@ impl WrapperReader<'_> {
 /// The name and the value of `NAME=value`.
 fn assignment(word: &Word) -> Option<(&str, &str)> {
     let is_name = |name: &&(&str, &str)| {
-        !name.0.is_empty() && name.0.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        !name.0.is_empty()
+            && name
+                .0
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     word.value.split_once('=').filter(|parts| is_name(&parts))
 }
 
 /// The words as a program that joins them by blanks gives them to a shell.
 fn joined(words: &[Word]) -> String {
-    words.iter().map(|word| word.value.as_str()).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| word.value.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 impl WrapperOptions {
@@ -207,21 +242,23 @@ impl WrapperOptions {
         let first = self.rest.first();
         let inner = match row.kind {
             Kind::Shell => return self.runs_of_shell(name),
-            Kind::Login if !self.is_swapped => {
-                Some(if first.is_none() { Inner::Stdin } else { Inner::Unknown })
-            }
+            Kind::Login if !self.is_swapped => Some(if first.is_none() {
+                Inner::Stdin
+            } else {
+                Inner::Unknown
+            }),
             Kind::Trap => first
                 .filter(|word| !matches!(word.value.as_str(), "" | "-") && self.rest.len() > 1)
                 .map(|word| Inner::Text(word.value.clone())),
             Kind::Source => first.and_then(stream),
             Kind::Parallel => return Ok(self.runs_of_parallel()),
             Kind::WordsAndMore => first.is_some().then(|| Inner::Words(self.with_more())),
-            Kind::Words | Kind::Text | Kind::Login if first.is_some() => {
-                Some(match (row.kind == Kind::Text) != self.is_swapped || row.kind == Kind::Login {
+            Kind::Words | Kind::Text | Kind::Login if first.is_some() => Some(
+                match (row.kind == Kind::Text) != self.is_swapped || row.kind == Kind::Login {
                     true if row.kind != Kind::Login => Inner::Text(joined(&self.rest)),
                     _ => Inner::Words(self.rest),
-                })
-            }
+                },
+            ),
             Kind::Itself
             | Kind::Words
             | Kind::Text
@@ -261,7 +298,9 @@ impl WrapperOptions {
     fn with_more(self) -> Vec<Word> {
         let mut words = self.rest;
         for mark in self.marks.iter().map(String::as_str).chain(["{}"]) {
-            words.iter_mut().for_each(|word| *word = word.with_unknown(mark));
+            words
+                .iter_mut()
+                .for_each(|word| *word = word.with_unknown(mark));
         }
         words.push(Word::unknown("…"));
         words
@@ -283,9 +322,10 @@ impl WrapperOptions {
             return vec![Inner::Text(text)];
         }
         match values.split_first() {
-            Some((mark, texts)) if mark.value == ":::" && !texts.iter().any(is_end) => {
-                texts.iter().map(|word| Inner::Text(word.value.clone())).collect()
-            }
+            Some((mark, texts)) if mark.value == ":::" && !texts.iter().any(is_end) => texts
+                .iter()
+                .map(|word| Inner::Text(word.value.clone()))
+                .collect(),
             _ => vec![Inner::Unknown],
         }
     }
@@ -304,8 +344,15 @@ fn stream(word: &Word) -> Option<Inner> {
 /// An interpreter with nothing but options that leave it without a program.
 fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
     let is_bare = |word: &Word| {
-        let option = word.value.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-        let marks = row.marks(option.filter(|rest| !rest.is_empty()).unwrap_or(&word.value));
+        let option = word
+            .value
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'));
+        let marks = row.marks(
+            option
+                .filter(|rest| !rest.is_empty())
+                .unwrap_or(&word.value),
+        );
         word.value.starts_with('-') && marks.is_some_and(|marks| !marks.contains(':'))
     };
     match words[1..].iter().find(|word| !is_bare(word)) {
@@ -323,8 +370,10 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
     let mut runs = Vec::new();
     let mut rest = words[1..].iter().peekable();
     while let Some(word) = rest.next() {
-        let (option, joined) =
-            word.value.split_once('=').map_or((word.value.as_str(), None), |(o, v)| (o, Some(v)));
+        let (option, joined) = word
+            .value
+            .split_once('=')
+            .map_or((word.value.as_str(), None), |(o, v)| (o, Some(v)));
         if !is_find && (option.starts_with("-x") || option.starts_with("-X")) && option.len() > 2 {
             return Err(InDoubt(format!("{name} {option}")));
         }
@@ -340,7 +389,11 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
             }
             is_place = word.value == "{}";
             let places = ["{}", "{/}", "{//}", "{.}", "{/.}"];
-            inner.push(places.iter().fold(word.clone(), |word, place| word.with_unknown(place)));
+            inner.push(
+                places
+                    .iter()
+                    .fold(word.clone(), |word, place| word.with_unknown(place)),
+            );
         }
         if !is_find {
             inner.push(Word::unknown("…"));
@@ -352,7 +405,10 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
 
 /// The texts of `git -c alias.NAME=TEXT`.
 fn aliases(words: &[Word]) -> Vec<Inner> {
-    let values = words.windows(2).filter(|pair| pair[0].value == "-c").map(|pair| &pair[1].value);
+    let values = words
+        .windows(2)
+        .filter(|pair| pair[0].value == "-c")
+        .map(|pair| &pair[1].value);
     let texts = values.filter_map(|value| value.strip_prefix("alias.")?.split_once('='));
     let inner = texts.map(|(_, text)| match text.strip_prefix('!') {
         Some(text) => text.to_string(),

@@ -70,7 +70,9 @@ impl Outer {
     /// The program at `address`. `None` if it does not listen, or is not an ancestor of this
     /// process: a variable that anyone can set must not let a stranger answer for the person.
     pub fn at(address: &str) -> Option<Outer> {
-        let outer = Outer { address: address.to_string() };
+        let outer = Outer {
+            address: address.to_string(),
+        };
         outer.connect()?;
         Some(outer)
     }
@@ -81,7 +83,9 @@ impl Outer {
 
     /// Passes a request on. When it is over here, it is withdrawn there.
     pub fn pass(&self, asker: &Asker<'_>, request: Request) -> DialogAnswer {
-        let Some(stream) = self.connect() else { return DialogAnswer::Nobody };
+        let Some(stream) = self.connect() else {
+            return DialogAnswer::Nobody;
+        };
         if send(&stream, &self.address, request).is_err() {
             return DialogAnswer::Nobody;
         }
@@ -110,7 +114,9 @@ mod ancestor {
     /// Whether the other end of a connection is an ancestor of this process that belongs to our
     /// user. A process outside our namespace cannot be identified.
     pub(super) fn listens_at(stream: &UnixStream) -> bool {
-        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return false };
+        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else {
+            return false;
+        };
         let listener = peer.pid.as_raw_nonzero().get();
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let ancestors = std::iter::successors(parent_of(own), |pid| parent_of(*pid));

@@ -29,7 +29,10 @@ struct ClockReading {
 impl Clock {
     /// A clock whose limit is for all questions together, or renewed by each.
     pub(super) fn new(is_renewed: bool) -> Clock {
-        Clock { asked: Mutex::default(), is_renewed }
+        Clock {
+            asked: Mutex::default(),
+            is_renewed,
+        }
     }
 
     /// A question opens at `now`. Overlapping questions count once.
@@ -45,7 +48,9 @@ impl Clock {
         match asked.open {
             Some((_, 1)) if self.is_renewed => asked.open = None,
             Some((since, 1)) => {
-                asked.before = asked.before.saturating_add(now.saturating_duration_since(since));
+                asked.before = asked
+                    .before
+                    .saturating_add(now.saturating_duration_since(since));
                 asked.open = None;
             }
             Some((since, count)) => asked.open = Some((since, count - 1)),
@@ -56,8 +61,9 @@ impl Clock {
     /// How long it has paused: the time of all questions, up to the limit.
     pub fn stood_still(&self, now: Instant) -> Duration {
         let asked = locked(&self.asked);
-        let open =
-            asked.open.map_or(Duration::ZERO, |(since, _)| now.saturating_duration_since(since));
+        let open = asked.open.map_or(Duration::ZERO, |(since, _)| {
+            now.saturating_duration_since(since)
+        });
         asked.before.saturating_add(open).min(PATIENCE)
     }
 

@@ -105,7 +105,10 @@ impl Guest {
         let number = open.next;
         open.streams.push((number, stream));
         self.clock.begin(Instant::now());
-        Some(OpenQuestion { guest: self, number })
+        Some(OpenQuestion {
+            guest: self,
+            number,
+        })
     }
 
     /// Cuts its connections, and waits until their dialogs have left the screen.
@@ -115,7 +118,9 @@ impl Guest {
         for (_, stream) in &open.streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        let _left = self.closed.wait_timeout_while(open, LEAVING, |open| !open.streams.is_empty());
+        let _left = self
+            .closed
+            .wait_timeout_while(open, LEAVING, |open| !open.streams.is_empty());
     }
 }
 
@@ -129,7 +134,9 @@ pub(super) struct OpenQuestion<'g> {
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         self.guest.clock.end(Instant::now());
-        locked(&self.guest.open).streams.retain(|(number, _)| *number != self.number);
+        locked(&self.guest.open)
+            .streams
+            .retain(|(number, _)| *number != self.number);
         self.guest.closed.notify_all();
     }
 }

@@ -127,13 +127,23 @@ pub enum WaitEnd {
 impl<'a> Asker<'a> {
     /// A question from `hook` that ends at `until`, or when one of these descriptors is readable.
     pub fn new(hook: &'a str, until: Instant, withdrawn_by: Vec<BorrowedFd<'a>>) -> Asker<'a> {
-        Asker { hook, session: "", request: None, until, withdrawn_by }
+        Asker {
+            hook,
+            session: "",
+            request: None,
+            until,
+            withdrawn_by,
+        }
     }
 
     /// The same question, about an event of `session` that was decided for `request`.
     #[must_use]
     pub fn about(self, session: &'a str, request: Option<&'a str>) -> Asker<'a> {
-        Asker { session, request, ..self }
+        Asker {
+            session,
+            request,
+            ..self
+        }
     }
 
     /// The hook's name.
@@ -174,10 +184,13 @@ impl<'a> Asker<'a> {
             let own = waits_until.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
             let left = Timespec::try_from(own.min(self.until - now)).ok();
             let all = self.withdrawn_by.iter().copied().chain(input);
-            let mut fds: Vec<PollFd<'_>> =
-                all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+            let mut fds: Vec<PollFd<'_>> = all
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
             // A signal arrived, perhaps the one that withdraws the dialog.
-            let Ok(_) = rustix::event::poll(&mut fds, left.as_ref()) else { continue };
+            let Ok(_) = rustix::event::poll(&mut fds, left.as_ref()) else {
+                continue;
+            };
             let (ends, input) = fds.split_at(self.withdrawn_by.len());
             if ends.iter().any(|fd| !fd.revents().is_empty()) {
                 return WaitEnd::Over;
@@ -199,7 +212,10 @@ pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
         Request::Select { title, options } => text(ui.select(asker, title, options)),
         Request::Confirm { title, message } => DialogAnswer::Yes(ui.confirm(asker, title, message)),
         Request::Input { title, placeholder } => text(ui.input(asker, title, placeholder)),
-        Request::Editor { title, text: before } => text(ui.editor(asker, title, before)),
+        Request::Editor {
+            title,
+            text: before,
+        } => text(ui.editor(asker, title, before)),
         Request::Notify { message, kind } => {
             ui.notify(asker, message, *kind);
             DialogAnswer::Done
@@ -229,19 +245,34 @@ mod tests {
         let far = Instant::now() + Duration::from_secs(3600);
         let asker = Asker::new("hook", far, vec![reader.as_fd()]);
         assert!(!asker.is_over());
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::ZERO), WaitEnd::Quiet);
+        assert_eq!(
+            asker.wait(Some(input.as_fd()), Duration::ZERO),
+            WaitEnd::Quiet
+        );
         rustix::io::write(&typed, b"x").unwrap();
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), WaitEnd::Ready);
+        assert_eq!(
+            asker.wait(Some(input.as_fd()), Duration::MAX),
+            WaitEnd::Ready
+        );
         drop(writer);
-        assert_eq!(asker.wait(Some(input.as_fd()), Duration::MAX), WaitEnd::Over);
+        assert_eq!(
+            asker.wait(Some(input.as_fd()), Duration::MAX),
+            WaitEnd::Over
+        );
         assert!(Asker::new("hook", Instant::now(), Vec::new()).is_over());
     }
 
     #[test]
     fn a_request_is_one_short_line() {
-        let request = Request::Confirm { title: "a\nb".to_string(), message: String::new() };
+        let request = Request::Confirm {
+            title: "a\nb".to_string(),
+            message: String::new(),
+        };
         let line = serde_json::to_string(&request).unwrap();
         assert_eq!(line, r#"{"confirm":{"title":"a\nb","message":""}}"#);
-        assert_eq!(serde_json::to_string(&DialogAnswer::Yes(true)).unwrap(), r#"{"yes":true}"#);
+        assert_eq!(
+            serde_json::to_string(&DialogAnswer::Yes(true)).unwrap(),
+            r#"{"yes":true}"#
+        );
     }
 }

@@ -54,7 +54,13 @@ impl Server {
     /// A server that offers nothing, with its socket below `root`.
     pub fn new(root: &Path) -> Server {
         let root = root.to_path_buf();
-        Server { root, ui: None, session: None, request: None, socket: Arc::default() }
+        Server {
+            root,
+            ui: None,
+            session: None,
+            request: None,
+            socket: Arc::default(),
+        }
     }
 
     /// Lets hooks ask a person and show messages.
@@ -76,12 +82,21 @@ impl Server {
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         let (root, ui) = (self.root.clone(), self.ui.clone());
-        Server { root, ui, session: Some(session), request: None, socket: Arc::default() }
+        Server {
+            root,
+            ui,
+            session: Some(session),
+            request: None,
+            socket: Arc::default(),
+        }
     }
 
     /// The same server for one decision, which the program calls `request`.
     pub(crate) fn for_request(&self, request: &str) -> Server {
-        Server { request: Some(Arc::from(request)), ..self.clone() }
+        Server {
+            request: Some(Arc::from(request)),
+            ..self.clone()
+        }
     }
 
     #[cfg(feature = "cli")]
@@ -111,7 +126,12 @@ impl Server {
                 }
             }
         }
-        let guest = Guest::new(hook, session.unwrap_or_default(), self.request.clone(), tenure);
+        let guest = Guest::new(
+            hook,
+            session.unwrap_or_default(),
+            self.request.clone(),
+            tenure,
+        );
         socket.as_ref().map(|socket| socket.connection(guest))
     }
 }
@@ -119,7 +139,10 @@ impl Server {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let offers = (self.ui.is_some(), self.session.is_some());
-        f.debug_struct("Server").field("root", &self.root).field("offers", &offers).finish()
+        f.debug_struct("Server")
+            .field("root", &self.root)
+            .field("offers", &offers)
+            .finish()
     }
 }
 
@@ -154,7 +177,11 @@ impl OpenSocket {
             turns: Turns::default(),
             calls: AtomicUsize::new(0),
         });
-        let server = OpenSocket { address, shared, _life: life };
+        let server = OpenSocket {
+            address,
+            shared,
+            _life: life,
+        };
         listener.set_nonblocking(true)?;
         let shared = Arc::clone(&server.shared);
         let thread = thread::Builder::new().name("hookrun-desk".to_string());
@@ -166,15 +193,22 @@ impl OpenSocket {
         let guest = Arc::new(guest);
         let (guests, token) = (Arc::clone(&self.shared.guests), new_token());
         locked(&guests).insert(token.clone(), Arc::clone(&guest));
-        Connection { guests, address: self.address.clone(), token, guest }
+        Connection {
+            guests,
+            address: self.address.clone(),
+            token,
+            guest,
+        }
     }
 }
 
 impl Drop for OpenSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.address);
-        let guests: Vec<Arc<Guest>> =
-            locked(&self.shared.guests).drain().map(|(_, guest)| guest).collect();
+        let guests: Vec<Arc<Guest>> = locked(&self.shared.guests)
+            .drain()
+            .map(|(_, guest)| guest)
+            .collect();
         guests.iter().for_each(|guest| guest.withdraw());
     }
 }
@@ -187,8 +221,9 @@ impl SocketState {
         BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
         let call: SignedRequest = serde_json::from_slice(&line)?;
         let guest = locked(&self.guests).get(&call.token).cloned();
-        let answer =
-            guest.map_or(DialogAnswer::Nobody, |guest| self.answer(&guest, stream, call.request));
+        let answer = guest.map_or(DialogAnswer::Nobody, |guest| {
+            self.answer(&guest, stream, call.request)
+        });
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
         let mut stream = stream;
@@ -199,15 +234,28 @@ impl SocketState {
         if let Request::Send(message) = request {
             let hook = Some(guest.hook.clone());
             let request = guest.request.as_deref().map(str::to_string);
-            return self.send(&guest.session, &Message { hook, request, ..message });
+            return self.send(
+                &guest.session,
+                &Message {
+                    hook,
+                    request,
+                    ..message
+                },
+            );
         }
-        let Some(ui) = &self.ui else { return DialogAnswer::Nobody };
-        let Some(_opened) = guest.open(stream) else { return DialogAnswer::Nobody };
+        let Some(ui) = &self.ui else {
+            return DialogAnswer::Nobody;
+        };
+        let Some(_opened) = guest.open(stream) else {
+            return DialogAnswer::Nobody;
+        };
         let now = Instant::now();
         let until = now + guest.clock.patience(now);
         let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()])
             .about(&guest.session, guest.request.as_deref());
-        let Some(_turn) = self.turns.take(&asker) else { return DialogAnswer::Cancelled };
+        let Some(_turn) = self.turns.take(&asker) else {
+            return DialogAnswer::Cancelled;
+        };
         // A panic in the host's code does not count as an answer.
         let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));
         let answer = shown.unwrap_or(DialogAnswer::Nobody);
@@ -220,7 +268,9 @@ impl SocketState {
     }
 
     fn send(&self, id: &str, message: &Message) -> DialogAnswer {
-        let Some(session) = &self.session else { return DialogAnswer::Nobody };
+        let Some(session) = &self.session else {
+            return DialogAnswer::Nobody;
+        };
         let sent = catch_unwind(AssertUnwindSafe(|| session.send(id, message)));
         match sent {
             Ok(Ok(())) => DialogAnswer::Done,
@@ -292,7 +342,9 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
     }
     let own = Arc::clone(shared);
     let serve = move || {
-        let served = stream.set_nonblocking(false).and_then(|()| own.serve(&stream));
+        let served = stream
+            .set_nonblocking(false)
+            .and_then(|()| own.serve(&stream));
         if let Err(error) = served {
             tracing::debug!(%error, "a request of a hook");
         }
@@ -307,8 +359,14 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
 /// Creates the socket below `root`, or in the system's temporary folder if its path is too long.
 fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
     let own = rustix::process::getuid().as_raw();
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let name = format!("{}-{}", std::process::id(), now.as_nanos() % 1_000_000_000_000);
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let name = format!(
+        "{}-{}",
+        std::process::id(),
+        now.as_nanos() % 1_000_000_000_000
+    );
     let temporary = PathBuf::from(format!("/tmp/hookrun-{own}"));
     let mut problem = io::Error::new(io::ErrorKind::InvalidInput, "its path would be too long");
     for root in [root, &temporary] {
@@ -347,13 +405,17 @@ fn new_token() -> String {
     let mut bytes = [0; 16];
     // Only the same user can reach the socket; the token distinguishes that user's hooks.
     let _ = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
-    let own = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let own = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     let number = u128::from_ne_bytes(bytes) ^ own.as_nanos();
     format!("{number:032x}")
 }
 
 impl std::fmt::Debug for SocketState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SocketState").field("calls", &self.calls).finish_non_exhaustive()
+        f.debug_struct("SocketState")
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
     }
 }

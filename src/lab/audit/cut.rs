@@ -35,7 +35,13 @@ pub(super) struct Cutter<'r> {
 impl<'r> Cutter<'r> {
     pub(super) fn new(redactor: &'r Redactor, most_bytes: usize) -> Cutter<'r> {
         let (path, truncated) = (Vec::new(), Vec::new());
-        Cutter { redactor, left: most_bytes, path, truncated, unnamed: 0 }
+        Cutter {
+            redactor,
+            left: most_bytes,
+            path,
+            truncated,
+            unnamed: 0,
+        }
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -86,7 +92,11 @@ impl<'r> Cutter<'r> {
             Some(b'"') => self.string(raw, out),
             Some(b'{') => {
                 let entries = json::raw_entries(raw).into_iter();
-                self.elements(["{", "}"], entries.map(|(key, value)| (Some(key), value)), out);
+                self.elements(
+                    ["{", "}"],
+                    entries.map(|(key, value)| (Some(key), value)),
+                    out,
+                );
             }
             Some(b'[') => {
                 let items = json::elements(raw).unwrap_or_default().into_iter();
@@ -112,7 +122,8 @@ impl<'r> Cutter<'r> {
                 self.put(",", out);
             }
             let key = key.map(RawValue::get);
-            self.path.push(key.map_or_else(|| index.to_string(), key_name));
+            self.path
+                .push(key.map_or_else(|| index.to_string(), key_name));
             if let Some(key) = key {
                 self.string(key, out);
                 self.put(":", out);
@@ -133,7 +144,11 @@ impl<'r> Cutter<'r> {
         let text = json::string_text(&beginning).unwrap_or_default();
         let clean = self.redactor.text(&text);
         let end = clean.floor_char_boundary(HEAD.min(clean.len().saturating_sub(SLACK)));
-        let short = format!("{}[… {} bytes left out …]", &clean[..end], token.len() - 2 - end);
+        let short = format!(
+            "{}[… {} bytes left out …]",
+            &clean[..end],
+            token.len() - 2 - end
+        );
         self.put(&serde_json::Value::from(short).to_string(), out);
     }
 }

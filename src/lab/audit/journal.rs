@@ -23,20 +23,32 @@ pub struct Journal {
 impl Journal {
     /// Writes into `log` what `redactor` leaves.
     pub fn new(log: DecisionLog, redactor: Redactor) -> Journal {
-        Journal { log, redactor, cwd: None }
+        Journal {
+            log,
+            redactor,
+            cwd: None,
+        }
     }
 
     /// Notes this folder as the one in which events are decided.
     #[must_use]
     pub fn cwd(self, cwd: impl Into<PathBuf>) -> Journal {
-        Journal { cwd: Some(cwd.into()), ..self }
+        Journal {
+            cwd: Some(cwd.into()),
+            ..self
+        }
     }
 
     /// Keeps a decision about `event`, as it was before any rewrite. Events without hooks are not
     /// kept; neither are detached ones, which the process that runs their hooks keeps.
     pub fn note(&self, event: &Event, run: &Run) {
         let is_idle = run.hooks.is_empty() && run.outcome.is_allowed();
-        if is_idle || run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached)) {
+        if is_idle
+            || run
+                .hooks
+                .iter()
+                .any(|hook| matches!(hook.fate, Fate::Detached))
+        {
             return;
         }
         let reply = native::encode(&run.outcome);
@@ -49,7 +61,10 @@ impl Journal {
             trace: run.trace.as_ref(),
             run: &report,
         };
-        if let Err(error) = self.log.append(&entry.line(&self.redactor, Keeps::Explanation)) {
+        if let Err(error) = self
+            .log
+            .append(&entry.line(&self.redactor, Keeps::Explanation))
+        {
             tracing::warn!(%error, "the decision is not in the log");
         }
     }

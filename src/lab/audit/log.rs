@@ -36,7 +36,10 @@ pub struct KeepError {
 
 /// What makes a [`KeepError`] about `file` of a problem.
 fn about<E: ToString>(file: &Path) -> impl Fn(E) -> KeepError {
-    move |problem| KeepError { file: file.to_path_buf(), problem: problem.to_string() }
+    move |problem| KeepError {
+        file: file.to_path_buf(),
+        problem: problem.to_string(),
+    }
 }
 
 /// The decision log of a user: a private folder of bounded size.
@@ -52,7 +55,10 @@ const ATTEMPT_BYTES: usize = 4096;
 impl DecisionLog {
     /// The log in `folder`, which is made when something is written.
     pub fn in_folder(folder: impl Into<PathBuf>) -> DecisionLog {
-        DecisionLog { folder: folder.into(), most_bytes: MOST_BYTES }
+        DecisionLog {
+            folder: folder.into(),
+            most_bytes: MOST_BYTES,
+        }
     }
 
     /// Begins a new file from this size on.
@@ -67,7 +73,10 @@ impl DecisionLog {
 
     /// The files that are there, the newest first.
     pub fn files(&self) -> Vec<PathBuf> {
-        (0..=KEPT).map(|number| self.file(number)).filter(|file| file.exists()).collect()
+        (0..=KEPT)
+            .map(|number| self.file(number))
+            .filter(|file| file.exists())
+            .collect()
     }
 
     /// Whether a line could be written now. Nothing stays of the attempt.
@@ -75,11 +84,16 @@ impl DecisionLog {
     /// # Errors
     /// Why not.
     pub fn check(&self) -> Result<(), KeepError> {
-        let there = self.folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+        let there = self
+            .folder
+            .ancestors()
+            .find(|folder| folder.symlink_metadata().is_ok());
         let there = there.unwrap_or(Path::new("/"));
         if there != self.folder {
             let wanted = Access::WRITE_OK | Access::EXEC_OK;
-            return access(there, wanted).map_err(io::Error::from).map_err(about(there));
+            return access(there, wanted)
+                .map_err(io::Error::from)
+                .map_err(about(there));
         }
         make_private(there, there).map_err(about(there))?;
         if self.file(0).exists() {
@@ -123,7 +137,9 @@ impl DecisionLog {
     fn rotate(&self) {
         let mut options = OpenOptions::new();
         let lock = careful(options.write(true).create(true)).open(self.folder.join("lock"));
-        let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()) else { return };
+        let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()) else {
+            return;
+        };
         let is_full = self.file(0).metadata().is_ok_and(|meta| {
             // Half of it: the line that does not fit may be a large one.
             meta.len() > self.most_bytes / 2

@@ -35,7 +35,11 @@ impl ReadError {
 
     pub fn of_line(file: &Path, line: u64, problem: &RecordError) -> ReadError {
         let problem = problem.to_string();
-        ReadError { file: file.to_path_buf(), line: Some(line), problem }
+        ReadError {
+            file: file.to_path_buf(),
+            line: Some(line),
+            problem,
+        }
     }
 }
 
@@ -48,7 +52,10 @@ pub struct FileLines {
 
 impl std::fmt::Debug for FileLines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lines").field("file", &self.file).field("number", &self.number).finish()
+        f.debug_struct("Lines")
+            .field("file", &self.file)
+            .field("number", &self.number)
+            .finish()
     }
 }
 
@@ -59,7 +66,11 @@ impl FileLines {
     }
 
     pub fn of(name: &Path, reader: impl BufRead + Send + 'static) -> FileLines {
-        FileLines { file: name.to_path_buf(), reader: Box::new(reader), number: 0 }
+        FileLines {
+            file: name.to_path_buf(),
+            reader: Box::new(reader),
+            number: 0,
+        }
     }
 
     /// Puts the next line into `into`, without its end, and returns its number; `None` at the end
@@ -81,7 +92,11 @@ impl FileLines {
                 into.clear();
                 into.shrink_to(0);
                 self.reader.skip_until(b'\n').map_err(fails)?;
-                return Err(ReadError::of_line(&self.file, self.number, &RecordError::TooLong));
+                return Err(ReadError::of_line(
+                    &self.file,
+                    self.number,
+                    &RecordError::TooLong,
+                ));
             }
             if !into.iter().all(u8::is_ascii_whitespace) {
                 return Ok(Some(self.number));
@@ -112,12 +127,21 @@ impl Backwards {
             return Err(ReadError::of_file(path)("it is not a file"));
         }
         let path = path.to_path_buf();
-        Ok(Backwards { path, file, unread: meta.len(), pending: Vec::new(), searched: 0 })
+        Ok(Backwards {
+            path,
+            file,
+            unread: meta.len(),
+            pending: Vec::new(),
+            searched: 0,
+        })
     }
 
     /// The same for every name of the file.
     pub fn identity(&self) -> Option<(u64, u64)> {
-        self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+        self.file
+            .metadata()
+            .ok()
+            .map(|meta| (meta.dev(), meta.ino()))
     }
 
     pub fn file(&self) -> &Path {
@@ -128,7 +152,9 @@ impl Backwards {
     pub fn line_before(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
         loop {
             let end = self.pending.len();
-            let found = self.pending[..self.searched].iter().rposition(|byte| *byte == b'\n');
+            let found = self.pending[..self.searched]
+                .iter()
+                .rposition(|byte| *byte == b'\n');
             if let Some(newline) = found {
                 let line = self.pending.split_off(newline + 1);
                 self.pending.truncate(newline);
@@ -160,7 +186,9 @@ impl Backwards {
         let size = (self.pending.len().max(BLOCK) as u64).min(self.unread);
         let mut block = vec![0; usize::try_from(size).unwrap_or(BLOCK)];
         let start = self.unread - size;
-        self.file.read_exact_at(&mut block, start).map_err(ReadError::of_file(&self.path))?;
+        self.file
+            .read_exact_at(&mut block, start)
+            .map_err(ReadError::of_file(&self.path))?;
         self.unread = start;
         self.searched = block.len();
         block.append(&mut self.pending);

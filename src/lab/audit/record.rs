@@ -77,7 +77,11 @@ impl LogEntry<'_> {
         if let Some(TraceContext { id, span, .. }) = self.trace {
             line.push_str(&format!(",\"trace\":{{\"id\":\"{id}\",\"span\":\"{span}\""));
             let parent = self.trace.and_then(TraceContext::parent);
-            line.push_str(&parent.map(|id| format!(",\"parent\":\"{id}\"")).unwrap_or_default());
+            line.push_str(
+                &parent
+                    .map(|id| format!(",\"parent\":\"{id}\""))
+                    .unwrap_or_default(),
+            );
             line.push('}');
         }
         let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
@@ -113,7 +117,10 @@ impl LogEntry<'_> {
 }
 
 fn without_commands(context: &Context) -> Cow<'_, Context> {
-    let Some(action) = context.raw("action").filter(|raw| raw.contains("\"commands\"")) else {
+    let Some(action) = context
+        .raw("action")
+        .filter(|raw| raw.contains("\"commands\""))
+    else {
         return Cow::Borrowed(context);
     };
     let mut kept = context.clone();
@@ -122,7 +129,11 @@ fn without_commands(context: &Context) -> Cow<'_, Context> {
 }
 
 fn length_of(context: &Context) -> usize {
-    context.keys().filter_map(|key| context.raw(key)).map(str::len).sum()
+    context
+        .keys()
+        .filter_map(|key| context.raw(key))
+        .map(str::len)
+        .sum()
 }
 
 /// Appends a context with its large values cut; returns their names.
@@ -132,13 +143,20 @@ fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec
     for key in context.keys() {
         // No host has keys of kilobytes, and there is no room for one.
         if !cutter.has_room() || key.len() > 1024 {
-            cutter.leave_out(&format!("context.{}", key.chars().take(40).collect::<String>()));
+            cutter.leave_out(&format!(
+                "context.{}",
+                key.chars().take(40).collect::<String>()
+            ));
             continue;
         }
         line.push(separator);
         separator = ',';
         line.push_str(&format!("{}:", Value::from(key)));
-        cutter.value(&format!("context.{key}"), context.raw(key).unwrap_or("null"), line);
+        cutter.value(
+            &format!("context.{key}"),
+            context.raw(key).unwrap_or("null"),
+            line,
+        );
     }
     if separator == '{' {
         line.push('{');
@@ -268,10 +286,15 @@ impl<'l> DecisionLine<'l> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => Ok(record),
             Ok(record) if record.hookrun == 0 => Err(no_record(&"`hookrun` is 0")),
-            Ok(record) => Err(RecordError::Newer { version: record.hookrun }),
+            Ok(record) => Err(RecordError::Newer {
+                version: record.hookrun,
+            }),
             Err(error) => Err(version_of(line)
                 .filter(|version| *version > VERSION)
-                .map_or_else(|| unreadable(&error), |version| RecordError::Newer { version })),
+                .map_or_else(
+                    || unreadable(&error),
+                    |version| RecordError::Newer { version },
+                )),
         }
     }
 
@@ -282,7 +305,9 @@ impl<'l> DecisionLine<'l> {
 
     /// What the action is about: its tool, and its command or its first path.
     pub fn subject(&self) -> Subject {
-        self.context().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
+        self.context()
+            .and_then(|raw| serde_json::from_str(raw).ok())
+            .unwrap_or_default()
     }
 
     /// What was decided, and by whom.
@@ -293,19 +318,32 @@ impl<'l> DecisionLine<'l> {
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;
-        match report.hooks.iter().find(|hook| hook.fate == "ran" && hook.trace.is_none()) {
-            Some(hook) => Err(no_record(&format!("how `{}` ran cannot be read", hook.name))),
+        match report
+            .hooks
+            .iter()
+            .find(|hook| hook.fate == "ran" && hook.trace.is_none())
+        {
+            Some(hook) => Err(no_record(&format!(
+                "how `{}` ran cannot be read",
+                hook.name
+            ))),
             None => Ok(report),
         }
     }
 }
 
 fn no_record(problem: &dyn ToString) -> RecordError {
-    RecordError::Other { problem: problem.to_string() }
+    RecordError::Other {
+        problem: problem.to_string(),
+    }
 }
 
 fn unreadable(error: &serde_json::Error) -> RecordError {
-    if error.is_eof() { RecordError::CutOff } else { no_record(error) }
+    if error.is_eof() {
+        RecordError::CutOff
+    } else {
+        no_record(error)
+    }
 }
 
 fn version_of(line: &[u8]) -> Option<u64> {
@@ -313,5 +351,7 @@ fn version_of(line: &[u8]) -> Option<u64> {
     struct Head {
         hookrun: u64,
     }
-    serde_json::from_slice::<Head>(line).ok().map(|head| head.hookrun)
+    serde_json::from_slice::<Head>(line)
+        .ok()
+        .map(|head| head.hookrun)
 }

@@ -49,7 +49,10 @@ impl Redactor {
     /// When one of them is no regular expression.
     pub fn new<'p>(own: impl IntoIterator<Item = &'p str>) -> Result<Redactor, String> {
         let own: Result<Vec<UserRule>, String> = own.into_iter().map(UserRule::read).collect();
-        Ok(Redactor { own: own?, built: Mutex::default() })
+        Ok(Redactor {
+            own: own?,
+            built: Mutex::default(),
+        })
     }
 
     /// `text` without secrets.
@@ -134,19 +137,35 @@ impl UserRule {
     fn read(pattern: &str) -> Result<UserRule, String> {
         let hir = regex_syntax::parse(pattern).map_err(|error| error.to_string())?;
         // The size is checked only when it is built.
-        let last_line =
-            |error: regex::Error| error.to_string().lines().last().unwrap_or_default().to_string();
-        if hir.properties().maximum_len().is_none_or(|most| most > 10_000) {
+        let last_line = |error: regex::Error| {
+            error
+                .to_string()
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_string()
+        };
+        if hir
+            .properties()
+            .maximum_len()
+            .is_none_or(|most| most > 10_000)
+        {
             Regex::new(pattern).map_err(last_line)?;
         }
-        let literals = [ExtractKind::Prefix, ExtractKind::Suffix].into_iter().find_map(|kind| {
-            let found = Extractor::new().kind(kind).extract(&hir);
-            let literals = found.literals()?.iter();
-            let texts: Option<Vec<String>> =
-                literals.map(|one| String::from_utf8(one.as_bytes().to_vec()).ok()).collect();
-            texts.filter(|texts| !texts.is_empty() && texts.iter().all(|text| is_telling(text)))
-        });
-        Ok(UserRule { pattern: pattern.to_string(), literals: literals.unwrap_or_default() })
+        let literals = [ExtractKind::Prefix, ExtractKind::Suffix]
+            .into_iter()
+            .find_map(|kind| {
+                let found = Extractor::new().kind(kind).extract(&hir);
+                let literals = found.literals()?.iter();
+                let texts: Option<Vec<String>> = literals
+                    .map(|one| String::from_utf8(one.as_bytes().to_vec()).ok())
+                    .collect();
+                texts.filter(|texts| !texts.is_empty() && texts.iter().all(|text| is_telling(text)))
+            });
+        Ok(UserRule {
+            pattern: pattern.to_string(),
+            literals: literals.unwrap_or_default(),
+        })
     }
 
     fn may_match(&self, text: &str) -> bool {
@@ -201,9 +220,15 @@ fn is_secret_of(key: &str, value: &str) -> bool {
         return false;
     }
     let is_end = |name: &&str| {
-        let mut letters = key.bytes().rev().filter(|byte| !matches!(byte, b'_' | b'-'));
-        let is_next =
-            |wanted: u8| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(&wanted));
+        let mut letters = key
+            .bytes()
+            .rev()
+            .filter(|byte| !matches!(byte, b'_' | b'-'));
+        let is_next = |wanted: u8| {
+            letters
+                .next()
+                .is_some_and(|it| it.eq_ignore_ascii_case(&wanted))
+        };
         name.bytes().rev().all(is_next)
     };
     SECRET_KEYS.iter().any(is_end)

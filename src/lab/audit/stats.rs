@@ -38,7 +38,9 @@ impl Stats {
             "ask" => self.asked += 1,
             _ => self.refused += 1,
         }
-        let (first, last) = self.span.get_or_insert_with(|| (time.to_string(), time.to_string()));
+        let (first, last) = self
+            .span
+            .get_or_insert_with(|| (time.to_string(), time.to_string()));
         if time < first.as_str() {
             *first = time.to_string();
         }
@@ -46,9 +48,20 @@ impl Stats {
             *last = time.to_string();
         }
         for hook in &brief.hooks {
-            let Some(took_ms) = hook.took_ms.filter(|_| hook.fate == "ran") else { continue };
-            let decision = hook.verdict.as_ref().map(|verdict| verdict.decision.as_ref());
-            count(&mut self.hooks, &hook.name, decision, hook.failure.is_some(), took_ms);
+            let Some(took_ms) = hook.took_ms.filter(|_| hook.fate == "ran") else {
+                continue;
+            };
+            let decision = hook
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.decision.as_ref());
+            count(
+                &mut self.hooks,
+                &hook.name,
+                decision,
+                hook.failure.is_some(),
+                took_ms,
+            );
             self.latencies.add(took_ms);
         }
     }
@@ -58,7 +71,10 @@ impl Stats {
 pub fn by_cost(hooks: &BTreeMap<String, HookStats>) -> Vec<(&String, &HookStats)> {
     let mut hooks: Vec<(&String, &HookStats)> = hooks.iter().collect();
     hooks.sort_by(|(_, one), (_, other)| {
-        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
+        other
+            .latencies
+            .total_ms()
+            .total_cmp(&one.latencies.total_ms())
     });
     hooks
 }
@@ -108,7 +124,11 @@ pub struct Latencies {
 
 impl Latencies {
     pub fn add(&mut self, ms: f64) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it saturates"
+        )]
         let us = (ms * 1e3).round() as u64;
         self.add_to(step_of(us), 1);
         self.total_us = self.total_us.saturating_add(us);
@@ -162,7 +182,12 @@ impl Latencies {
     /// before, and last how many took longer.
     pub fn histogram(&self, bounds: &[f64]) -> Vec<u64> {
         let mut found = vec![0; bounds.len() + 1];
-        for (step, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (step, count) in self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+        {
             let ms = milliseconds(last_of(step).min(self.most_us));
             found[bounds.partition_point(|bound| *bound <= ms)] += count;
         }
@@ -180,9 +205,21 @@ struct Steps {
 
 impl From<Latencies> for Steps {
     fn from(latencies: Latencies) -> Steps {
-        let Latencies { counts, total_us, most_us, .. } = latencies;
-        let steps = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
-        Steps { total_us, most_us, steps: steps.collect() }
+        let Latencies {
+            counts,
+            total_us,
+            most_us,
+            ..
+        } = latencies;
+        let steps = counts
+            .into_iter()
+            .enumerate()
+            .filter(|(_, count)| *count > 0);
+        Steps {
+            total_us,
+            most_us,
+            steps: steps.collect(),
+        }
     }
 }
 
@@ -190,8 +227,16 @@ impl TryFrom<Steps> for Latencies {
     type Error = String;
 
     fn try_from(steps: Steps) -> Result<Latencies, String> {
-        let Steps { total_us, most_us, steps } = steps;
-        let mut latencies = Latencies { total_us, most_us, ..Latencies::default() };
+        let Steps {
+            total_us,
+            most_us,
+            steps,
+        } = steps;
+        let mut latencies = Latencies {
+            total_us,
+            most_us,
+            ..Latencies::default()
+        };
         for (step, count) in steps {
             if step > LAST_STEP {
                 return Err(format!("there is no step {step} among the latencies"));

@@ -19,12 +19,18 @@ const LONGEST_SHOWN_CHARS: usize = 400;
 pub fn misses(expect: &VectorExpectation, got: &Got) -> Vec<String> {
     let mut misses = Vec::new();
     if expect.status != got.status {
-        misses.push(format!("status: expected {}, got {}", expect.status, got.status));
+        misses.push(format!(
+            "status: expected {}, got {}",
+            expect.status, got.status
+        ));
     }
     let stdout = String::from_utf8_lossy(&got.stdout);
     match &expect.stdout {
         None if stdout.is_empty() => {}
-        None => misses.push(format!("stdout: expected nothing at all, got {}", shown(&stdout))),
+        None => misses.push(format!(
+            "stdout: expected nothing at all, got {}",
+            shown(&stdout)
+        )),
         Some(wanted) => match serde_json::from_slice::<Value>(&got.stdout) {
             Ok(found) => differences("stdout", wanted, Some(&found), &mut misses),
             Err(_) => misses.push(format!(
@@ -92,7 +98,11 @@ fn wording(words: &TextPattern, text: &str) -> Option<String> {
 }
 
 fn shown_text(text: &str) -> String {
-    if text.is_empty() { "nothing".to_string() } else { shown(&format!("{text:?}")) }
+    if text.is_empty() {
+        "nothing".to_string()
+    } else {
+        shown(&format!("{text:?}"))
+    }
 }
 
 fn shown(text: &str) -> String {

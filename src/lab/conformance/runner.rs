@@ -8,7 +8,10 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("{host}", "the name of the host"),
     ("{event}", "the host's name for the event"),
     ("{hooks}", "the folder of the hooks"),
-    ("{arguments}", "the host's arguments, one word each; without this place they go at the end"),
+    (
+        "{arguments}",
+        "the host's arguments, one word each; without this place they go at the end",
+    ),
 ];
 
 /// The words of a command, with placeholders.
@@ -28,7 +31,10 @@ pub enum CommandError {
 }
 
 fn known() -> String {
-    let names: Vec<String> = PLACEHOLDERS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let names: Vec<String> = PLACEHOLDERS
+        .iter()
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
     names.join(", ")
 }
 
@@ -46,11 +52,17 @@ impl CommandTemplate {
     /// Reads a command as a shell splits words. No shell runs it.
     pub fn parse(text: &str) -> Result<CommandTemplate, CommandError> {
         let words = shell_words::split(text).unwrap_or_default();
-        CommandTemplate::of(words).ok_or_else(|| CommandError::NoWords(text.to_string()))?.checked()
+        CommandTemplate::of(words)
+            .ok_or_else(|| CommandError::NoWords(text.to_string()))?
+            .checked()
     }
 
     pub fn of(words: Vec<String>) -> Option<CommandTemplate> {
-        if words.is_empty() { None } else { Some(CommandTemplate { words }) }
+        if words.is_empty() {
+            None
+        } else {
+            Some(CommandTemplate { words })
+        }
     }
 
     fn checked(self) -> Result<CommandTemplate, CommandError> {
@@ -98,7 +110,9 @@ fn places_in(word: &str) -> impl Iterator<Item = &str> {
 }
 
 fn filled(word: &str, places: &TemplateValues<'_>) -> OsString {
-    let word = word.replace("{host}", places.host).replace("{event}", places.event);
+    let word = word
+        .replace("{host}", places.host)
+        .replace("{event}", places.event);
     let mut whole = OsString::new();
     for (index, part) in word.split("{hooks}").enumerate() {
         if index > 0 {

@@ -132,11 +132,16 @@ pub(super) fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<TextPa
     match key.strip_prefix(sigil)? {
         "contains" => {
             let texts = value.as_array()?.iter();
-            let texts: Option<Vec<_>> =
-                texts.map(|text| text.as_str().map(str::to_string)).collect();
-            texts.filter(|texts| !texts.is_empty()).map(TextPattern::Contain)
+            let texts: Option<Vec<_>> = texts
+                .map(|text| text.as_str().map(str::to_string))
+                .collect();
+            texts
+                .filter(|texts| !texts.is_empty())
+                .map(TextPattern::Contain)
         }
-        "matches" => value.as_str().map(|regex| TextPattern::Match(regex.to_string())),
+        "matches" => value
+            .as_str()
+            .map(|regex| TextPattern::Match(regex.to_string())),
         _ => None,
     }
 }
@@ -173,7 +178,9 @@ pub struct TextLines(pub String);
 impl<'de> Deserialize<'de> for TextLines {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextLines, D::Error> {
         let lines = Vec::<String>::deserialize(deserializer)?;
-        Ok(TextLines(lines.iter().map(|line| format!("{line}\n")).collect()))
+        Ok(TextLines(
+            lines.iter().map(|line| format!("{line}\n")).collect(),
+        ))
     }
 }
 
@@ -187,14 +194,21 @@ fn executable() -> u32 {
 
 fn octal<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let digits = String::deserialize(deserializer)?;
-    let mode = u32::from_str_radix(&digits, 8).ok().filter(|mode| *mode <= 0o7777);
+    let mode = u32::from_str_radix(&digits, 8)
+        .ok()
+        .filter(|mode| *mode <= 0o7777);
     mode.ok_or_else(|| D::Error::custom(format!("`{digits}` is no mode; write one as \"0644\"")))
 }
 
 fn bytes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u8>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
-    bytes.map(Some).ok_or_else(|| D::Error::custom("`stdinBytes` has a character above U+00FF"))
+    let bytes: Option<Vec<u8>> = text
+        .chars()
+        .map(|c| u8::try_from(u32::from(c)).ok())
+        .collect();
+    bytes
+        .map(Some)
+        .ok_or_else(|| D::Error::custom("`stdinBytes` has a character above U+00FF"))
 }
 
 /// What is wrong with a vector, and where.
@@ -214,12 +228,20 @@ impl Vector {
             let whole = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
             let problem = whole.strip_suffix(&place).unwrap_or(&whole).to_string();
-            VectorError { line: error.line(), column: error.column().max(1), problem }
+            VectorError {
+                line: error.line(),
+                column: error.column().max(1),
+                problem,
+            }
         })?;
         match vector.problem() {
             None => Ok(vector),
             // A contradiction has no single place.
-            Some(problem) => Err(VectorError { line: 1, column: 1, problem }),
+            Some(problem) => Err(VectorError {
+                line: 1,
+                column: 1,
+                problem,
+            }),
         }
     }
 
@@ -232,7 +254,9 @@ impl Vector {
             paths.extend([hook.name.as_str(), hook.event.as_str()]);
             if hook.missing != hook.script.0.is_empty() {
                 let name = &hook.name;
-                return Some(format!("the hook `{name}` needs a `script`, or `missing`, not both"));
+                return Some(format!(
+                    "the hook `{name}` needs a `script`, or `missing`, not both"
+                ));
             }
             let texts = std::iter::once(hook.interpreter.as_str());
             let mut texts = texts.chain(hook.settings.keys().map(String::as_str));
@@ -241,18 +265,26 @@ impl Vector {
             }
         }
         let leaves = |path: &&str| path.is_empty() || path.split('/').any(|part| part == "..");
-        if let Some(path) = paths.into_iter().find(|path| path.starts_with('/') || leaves(path)) {
+        if let Some(path) = paths
+            .into_iter()
+            .find(|path| path.starts_with('/') || leaves(path))
+        {
             return Some(format!("`{path}` is no path below a folder"));
         }
         (1..).zip(&self.steps).find_map(|(number, step)| {
-            step.problem().map(|problem| format!("step {number}: {problem}"))
+            step.problem()
+                .map(|problem| format!("step {number}: {problem}"))
         })
     }
 }
 
 impl VectorStep {
     fn problem(&self) -> Option<String> {
-        let given = [self.stdin.is_some(), self.stdin_text.is_some(), self.stdin_bytes.is_some()];
+        let given = [
+            self.stdin.is_some(),
+            self.stdin_text.is_some(),
+            self.stdin_bytes.is_some(),
+        ];
         if given.iter().filter(|given| **given).count() > 1 {
             return Some("give one of `stdin`, `stdinText` and `stdinBytes`".to_string());
         }
@@ -274,7 +306,9 @@ impl VectorStep {
         if let Some(bytes) = &self.stdin_bytes {
             return bytes.clone();
         }
-        let Some(document) = &self.stdin else { return Vec::new() };
+        let Some(document) = &self.stdin else {
+            return Vec::new();
+        };
         let plain = document.to_string();
         let (Some(size), Some(object)) = (self.stdin_size, document.as_object()) else {
             return plain.into_bytes();
@@ -282,15 +316,21 @@ impl VectorStep {
         let mut padded = object.clone();
         padded.insert("padding".to_string(), Value::from(""));
         let length = Value::Object(padded.clone()).to_string().len();
-        padded.insert("padding".to_string(), "x".repeat(size.saturating_sub(length)).into());
+        padded.insert(
+            "padding".to_string(),
+            "x".repeat(size.saturating_sub(length)).into(),
+        );
         Value::Object(padded).to_string().into_bytes()
     }
 }
 
 impl HookFile {
     pub fn text(&self) -> String {
-        let settings: Vec<String> =
-            self.settings.iter().map(|(key, value)| setting(key, value)).collect();
+        let settings: Vec<String> = self
+            .settings
+            .iter()
+            .map(|(key, value)| setting(key, value))
+            .collect();
         let directive = match settings.as_slice() {
             [] => String::new(),
             settings => format!("# hookrun: {}\n", settings.join(" ")),

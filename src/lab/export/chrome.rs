@@ -38,7 +38,11 @@ impl SessionLanes {
 
 impl ChromeTrace {
     fn event(&mut self, event: &Value, out: &mut dyn Write) -> io::Result<()> {
-        let before: &[u8] = if self.has_begun { b",\n" } else { b"{\"traceEvents\":[\n" };
+        let before: &[u8] = if self.has_begun {
+            b",\n"
+        } else {
+            b"{\"traceEvents\":[\n"
+        };
         self.has_begun = true;
         out.write_all(before)?;
         out.write_all(json_text(event)?.as_bytes())
@@ -52,7 +56,10 @@ impl DecisionWriter for ChromeTrace {
         let name = format!("{} {session}", line.host).trim_end().to_string();
         let (start, took) = (decision.started_us(), us(brief.took_ms));
         let number = self.sessions.len() + 1;
-        let lanes = self.sessions.entry((line.host.clone(), session)).or_default();
+        let lanes = self
+            .sessions
+            .entry((line.host.clone(), session))
+            .or_default();
         let is_new = lanes.number == 0;
         if is_new {
             lanes.number = number;

@@ -39,9 +39,16 @@ impl<'l> LoggedDecision<'l> {
         let time = humantime::parse_rfc3339_weak(&line.time).ok();
         let time = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         let Some(ended_us) = time.and_then(|since| u64::try_from(since.as_micros()).ok()) else {
-            return Err(RecordError::Other { problem: "its `time` is no time".to_string() });
+            return Err(RecordError::Other {
+                problem: "its `time` is no time".to_string(),
+            });
         };
-        Ok(LoggedDecision { line, brief, subject: line.subject(), ended_us })
+        Ok(LoggedDecision {
+            line,
+            brief,
+            subject: line.subject(),
+            ended_us,
+        })
     }
 
     pub fn started_us(&self) -> u64 {
@@ -59,19 +66,31 @@ impl<'l> LoggedDecision<'l> {
         let mut calls = Vec::new();
         let mut end = 0;
         for hook in &self.brief.hooks {
-            let Some(took) = hook.took_ms.filter(|_| hook.fate == "ran") else { continue };
+            let Some(took) = hook.took_ms.filter(|_| hook.fate == "ran") else {
+                continue;
+            };
             // Older logs do not say when a hook began: then it is the end of the one before.
             let after = hook.after_ms.map_or(end, us);
             end = end.max(after + us(took));
-            let said = hook.verdict.as_ref().map(|verdict| verdict.decision.as_ref());
-            let verdict = if hook.failure.is_some() { "failed" } else { said.unwrap_or("failed") };
+            let said = hook
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.decision.as_ref());
+            let verdict = if hook.failure.is_some() {
+                "failed"
+            } else {
+                said.unwrap_or("failed")
+            };
             calls.push(HookCall {
                 name: &hook.name,
                 after_us: after,
                 took_us: us(took),
                 timeout_us: hook.timeout_ms.map(us),
                 verdict,
-                reason: hook.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref()),
+                reason: hook
+                    .verdict
+                    .as_ref()
+                    .and_then(|verdict| verdict.reason.as_deref()),
                 failure: hook.failure.as_deref(),
                 ending: hook.ending.as_deref().unwrap_or_default(),
                 status: hook.status,
@@ -87,7 +106,11 @@ impl<'l> LoggedDecision<'l> {
             let session = self.line.session.as_deref();
             let unique = format!("{} {}", self.line.time, session.unwrap_or_default());
             let TraceContext { id, span, .. } = TraceContext::of(None, session, &unique);
-            TraceLine { id, span, parent: None }
+            TraceLine {
+                id,
+                span,
+                parent: None,
+            }
         })
     }
 }
@@ -114,7 +137,11 @@ pub struct HookCall<'c> {
 /// More than this nothing takes: 30 years. A log may say anything, and times are added.
 const LONGEST_US: f64 = 1e15;
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it saturates"
+)]
 pub(super) fn us(ms: f64) -> u64 {
     (ms * 1e3).round().min(LONGEST_US) as u64
 }

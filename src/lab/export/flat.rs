@@ -49,7 +49,10 @@ impl DecisionWriter for FlatLines {
             cwd: line.cwd.as_deref(),
             door: line.door.as_deref(),
             tool: subject.tool_name.as_deref(),
-            action: subject.action.as_ref().and_then(|action| action.kind.as_deref()),
+            action: subject
+                .action
+                .as_ref()
+                .and_then(|action| action.kind.as_deref()),
             command: subject.command(),
             path: subject.path(),
             decision: &brief.decision,

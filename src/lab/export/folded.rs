@@ -35,7 +35,9 @@ impl DecisionWriter for FoldedStacks {
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let taken = self.stacks.iter().filter(|(_, us)| **us > 0);
-        taken.into_iter().try_for_each(|(stack, us)| writeln!(out, "{stack} {us}"))
+        taken
+            .into_iter()
+            .try_for_each(|(stack, us)| writeln!(out, "{stack} {us}"))
     }
 }
 

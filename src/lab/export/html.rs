@@ -75,13 +75,19 @@ impl HtmlReport {
         self.failed += u64::from(decision.has_failed());
         let class = class_of(decision);
         self.buckets.add(decision.ended_us, class);
-        for (counts, name) in [(&mut self.events, &line.event), (&mut self.hosts, &line.host)] {
+        for (counts, name) in [
+            (&mut self.events, &line.event),
+            (&mut self.hosts, &line.host),
+        ] {
             counts.entry(plain(name)).or_default()[class] += 1;
         }
         let subject = decision.subject.words(LONGEST_SUBJECT);
         let subject = plain(&subject.unwrap_or_default());
         let by = brief.decided_by.as_deref().map(plain);
-        let reason = brief.reason.as_deref().map(|reason| cut(&plain(reason), LONGEST_REASON));
+        let reason = brief
+            .reason
+            .as_deref()
+            .map(|reason| cut(&plain(reason), LONGEST_REASON));
         if brief.decision == "block" {
             let who = by.as_deref().unwrap_or("hookrun");
             let why = reason.as_deref().unwrap_or_default();
@@ -93,7 +99,8 @@ impl HtmlReport {
             }
             if let Some(failure) = call.failure {
                 let failure = cut(&plain(failure), LONGEST_REASON);
-                self.failures.add([&plain(call.name), &failure], &line.time, &subject);
+                self.failures
+                    .add([&plain(call.name), &failure], &line.time, &subject);
             }
         }
         let took_us = us(brief.took_ms);
@@ -163,8 +170,10 @@ impl HtmlReport {
         });
         // No text can end the element that it is in.
         let data = data.to_string().replace('<', "\\u003c");
-        let nonce: String =
-            Sha256::digest(data.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let nonce: String = Sha256::digest(data.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let (head, foot) = PAGE.split_once("{{data}}").unwrap_or((PAGE, ""));
         let ours = |part: &str| part.replace("{{nonce}}", &nonce);
         write!(out, "{}{data}{}", ours(head), ours(foot))

@@ -45,14 +45,20 @@ impl DecisionWriter for OpaLines {
         let (line, brief) = (decision.line, decision.brief);
         let trace = decision.trace();
         let session = line.session.as_deref().unwrap_or_default();
-        let labels = [("app", "hookrun"), ("id", session), ("version", env!("CARGO_PKG_VERSION"))];
+        let labels = [
+            ("app", "hookrun"),
+            ("id", session),
+            ("version", env!("CARGO_PKG_VERSION")),
+        ];
         let event = OpaEvent {
             labels: labels.into_iter().collect(),
             decision_id: uuid(&trace.id, &trace.span),
             trace_id: &trace.id,
             span_id: &trace.span,
             path: format!("hookrun/{}", line.event.replace('.', "/")),
-            input: line.context().and_then(|raw| serde_json::from_str(raw).ok()),
+            input: line
+                .context()
+                .and_then(|raw| serde_json::from_str(raw).ok()),
             result: OpaResult {
                 allow: brief.decision == "allow",
                 decision: &brief.decision,
@@ -61,8 +67,14 @@ impl DecisionWriter for OpaLines {
             },
             requested_by: &line.host,
             timestamp: &line.time,
-            metrics: [("timer_server_handler_ns", us(brief.took_ms) * 1000)].into_iter().collect(),
-            erased: line.truncated.iter().filter_map(|name| pointer(name)).collect(),
+            metrics: [("timer_server_handler_ns", us(brief.took_ms) * 1000)]
+                .into_iter()
+                .collect(),
+            erased: line
+                .truncated
+                .iter()
+                .filter_map(|name| pointer(name))
+                .collect(),
         };
         json_line(&event, out)
     }
@@ -73,7 +85,11 @@ fn uuid(trace: &str, span: &str) -> String {
     let digits = format!("{trace:0<32}{span:0<16}");
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     let (first, second, third) = (part(0, 8), part(8, 12), part(13, 16));
-    format!("{first}-{second}-4{third}-8{}-{}", part(33, 36), part(36, 48))
+    format!(
+        "{first}-{second}-4{third}-8{}-{}",
+        part(33, 36),
+        part(36, 48)
+    )
 }
 
 /// `/input/toolInput/content` of `context.toolInput.content`.

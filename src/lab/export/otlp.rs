@@ -42,9 +42,17 @@ impl DecisionWriter for OtlpLogs {
             body: OtlpValue::Text(&format!("{} {}", line.event, brief.decision)),
             attributes: of_decision(decision, &decision.calls()),
         };
-        let scope_logs = [ScopeLogs { scope: SCOPE, log_records: [record] }];
+        let scope_logs = [ScopeLogs {
+            scope: SCOPE,
+            log_records: [record],
+        }];
         json_line(
-            &LogsLine { resource_logs: [ResourceLogs { resource: RESOURCE, scope_logs }] },
+            &LogsLine {
+                resource_logs: [ResourceLogs {
+                    resource: RESOURCE,
+                    scope_logs,
+                }],
+            },
             out,
         )
     }
@@ -65,15 +73,22 @@ impl DecisionWriter for OtlpTraces {
             start_time_unix_nano: nanos(start),
             end_time_unix_nano: nanos(decision.ended_us),
             attributes: of_decision(decision, &calls),
-            status: decision
-                .has_failed()
-                .then_some(SpanStatus { code: STATUS_ERROR, message: None }),
+            status: decision.has_failed().then_some(SpanStatus {
+                code: STATUS_ERROR,
+                message: None,
+            }),
         });
         for (number, call) in (1..).zip(&calls) {
             spans.push(of_call(call, &trace, SpanPlace { number, start }));
         }
-        let scope_spans = [ScopeSpans { scope: SCOPE, spans }];
-        let resource_spans = [ResourceSpans { resource: RESOURCE, scope_spans }];
+        let scope_spans = [ScopeSpans {
+            scope: SCOPE,
+            spans,
+        }];
+        let resource_spans = [ResourceSpans {
+            resource: RESOURCE,
+            scope_spans,
+        }];
         json_line(&TracesLine { resource_spans }, out)
     }
 }
@@ -86,16 +101,24 @@ struct SpanPlace {
 }
 
 fn of_call<'c>(call: &HookCall<'c>, trace: &'c TraceLine, place: SpanPlace) -> Span<'c> {
-    let id = u64::from_str_radix(&trace.span, 16).unwrap_or_default().wrapping_add(place.number);
+    let id = u64::from_str_radix(&trace.span, 16)
+        .unwrap_or_default()
+        .wrapping_add(place.number);
     let start = place.start + call.after_us;
     let mut attributes = OtlpAttributes::default();
     attributes.text("hookrun.hook", Some(call.name));
     attributes.text("hookrun.verdict", Some(call.verdict));
-    attributes.text("hookrun.ending", Some(call.ending).filter(|name| !name.is_empty()));
+    attributes.text(
+        "hookrun.ending",
+        Some(call.ending).filter(|name| !name.is_empty()),
+    );
     attributes.number("hookrun.exit_status", call.status.map(i64::from));
     attributes.number("hookrun.signal", call.signal.map(i64::from));
     attributes.text("error.type", call.failure.map(|_| error_type(call)));
-    let failed = |message| SpanStatus { code: STATUS_ERROR, message: Some(message) };
+    let failed = |message| SpanStatus {
+        code: STATUS_ERROR,
+        message: Some(message),
+    };
     Span {
         trace_id: &trace.id,
         span_id: format!("{id:016x}"),
@@ -111,7 +134,11 @@ fn of_call<'c>(call: &HookCall<'c>, trace: &'c TraceLine, place: SpanPlace) -> S
 
 /// Few different words, as `error.type` wants them.
 fn error_type<'c>(call: &HookCall<'c>) -> &'c str {
-    if call.ending.is_empty() { "failed" } else { call.ending }
+    if call.ending.is_empty() {
+        "failed"
+    } else {
+        call.ending
+    }
 }
 
 fn of_decision<'d>(decision: &'d LoggedDecision<'_>, calls: &[HookCall<'d>]) -> OtlpAttributes<'d> {
@@ -128,7 +155,10 @@ fn of_decision<'d>(decision: &'d LoggedDecision<'_>, calls: &[HookCall<'d>]) -> 
     attributes.text("gen_ai.conversation.id", line.session.as_deref());
     attributes.text("gen_ai.tool.name", subject.tool_name.as_deref());
     attributes.text("gen_ai.tool.call.id", subject.tool_call_id.as_deref());
-    let failed = calls.iter().find(|call| call.failure.is_some()).map(error_type);
+    let failed = calls
+        .iter()
+        .find(|call| call.failure.is_some())
+        .map(error_type);
     let own = decision.has_failed().then_some("hookrun");
     attributes.text("error.type", failed.or(own));
     attributes
@@ -139,10 +169,16 @@ fn nanos(us: u64) -> String {
 }
 
 const RESOURCE: OtlpResource = OtlpResource {
-    attributes: [OtlpAttribute { key: "service.name", value: OtlpValue::Text("hookrun") }],
+    attributes: [OtlpAttribute {
+        key: "service.name",
+        value: OtlpValue::Text("hookrun"),
+    }],
 };
 
-const SCOPE: OtlpScope = OtlpScope { name: "hookrun", version: env!("CARGO_PKG_VERSION") };
+const SCOPE: OtlpScope = OtlpScope {
+    name: "hookrun",
+    version: env!("CARGO_PKG_VERSION"),
+};
 
 // The forms of OTLP, by the names of its specification.
 
@@ -263,6 +299,7 @@ impl<'d> OtlpAttributes<'d> {
     }
 
     fn add(&mut self, key: &'static str, value: Option<OtlpValue<'d>>) {
-        self.0.extend(value.map(|value| OtlpAttribute { key, value }));
+        self.0
+            .extend(value.map(|value| OtlpAttribute { key, value }));
     }
 }

@@ -71,8 +71,10 @@ pub fn recorded(
 ) -> Result<ComparedOutcome, RecordError> {
     let kept = kept?;
     if !DECISIONS.contains(&kept.decision.as_ref()) {
-        let problem =
-            format!("its decision is `{}`, which is none that this hookrun knows", kept.decision);
+        let problem = format!(
+            "its decision is `{}`, which is none that this hookrun knows",
+            kept.decision
+        );
         return Err(RecordError::Other { problem });
     }
     let settled = settled(&kept, has_limit);
@@ -88,7 +90,13 @@ pub fn recorded(
 fn settled(kept: &Brief<'_>, has_limit: bool) -> ComparedOutcome {
     let outcome = |decision: &str, cause: Option<&str>, hook: Option<String>, reason| {
         let (decision, cause) = (word(decision), cause.map(word));
-        ComparedOutcome { decision, cause, hook, reason, ..ComparedOutcome::default() }
+        ComparedOutcome {
+            decision,
+            cause,
+            hook,
+            reason,
+            ..ComparedOutcome::default()
+        }
     };
     let noticed = |kind: &str| kept.notices.iter().any(|notice| notice.kind == kind);
     let is_allowed = kept.decision == "allow";
@@ -112,15 +120,31 @@ fn settled(kept: &Brief<'_>, has_limit: bool) -> ComparedOutcome {
         }
     }
     if let Some(first) = kept.questions.first().filter(|_| kept.decision == "ask") {
-        return outcome("ask", None, Some(first.hook.clone()), Some(joined(&kept.questions)));
+        return outcome(
+            "ask",
+            None,
+            Some(first.hook.clone()),
+            Some(joined(&kept.questions)),
+        );
     }
-    outcome(&kept.decision, kept.cause.as_deref(), kept.decided_by.clone(), kept.reason.clone())
+    outcome(
+        &kept.decision,
+        kept.cause.as_deref(),
+        kept.decided_by.clone(),
+        kept.reason.clone(),
+    )
 }
 
 /// The name and the reason of a hook that said `decision`.
 fn said(hook: &BriefHook<'_>, decision: &str) -> Option<(String, String)> {
-    let verdict = hook.verdict.as_ref().filter(|verdict| verdict.decision == decision)?;
-    Some((hook.name.to_string(), verdict.reason.clone().unwrap_or_default()))
+    let verdict = hook
+        .verdict
+        .as_ref()
+        .filter(|verdict| verdict.decision == decision)?;
+    Some((
+        hook.name.to_string(),
+        verdict.reason.clone().unwrap_or_default(),
+    ))
 }
 
 /// The words that every record has cost no memory.
@@ -139,12 +163,18 @@ pub fn decided(run: &Run) -> ComparedOutcome {
     let outcome = &run.outcome;
     let (cause, hook, reason) = match &outcome.settled {
         Settled::Allowed => (None, None, None),
-        Settled::Asked { questions } => {
-            (None, questions.first().map(|one| one.hook.clone()), Some(joined(questions)))
-        }
+        Settled::Asked { questions } => (
+            None,
+            questions.first().map(|one| one.hook.clone()),
+            Some(joined(questions)),
+        ),
         Settled::Refused(refusal) => {
             let cause = refusal.cause.name();
-            (Some(cause.into()), refusal.hook.clone(), Some(refusal.reason.clone()))
+            (
+                Some(cause.into()),
+                refusal.hook.clone(),
+                Some(refusal.reason.clone()),
+            )
         }
     };
     ComparedOutcome {
@@ -159,14 +189,27 @@ pub fn decided(run: &Run) -> ComparedOutcome {
 }
 
 fn applied(rewrites: &[Rewritten]) -> Vec<NewValue> {
-    let applied = rewrites.iter().filter(|rewrite| rewrite.rejected.is_none()).cloned();
-    applied.map(|Rewritten { hook, field, new, .. }| NewValue { hook, field, new }).collect()
+    let applied = rewrites
+        .iter()
+        .filter(|rewrite| rewrite.rejected.is_none())
+        .cloned();
+    applied
+        .map(
+            |Rewritten {
+                 hook, field, new, ..
+             }| NewValue { hook, field, new },
+        )
+        .collect()
 }
 
 impl ComparedOutcome {
     /// Without secrets, as what was recorded.
     pub fn clean(&mut self, redactor: &Redactor) {
-        let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
+        let texts = [
+            &mut self.reason,
+            &mut self.output,
+            &mut self.additional_context,
+        ];
         for text in texts.into_iter().flatten() {
             if let Cow::Owned(clean) = redactor.text(text) {
                 *text = clean;
@@ -184,7 +227,11 @@ impl ComparedOutcome {
     /// With its long texts cut, for a report.
     #[must_use]
     pub fn shortened(mut self) -> ComparedOutcome {
-        let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
+        let texts = [
+            &mut self.reason,
+            &mut self.output,
+            &mut self.additional_context,
+        ];
         for text in texts.into_iter().flatten() {
             shorten(text);
         }
@@ -224,6 +271,14 @@ pub fn differences(was: &ComparedOutcome, is: &ComparedOutcome) -> Vec<&'static 
 }
 
 pub fn is_change(differs: &[&str], is_strict: bool) -> bool {
-    let counts = |name: &&str| ASPECTS.iter().any(|(aspect, always)| aspect == name && *always);
-    if is_strict { !differs.is_empty() } else { differs.iter().any(counts) }
+    let counts = |name: &&str| {
+        ASPECTS
+            .iter()
+            .any(|(aspect, always)| aspect == name && *always)
+    };
+    if is_strict {
+        !differs.is_empty()
+    } else {
+        differs.iter().any(counts)
+    }
 }

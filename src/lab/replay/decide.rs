@@ -122,7 +122,11 @@ impl Decider {
     ) -> Result<Option<ReplayFinding>, ReplayError> {
         let event = || record.event.clone();
         let undecided = |why: String| {
-            let event = UndecidedEvent { place: place(), event: event(), why };
+            let event = UndecidedEvent {
+                place: place(),
+                event: event(),
+                why,
+            };
             Ok(Some(ReplayFinding::Undecided(event)))
         };
         let Some(context) = record.context() else {
@@ -135,7 +139,11 @@ impl Decider {
             ));
         }
         let today = self.hooks.of(record)?;
-        let other = self.against.as_ref().map(|hooks| hooks.of(record)).transpose()?;
+        let other = self
+            .against
+            .as_ref()
+            .map(|hooks| hooks.of(record))
+            .transpose()?;
         if let Some(why) = self.incomplete(record, context, &today, other.as_deref()) {
             return undecided(why);
         }
@@ -178,8 +186,9 @@ impl Decider {
             differs: differs.into_iter().map(str::to_string).collect(),
             expected: false,
         };
-        change.expected =
-            change.hook().is_some_and(|hook| self.may_change.iter().any(|one| one == hook));
+        change.expected = change
+            .hook()
+            .is_some_and(|hook| self.may_change.iter().any(|one| one == hook));
         Ok(Some(ReplayFinding::Changed(Box::new(change))))
     }
 
@@ -233,7 +242,11 @@ impl Decider {
             let reply = hooks::reply(binding, &run.outcome);
             json::run_report(&run, &reply, &Paths::from(Path::new("")))
         });
-        DecidedEvent { said, event: Some(event), report }
+        DecidedEvent {
+            said,
+            event: Some(event),
+            report,
+        }
     }
 
     /// As `run` refuses what no hook can decide.
@@ -248,7 +261,11 @@ impl Decider {
             reason: Some(why),
             ..ComparedOutcome::default()
         };
-        DecidedEvent { said, event: None, report }
+        DecidedEvent {
+            said,
+            event: None,
+            report,
+        }
     }
 
     fn write(
@@ -272,20 +289,28 @@ impl Decider {
             trace: None,
             run: report,
         };
-        done.written.extend_from_slice(entry.line(&self.redactor, Keeps::All).as_bytes());
+        done.written
+            .extend_from_slice(entry.line(&self.redactor, Keeps::All).as_bytes());
     }
 }
 
 fn unreadable(place: LinePlace, problem: &RecordError) -> ReplayFinding {
-    ReplayFinding::Unreadable(Unreadable { place, problem: problem.to_string() })
+    ReplayFinding::Unreadable(Unreadable {
+        place,
+        problem: problem.to_string(),
+    })
 }
 
 fn is_cut(record: &DecisionLine<'_>, part: &str) -> bool {
-    record.truncated.iter().any(|name| is_of(name, part) || name.starts_with("and "))
+    record
+        .truncated
+        .iter()
+        .any(|name| is_of(name, part) || name.starts_with("and "))
 }
 
 fn is_of(name: &str, part: &str) -> bool {
-    name.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    name.strip_prefix(part)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// A few words about the action, on one line.
@@ -293,7 +318,16 @@ fn about(event: &Event) -> Option<String> {
     let context = event.context();
     let action = event.action();
     let what = action
-        .and_then(|action| action.command.clone().or_else(|| action.paths.first().cloned()))
+        .and_then(|action| {
+            action
+                .command
+                .clone()
+                .or_else(|| action.paths.first().cloned())
+        })
         .or_else(|| context.string("prompt"));
-    subject::words(context.string("toolName").as_deref(), what.as_deref(), LONGEST_ABOUT)
+    subject::words(
+        context.string("toolName").as_deref(),
+        what.as_deref(),
+        LONGEST_ABOUT,
+    )
 }

@@ -89,7 +89,10 @@ pub enum ReplayError {
 
 impl From<KeepError> for ReplayError {
     fn from(KeepError { file, problem }: KeepError) -> ReplayError {
-        ReplayError::Write { what: format!("`{}`", file.display()), problem }
+        ReplayError::Write {
+            what: format!("`{}`", file.display()),
+            problem,
+        }
     }
 }
 

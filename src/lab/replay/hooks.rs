@@ -20,8 +20,11 @@ use crate::lab::audit::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
 /// a hookrun that it starts keeps no decisions.
-pub const VARIABLES: &[(&str, &str)] =
-    &[("HOOKRUN_REPLAY", "1"), ("HOOKRUN_DECISIONS", "off"), ("HOOKRUN_RECORD", "")];
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("HOOKRUN_REPLAY", "1"),
+    ("HOOKRUN_DECISIONS", "off"),
+    ("HOOKRUN_RECORD", ""),
+];
 
 const MOST_SETS: usize = 64;
 
@@ -49,7 +52,12 @@ impl Hooks {
     /// The hooks that `choice` finds in `env`, which also says where state is kept. The engine of
     /// `first` runs them, as it does all sets of one replay.
     pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
-        Hooks { choice, env, first, ready: Mutex::default() }
+        Hooks {
+            choice,
+            env,
+            first,
+            ready: Mutex::default(),
+        }
     }
 
     /// The user's rules for secrets, if the configuration has no error before the first event.
@@ -59,8 +67,11 @@ impl Hooks {
     }
 
     pub(super) fn of(&self, record: &DecisionLine<'_>) -> Result<Arc<HostHooks>, ReplayError> {
-        let told =
-            if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
+        let told = if folders::are_told(&record.host) {
+            told(record)
+        } else {
+            HostFolders::default()
+        };
         let mut ready = locked(&self.ready);
         let is_meant = |(host, folders): &AskerKey| *host == record.host && *folders == told;
         if let Some((_, found)) = ready.iter().find(|(key, _)| is_meant(key)) {
@@ -69,8 +80,15 @@ impl Hooks {
         let dialect = dialects::find(&record.host);
         let config = self.load(dialect, &told)?;
         let catalog = config.catalog.clone();
-        let runner = Runner::from_config(config, &self.env).beside(&self.first).rehearsal();
-        let made = Arc::new(HostHooks { runner, catalog, dialect, specs: Mutex::default() });
+        let runner = Runner::from_config(config, &self.env)
+            .beside(&self.first)
+            .rehearsal();
+        let made = Arc::new(HostHooks {
+            runner,
+            catalog,
+            dialect,
+            specs: Mutex::default(),
+        });
         if ready.len() >= MOST_SETS {
             ready.remove(0);
         }
@@ -84,7 +102,11 @@ impl Hooks {
         told: &HostFolders,
     ) -> Result<Config, ReplayError> {
         let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
-        let choice = Choice { hosts, told: told.clone(), ..self.choice.clone() };
+        let choice = Choice {
+            hosts,
+            told: told.clone(),
+            ..self.choice.clone()
+        };
         let mut config = Config::load(&choice, &self.env, ConfigScope::All).for_host(dialect);
         if let Some(complaint) = config.complaint() {
             return Err(ReplayError::Broken(complaint));
@@ -92,7 +114,8 @@ impl Hooks {
         for hook in &mut config.hooks {
             for (name, value) in VARIABLES {
                 hook.variables.retain(|(known, _)| known != name);
-                hook.variables.push(((*name).to_string(), (*value).to_string()));
+                hook.variables
+                    .push(((*name).to_string(), (*value).to_string()));
             }
         }
         Ok(config)
@@ -104,10 +127,14 @@ pub(super) fn is_known(host: &str) -> bool {
 }
 
 fn told(record: &DecisionLine<'_>) -> HostFolders {
-    let context = record.context().and_then(|context| Context::parse(context).ok());
+    let context = record
+        .context()
+        .and_then(|context| Context::parse(context).ok());
     let came = context.as_ref().and_then(|context| context.raw("raw"));
     let came = came.and_then(|raw| Context::parse(raw).ok());
-    came.or(context).map(|context| folders::told(&record.host, &context)).unwrap_or_default()
+    came.or(context)
+        .map(|context| folders::told(&record.host, &context))
+        .unwrap_or_default()
 }
 
 impl HostHooks {
@@ -133,10 +160,17 @@ impl HostHooks {
     /// sent decides by name and key; otherwise it is the first.
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
-        let rows: Vec<_> = dialect.events.iter().filter(|row| row.event == event).collect();
+        let rows: Vec<_> = dialect
+            .events
+            .iter()
+            .filter(|row| row.event == event)
+            .collect();
         let first = *rows.first()?;
         if rows.len() == 1 {
-            return Some(Binding { dialect, row: first });
+            return Some(Binding {
+                dialect,
+                row: first,
+            });
         }
         let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
         let came = came.as_ref().unwrap_or(context);
@@ -177,7 +211,13 @@ impl HostHooks {
 }
 
 fn is_one_of_several(binding: Binding, event: &str) -> bool {
-    binding.dialect.events.iter().filter(|row| row.event == event).count() > 1
+    binding
+        .dialect
+        .events
+        .iter()
+        .filter(|row| row.event == event)
+        .count()
+        > 1
 }
 
 pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {

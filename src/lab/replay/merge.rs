@@ -45,11 +45,21 @@ impl PartialReports {
         }
         let Some(first) = parts.first() else {
             let problem = "there is no report to merge".to_string();
-            return Err(ReadError { file: PathBuf::new(), line: None, problem });
+            return Err(ReadError {
+                file: PathBuf::new(),
+                line: None,
+                problem,
+            });
         };
-        let header = Header { partition: None, ..first.header.clone() };
+        let header = Header {
+            partition: None,
+            ..first.header.clone()
+        };
         for part in &parts {
-            let other = Header { partition: None, ..part.header.clone() };
+            let other = Header {
+                partition: None,
+                ..part.header.clone()
+            };
             if other != header {
                 let first = parts[0].file.display();
                 let problem = format!(
@@ -62,16 +72,25 @@ impl PartialReports {
         for part in &mut parts {
             part.advance()?;
         }
-        Ok(PartialReports { header, totals, parts, of_file: None })
+        Ok(PartialReports {
+            header,
+            totals,
+            parts,
+            of_file: None,
+        })
     }
 
     /// The next finding, in the order of the recordings. After the last one `totals` is final.
     pub fn next_finding(&mut self) -> Result<Option<ReplayFinding>, ReadError> {
         loop {
             let places = self.parts.iter().enumerate().filter_map(|(at, part)| {
-                part.next.as_ref().map(|finding| (order(finding.place()), at))
+                part.next
+                    .as_ref()
+                    .map(|finding| (order(finding.place()), at))
             });
-            let Some((_, at)) = places.min() else { return Ok(None) };
+            let Some((_, at)) = places.min() else {
+                return Ok(None);
+            };
             let next = self.parts[at].next.take();
             self.parts[at].advance()?;
             // Every part reports a file that cannot be read, and it is one file.
@@ -101,8 +120,9 @@ fn check_complete(parts: &[PartialReport]) -> Result<(), ReadError> {
         let partition = text
             .parse::<Partition>()
             .map_err(|error| part.fails(Some(1), format!("`partition` is `{text}`: {error}")))?;
-        if let Some((other, before)) =
-            numbers.first().filter(|(other, _)| other.of() != partition.of())
+        if let Some((other, before)) = numbers
+            .first()
+            .filter(|(other, _)| other.of() != partition.of())
         {
             let before = before.file.display();
             let problem = format!("it is part {partition}, and `{before}` is part {other}");
@@ -115,14 +135,19 @@ fn check_complete(parts: &[PartialReport]) -> Result<(), ReadError> {
         }
         numbers.push((partition, part));
     }
-    let Some((any, part)) = numbers.first() else { return Ok(()) };
+    let Some((any, part)) = numbers.first() else {
+        return Ok(());
+    };
     let of = any.of();
     if of == numbers.len() as u64 {
         return Ok(());
     }
     let is_there = |number: &u64| numbers.iter().any(|(one, _)| one.number() == *number);
-    let missing: Vec<String> =
-        (1..=of).filter(|number| !is_there(number)).take(10).map(|n| n.to_string()).collect();
+    let missing: Vec<String> = (1..=of)
+        .filter(|number| !is_there(number))
+        .take(10)
+        .map(|n| n.to_string())
+        .collect();
     let problem = format!(
         "it is one of {of} parts, and not all of them are here: name also the report of part {}",
         missing.join(", ")
@@ -159,7 +184,17 @@ impl PartialReport {
         };
         let expected = totals.changed + totals.undecided + totals.unreadable;
         let (file, next) = (file.to_path_buf(), None);
-        Ok((PartialReport { file, lines, buffer, header, next, expected }, totals))
+        Ok((
+            PartialReport {
+                file,
+                lines,
+                buffer,
+                header,
+                next,
+                expected,
+            },
+            totals,
+        ))
     }
 
     fn advance(&mut self) -> Result<(), ReadError> {
@@ -169,7 +204,10 @@ impl PartialReport {
             return read::<Footer>(&self.buffer).map(drop).map_err(more);
         }
         let Some(number) = line else {
-            return Err(self.fails(None, "findings are missing; run that part again".to_string()));
+            return Err(self.fails(
+                None,
+                "findings are missing; run that part again".to_string(),
+            ));
         };
         let finding = read::<ReplayFinding>(&self.buffer)
             .map_err(|error| self.fails(Some(number), format!("it is no finding: {error}")))?;
@@ -179,7 +217,11 @@ impl PartialReport {
     }
 
     fn fails(&self, line: Option<u64>, problem: String) -> ReadError {
-        ReadError { file: self.file.clone(), line, problem }
+        ReadError {
+            file: self.file.clone(),
+            line,
+            problem,
+        }
     }
 }
 
@@ -188,7 +230,10 @@ fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
 }
 
 fn version_of(line: &[u8]) -> Option<u64> {
-    read::<serde_json::Value>(line).ok()?.get("hookrunReplay")?.as_u64()
+    read::<serde_json::Value>(line)
+        .ok()?
+        .get("hookrunReplay")?
+        .as_u64()
 }
 
 fn newer(version: u64) -> String {

@@ -49,7 +49,12 @@ impl ReplayReport {
             | CheckFormat::Azure => {}
         }
         let (header, shown) = (header.clone(), FindingLimit::at_most(most));
-        Ok(ReplayReport { format, header, shown, kept: Vec::new() })
+        Ok(ReplayReport {
+            format,
+            header,
+            shown,
+            kept: Vec::new(),
+        })
     }
 
     /// A finding. As JSON all are there.
@@ -64,18 +69,43 @@ impl ReplayReport {
         match self.format {
             CheckFormat::Tap => {
                 let name = format!("{place} {}", line(finding));
-                tap::check(self.shown.shown, &Check { name, state, ..Check::default() }, out)
+                tap::check(
+                    self.shown.shown,
+                    &Check {
+                        name,
+                        state,
+                        ..Check::default()
+                    },
+                    out,
+                )
             }
             CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
                 let message = line(finding);
-                let details = if state.is_bad() { String::new() } else { message.clone() };
+                let details = if state.is_bad() {
+                    String::new()
+                } else {
+                    message.clone()
+                };
                 let annotations = vec![self.annotation(finding)];
-                let rest = Check { annotations, ..Check::default() };
-                self.keep(Check { name: place, state, message, details, ..rest });
+                let rest = Check {
+                    annotations,
+                    ..Check::default()
+                };
+                self.keep(Check {
+                    name: place,
+                    state,
+                    message,
+                    details,
+                    ..rest
+                });
                 Ok(())
             }
             CheckFormat::Github => {
-                let Annotation { level, properties, message } = self.annotation(finding);
+                let Annotation {
+                    level,
+                    properties,
+                    message,
+                } = self.annotation(finding);
                 annotation(level, &properties, &message, out)
             }
             CheckFormat::Human | CheckFormat::Json => human::finding(finding, &place, out),
@@ -95,25 +125,60 @@ impl ReplayReport {
             ReplayEnd::Changed => CheckState::Failed,
             ReplayEnd::Incomplete => CheckState::Error,
         };
-        let all = || rest.iter().fold(name.clone(), |all, rest| format!("{all}\n{rest}"));
+        let all = || {
+            rest.iter()
+                .fold(name.clone(), |all, rest| format!("{all}\n{rest}"))
+        };
         match self.format {
             CheckFormat::Human => human::end(totals, ended, &self.header, rest, out),
-            CheckFormat::Json => {
-                json_line(&Footer { totals: totals.clone(), ended: ended.name().to_string() }, out)
-            }
+            CheckFormat::Json => json_line(
+                &Footer {
+                    totals: totals.clone(),
+                    ended: ended.name().to_string(),
+                },
+                out,
+            ),
             CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
-                let written = vec![Written { stream: "stdout", text: all() }];
+                let written = vec![Written {
+                    stream: "stdout",
+                    text: all(),
+                }];
                 let totals = vec![plain(&name)];
                 let name = "all events".to_string();
-                self.keep(Check { name, state, message: all(), written, ..Check::default() });
+                self.keep(Check {
+                    name,
+                    state,
+                    message: all(),
+                    written,
+                    ..Check::default()
+                });
                 let checks = std::mem::take(&mut self.kept);
-                let list = CheckList { checks, totals, ..CheckList::default() };
-                self.format.write_list(&CheckList { name: NAME.to_string(), ..list }, out)
+                let list = CheckList {
+                    checks,
+                    totals,
+                    ..CheckList::default()
+                };
+                self.format.write_list(
+                    &CheckList {
+                        name: NAME.to_string(),
+                        ..list
+                    },
+                    out,
+                )
             }
             CheckFormat::Tap => {
                 let number = self.shown.shown + 1;
                 let details = rest.unwrap_or_default();
-                tap::check(number, &Check { name, state, details, ..Check::default() }, out)?;
+                tap::check(
+                    number,
+                    &Check {
+                        name,
+                        state,
+                        details,
+                        ..Check::default()
+                    },
+                    out,
+                )?;
                 writeln!(out, "1..{number}")
             }
             CheckFormat::Github => {
@@ -161,7 +226,11 @@ impl ReplayReport {
             (CheckState::Passed, _) => "warning",
             _ => "error",
         };
-        Annotation { level, properties, message: line(finding) }
+        Annotation {
+            level,
+            properties,
+            message: line(finding),
+        }
     }
 }
 

@@ -38,15 +38,19 @@ impl RecordingInput {
 
     fn open(self) -> Result<FileLines, ReadError> {
         match self {
-            RecordingInput::Stream(name, stream) => {
-                Ok(FileLines::of(Path::new(&name), BufReader::with_capacity(BLOCK, stream)))
-            }
+            RecordingInput::Stream(name, stream) => Ok(FileLines::of(
+                Path::new(&name),
+                BufReader::with_capacity(BLOCK, stream),
+            )),
             RecordingInput::File(file, name) => {
                 let name = Path::new(&name);
                 let opened = File::open(&file).map_err(ReadError::of_file(name))?;
                 let length = opened.metadata().ok().filter(std::fs::Metadata::is_file);
                 let length = length.map_or(u64::MAX, |meta| meta.len());
-                Ok(FileLines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
+                Ok(FileLines::of(
+                    name,
+                    BufReader::with_capacity(BLOCK, opened.take(length)),
+                ))
             }
         }
     }
@@ -82,13 +86,18 @@ pub(super) struct Recordings {
 impl Recordings {
     pub(super) fn new(inputs: Vec<RecordingInput>) -> Recordings {
         let waiting: Vec<(usize, RecordingInput)> = inputs.into_iter().enumerate().collect();
-        Recordings { waiting: waiting.into_iter(), ..Recordings::default() }
+        Recordings {
+            waiting: waiting.into_iter(),
+            ..Recordings::default()
+        }
     }
 
     pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {
         let mut batch = Batch::default();
         while batch.lines.len() < most_lines && batch.bytes.len() < MOST_BYTES {
-            let Some(line) = self.line(&mut batch.bytes) else { break };
+            let Some(line) = self.line(&mut batch.bytes) else {
+                break;
+            };
             batch.lines.push(line);
         }
         if batch.lines.is_empty() {
@@ -116,7 +125,11 @@ impl Recordings {
                     if self.buffer.capacity() > KEPT_BYTES {
                         self.buffer = Vec::new();
                     }
-                    return Some(BatchLine::Text { input, line, range: start..bytes.len() });
+                    return Some(BatchLine::Text {
+                        input,
+                        line,
+                        range: start..bytes.len(),
+                    });
                 }
                 Ok(None) => self.open = None,
                 Err(error) => {
@@ -133,6 +146,13 @@ impl Recordings {
 }
 
 fn unreadable(input: usize, error: &ReadError) -> BatchLine {
-    let place = LinePlace { input, line: error.line, file: error.file.display().to_string() };
-    BatchLine::Unreadable(Unreadable { place, problem: error.problem.clone() })
+    let place = LinePlace {
+        input,
+        line: error.line,
+        file: error.file.display().to_string(),
+    };
+    BatchLine::Unreadable(Unreadable {
+        place,
+        problem: error.problem.clone(),
+    })
 }

@@ -80,8 +80,10 @@ impl Totals {
         for (turn, count) in &other.turns {
             *self.turns.entry(turn.clone()).or_default() += count;
         }
-        for (own, others) in [(&mut self.hooks, &other.hooks), (&mut self.against, &other.against)]
-        {
+        for (own, others) in [
+            (&mut self.hooks, &other.hooks),
+            (&mut self.against, &other.against),
+        ] {
             for (name, stats) in others {
                 own.entry(name.clone()).or_default().merge(stats);
             }
@@ -93,7 +95,11 @@ impl Totals {
         if self.unreadable > 0 || (self.undecided > 0 && !allows_undecided) {
             return ReplayEnd::Incomplete;
         }
-        if self.changed > self.expected { ReplayEnd::Changed } else { ReplayEnd::Same }
+        if self.changed > self.expected {
+            ReplayEnd::Changed
+        } else {
+            ReplayEnd::Same
+        }
     }
 }
 
@@ -101,9 +107,20 @@ names! { ReplayEnd: Same "same", Changed "changed", Incomplete "incomplete" }
 
 pub(super) fn count_hooks(run: &Run, hooks: &mut BTreeMap<String, HookStats>) {
     for hook in &run.hooks {
-        let Fate::Ran(trace) = &hook.fate else { continue };
-        let decision = trace.ending.verdict().map(|verdict| verdict.decision.word());
+        let Fate::Ran(trace) = &hook.fate else {
+            continue;
+        };
+        let decision = trace
+            .ending
+            .verdict()
+            .map(|verdict| verdict.decision.word());
         let has_failed = trace.ending.failure().is_some();
-        count(hooks, &hook.hook, decision, has_failed, trace.took.as_secs_f64() * 1e3);
+        count(
+            hooks,
+            &hook.hook,
+            decision,
+            has_failed,
+            trace.took.as_secs_f64() * 1e3,
+        );
     }
 }

@@ -155,15 +155,21 @@ impl ReplayWorkers {
         let mut totals = Totals::default();
         let mut lines = 1;
         while !self.is_stopped.load(Ordering::SeqCst) && !self.is_aborted() {
-            let Some((batch, result)) = self.next(lines, queue) else { break };
+            let Some((batch, result)) = self.next(lines, queue) else {
+                break;
+            };
             let started = Instant::now();
             let done = {
                 let _deciding = LiveCount::in_(&self.deciding);
                 self.decide(&batch, &mut totals)
             };
             lines = suitable(lines, started.elapsed());
-            self.progress.bytes.fetch_max(batch.read_bytes, Ordering::Relaxed);
-            self.progress.lines.fetch_add(batch.lines.len() as u64, Ordering::Relaxed);
+            self.progress
+                .bytes
+                .fetch_max(batch.read_bytes, Ordering::Relaxed);
+            self.progress
+                .lines
+                .fetch_add(batch.lines.len() as u64, Ordering::Relaxed);
             let has_failed = done.is_err();
             if result.send(done).is_err() || has_failed {
                 break;
@@ -193,7 +199,8 @@ impl ReplayWorkers {
             }
             match line {
                 BatchLine::Unreadable(unreadable) => {
-                    self.decider.unreadable(unreadable.clone(), totals, &mut done);
+                    self.decider
+                        .unreadable(unreadable.clone(), totals, &mut done);
                 }
                 BatchLine::Text { input, line, range } => {
                     let place = || LinePlace {
@@ -201,12 +208,17 @@ impl ReplayWorkers {
                         line: Some(*line),
                         file: self.names[*input].clone(),
                     };
-                    self.decider.line(&batch.bytes[range.clone()], &place, totals, &mut done)?;
+                    self.decider
+                        .line(&batch.bytes[range.clone()], &place, totals, &mut done)?;
                 }
             }
         }
         // What hooks answered while they were being ended does not count.
-        if self.is_aborted() { Err(ReplayError::Stopped) } else { Ok(done) }
+        if self.is_aborted() {
+            Err(ReplayError::Stopped)
+        } else {
+            Ok(done)
+        }
     }
 }
 

@@ -95,14 +95,25 @@ impl Annotation {
     pub(super) fn fingerprint(&self, check: &Check) -> String {
         let place = self.property("file").unwrap_or_default();
         let title = self.property("title").unwrap_or_default();
-        let parts = [&check.suite, &check.name, place, title, self.level, &self.message];
+        let parts = [
+            &check.suite,
+            &check.name,
+            place,
+            title,
+            self.level,
+            &self.message,
+        ];
         format!("{:016x}", checksum(parts.join("\0").as_bytes()))
     }
 }
 
 impl CheckState {
     pub fn failed_if(is_failed: bool) -> CheckState {
-        if is_failed { CheckState::Failed } else { CheckState::Passed }
+        if is_failed {
+            CheckState::Failed
+        } else {
+            CheckState::Passed
+        }
     }
 
     /// Whether it counts against the whole.

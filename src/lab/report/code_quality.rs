@@ -10,7 +10,11 @@ use crate::engine::harmless::{plain, visible};
 pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let issues = list.checks.iter().flat_map(|check| {
         let issue = |annotation| issue(list, check, annotation);
-        check.annotations.iter().filter_map(issue).collect::<Vec<_>>()
+        check
+            .annotations
+            .iter()
+            .filter_map(issue)
+            .collect::<Vec<_>>()
     });
     writeln!(out, "{:#}", Value::Array(issues.collect()))
 }
@@ -23,8 +27,12 @@ fn issue(list: &CheckList, check: &Check, annotation: &Annotation) -> Option<Val
     };
     let own = check.place.as_ref();
     // GitLab has no place for an issue without a path.
-    let path = annotation.property("file").or(own.map(|place| place.file.as_str()))?;
-    let line = annotation.property("line").and_then(|line| line.parse::<usize>().ok());
+    let path = annotation
+        .property("file")
+        .or(own.map(|place| place.file.as_str()))?;
+    let line = annotation
+        .property("line")
+        .and_then(|line| line.parse::<usize>().ok());
     let line = line.or(own.map(|place| place.line)).unwrap_or(1);
     Some(json!({
         "description": visible(&annotation.message),

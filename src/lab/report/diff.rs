@@ -35,19 +35,29 @@ impl<'t> LineDiff<'t> {
     /// What has changed, with so many lines around each change.
     pub fn hunks(&self, around: usize) -> Vec<Vec<DiffLine<'t>>> {
         let hunks = group_diff_ops(self.ops.clone(), around);
-        hunks.iter().map(|ops| ops.iter().flat_map(|op| self.lines(op)).collect()).collect()
+        hunks
+            .iter()
+            .map(|ops| ops.iter().flat_map(|op| self.lines(op)).collect())
+            .collect()
     }
 
     fn lines(&self, op: &DiffOp) -> Vec<DiffLine<'t>> {
         let changes = op.iter_changes(&self.old[..], &self.new[..]);
-        changes.map(|change| DiffLine { tag: change.tag(), text: change.value() }).collect()
+        changes
+            .map(|change| DiffLine {
+                tag: change.tag(),
+                text: change.value(),
+            })
+            .collect()
     }
 
     /// As `diff -u` shows it, without the names of the files.
     pub fn unified(&self) -> String {
         let mut text = String::new();
         for ops in group_diff_ops(self.ops.clone(), AROUND) {
-            let [Some(first), Some(last)] = [ops.first(), ops.last()] else { continue };
+            let [Some(first), Some(last)] = [ops.first(), ops.last()] else {
+                continue;
+            };
             let old = range(first.old_range().start, last.old_range().end);
             let new = range(first.new_range().start, last.new_range().end);
             text.push_str(&format!("@@ -{old} +{new} @@\n"));

@@ -23,14 +23,20 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
     for one in list.checks.iter().flat_map(|check| &check.annotations) {
         annotation(one.level, &one.properties, &one.message, out)?;
     }
-    list.totals.iter().try_for_each(|line| writeln!(out, "{line}"))
+    list.totals
+        .iter()
+        .try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// A run: what its hooks found, why it was refused, and in the last line what was decided.
 pub fn run(report: &RunReport) -> CheckList {
     let mut annotations = Vec::new();
     let mut annotation = |level, properties, message: &str| {
-        annotations.push(Annotation { level, properties, message: message.to_string() });
+        annotations.push(Annotation {
+            level,
+            properties,
+            message: message.to_string(),
+        });
     };
     for found in &report.findings {
         let finding = &found.finding;
@@ -48,7 +54,11 @@ pub fn run(report: &RunReport) -> CheckList {
         }
     }
     for notice in &report.notices {
-        annotation("warning", vec![("title", notice.hook.clone())], &notice.text);
+        annotation(
+            "warning",
+            vec![("title", notice.hook.clone())],
+            &notice.text,
+        );
     }
     for question in &report.questions {
         let title = format!("{} asks about {}", question.hook, report.event);
@@ -62,12 +72,25 @@ pub fn run(report: &RunReport) -> CheckList {
     if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
         let title = format!("no hook decided about {}", report.event);
         let text = report.reply.stderr.trim_end();
-        let text = if text.is_empty() { "no hook is bound to it" } else { text };
+        let text = if text.is_empty() {
+            "no hook is bound to it"
+        } else {
+            text
+        };
         annotation("warning", vec![("title", title)], text);
     }
-    let check = Check { suite: NAME.to_string(), annotations, ..Check::default() };
+    let check = Check {
+        suite: NAME.to_string(),
+        annotations,
+        ..Check::default()
+    };
     let (checks, totals) = (vec![check], vec![decided(report)]);
-    CheckList { name: NAME.to_string(), checks, totals, ..CheckList::default() }
+    CheckList {
+        name: NAME.to_string(),
+        checks,
+        totals,
+        ..CheckList::default()
+    }
 }
 
 /// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
@@ -76,7 +99,9 @@ pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Pat
     if report.findings.is_empty() {
         return;
     }
-    let Ok(workspace) = workspace.canonicalize() else { return };
+    let Ok(workspace) = workspace.canonicalize() else {
+        return;
+    };
     let bases = bases(&workspace, project, cwd);
     for found in &mut report.findings {
         if let Some(path) = below(&workspace, &bases, &found.finding.path) {
@@ -90,7 +115,9 @@ pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Pat
 fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
     let mut bases: Vec<PathBuf> = project.canonicalize().into_iter().collect();
     if let Ok(cwd) = cwd.canonicalize() {
-        let around = cwd.ancestors().take_while(|folder| folder.starts_with(workspace));
+        let around = cwd
+            .ancestors()
+            .take_while(|folder| folder.starts_with(workspace));
         bases.extend(around.map(Path::to_path_buf));
     }
     bases
@@ -100,7 +127,10 @@ fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
 fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
     let there = |base: &PathBuf| {
         let file = base.join(path).canonicalize().ok()?;
-        file.strip_prefix(workspace).ok()?.to_str().map(str::to_string)
+        file.strip_prefix(workspace)
+            .ok()?
+            .to_str()
+            .map(str::to_string)
     };
     bases.iter().find_map(there).filter(|path| !path.is_empty())
 }
@@ -111,13 +141,17 @@ pub(crate) fn annotation(
     message: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let properties = properties.iter().map(|(name, value)| format!("{name}={}", property(value)));
+    let properties = properties
+        .iter()
+        .map(|(name, value)| format!("{name}={}", property(value)));
     let properties = properties.collect::<Vec<_>>().join(",");
     writeln!(out, "::{level} {properties}::{}", data(&visible(message)))
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

@@ -63,7 +63,9 @@ pub fn run(
             [first, .., _] if alike.len() >= FEWEST_TOGETHER => {
                 skipped_together(first, alike, paths, out)?;
             }
-            _ => alike.iter().try_for_each(|hook| hook_run(hook, run, paths, out))?,
+            _ => alike
+                .iter()
+                .try_for_each(|hook| hook_run(hook, run, paths, out))?,
         }
     }
     rewrites(&run.rewrites, out)?;
@@ -72,11 +74,20 @@ pub fn run(
 }
 
 fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}  {}", plain(&run.event), about.summary)?;
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#}  {}",
+        plain(&run.event),
+        about.summary
+    )?;
     match about.origin {
         EventOrigin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
         EventOrigin::Sample => {
-            label(out, "event", "nothing on stdin, so this is the event's sample")?;
+            label(
+                out,
+                "event",
+                "nothing on stdin, so this is the event's sample",
+            )?;
         }
         EventOrigin::Kept { time, session, cwd } => {
             label(out, "at", &plain(time))?;
@@ -105,7 +116,10 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
         text(out, "command", &command)?;
     }
     let list = |key: &str| -> Vec<String> {
-        context.lookup(key).and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
+        context
+            .lookup(key)
+            .and_then(|raw| serde_json::from_str(raw).ok())
+            .unwrap_or_default()
     };
     let (mut paths, resolved) = (list("action.paths"), list("action.resolved"));
     for (path, real) in paths.iter_mut().zip(resolved) {
@@ -113,7 +127,11 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
             path.push_str(&format!(" -> {real}"));
         }
     }
-    if paths.is_empty() { Ok(()) } else { text(out, "paths", &paths.join("\n")) }
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        text(out, "paths", &paths.join("\n"))
+    }
 }
 
 /// Whether both are in one file, and the event is for neither.
@@ -133,12 +151,20 @@ fn skipped_together(
     label(out, "file", &format!("{file} ({})", layer_text(first)))?;
     let names: Vec<&str> = alike.iter().map(|hook| hook.name.as_str()).collect();
     prose(out, "names", &names.join(", "))?;
-    label(out, "why", "they want other events; `--hook NAME` says what one wants")?;
+    label(
+        out,
+        "why",
+        "they want other events; `--hook NAME` says what one wants",
+    )?;
     writeln!(out)
 }
 
 fn layer_text(hook: &HookReport) -> String {
-    let set = hook.set.as_ref().map(|set| format!(", set {}", plain(set))).unwrap_or_default();
+    let set = hook
+        .set
+        .as_ref()
+        .map(|set| format!(", set {}", plain(set)))
+        .unwrap_or_default();
     format!("{} layer{set}", hook.layer)
 }
 
@@ -149,11 +175,19 @@ fn hook_run(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (style, word) = hook_word(hook);
-    writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.name))?;
+    writeln!(
+        out,
+        "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}",
+        plain(&hook.name)
+    )?;
     if hook.function {
         label(out, "runs", "a function of the program around it")?;
     } else {
-        label(out, "file", &format!("{} ({})", place(hook, paths), layer_text(hook)))?;
+        label(
+            out,
+            "file",
+            &format!("{} ({})", place(hook, paths), layer_text(hook)),
+        )?;
     }
     let why = hook.why.as_deref().unwrap_or_default();
     match (hook.fate.as_ref(), &hook.trace) {
@@ -182,7 +216,14 @@ fn place(hook: &HookReport, paths: &Paths) -> String {
 
 pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {
     let Some(trace) = &hook.trace else {
-        return (DIM, if hook.fate == "detached" { "away" } else { "skip" });
+        return (
+            DIM,
+            if hook.fate == "detached" {
+                "away"
+            } else {
+                "skip"
+            },
+        );
     };
     match &trace.verdict {
         Some(verdict) => decision_style(&verdict.decision),
@@ -196,7 +237,11 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
     match (trace.status, trace.signal) {
         (Some(status), _) => label(out, "exit", &format!("status {status} after {took}"))?,
         (None, Some(signal)) => {
-            label(out, "exit", &format!("killed by {} after {took}", signal_name(signal)))?;
+            label(
+                out,
+                "exit",
+                &format!("killed by {} after {took}", signal_name(signal)),
+            )?;
         }
         (None, None) if hook.function => label(out, "took", &took)?,
         (None, None) if trace.verdict.as_ref().is_some_and(is_of_rule) => {}
@@ -217,7 +262,9 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
             label(out, "rule", meaning)?;
         }
     }
-    let level = Level::NAMES.iter().find(|(_, name)| Some(*name) == trace.containment.as_deref());
+    let level = Level::NAMES
+        .iter()
+        .find(|(_, name)| Some(*name) == trace.containment.as_deref());
     // The usual one goes without saying.
     if let Some((level, _)) = level.filter(|(_, name)| *name != "sweep") {
         label(out, "ended by", level.about())?;
@@ -245,9 +292,16 @@ fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
         text(out, "context", context)?;
     }
     for finding in &given.findings {
-        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let line = finding
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
         let (path, level) = (&finding.path, finding.level.name());
-        text(out, "found", &format!("{path}{line}: {level}: {}", finding.message))?;
+        text(
+            out,
+            "found",
+            &format!("{path}{line}: {level}: {}", finding.message),
+        )?;
     }
     match RULES.iter().find(|row| row.name == given.rule) {
         Some(row) => {
@@ -278,15 +332,24 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
     }
     let null = &Value::Null;
     if let (Value::Object(before), Value::Object(after)) = (old, new) {
-        for key in before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))) {
-            let (old, new) = (before.get(key).unwrap_or(null), after.get(key).unwrap_or(null));
+        for key in before
+            .keys()
+            .chain(after.keys().filter(|key| !before.contains_key(*key)))
+        {
+            let (old, new) = (
+                before.get(key).unwrap_or(null),
+                after.get(key).unwrap_or(null),
+            );
             difference(&format!("{path}.{key}"), old, new, out)?;
         }
         return Ok(());
     }
     if let (Value::Array(before), Value::Array(after)) = (old, new) {
         for at in 0..before.len().max(after.len()) {
-            let (old, new) = (before.get(at).unwrap_or(null), after.get(at).unwrap_or(null));
+            let (old, new) = (
+                before.get(at).unwrap_or(null),
+                after.get(at).unwrap_or(null),
+            );
             difference(&format!("{path}.{at}"), old, new, out)?;
         }
         return Ok(());
@@ -311,9 +374,16 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
             writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} goes on.{why}")?;
         }
         "ask" => {
-            writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is blocked.")?;
+            writeln!(
+                out,
+                "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is blocked."
+            )?;
             for question in &run.questions {
-                text(out, "asks", &format!("{}: {}", question.hook, question.question))?;
+                text(
+                    out,
+                    "asks",
+                    &format!("{}: {}", question.hook, question.question),
+                )?;
             }
         }
         _ => {
@@ -326,8 +396,10 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
                 _ => "something failed, and failures block here",
             };
             label(out, "cause", cause)?;
-            if let Some(hook) =
-                run.hooks.iter().find(|hook| Some(&hook.name) == run.decided_by.as_ref())
+            if let Some(hook) = run
+                .hooks
+                .iter()
+                .find(|hook| Some(&hook.name) == run.decided_by.as_ref())
             {
                 text(out, "see", &place(hook, paths))?;
             }

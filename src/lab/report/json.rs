@@ -168,7 +168,11 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         findings: outcome.findings.clone(),
         notices: outcome.notices.clone(),
         reminders: reminders(outcome),
-        hooks: run.hooks.iter().map(|hook| hook_report(hook, paths)).collect(),
+        hooks: run
+            .hooks
+            .iter()
+            .map(|hook| hook_report(hook, paths))
+            .collect(),
         reply: reply.clone(),
         took_ms: milliseconds(run.took),
         decided_earlier_for: run.earlier.clone(),
@@ -239,7 +243,11 @@ fn trace_report(trace: &Trace) -> TraceReport {
 }
 
 fn stream_report(stream: &CapturedStream) -> StreamReport {
-    StreamReport { text: stream.text(), bytes: stream.total_bytes, cut: stream.is_cut() }
+    StreamReport {
+        text: stream.text(),
+        bytes: stream.total_bytes,
+        cut: stream.is_cut(),
+    }
 }
 
 fn verdict_report(verdict: &Verdict) -> VerdictReport {

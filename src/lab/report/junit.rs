@@ -14,7 +14,9 @@ pub fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut suites: Vec<TestSuite> = Vec::new();
     for check in &list.checks {
-        let at = suites.iter().rposition(|suite| suite.name.as_str() == check.suite);
+        let at = suites
+            .iter()
+            .rposition(|suite| suite.name.as_str() == check.suite);
         let at = at.unwrap_or_else(|| {
             suites.push(TestSuite::new(check.suite.clone()));
             suites.len() - 1
@@ -39,14 +41,18 @@ fn case(check: &Check) -> TestCase {
     if let Some(place) = &check.place {
         case.set_classname(place.file.clone());
         case.extra.insert("file".into(), place.file.as_str().into());
-        case.extra.insert("line".into(), place.line.to_string().into());
+        case.extra
+            .insert("line".into(), place.line.to_string().into());
     }
     if let Some(took) = check.took {
         case.set_time(took);
     }
     let written = |stream: &str| {
         let of_stream = check.written.iter().filter(|one| one.stream == stream);
-        of_stream.map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n")
+        of_stream
+            .map(|one| one.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let (stdout, stderr) = (written("stdout"), written("stderr"));
     if !is_bad && !check.details.is_empty() {

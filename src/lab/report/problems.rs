@@ -23,23 +23,39 @@ pub struct CheckedFile {
 
 impl CheckedFile {
     pub fn new(file: PathBuf) -> CheckedFile {
-        CheckedFile { file, ..CheckedFile::default() }
+        CheckedFile {
+            file,
+            ..CheckedFile::default()
+        }
     }
 
     /// Whether it has no error.
     pub fn passes(&self) -> bool {
-        self.problems.iter().all(|problem| problem.severity != Severity::Error)
+        self.problems
+            .iter()
+            .all(|problem| problem.severity != Severity::Error)
     }
 
     fn check(&self, paths: &Paths) -> Check {
-        let texts = self.problems.iter().map(|problem| problem_text(problem, paths));
+        let texts = self
+            .problems
+            .iter()
+            .map(|problem| problem_text(problem, paths));
         Check {
             suite: NAME.to_string(),
             name: plain(&paths.show(&self.file)),
             state: CheckState::failed_if(!self.passes()),
-            message: self.problems.first().map(|first| plain(&first.cause)).unwrap_or_default(),
+            message: self
+                .problems
+                .first()
+                .map(|first| plain(&first.cause))
+                .unwrap_or_default(),
             details: texts.collect::<Vec<_>>().join("\n"),
-            annotations: self.problems.iter().map(|problem| annotation(problem, paths)).collect(),
+            annotations: self
+                .problems
+                .iter()
+                .map(|problem| annotation(problem, paths))
+                .collect(),
             ..Check::default()
         }
     }
@@ -55,13 +71,18 @@ impl CheckReport for [CheckedFile] {
                 Severity::Note => DIM,
             };
             let whole = problem_text(problem, paths);
-            let rest = whole.strip_prefix(problem.severity.name()).unwrap_or(&whole);
+            let rest = whole
+                .strip_prefix(problem.severity.name())
+                .unwrap_or(&whole);
             writeln!(out, "{style}{}{style:#}{rest}", problem.severity.name())?;
         }
         let count = |severity| problems().filter(|one| one.severity == severity).count();
         let errors = count(Severity::Error);
-        let (style, verdict) =
-            if errors == 0 { (GOOD, "ok".to_string()) } else { (BAD, counted(errors, "error")) };
+        let (style, verdict) = if errors == 0 {
+            (GOOD, "ok".to_string())
+        } else {
+            (BAD, counted(errors, "error"))
+        };
         let doubts = match count(Severity::Warning) {
             0 => String::new(),
             warnings => format!(", {}", counted(warnings, "warning")),
@@ -93,7 +114,11 @@ impl CheckReport for [CheckedFile] {
 
     fn checks(&self, paths: &Paths) -> CheckList {
         let checks = self.iter().map(|file| file.check(paths)).collect();
-        CheckList { name: NAME.to_string(), checks, ..CheckList::default() }
+        CheckList {
+            name: NAME.to_string(),
+            checks,
+            ..CheckList::default()
+        }
     }
 }
 
@@ -124,11 +149,19 @@ fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
         properties.push(("line", at.line.to_string()));
         properties.push(("col", at.column.to_string()));
     }
-    let help = problem.cure.as_ref().map(|cure| format!("\nhelp: {cure}")).unwrap_or_default();
+    let help = problem
+        .cure
+        .as_ref()
+        .map(|cure| format!("\nhelp: {cure}"))
+        .unwrap_or_default();
     let level = match problem.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note => "notice",
     };
-    Annotation { level, properties, message: format!("{}{help}", problem.cause) }
+    Annotation {
+        level,
+        properties,
+        message: format!("{}{help}", problem.cause),
+    }
 }

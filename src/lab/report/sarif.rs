@@ -29,16 +29,28 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
         "invocations": [{ "executionSuccessful": !list.is_stopped }],
         "results": results,
     });
-    writeln!(out, "{:#}", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
+    writeln!(
+        out,
+        "{:#}",
+        json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] })
+    )
 }
 
 fn result(rule: &str, check: &Check, annotation: &Annotation) -> Value {
-    let level = if annotation.level == "notice" { "note" } else { annotation.level };
+    let level = if annotation.level == "notice" {
+        "note"
+    } else {
+        annotation.level
+    };
     let message = match annotation.property("title") {
         Some(title) => format!("{title}: {}", annotation.message),
         None => annotation.message.clone(),
     };
-    let number = |name: &str| annotation.property(name).and_then(|text| text.parse::<u64>().ok());
+    let number = |name: &str| {
+        annotation
+            .property(name)
+            .and_then(|text| text.parse::<u64>().ok())
+    };
     let location = annotation.property("file").map(|file| {
         let line = number("line").filter(|line| *line > 0);
         let column = number("col").filter(|column| *column > 0 && line.is_some());
@@ -57,7 +69,11 @@ fn result(rule: &str, check: &Check, annotation: &Annotation) -> Value {
 
 /// A path as a reference of RFC 3986, relative where the path is.
 fn uri(file: &str) -> String {
-    let mut made = String::from(if Path::new(file).is_absolute() { "file://" } else { "" });
+    let mut made = String::from(if Path::new(file).is_absolute() {
+        "file://"
+    } else {
+        ""
+    });
     for byte in plain(file).bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {

@@ -25,7 +25,9 @@ pub trait NamedSchema {
 
 /// Every schema but those of events.
 pub fn named() -> impl Iterator<Item = &'static dyn NamedSchema> {
-    let documents = documents::DOCUMENTS.iter().map(|row| row as &dyn NamedSchema);
+    let documents = documents::DOCUMENTS
+        .iter()
+        .map(|row| row as &dyn NamedSchema);
     documents.chain(reports::REPORTS.iter().map(|row| row as &dyn NamedSchema))
 }
 
@@ -60,7 +62,11 @@ fn context(spec: &EventSpec) -> Map<String, Value> {
 }
 
 fn action() -> Value {
-    let kinds: Vec<&str> = TOOLS.iter().map(|class| class.kind).map(ActionKind::word).collect();
+    let kinds: Vec<&str> = TOOLS
+        .iter()
+        .map(|class| class.kind)
+        .map(ActionKind::word)
+        .collect();
     let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
     let target =
         json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
@@ -113,11 +119,20 @@ pub fn action_keys() -> Vec<ActionKey> {
 
 fn add_keys(place: &str, schema: &Value, found: &mut Vec<ActionKey>) {
     for (name, key) in schema["properties"].as_object().into_iter().flatten() {
-        let Some(about) = key["description"].as_str() else { continue };
+        let Some(about) = key["description"].as_str() else {
+            continue;
+        };
         let path = format!("{place}.{name}");
-        let kind = key["type"].as_str().or_else(|| key["type"][0].as_str()).unwrap_or_default();
+        let kind = key["type"]
+            .as_str()
+            .or_else(|| key["type"][0].as_str())
+            .unwrap_or_default();
         let items = format!("{path}.N");
-        found.push(ActionKey { path, kind: kind.to_string(), about: about.to_string() });
+        found.push(ActionKey {
+            path,
+            kind: kind.to_string(),
+            about: about.to_string(),
+        });
         add_keys(&items, &key["items"], found);
     }
 }
@@ -161,8 +176,9 @@ fn updates(spec: &EventSpec) -> Map<String, Value> {
     for rewrite in spec.rewrites.iter() {
         let key = spec.context.iter().find(|key| key.name == rewrite.field);
         // One element may be appended as it is.
-        let kind =
-            key.filter(|_| rewrite.merge != Merge::Append).map_or(JsonType::Any, |key| key.kind);
+        let kind = key
+            .filter(|_| rewrite.merge != Merge::Append)
+            .map_or(JsonType::Any, |key| key.kind);
         properties.insert(rewrite.field.to_string(), Value::Object(typed(kind)));
     }
     properties

@@ -29,7 +29,11 @@ pub fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 
 /// A text under a label, line by line.
 pub fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    lines(out, name, text.trim_end().lines().map(|line| cut(&plain(line))))
+    lines(
+        out,
+        name,
+        text.trim_end().lines().map(|line| cut(&plain(line))),
+    )
 }
 
 /// Sentences under a label, broken between words where the screen ends.
@@ -55,7 +59,9 @@ fn lines(
     name: &str,
     mut lines: impl Iterator<Item = String>,
 ) -> io::Result<()> {
-    let Some(first) = lines.next() else { return Ok(()) };
+    let Some(first) = lines.next() else {
+        return Ok(());
+    };
     label(out, name, &first)?;
     lines.try_for_each(|line| label(out, "", &line))
 }
@@ -90,7 +96,11 @@ pub fn short(ms: f64) -> String {
 }
 
 pub fn counted(count: impl Display + PartialEq + From<u8>, noun: &str) -> String {
-    if count == 1.into() { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1.into() {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
 pub fn decision_style(decision: &str) -> (Style, &'static str) {
@@ -113,7 +123,9 @@ pub struct Paths {
 
 impl Paths {
     pub fn from(cwd: &Path) -> Paths {
-        Paths { cwd: cwd.to_path_buf() }
+        Paths {
+            cwd: cwd.to_path_buf(),
+        }
     }
 
     /// `path`, relative where it lies below.

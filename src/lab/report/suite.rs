@@ -37,9 +37,17 @@ impl CheckReport for Whole<'_> {
         let mut checks: Vec<Check> = self.played.iter().map(|one| case(one, paths)).collect();
         for problem in self.broken {
             let file = plain(&paths.show(&problem.file));
-            let place = CheckPlace { file, line: problem.at.map_or(1, |at| at.line) };
+            let place = CheckPlace {
+                file,
+                line: problem.at.map_or(1, |at| at.line),
+            };
             let text = problem_text(problem, paths);
-            checks.push(further(HOOKS, "every hook can run".to_string(), place, Some(text)));
+            checks.push(further(
+                HOOKS,
+                "every hook can run".to_string(),
+                place,
+                Some(text),
+            ));
         }
         if let Some(covered) = self.coverage {
             coverage(covered, paths, &mut checks);
@@ -75,7 +83,10 @@ fn case(played: &CaseResult, paths: &Paths) -> Check {
     Check {
         suite: file.clone(),
         name: plain(&played.name),
-        place: Some(CheckPlace { file, line: played.at.line }),
+        place: Some(CheckPlace {
+            file,
+            line: played.at.line,
+        }),
         state,
         message: details.lines().next().unwrap_or_default().to_string(),
         annotations: annotations(played, &details, paths),
@@ -104,7 +115,11 @@ fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotat
                 written(played).into_iter().map(|one| one.text).collect();
             let text = |miss| [vec![miss_text(miss)], std::mem::take(&mut written)].concat();
             let texts: Vec<Vec<String>> = misses.iter().map(text).collect();
-            misses.iter().zip(texts).map(|(miss, texts)| at(miss.at, texts.join("\n"))).collect()
+            misses
+                .iter()
+                .zip(texts)
+                .map(|(miss, texts)| at(miss.at, texts.join("\n")))
+                .collect()
         }
         End::CouldNot(_) => vec![at(played.at, details.to_string())],
         End::Expected | End::Skipped(_) | End::NotRun => Vec::new(),
@@ -139,10 +154,17 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
 
 /// Points are only checked where a share of them must be covered.
 fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
-    let place = |file, line| CheckPlace { file: plain(&paths.show(file)), line };
+    let place = |file, line| CheckPlace {
+        file: plain(&paths.show(file)),
+        line,
+    };
     if covered.is_short() {
         for gap in &covered.gaps {
-            let name = plain(&format!("{} of {}", gap.point.name, of(&gap.who, &gap.point)));
+            let name = plain(&format!(
+                "{} of {}",
+                gap.point.name,
+                of(&gap.who, &gap.point)
+            ));
             let problem = format!("no case shows it; write {}", plain(&gap.point.lacks));
             let place = place(&gap.who.file, gap.line);
             checks.push(further(COVERAGE, name, place, Some(problem)));
@@ -152,7 +174,10 @@ fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
         checks.push(further(COVERAGE, name, place(&first.who.file, 1), None));
     }
     for excuse in &covered.coverage.untrue {
-        let (name, place) = ("`[[never]]` is so".to_string(), place(&excuse.file, excuse.at.line));
+        let (name, place) = (
+            "`[[never]]` is so".to_string(),
+            place(&excuse.file, excuse.at.line),
+        );
         checks.push(further(COVERAGE, name, place, Some(plain(&excuse.problem))));
     }
 }
@@ -162,8 +187,13 @@ fn mutation(mutated: &MutationReport, paths: &Paths, checks: &mut Vec<Check>) {
         let (who, row) = (&tried.who, tried.row);
         let name = plain(&format!("{} {} ({})", who.hook, row.does, who.event));
         let file = plain(&paths.show(&who.file));
-        let problem = tried.survived().map(|(what, cure)| plain(&format!("{what}; write {cure}")));
-        let place = CheckPlace { file, line: who.line.unwrap_or(1) };
+        let problem = tried
+            .survived()
+            .map(|(what, cure)| plain(&format!("{what}; write {cure}")));
+        let place = CheckPlace {
+            file,
+            line: who.line.unwrap_or(1),
+        };
         checks.push(further(MUTATION, name, place, problem));
     }
 }

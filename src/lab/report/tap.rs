@@ -35,7 +35,10 @@ pub fn check(number: u64, check: &Check, out: &mut dyn Write) -> io::Result<()> 
     }
     writeln!(out)?;
     let written = check.written.iter().map(|one| one.text.as_str());
-    for line in std::iter::once(check.details.as_str()).chain(written).flat_map(str::lines) {
+    for line in std::iter::once(check.details.as_str())
+        .chain(written)
+        .flat_map(str::lines)
+    {
         writeln!(out, "  # {line}")?;
     }
     Ok(())

@@ -53,7 +53,11 @@ impl VectorReport {
     fn annotation(&self) -> Option<Annotation> {
         let properties = vec![("title", self.name.clone())];
         let message = format!("{}\n{}", self.about, self.misses.join("\n"));
-        (!self.passes()).then_some(Annotation { level: "error", properties, message })
+        (!self.passes()).then_some(Annotation {
+            level: "error",
+            properties,
+            message,
+        })
     }
 }
 
@@ -69,7 +73,12 @@ fn total(vectors: &[VectorReport]) -> (bool, String) {
 impl CheckReport for [VectorReport] {
     fn human(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
         for vector in self.iter().filter(|vector| !vector.passes()) {
-            writeln!(out, "{BAD}FAILED{BAD:#}: {}: {}", plain(&vector.name), plain(&vector.about))?;
+            writeln!(
+                out,
+                "{BAD}FAILED{BAD:#}: {}: {}",
+                plain(&vector.name),
+                plain(&vector.about)
+            )?;
             for miss in &vector.misses {
                 writeln!(out, "  {}", plain(miss))?;
             }
@@ -93,6 +102,11 @@ impl CheckReport for [VectorReport] {
         let checks = self.iter().map(VectorReport::check).collect();
         let (is_ok, count) = total(self);
         let totals = vec![format!("{}: {count}", if is_ok { "ok" } else { "FAILED" })];
-        CheckList { name: NAME.to_string(), checks, totals, ..CheckList::default() }
+        CheckList {
+            name: NAME.to_string(),
+            checks,
+            totals,
+            ..CheckList::default()
+        }
     }
 }

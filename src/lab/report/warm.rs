@@ -80,18 +80,33 @@ impl WarmEnd {
 impl WarmReport {
     /// Whether every difference is a documented one.
     pub fn is_same(&self) -> bool {
-        self.cases.iter().all(|case| !matches!(case.end, WarmEnd::Differs(_)))
-            && self.probes.iter().all(|probes| probes.differences.is_empty())
+        self.cases
+            .iter()
+            .all(|case| !matches!(case.end, WarmEnd::Differs(_)))
+            && self
+                .probes
+                .iter()
+                .all(|probes| probes.differences.is_empty())
     }
 
     /// Whether some cases could not run.
     pub fn is_incomplete(&self) -> bool {
-        self.cases.iter().any(|case| matches!(case.end, WarmEnd::CouldNot(_) | WarmEnd::NotRun))
+        self.cases
+            .iter()
+            .any(|case| matches!(case.end, WarmEnd::CouldNot(_) | WarmEnd::NotRun))
     }
 
     fn totals(&self) -> String {
-        let probes = self.probes.iter().map(|one| one.probes + one.endings).sum::<usize>();
-        format!("{} and {}", counted(self.cases.len(), "case"), counted(probes, "probe"))
+        let probes = self
+            .probes
+            .iter()
+            .map(|one| one.probes + one.endings)
+            .sum::<usize>();
+        format!(
+            "{} and {}",
+            counted(self.cases.len(), "case"),
+            counted(probes, "probe")
+        )
     }
 }
 
@@ -105,20 +120,32 @@ impl CheckReport for WarmReport {
                 WarmEnd::Skipped(_) | WarmEnd::NotRun => (DOUBT, case.end.name()),
             };
             let place = plain(&paths.show_line(&case.file, Some(case.line)));
-            writeln!(out, "{style}{words:<7}{style:#} {}  {DIM}{place}{DIM:#}", plain(&case.name))?;
+            writeln!(
+                out,
+                "{style}{words:<7}{style:#} {}  {DIM}{place}{DIM:#}",
+                plain(&case.name)
+            )?;
             match &case.end {
                 WarmEnd::Differs(differences) => sides(differences, out)?,
                 WarmEnd::CouldNot(why) | WarmEnd::Skipped(why) => label(out, "why", &plain(why))?,
                 WarmEnd::Same { varies } if !varies.is_empty() => {
                     let places = plain(&varies.join(", "));
-                    label(out, "varies", &format!("from one cold start to the next: {places}"))?;
+                    label(
+                        out,
+                        "varies",
+                        &format!("from one cold start to the next: {places}"),
+                    )?;
                 }
                 WarmEnd::Same { .. } | WarmEnd::NotRun => {}
             }
         }
         for probes in &self.probes {
             let is_same = probes.differences.is_empty();
-            let (style, words) = if is_same { (GOOD, "same") } else { (BAD, "DIFFERS") };
+            let (style, words) = if is_same {
+                (GOOD, "same")
+            } else {
+                (BAD, "DIFFERS")
+            };
             let (start, known) = (plain(&probes.start), probes.known.len());
             let counts = format!("{} probes, {} endings", probes.probes, probes.endings);
             writeln!(
@@ -129,7 +156,11 @@ impl CheckReport for WarmReport {
         }
         for (who, reason) in &self.cold {
             let (name, hook) = (reason.name(), plain(&who.hook));
-            writeln!(out, "{DOUBT}cold{DOUBT:#}    {hook} ({name}): {}", reason.about())?;
+            writeln!(
+                out,
+                "{DOUBT}cold{DOUBT:#}    {hook} ({name}): {}",
+                reason.about()
+            )?;
         }
         let (style, words) = match (self.is_same(), self.is_incomplete()) {
             (false, _) => (BAD, "DIFFERS"),
@@ -137,7 +168,11 @@ impl CheckReport for WarmReport {
             (true, false) => (GOOD, "same"),
         };
         let took = short(milliseconds(self.took));
-        writeln!(out, "\n{style}{words}{style:#}: {} in {took}", self.totals())
+        writeln!(
+            out,
+            "\n{style}{words}{style:#}: {} in {took}",
+            self.totals()
+        )
     }
 
     fn json(&self, paths: &Paths) -> Value {
@@ -188,7 +223,10 @@ impl CheckReport for WarmReport {
     fn checks(&self, paths: &Paths) -> CheckList {
         let of_cases = self.cases.iter().map(|case| {
             let file = plain(&paths.show(&case.file));
-            let place = CheckPlace { file: file.clone(), line: case.line };
+            let place = CheckPlace {
+                file: file.clone(),
+                line: case.line,
+            };
             let (state, details) = match &case.end {
                 WarmEnd::Same { .. } => (CheckState::Passed, String::new()),
                 WarmEnd::Differs(found) => (CheckState::Failed, words_of(found)),
@@ -201,7 +239,13 @@ impl CheckReport for WarmReport {
         let of_probes = self.probes.iter().map(|one| {
             let state = CheckState::failed_if(!one.differences.is_empty());
             let details = words_of(&one.differences);
-            check("probes".to_string(), plain(&one.start), None, state, details)
+            check(
+                "probes".to_string(),
+                plain(&one.start),
+                None,
+                state,
+                details,
+            )
         });
         CheckList {
             name: DIFFERS.to_string(),
@@ -221,7 +265,15 @@ fn check(
     details: String,
 ) -> Check {
     let message = details.lines().next().unwrap_or_default().to_string();
-    Check { suite, name, place, state, message, details, ..Check::default() }
+    Check {
+        suite,
+        name,
+        place,
+        state,
+        message,
+        details,
+        ..Check::default()
+    }
 }
 
 /// What a side shows; a missing value is `nothing`.
@@ -283,7 +335,8 @@ impl HookProfile {
 
     /// How much of its timeout the p99 is.
     fn share(&self) -> Option<f64> {
-        self.timeout.map(|timeout| self.p99.as_secs_f64() / timeout.as_secs_f64())
+        self.timeout
+            .map(|timeout| self.p99.as_secs_f64() / timeout.as_secs_f64())
     }
 
     fn name(&self) -> String {
@@ -327,19 +380,35 @@ fn bar(median: Duration, p99: Duration, longest: Duration) -> String {
 
 impl CheckReport for ProfileReport {
     fn human(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        let longest = self.hooks.iter().map(|one| one.p99).max().unwrap_or_default();
-        let widest = self.hooks.iter().map(|one| one.name().chars().count()).max().unwrap_or(0);
+        let longest = self
+            .hooks
+            .iter()
+            .map(|one| one.p99)
+            .max()
+            .unwrap_or_default();
+        let widest = self
+            .hooks
+            .iter()
+            .map(|one| one.name().chars().count())
+            .max()
+            .unwrap_or(0);
         for one in &self.hooks {
             let is_late = one.share().is_some_and(|share| share > 0.5);
             let style = if is_late { DOUBT } else { GOOD };
             writeln!(out, "{:<widest$}  {}", one.name(), one.times())?;
             let bar = bar(one.cold, one.p99, longest);
-            let start = one.start().map(|start| format!("  {start}")).unwrap_or_default();
+            let start = one
+                .start()
+                .map(|start| format!("  {start}"))
+                .unwrap_or_default();
             writeln!(out, "  {style}{bar}{style:#}{start}")?;
         }
         let gain: Duration = self.hooks.iter().filter_map(HookProfile::gain).sum();
         let (all, gain) = (counted(self.hooks.len(), "hook"), short(milliseconds(gain)));
-        writeln!(out, "\n{all}; `warm = \"fork\"` saves {gain} if each runs once")
+        writeln!(
+            out,
+            "\n{all}; `warm = \"fork\"` saves {gain} if each runs once"
+        )
     }
 
     fn json(&self, paths: &Paths) -> Value {
@@ -369,15 +438,31 @@ impl CheckReport for ProfileReport {
     fn checks(&self, paths: &Paths) -> CheckList {
         let of_hook = |one: &HookProfile| {
             let file = plain(&paths.show(&one.who.file));
-            let place = CheckPlace { file: file.clone(), line: one.who.line.unwrap_or(1) };
-            let times: Vec<String> =
-                [Some(one.times()), one.start()].into_iter().flatten().collect();
+            let place = CheckPlace {
+                file: file.clone(),
+                line: one.who.line.unwrap_or(1),
+            };
+            let times: Vec<String> = [Some(one.times()), one.start()]
+                .into_iter()
+                .flatten()
+                .collect();
             let details = times.join("; ");
-            check(file, plain(&one.who.hook), Some(place), CheckState::Passed, details)
+            check(
+                file,
+                plain(&one.who.hook),
+                Some(place),
+                CheckState::Passed,
+                details,
+            )
         };
         let checks = self.hooks.iter().map(of_hook).collect();
         let took = Some(self.took);
-        CheckList { name: PROFILE.to_string(), checks, took, ..CheckList::default() }
+        CheckList {
+            name: PROFILE.to_string(),
+            checks,
+            took,
+            ..CheckList::default()
+        }
     }
 }
 
@@ -390,8 +475,16 @@ mod tests {
         // 24 × 14,956 ns / 14,956 ns is 24.000000000000004 in floating-point seconds.
         for nanoseconds in [1, 14_956, 26_920, 52_700_000] {
             let longest = Duration::from_nanos(nanoseconds);
-            assert_eq!(bar(longest / 2, longest, longest).chars().count(), 24, "{nanoseconds}");
-            assert_eq!(bar(longest, longest, longest), "█".repeat(24), "{nanoseconds}");
+            assert_eq!(
+                bar(longest / 2, longest, longest).chars().count(),
+                24,
+                "{nanoseconds}"
+            );
+            assert_eq!(
+                bar(longest, longest, longest),
+                "█".repeat(24),
+                "{nanoseconds}"
+            );
         }
         assert_eq!(bar(Duration::ZERO, Duration::ZERO, Duration::ZERO), "");
     }

@@ -113,7 +113,10 @@ pub enum FileExpectation {
 
 impl Expect {
     pub(super) fn new(at: Position) -> Expect {
-        let mut expect = Expect { at, ..Expect::default() };
+        let mut expect = Expect {
+            at,
+            ..Expect::default()
+        };
         (expect.decision.at, expect.failed.at, expect.rewrites.at) = (at, at, at);
         expect
     }

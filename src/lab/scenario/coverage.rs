@@ -50,11 +50,17 @@ struct SeenHook<'s> {
 
 impl SeenHook<'_> {
     fn trace(&self) -> Option<&Trace> {
-        if let Fate::Ran(trace) = self.fate { Some(trace) } else { None }
+        if let Fate::Ran(trace) = self.fate {
+            Some(trace)
+        } else {
+            None
+        }
     }
 
     fn answered(&self, is: impl Fn(&Verdict) -> bool) -> bool {
-        self.trace().and_then(|trace| trace.ending.verdict()).is_some_and(is)
+        self.trace()
+            .and_then(|trace| trace.ending.verdict())
+            .is_some_and(is)
     }
 
     fn is_seen(&self) -> bool {
@@ -74,7 +80,10 @@ impl SeenHook<'_> {
     }
 
     fn is_parallel(&self) -> bool {
-        let mut others = self.others.iter().filter(|(_, fate)| matches!(fate, Fate::Ran(_)));
+        let mut others = self
+            .others
+            .iter()
+            .filter(|(_, fate)| matches!(fate, Fate::Ran(_)));
         let runs = self.trace().is_some() && self.hook.parallel;
         runs && others.any(|(other, _)| other.parallel)
     }
@@ -106,16 +115,37 @@ pub const POINTS: &[PointRow] = &[
 
 /// Settings of a hook that are not counted, and why.
 pub const NOT_COUNTED: &[(&str, &str)] = &[
-    ("timeout", "a case would have to wait for it; `--mutate` tests what it means"),
-    ("limits", "a working hook never reaches them, as with its timeout"),
-    ("sandbox", "hookrun does not see what a hook did not try to touch"),
+    (
+        "timeout",
+        "a case would have to wait for it; `--mutate` tests what it means",
+    ),
+    (
+        "limits",
+        "a working hook never reaches them, as with its timeout",
+    ),
+    (
+        "sandbox",
+        "hookrun does not see what a hook did not try to touch",
+    ),
     ("containment", "it shows only when a hook must be ended"),
-    ("background", "what a hook leaves running is not seen with certainty"),
+    (
+        "background",
+        "what a hook leaves running is not seen with certainty",
+    ),
     ("lives", "no program holds the session of a case"),
-    ("warm", "it changes how a hook starts, and nothing that it does"),
+    (
+        "warm",
+        "it changes how a hook starts, and nothing that it does",
+    ),
     ("dialect", "every answer uses it: `asked`"),
-    ("reads", "it shows only where a value is too large for the environment"),
-    ("enabled", "a hook that is disabled, or cannot run here, has no points"),
+    (
+        "reads",
+        "it shows only where a value is too large for the environment",
+    ),
+    (
+        "enabled",
+        "a hook that is disabled, or cannot run here, has no points",
+    ),
     ("name", "it is no behaviour"),
     ("description", "it is no behaviour"),
     ("event", "it is a separate point"),
@@ -127,7 +157,11 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
 ];
 
 pub(super) fn excusable() -> Vec<&'static str> {
-    POINTS.iter().filter(|row| row.may_be_never).map(|row| row.name).collect()
+    POINTS
+        .iter()
+        .filter(|row| row.may_be_never)
+        .map(|row| row.name)
+        .collect()
 }
 
 /// Something that a hook never does, as a file of cases declares.
@@ -160,7 +194,12 @@ pub struct Who {
 impl Who {
     pub fn of(hook: &Hook) -> Who {
         let (event, name) = (hook.event.clone(), hook.name.clone());
-        Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
+        Who {
+            event,
+            hook: name,
+            file: hook.source.file.clone(),
+            line: hook.source.line,
+        }
     }
 
     /// As [`Hook::is_called`].
@@ -170,7 +209,12 @@ impl Who {
 
     pub fn in_run(run: &Run, hook: &HookRun) -> Who {
         let (event, name) = (run.event.spec().name.to_string(), hook.hook.clone());
-        Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
+        Who {
+            event,
+            hook: name,
+            file: hook.source.file.clone(),
+            line: hook.source.line,
+        }
     }
 }
 
@@ -221,8 +265,10 @@ pub fn measure(
     never: &[(PathBuf, Never)],
 ) -> Coverage {
     let subjects = subjects(configs);
-    let hooks: BTreeMap<Who, &Hook> =
-        subjects.iter().map(|one| (Who::of(one.hook), one.hook)).collect();
+    let hooks: BTreeMap<Who, &Hook> = subjects
+        .iter()
+        .map(|one| (Who::of(one.hook), one.hook))
+        .collect();
     let mut shown = ShownPoints::default();
     for witness in witnesses {
         shown.take(*witness, &hooks);
@@ -231,11 +277,19 @@ pub fn measure(
     let mut used = BTreeSet::new();
     let untrue = |place: usize, problem| {
         let (file, never) = &never[place];
-        Excuse { file: file.clone(), at: never.at, problem }
+        Excuse {
+            file: file.clone(),
+            at: never.at,
+            problem,
+        }
     };
     for subject in &subjects {
         let who = Who::of(subject.hook);
-        if coverage.parts.last().is_none_or(|part| part.who.event != who.event) {
+        if coverage
+            .parts
+            .last()
+            .is_none_or(|part| part.who.event != who.event)
+        {
             coverage.parts.push(shown.event(&who));
         }
         let mut part = shown.hook(subject, &who);
@@ -248,7 +302,9 @@ pub fn measure(
                 used.insert(place);
                 if point.state == PointState::Covered {
                     let what = format!("a case shows `{}` of {}", point.name, who.hook);
-                    coverage.untrue.push(untrue(place, format!("{what} ({})", who.event)));
+                    coverage
+                        .untrue
+                        .push(untrue(place, format!("{what} ({})", who.event)));
                 } else {
                     point.state = PointState::Never(never.why.clone());
                 }
@@ -256,8 +312,15 @@ pub fn measure(
         }
         coverage.parts.push(part);
     }
-    for (place, (_, never)) in never.iter().enumerate().filter(|(place, _)| !used.contains(place)) {
-        let what = format!("no hook `{}` has a point `{}` there", never.hook, never.point);
+    for (place, (_, never)) in never
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| !used.contains(place))
+    {
+        let what = format!(
+            "no hook `{}` has a point `{}` there",
+            never.hook, never.point
+        );
         coverage.untrue.push(untrue(place, what));
     }
     coverage
@@ -277,12 +340,21 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
             };
             let fellows = config.hooks.iter().filter(is_fellow).collect();
             if known.insert(Who::of(hook)) {
-                subjects.push(CoveredHook { hook, spec, fellows });
+                subjects.push(CoveredHook {
+                    hook,
+                    spec,
+                    fellows,
+                });
             }
         }
     }
-    let place =
-        |one: &CoveredHook<'_>| (one.hook.event.clone(), one.hook.priority, one.hook.source.layer);
+    let place = |one: &CoveredHook<'_>| {
+        (
+            one.hook.event.clone(),
+            one.hook.priority,
+            one.hook.source.layer,
+        )
+    };
     subjects.sort_by_key(place);
     subjects
 }
@@ -299,14 +371,24 @@ struct ShownPoints {
 
 impl ShownPoints {
     fn take(&mut self, witness: Witness<'_>, hooks: &BTreeMap<Who, &Hook>) {
-        let Witness { run, looks_at_files } = witness;
+        let Witness {
+            run,
+            looks_at_files,
+        } = witness;
         self.events.insert(run.event.spec().name.to_string());
         let known = |one: &HookRun| hooks.get(&Who::in_run(run, one)).copied();
         for one in &run.hooks {
             let Some(hook) = known(one) else { continue };
             let others = run.hooks.iter().filter(|other| !std::ptr::eq(*other, one));
-            let others = others.filter_map(|other| Some((known(other)?, &other.fate))).collect();
-            let seen = SeenHook { hook, fate: &one.fate, looks_at_files, others };
+            let others = others
+                .filter_map(|other| Some((known(other)?, &other.fate)))
+                .collect();
+            let seen = SeenHook {
+                hook,
+                fate: &one.fate,
+                looks_at_files,
+                others,
+            };
             let shown = POINTS.iter().filter_map(|row| match row.has {
                 Has::Hook(_, shows) if shows(&seen) => Some(row.name.to_string()),
                 Has::Hook(..) | Has::Event | Has::Matcher => None,
@@ -323,7 +405,11 @@ impl ShownPoints {
         let rows = POINTS.iter().filter(|row| matches!(row.has, Has::Event));
         let is_shown = self.events.contains(&first.event);
         let point = |row: &PointRow| point(row, None, &first.event, is_shown);
-        CoveragePart { who: first.clone(), is_event: true, points: rows.map(point).collect() }
+        CoveragePart {
+            who: first.clone(),
+            is_event: true,
+            points: rows.map(point).collect(),
+        }
     }
 
     fn hook(&self, subject: &CoveredHook<'_>, who: &Who) -> CoveragePart {
@@ -342,17 +428,28 @@ impl ShownPoints {
                 })),
             }
         }
-        CoveragePart { who: who.clone(), is_event: false, points }
+        CoveragePart {
+            who: who.clone(),
+            is_event: false,
+            points,
+        }
     }
 }
 
 fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Point {
     let name = key.map_or(row.name.to_string(), |key| format!("{}.{key}", row.name));
-    let mut lacks = row.lacks.replace("{key}", key.map_or("", String::as_str)).replace("{}", of);
+    let mut lacks = row
+        .lacks
+        .replace("{key}", key.map_or("", String::as_str))
+        .replace("{}", of);
     if row.may_be_never {
         lacks.push_str(", or `[[never]]` where it never does");
     }
-    let state = if is_shown { PointState::Covered } else { PointState::Missing };
+    let state = if is_shown {
+        PointState::Covered
+    } else {
+        PointState::Missing
+    };
     Point { name, lacks, state }
 }
 
@@ -360,8 +457,16 @@ impl Coverage {
     /// The number of covered points, and of points that can be covered.
     pub fn counts(&self) -> (usize, usize) {
         let states = || self.points().map(|(_, point)| &point.state);
-        let covered = states().filter(|state| **state == PointState::Covered).count();
-        (covered, covered + states().filter(|state| **state == PointState::Missing).count())
+        let covered = states()
+            .filter(|state| **state == PointState::Covered)
+            .count();
+        (
+            covered,
+            covered
+                + states()
+                    .filter(|state| **state == PointState::Missing)
+                    .count(),
+        )
     }
 
     pub fn reaches(&self, percent: u8) -> bool {
@@ -376,10 +481,13 @@ impl Coverage {
     }
 
     pub fn points(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
-        self.parts.iter().flat_map(|part| part.points.iter().map(move |point| (part, point)))
+        self.parts
+            .iter()
+            .flat_map(|part| part.points.iter().map(move |point| (part, point)))
     }
 
     pub fn missing(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
-        self.points().filter(|(_, point)| point.state == PointState::Missing)
+        self.points()
+            .filter(|(_, point)| point.state == PointState::Missing)
     }
 }

@@ -36,7 +36,10 @@ const fn row(
     set: SetKey<Expect>,
     compare: Compare,
 ) -> ExpectRow {
-    ExpectRow { key: KeyRow::key(name, takes, default, about, set), compare }
+    ExpectRow {
+        key: KeyRow::key(name, takes, default, about, set),
+        compare,
+    }
 }
 
 #[rustfmt::skip]
@@ -103,7 +106,10 @@ pub const REPLY_KEYS: &[ExpectRow] = &[
 ];
 
 pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
-    let mut judge = Judge { seen, misses: Vec::new() };
+    let mut judge = Judge {
+        seen,
+        misses: Vec::new(),
+    };
     for row in EXPECT_KEYS {
         (row.compare)(expect, &mut judge);
     }
@@ -130,7 +136,9 @@ pub(super) fn read(
         for (key, at) in [reason, by].into_iter().flatten() {
             let cause = format!("what is allowed has no `{key}`");
             let complaint = Complaint::with_cure(cause, "drop it, or correct the `decision`");
-            reader.problems.push(complaint.in_file(reader.file, Some(at)));
+            reader
+                .problems
+                .push(complaint.in_file(reader.file, Some(at)));
         }
     }
     (reader.problems.len() == before).then_some(expect)
@@ -148,11 +156,20 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     if !unknown_tokens(text).is_empty() {
         return Ok(false);
     }
-    let Err(error) = Regex::new(&without_tokens(text)) else { return Ok(true) };
+    let Err(error) = Regex::new(&without_tokens(text)) else {
+        return Ok(true);
+    };
     let said = error.to_string();
-    let said = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    let said = said
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
     let cause = format!("`{name}` is not a regular expression: {said}");
-    Err(Complaint::with_cure(cause, "correct it; `\\` makes a character mean itself"))
+    Err(Complaint::with_cure(
+        cause,
+        "correct it; `\\` makes a character mean itself",
+    ))
 }
 
 fn hooks(key: &Setting<'_, '_>) -> Result<PlacedValue<Vec<String>>, Complaint> {
@@ -198,10 +215,14 @@ fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Compl
     for entry in filled(key)? {
         if entry.key.is_empty() {
             // An empty name means the folder itself, which always exists.
-            key.reader.fault(entry.at, "the file has no name", "write its path");
+            key.reader
+                .fault(entry.at, "the file has no name", "write its path");
             continue;
         }
-        let path = PlacedValue { value: entry.key.clone(), at: key.reader.at(entry.at) };
+        let path = PlacedValue {
+            value: entry.key.clone(),
+            at: key.reader.at(entry.at),
+        };
         match left(&entry.tree, &entry.key) {
             Ok(left) => expect.files.extend(left.map(|left| (path, left))),
             Err(complaint) => key.reader.complain(entry.tree.offset, complaint),

@@ -11,9 +11,18 @@ pub struct TokenRow {
 }
 
 pub const TOKENS: &[TokenRow] = &[
-    TokenRow { name: "{case.folder}", about: "the case's own working folder" },
-    TokenRow { name: "{case.home}", about: "its own home folder" },
-    TokenRow { name: "{suite.folder}", about: "the folder of the file of cases" },
+    TokenRow {
+        name: "{case.folder}",
+        about: "the case's own working folder",
+    },
+    TokenRow {
+        name: "{case.home}",
+        about: "its own home folder",
+    },
+    TokenRow {
+        name: "{suite.folder}",
+        about: "the folder of the file of cases",
+    },
 ];
 
 #[derive(Debug, Clone)]
@@ -71,7 +80,9 @@ impl CaseFolders {
 }
 
 pub(super) fn without_tokens(text: &str) -> String {
-    TOKENS.iter().fold(text.to_string(), |text, token| text.replace(token.name, "folder"))
+    TOKENS.iter().fold(text.to_string(), |text, token| {
+        text.replace(token.name, "folder")
+    })
 }
 
 /// Words in `text` that look like one of [`TOKENS`] but are not.
@@ -79,8 +90,12 @@ pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('{') {
         let rest = &text[at..];
-        let is_ours = ["{case.", "{suite."].iter().any(|start| rest.starts_with(start));
-        let Some(end) = rest.find('}').filter(|_| is_ours) else { continue };
+        let is_ours = ["{case.", "{suite."]
+            .iter()
+            .any(|start| rest.starts_with(start));
+        let Some(end) = rest.find('}').filter(|_| is_ours) else {
+            continue;
+        };
         let token = &rest[..=end];
         if !TOKENS.iter().any(|known| known.name == token) {
             found.push(token.to_string());

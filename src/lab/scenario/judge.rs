@@ -38,7 +38,13 @@ impl<'s> Judge<'s> {
     fn miss(&mut self, key: &str, at: Position, wanted: String, found: String) {
         let folders = self.seen.folders;
         let (wanted, found) = (folders.unfill(&wanted), folders.unfill(&found));
-        self.misses.push(Miss { step: None, key: key.to_string(), at, wanted, found });
+        self.misses.push(Miss {
+            step: None,
+            key: key.to_string(),
+            at,
+            wanted,
+            found,
+        });
     }
 
     pub(super) fn same(&mut self, key: &str, wanted: &PlacedValue<String>, found: &str) {
@@ -54,7 +60,14 @@ impl<'s> Judge<'s> {
         found: Vec<String>,
     ) {
         if let Some(PlacedValue { value, at }) = wanted {
-            self.same(key, &PlacedValue { value: listed(value), at: *at }, &listed(&found));
+            self.same(
+                key,
+                &PlacedValue {
+                    value: listed(value),
+                    at: *at,
+                },
+                &listed(&found),
+            );
         }
     }
 
@@ -68,7 +81,12 @@ impl<'s> Judge<'s> {
     pub(super) fn matches(&mut self, key: &str, wanted: &PlacedValue<String>, found: Option<&str>) {
         if !self.fits(&wanted.value, found.unwrap_or_default()) {
             let found = found.map_or(NOTHING.to_string(), with_end);
-            self.miss(key, wanted.at, format!("a match of /{}/", wanted.value), found);
+            self.miss(
+                key,
+                wanted.at,
+                format!("a match of /{}/", wanted.value),
+                found,
+            );
         }
     }
 
@@ -110,16 +128,27 @@ impl<'s> Judge<'s> {
             | Fate::Unreached
             | Fate::Detached => None,
         };
-        let mut found: Vec<(String, String)> =
-            self.seen.decided.hooks().iter().filter_map(failure).collect();
+        let mut found: Vec<(String, String)> = self
+            .seen
+            .decided
+            .hooks()
+            .iter()
+            .filter_map(failure)
+            .collect();
         if let Some(reason) = self.seen.decided.own_failure() {
             found.push(("hookrun".to_string(), reason.to_string()));
         }
         let names: Vec<&String> = found.iter().map(|(name, _)| name).collect();
         if names != wanted.value.iter().collect::<Vec<_>>() {
-            let lines: Vec<String> =
-                found.iter().map(|(name, why)| format!("{name}: {why}")).collect();
-            let found = if lines.is_empty() { NOTHING.to_string() } else { lines.join("\n") };
+            let lines: Vec<String> = found
+                .iter()
+                .map(|(name, why)| format!("{name}: {why}"))
+                .collect();
+            let found = if lines.is_empty() {
+                NOTHING.to_string()
+            } else {
+                lines.join("\n")
+            };
             self.miss("failed", wanted.at, listed(&wanted.value), found);
         }
     }
@@ -129,7 +158,10 @@ impl<'s> Judge<'s> {
         let found = &self.seen.decided.reply().stdout;
         match &wanted.value {
             Stdout::Json(value) => {
-                let wanted = PlacedValue { value: value.clone(), at };
+                let wanted = PlacedValue {
+                    value: value.clone(),
+                    at,
+                };
                 match serde_json::from_str(found) {
                     Ok(document) => self.same_json(key, &wanted, &document),
                     Err(_) => {
@@ -139,14 +171,24 @@ impl<'s> Judge<'s> {
                 }
             }
             Stdout::Pattern(text) => {
-                self.matches(key, &PlacedValue { value: text.clone(), at }, Some(found));
+                self.matches(
+                    key,
+                    &PlacedValue {
+                        value: text.clone(),
+                        at,
+                    },
+                    Some(found),
+                );
             }
         }
     }
 
     pub(super) fn rewrites(&mut self, wanted: &PlacedValue<Map<String, Value>>) {
         let found = Value::Object(self.outcome().update());
-        let wanted = PlacedValue { value: Value::Object(wanted.value.clone()), at: wanted.at };
+        let wanted = PlacedValue {
+            value: Value::Object(wanted.value.clone()),
+            at: wanted.at,
+        };
         self.same_json("rewrites", &wanted, &found);
     }
 
@@ -172,14 +214,29 @@ impl<'s> Judge<'s> {
         match (left, found) {
             (FileExpectation::Gone, None) | (FileExpectation::There, Some(_)) => {}
             (FileExpectation::Gone, Some(_)) => {
-                self.miss(&key, path.at, "no such file".to_string(), "it is there".to_string());
+                self.miss(
+                    &key,
+                    path.at,
+                    "no such file".to_string(),
+                    "it is there".to_string(),
+                );
             }
             (FileExpectation::There | FileExpectation::Pattern(_), None) => {
-                self.miss(&key, path.at, "it is there".to_string(), "no such file".to_string());
+                self.miss(
+                    &key,
+                    path.at,
+                    "it is there".to_string(),
+                    "no such file".to_string(),
+                );
             }
             (FileExpectation::Pattern(pattern), Some(Ok(text))) => {
                 if !self.fits(pattern, &text) {
-                    self.miss(&key, path.at, format!("a match of /{pattern}/"), with_end(&text));
+                    self.miss(
+                        &key,
+                        path.at,
+                        format!("a match of /{pattern}/"),
+                        with_end(&text),
+                    );
                 }
             }
             (FileExpectation::Pattern(pattern), Some(Err(what))) => {
@@ -207,7 +264,12 @@ pub(super) fn notice(outcome: &Outcome) -> Option<String> {
 
 pub(super) fn findings(outcome: &Outcome) -> Option<String> {
     let line = |found: &HookFinding| {
-        let Finding { path, line, level, message } = &found.finding;
+        let Finding {
+            path,
+            line,
+            level,
+            message,
+        } = &found.finding;
         let number = line.map(|line| format!(":{line}")).unwrap_or_default();
         format!("{} {path}{number} {message}", level.name())
     };
@@ -227,11 +289,17 @@ fn with_end(text: &str) -> String {
 /// within it.
 fn rounded_up(took: Duration) -> String {
     let micros = took.as_nanos().div_ceil(1000);
-    duration_text(Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+    duration_text(Duration::from_micros(
+        u64::try_from(micros).unwrap_or(u64::MAX),
+    ))
 }
 
 fn listed(names: &[String]) -> String {
-    if names.is_empty() { NOTHING.to_string() } else { names.join(", ") }
+    if names.is_empty() {
+        NOTHING.to_string()
+    } else {
+        names.join(", ")
+    }
 }
 
 fn pretty(value: &Value) -> String {

@@ -146,14 +146,20 @@ fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complai
 }
 
 fn paths(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<PathBuf>>, Complaint> {
-    let path = |text: PlacedValue<String>| PlacedValue { value: text.value.into(), at: text.at };
+    let path = |text: PlacedValue<String>| PlacedValue {
+        value: text.value.into(),
+        at: text.at,
+    };
     Ok(some_names(key)?.into_iter().map(path).collect())
 }
 
 fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let why = key.text()?;
     if why.trim().is_empty() {
-        return Err(Complaint::with_cure("`skip` is empty", "say why it is not run, or drop it"));
+        return Err(Complaint::with_cure(
+            "`skip` is empty",
+            "say why it is not run, or drop it",
+        ));
     }
     case.skip = Some(why.to_string());
     Ok(())
@@ -161,7 +167,8 @@ fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
 
 fn add_input(case: &mut StepDraft, key: &Setting<'_, '_>, input: StepInput) {
     let name = names(STEP_KEYS).into_iter().find(|name| *name == key.name);
-    case.inputs.push((name.unwrap_or_default(), input, key.tree.offset));
+    case.inputs
+        .push((name.unwrap_or_default(), input, key.tree.offset));
 }
 
 fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
@@ -191,7 +198,8 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {
             let cause = format!("the variable `{name}` is not a string without NUL");
-            key.reader.fault(entry.tree.offset, cause, "write its value in quotes");
+            key.reader
+                .fault(entry.tree.offset, cause, "write its value in quotes");
             continue;
         };
         case.env.retain(|(known, _)| known != name);
@@ -219,7 +227,9 @@ pub struct FileDraft {
 
 fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let text = key.text()?;
-    file.mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o7777);
+    file.mode = u32::from_str_radix(text, 8)
+        .ok()
+        .filter(|mode| *mode <= 0o7777);
     match file.mode {
         Some(_) => Ok(()),
         None => {
@@ -234,12 +244,23 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Suppl
     let (name, tree) = (&entry.key, &entry.tree);
     if let Some(cause) = no_path(name) {
         let cause = format!("`{name}` cannot be laid out: {cause}");
-        reader.fault(entry.at, cause, "write the path of a file in the case's folder");
+        reader.fault(
+            entry.at,
+            cause,
+            "write the path of a file in the case's folder",
+        );
         return None;
     }
-    let path = PlacedValue { value: name.clone(), at: reader.at(entry.at) };
+    let path = PlacedValue {
+        value: name.clone(),
+        at: reader.at(entry.at),
+    };
     if let Some(text) = tree.text() {
-        return Some(SuppliedFile { path, content: Content::Text(text.to_string()), mode: None });
+        return Some(SuppliedFile {
+            path,
+            content: Content::Text(text.to_string()),
+            mode: None,
+        });
     }
     let Some(table) = tree.entries() else {
         let cause = format!("the file `{name}` is neither a text nor a table");
@@ -257,7 +278,9 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Suppl
         (Some(_), Some(copy)) => {
             let cause = format!("the file `{name}` has a `text` and a `copy`");
             let complaint = Complaint::with_cure(cause, "keep one of them");
-            reader.problems.push(complaint.in_file(reader.file, Some(copy.at)));
+            reader
+                .problems
+                .push(complaint.in_file(reader.file, Some(copy.at)));
             return None;
         }
         (Some(text), None) => Content::Text(text),
@@ -269,7 +292,11 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Suppl
             return None;
         }
     };
-    Some(SuppliedFile { path, content, mode: file.mode })
+    Some(SuppliedFile {
+        path,
+        content,
+        mode: file.mode,
+    })
 }
 
 /// Why a file of a case cannot have this path; `None` if it can.

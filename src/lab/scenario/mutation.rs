@@ -59,10 +59,17 @@ impl MutantRow {
         // The limits of a process mean nothing to a function.
         Hook {
             handler: Handler::Function(Function::new(call)),
-            limits: Limits { timeout: hook.limits.timeout, ..Limits::default() },
+            limits: Limits {
+                timeout: hook.limits.timeout,
+                ..Limits::default()
+            },
             sandbox: None,
             containment: Containment::Auto,
-            matcher: if self.drops_matcher { Matcher::default() } else { hook.matcher.clone() },
+            matcher: if self.drops_matcher {
+                Matcher::default()
+            } else {
+                hook.matcher.clone()
+            },
             variables: Vec::new(),
             folder: None,
             ..hook.clone()
@@ -75,12 +82,17 @@ pub fn mutants(hook: &Hook, spec: &EventSpec) -> impl Iterator<Item = &'static M
 }
 
 fn decides_everything(rule: &Hook, _: &EventSpec) -> Result<Verdict, String> {
-    let Handler::Rule(decision) = &rule.handler else { return Err("it is no rule".to_string()) };
+    let Handler::Rule(decision) = &rule.handler else {
+        return Err("it is no rule".to_string());
+    };
     Ok(Verdict::new(decision.clone(), ContractRule::Ruled))
 }
 
 fn has_allowed(trace: &Trace) -> bool {
-    trace.ending.verdict().is_some_and(|verdict| verdict.decision == Decision::Allow)
+    trace
+        .ending
+        .verdict()
+        .is_some_and(|verdict| verdict.decision == Decision::Allow)
 }
 
 fn is_silent(trace: &Trace) -> bool {
@@ -115,6 +127,9 @@ impl MutantTrial {
             0 => format!("a case that runs {hook}"),
             _ => self.row.kill(hook),
         };
-        Some((format!("{hook} {} ({}): {asked}", self.row.does, self.who.event), cure))
+        Some((
+            format!("{hook} {} ({}): {asked}", self.row.does, self.who.event),
+            cure,
+        ))
     }
 }

@@ -40,7 +40,9 @@ impl StepResult {
     }
 
     pub fn asked(&self) -> impl Iterator<Item = &HookRun> {
-        self.hooks().iter().filter(|hook| matches!(hook.fate, Fate::Ran(_)))
+        self.hooks()
+            .iter()
+            .filter(|hook| matches!(hook.fate, Fate::Ran(_)))
     }
 
     pub fn reply(&self) -> &Reply {

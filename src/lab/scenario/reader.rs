@@ -38,7 +38,11 @@ pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
 /// Whether a TOML text has cases, or may have some.
 pub fn has_cases(text: &str) -> bool {
     let (document, errors) = DeTable::parse_recoverable(text);
-    !errors.is_empty() || document.get_ref().iter().any(|(key, _)| key.get_ref() == "case")
+    !errors.is_empty()
+        || document
+            .get_ref()
+            .iter()
+            .any(|(key, _)| key.get_ref() == "case")
 }
 
 struct CaseReader<'r>(DocumentReader<'r>);
@@ -50,8 +54,16 @@ impl CaseReader<'_> {
 
     fn suite(&mut self, document: &Tree) -> Suite {
         let mut draft = SuiteDraft::default();
-        self.0.take(document.entries().unwrap_or_default(), TOP_KEYS, "", &mut draft);
-        let SuiteDraft { mut suite, mut defaults } = draft;
+        self.0.take(
+            document.entries().unwrap_or_default(),
+            TOP_KEYS,
+            "",
+            &mut draft,
+        );
+        let SuiteDraft {
+            mut suite,
+            mut defaults,
+        } = draft;
         defaults.meant = std::mem::take(&mut self.0.meant);
         for table in self.tables(document, "never") {
             suite.never.extend(self.never(table));
@@ -69,11 +81,21 @@ impl CaseReader<'_> {
 
     /// The tables in a list of tables. An empty list is a mistake, since it would test nothing.
     fn tables<'t>(&mut self, above: &'t Tree, key: &str) -> Vec<&'t Tree> {
-        let Some(tree) = above.at(&[key]) else { return Vec::new() };
-        let prefix = if matches!(key, "case" | "never") { "" } else { "case." };
+        let Some(tree) = above.at(&[key]) else {
+            return Vec::new();
+        };
+        let prefix = if matches!(key, "case" | "never") {
+            ""
+        } else {
+            "case."
+        };
         let cure = format!("write `[[{prefix}{key}]]` with two brackets");
         let Some(items) = tree.items() else {
-            self.fault(tree.offset, format!("`{key}` is not a list of tables"), cure);
+            self.fault(
+                tree.offset,
+                format!("`{key}` is not a list of tables"),
+                cure,
+            );
             return Vec::new();
         };
         match key {
@@ -88,15 +110,27 @@ impl CaseReader<'_> {
             let cause = format!("an item of `{key}` is not a table");
             self.fault(item.offset, cause, cure.clone());
         }
-        items.iter().filter(|item| item.entries().is_some()).collect()
+        items
+            .iter()
+            .filter(|item| item.entries().is_some())
+            .collect()
     }
 
     fn never(&mut self, tree: &Tree) -> Option<Never> {
         let before = self.0.problems.len();
         let mut draft = NeverDraft::default();
         self.0.take(tree.entries()?, NEVER_KEYS, "", &mut draft);
-        let NeverDraft { hook, events, point, why } = draft;
-        let given = [("hook", hook.is_some()), ("point", point.is_some()), ("why", why.is_some())];
+        let NeverDraft {
+            hook,
+            events,
+            point,
+            why,
+        } = draft;
+        let given = [
+            ("hook", hook.is_some()),
+            ("point", point.is_some()),
+            ("why", why.is_some()),
+        ];
         // A wrong value is already reported as a problem.
         if self.0.problems.len() == before {
             for (name, _) in given.into_iter().filter(|(_, is_given)| !is_given) {
@@ -105,18 +139,28 @@ impl CaseReader<'_> {
             }
         }
         let at = self.0.at(tree.offset);
-        Some(Never { hook: hook?, events, point: point?, why: why?, at })
+        Some(Never {
+            hook: hook?,
+            events,
+            point: point?,
+            why: why?,
+            at,
+        })
     }
 
     fn check_names(&mut self, cases: &[Case]) {
         let mut first: HashMap<&str, usize> = HashMap::new();
         for case in cases {
             if let Some(line) = first.get(case.name.as_str()) {
-                let cause =
-                    format!("two cases are called `{}`; the first is at line {line}", case.name);
+                let cause = format!(
+                    "two cases are called `{}`; the first is at line {line}",
+                    case.name
+                );
                 let cure = "give one of them another name; with rows, a placeholder in it";
                 let complaint = Complaint::with_cure(cause, cure);
-                self.0.problems.push(complaint.in_file(self.0.file, Some(case.at)));
+                self.0
+                    .problems
+                    .push(complaint.in_file(self.0.file, Some(case.at)));
             } else {
                 first.insert(&case.name, case.at.line);
             }
@@ -130,21 +174,33 @@ impl CaseReader<'_> {
             cases.extend(self.case(tree, self.0.at(tree.offset), defaults));
             return;
         }
-        let own = tree.entries().unwrap_or_default().iter().filter(|entry| entry.key != "with");
+        let own = tree
+            .entries()
+            .unwrap_or_default()
+            .iter()
+            .filter(|entry| entry.key != "with");
         let value = TreeValue::Table(own.cloned().collect());
-        let plain = Tree { value, offset: tree.offset };
+        let plain = Tree {
+            value,
+            offset: tree.offset,
+        };
         let rows = self.tables(tree, "with");
         let is_one = rows.len() == 1;
         for (number, row) in (1..).zip(rows) {
-            let Some(values) = self.values(row) else { continue };
+            let Some(values) = self.values(row) else {
+                continue;
+            };
             let mut found = Placeholders::default();
             let filled = rows::fill(&plain, &values, &mut found);
             self.check_placeholders(row, &found);
             let before = self.0.problems.len();
             let case = self.case(&filled, self.0.at(row.offset), defaults);
             // Problems at the place of a missing value only repeat that it is missing.
-            let missing: Vec<Position> =
-                found.missing.iter().map(|(_, offset)| self.0.at(*offset)).collect();
+            let missing: Vec<Position> = found
+                .missing
+                .iter()
+                .map(|(_, offset)| self.0.at(*offset))
+                .collect();
             let news = self.0.problems.split_off(before);
             let is_own = |problem: &Problem| !problem.at.is_some_and(|at| missing.contains(&at));
             self.0.problems.extend(news.into_iter().filter(is_own));
@@ -170,26 +226,43 @@ impl CaseReader<'_> {
         }
         for (name, offset) in &found.unwritable {
             let cause = format!("`{name}` is a list or a table, which cannot be part of a text");
-            self.fault(*offset, cause, format!("make the whole string `{{{name}}}`"));
+            self.fault(
+                *offset,
+                cause,
+                format!("make the whole string `{{{name}}}`"),
+            );
         }
         for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
             if rows::is_name(name) && !found.used.contains(name) {
                 let cause = format!("nothing in the case uses the value `{name}`");
-                self.fault(*at, cause, format!("write `{{{name}}}` where it belongs, or drop it"));
+                self.fault(
+                    *at,
+                    cause,
+                    format!("write `{{{name}}}` where it belongs, or drop it"),
+                );
             }
         }
     }
 
     fn values(&mut self, row: &Tree) -> Option<RowValues> {
         let mut values = RowValues::new();
-        for TreeEntry { key: name, at, tree } in row.entries()? {
+        for TreeEntry {
+            key: name,
+            at,
+            tree,
+        } in row.entries()?
+        {
             if !rows::is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
                 self.fault(*at, cause, "use lower case letters, digits and `_`");
                 continue;
             }
             let is_repeat = tree.at(&["times"]).is_some();
-            let tree = if is_repeat { self.repeated(tree)? } else { tree.clone() };
+            let tree = if is_repeat {
+                self.repeated(tree)?
+            } else {
+                tree.clone()
+            };
             values.push((name.clone(), tree));
         }
         Some(values)
@@ -203,14 +276,20 @@ impl CaseReader<'_> {
         if self.0.problems.len() > before {
             return None;
         }
-        let (text, times) = (draft.text?, usize::try_from(draft.times?).unwrap_or(usize::MAX));
+        let (text, times) = (
+            draft.text?,
+            usize::try_from(draft.times?).unwrap_or(usize::MAX),
+        );
         let length = text.len().checked_mul(times);
         if length.is_none_or(|length| length > LONGEST_TEXT_BYTES) {
             let cause = "the text would be longer than 64 MiB";
             self.fault(tree.offset, cause, "repeat it less often");
             return None;
         }
-        Some(Tree { value: TreeValue::Text(text.repeat(times)), offset: tree.offset })
+        Some(Tree {
+            value: TreeValue::Text(text.repeat(times)),
+            offset: tree.offset,
+        })
     }
 
     /// Reads one case, which reports locate at `at`.
@@ -243,14 +322,31 @@ impl CaseReader<'_> {
         };
         let name = one_line(&name?);
         let is_whole = self.0.problems.len() == before;
-        is_whole.then_some(Case { name, at, skip, env, files, setup, steps })
+        is_whole.then_some(Case {
+            name,
+            at,
+            skip,
+            env,
+            files,
+            setup,
+            steps,
+        })
     }
 
     fn steps(&mut self, tables: &[&Tree], case: &StepDraft) -> Vec<CaseStep> {
         let mut steps = Vec::new();
         for (number, table) in (1..).zip(tables) {
-            let mut draft = StepDraft { inputs: Vec::new(), expect: None, ..case.clone() };
-            self.0.take(table.entries().unwrap_or_default(), STEP_KEYS, "", &mut draft);
+            let mut draft = StepDraft {
+                inputs: Vec::new(),
+                expect: None,
+                ..case.clone()
+            };
+            self.0.take(
+                table.entries().unwrap_or_default(),
+                STEP_KEYS,
+                "",
+                &mut draft,
+            );
             draft.meant.append(&mut self.0.meant);
             steps.extend(self.step(draft, Some(number), table.offset));
         }
@@ -271,7 +367,10 @@ impl CaseReader<'_> {
             let cause = format!("`{first}` and `{second}` both say what is sent");
             self.fault(*offset, cause, "keep one of them");
         }
-        let native = PlacedValue { value: "native".to_string(), at: self.0.at(offset) };
+        let native = PlacedValue {
+            value: "native".to_string(),
+            at: self.0.at(offset),
+        };
         let input = draft.inputs.into_iter().next();
         Some(CaseStep {
             number,
@@ -293,13 +392,17 @@ impl CaseReader<'_> {
                 for token in unknown_tokens(text) {
                     let known: Vec<&str> = TOKENS.iter().map(|row| row.name).collect();
                     let cause = format!("`{token}` is no known placeholder");
-                    self.fault(tree.offset, cause, format!("there are {}", known.join(", ")));
+                    self.fault(
+                        tree.offset,
+                        cause,
+                        format!("there are {}", known.join(", ")),
+                    );
                 }
             }
             TreeValue::List(items) => items.iter().for_each(|item| self.check_words(item)),
-            TreeValue::Table(entries) => {
-                entries.iter().for_each(|entry| self.check_words(&entry.tree))
-            }
+            TreeValue::Table(entries) => entries
+                .iter()
+                .for_each(|entry| self.check_words(&entry.tree)),
             TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
                 let cause = "there is no such number in JSON";
                 let cure = "correct it; a larger one can be in a context that is JSON in a string";

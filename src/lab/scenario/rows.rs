@@ -59,7 +59,10 @@ pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tr
 
 /// The value for a text that is only a placeholder.
 fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
-    let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
+    let name = text
+        .strip_prefix('{')?
+        .strip_suffix('}')
+        .filter(|name| is_name(name))?;
     row.iter().find(|(known, _)| known == name)
 }
 
@@ -78,7 +81,11 @@ fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> 
             rest = &after[end..];
         } else if let Some((name, end)) = name_at(after, "{", "}").filter(|_| !made.ends_with('$'))
         {
-            match row.iter().find(|(known, _)| known == name).map(|(_, value)| word(value)) {
+            match row
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| word(value))
+            {
                 Some(Some(word)) => {
                     found.used.insert(name.to_string());
                     made.push_str(&word);
@@ -112,7 +119,9 @@ fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize
 /// chance.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 fn word(tree: &Tree) -> Option<String> {

@@ -30,7 +30,8 @@ impl Keys {
                 keys.best.extend(names.iter().map(|name| name.to_string()));
             }
             for binding in bindings {
-                keys.best.extend(names.iter().map(|name| binding.theirs(name)));
+                keys.best
+                    .extend(names.iter().map(|name| binding.theirs(name)));
             }
             keys.also.extend(names.into_iter().map(str::to_string));
         }
@@ -38,22 +39,35 @@ impl Keys {
             let row = binding.row;
             let pairs = row.keys.iter().chain(row.also).map(|(theirs, _)| *theirs);
             let others = row.stand_ins.iter().map(|one| one.theirs);
-            let gathered = row.gather.iter().flat_map(|gather| gather.keys.iter().copied());
+            let gathered = row
+                .gather
+                .iter()
+                .flat_map(|gather| gather.keys.iter().copied());
             let when = row.when.iter().map(|(key, _)| *key);
-            let all =
-                pairs.chain(others).chain(gathered).chain(when).chain(row.as_text.iter().copied());
+            let all = pairs
+                .chain(others)
+                .chain(gathered)
+                .chain(when)
+                .chain(row.as_text.iter().copied());
             keys.also.extend(all.map(str::to_string));
             keys.also.insert(binding.dialect.names_event_by.to_string());
         }
-        keys.also.extend([native::NAMES_EVENT_BY, "action", "raw"].map(str::to_string));
+        keys.also
+            .extend([native::NAMES_EVENT_BY, "action", "raw"].map(str::to_string));
         keys
     }
 
     /// The keys of `context` that nearly match a missing key of the event, each with that key.
     pub fn slips(&self, context: &Map<String, Value>) -> Vec<(String, String)> {
         let is_read = |key: &&str| self.also.contains(*key) && !self.best.contains(*key);
-        let found = context.keys().map(String::as_str).filter(|key| !is_read(key));
+        let found = context
+            .keys()
+            .map(String::as_str)
+            .filter(|key| !is_read(key));
         let slips = near_misses(found, self.best.iter().map(String::as_str));
-        slips.into_iter().map(|(key, meant)| (key.to_string(), meant.to_string())).collect()
+        slips
+            .into_iter()
+            .map(|(key, meant)| (key.to_string(), meant.to_string()))
+            .collect()
     }
 }

@@ -53,7 +53,11 @@ pub const DIFFERENCES: &[KnownDifference] = &[
         "`/proc/self/environ` shows the variables of the kept interpreter",
     ),
     known(
-        &["stack_depth", "outermost_frame", "recursion that is not caught"],
+        &[
+            "stack_depth",
+            "outermost_frame",
+            "recursion that is not caught",
+        ],
         "Frames of hookrun are below the script's own",
     ),
     known(
@@ -69,9 +73,15 @@ pub const DIFFERENCES: &[KnownDifference] = &[
         ],
         "An object that a script has put into a module of the standard library is not destroyed at the end",
     ),
-    known(&["finalizing"], "`sys.is_finalizing()` is false while the last objects are destroyed"),
     known(
-        &["exit with a huge number", "exit with an object whose text fails"],
+        &["finalizing"],
+        "`sys.is_finalizing()` is false while the last objects are destroyed",
+    ),
+    known(
+        &[
+            "exit with a huge number",
+            "exit with an object whose text fails",
+        ],
         "What CPython 3.12 and 3.13 say of an exit status that is too large, or of a text that cannot be made, is shorter",
     ),
 ];
@@ -81,13 +91,18 @@ const LEFT_OUT: &[&str] = &["afterMs", "bytes", "notes", "reminders", "start", "
 
 /// The scripts that end in many ways: a name, and the text.
 pub fn endings() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let parts = ENDINGS.strip_prefix("#### ").unwrap_or(ENDINGS).split("\n#### ");
+    let parts = ENDINGS
+        .strip_prefix("#### ")
+        .unwrap_or(ENDINGS)
+        .split("\n#### ");
     parts.map(|part| part.split_once('\n').unwrap_or((part, "")))
 }
 
 /// Whether the page says that this probe or ending differs.
 pub fn is_known(probe: &str) -> bool {
-    DIFFERENCES.iter().any(|known| known.probes.contains(&probe))
+    DIFFERENCES
+        .iter()
+        .any(|known| known.probes.contains(&probe))
 }
 
 /// What can be seen of a case that was played: every value of its report, under its place in it.
@@ -120,7 +135,8 @@ impl SeenCase {
         for (number, report) in steps.iter().enumerate() {
             seen.add(&format!("steps.{number}"), report);
         }
-        left.iter().for_each(|(path, text)| seen.note(&format!("files {path}"), text));
+        left.iter()
+            .for_each(|(path, text)| seen.note(&format!("files {path}"), text));
         seen
     }
 
@@ -154,13 +170,18 @@ impl SeenCase {
 
     /// How many probes a script printed.
     pub fn probes(&self) -> usize {
-        self.0.keys().filter(|place| place.contains(".stdout.text.")).count()
+        self.0
+            .keys()
+            .filter(|place| place.contains(".stdout.text."))
+            .count()
     }
 
     /// What is not the same, with this one as the cold one.
     pub fn differences(&self, warm: &SeenCase) -> Vec<Difference> {
-        let places =
-            self.0.keys().chain(warm.0.keys().filter(|place| !self.0.contains_key(*place)));
+        let places = self
+            .0
+            .keys()
+            .chain(warm.0.keys().filter(|place| !self.0.contains_key(*place)));
         let differing = places.filter(|place| self.0.get(*place) != warm.0.get(*place));
         let difference = |place: &String| Difference {
             place: place.clone(),
@@ -194,8 +215,10 @@ fn without_numbers(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     let marks = ["0x", "refcount : ", "Thread-", "pid="];
-    while let Some((at, mark)) =
-        marks.iter().filter_map(|mark| Some((rest.find(mark)?, *mark))).min()
+    while let Some((at, mark)) = marks
+        .iter()
+        .filter_map(|mark| Some((rest.find(mark)?, *mark)))
+        .min()
     {
         let end = at + mark.len();
         out.push_str(&rest[..end]);

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 fn derive(tool: &str, input: &Value) -> Action {
     let context = json!({ "toolName": tool, "toolInput": input }).to_string();
-    Action::derive(&Context::parse(context).unwrap()).unwrap().unwrap()
+    Action::derive(&Context::parse(context).unwrap())
+        .unwrap()
+        .unwrap()
 }
 
 fn of_text(context: &str) -> Result<Option<Action>, ContextError> {
@@ -23,19 +25,38 @@ fn no_shell_command_is_invisible() {
         ("Bash", json!("rm x"), "rm x"),
         ("Shell", json!({"command": "rm x"}), "rm x"),
         ("run_shell_command", json!({"line": "rm x"}), "rm x"),
-        ("exec_command", json!({"command": "", "cmd": "rm x"}), "rm x"),
+        (
+            "exec_command",
+            json!({"command": "", "cmd": "rm x"}),
+            "rm x",
+        ),
         ("bash", json!({"command": "ls", "cmd": "rm x"}), "ls\nrm x"),
         ("shell", json!({"command": ["bash", "-lc", "rm x"]}), "rm x"),
         ("shell", json!({ "command": words }), "rm -rf 'a b'"),
-        ("shell", json!({"command": [], "x": words}), "\nrm -rf 'a b'"),
-        ("write_bash", json!({"sessionId": "1", "input": "rm x{enter}"}), "rm x{enter}"),
+        (
+            "shell",
+            json!({"command": [], "x": words}),
+            "\nrm -rf 'a b'",
+        ),
+        (
+            "write_bash",
+            json!({"sessionId": "1", "input": "rm x{enter}"}),
+            "rm x{enter}",
+        ),
     ] {
         let action = derive(tool, &input);
         let command = Some(command.to_string());
-        assert_eq!((action.kind, action.command), (ActionKind::Shell, command), "{input}");
+        assert_eq!(
+            (action.kind, action.command),
+            (ActionKind::Shell, command),
+            "{input}"
+        );
     }
     let half = r#"{"toolName":"bash","toolInput":{"\ud800":1,"command":"rm\u0020x"}}"#;
-    assert_eq!(of_text(half).unwrap().unwrap().command.as_deref(), Some("rm x"));
+    assert_eq!(
+        of_text(half).unwrap().unwrap().command.as_deref(),
+        Some("rm x")
+    );
     let twice = r#"{"toolName":"bash","toolInput":{"command":"rm x","command":"ls"}}"#;
     let error = of_text(twice).unwrap_err();
     assert_eq!(error, ContextError::Duplicate("toolInput.command".into()));
@@ -51,29 +72,69 @@ fn a_path_is_seen_under_every_key_at_every_depth() {
         r#"{"files":[{"n":1,"KEY":VALUE}]}"#,
         r#"{"a\"b":"\\","\udc00":1,"list":[[{"KEY":[VALUE]}]],"content":"x"}"#,
     ];
-    let values =
-        [r#"".env""#, r#""\u002eenv""#, r#""file:///.env""#, r#""file://localhost/%2Eenv""#];
-    for key in ["path", "file_path", "filePath", "AbsolutePath", "notebook-path", "uri", "to"] {
-        for (shape, value) in shapes.iter().flat_map(|one| values.map(|value| (one, value))) {
+    let values = [
+        r#"".env""#,
+        r#""\u002eenv""#,
+        r#""file:///.env""#,
+        r#""file://localhost/%2Eenv""#,
+    ];
+    for key in [
+        "path",
+        "file_path",
+        "filePath",
+        "AbsolutePath",
+        "notebook-path",
+        "uri",
+        "to",
+    ] {
+        for (shape, value) in shapes
+            .iter()
+            .flat_map(|one| values.map(|value| (one, value)))
+        {
             for tool in ["Write", "edit", "mcp__fs__copy", "frobnicate"] {
                 let input = shape.replace("KEY", key).replace("VALUE", value);
                 let context = format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#);
                 let paths = of_text(&context).unwrap().unwrap().paths;
-                let is_found = paths.iter().any(|path| path.trim_start_matches('/') == ".env");
+                let is_found = paths
+                    .iter()
+                    .any(|path| path.trim_start_matches('/') == ".env");
                 assert!(is_found, "{tool} {input}: {paths:?}");
             }
         }
     }
     for (tool, input, kind) in [
-        ("multiedit", json!({"edits": [{"filePath": ".env"}]}), ActionKind::Edit),
-        ("EditNotebook", json!({"target_notebook": ".env"}), ActionKind::Edit),
-        ("Glob", json!({"target_directory": ".env"}), ActionKind::Search),
-        ("read_many_files", json!({"include": [".env"]}), ActionKind::Read),
+        (
+            "multiedit",
+            json!({"edits": [{"filePath": ".env"}]}),
+            ActionKind::Edit,
+        ),
+        (
+            "EditNotebook",
+            json!({"target_notebook": ".env"}),
+            ActionKind::Edit,
+        ),
+        (
+            "Glob",
+            json!({"target_directory": ".env"}),
+            ActionKind::Search,
+        ),
+        (
+            "read_many_files",
+            json!({"include": [".env"]}),
+            ActionKind::Read,
+        ),
     ] {
         let action = derive(tool, &input);
-        assert_eq!((action.kind, action.paths), (kind, vec![".env".into()]), "{tool}: {input}");
+        assert_eq!(
+            (action.kind, action.paths),
+            (kind, vec![".env".into()]),
+            "{tool}: {input}"
+        );
     }
-    assert_eq!(derive("grep", &json!({"path": "a", "include": "*.ts"})).paths, ["a"]);
+    assert_eq!(
+        derive("grep", &json!({"path": "a", "include": "*.ts"})).paths,
+        ["a"]
+    );
 }
 
 #[test]
@@ -87,10 +148,16 @@ fn the_paths_of_every_patch_are_seen_in_every_input() {
             format!("cd sub && git apply << EOF\n{patch}\nEOF\nls"),
             format!("apply_patch \"\n{patch}\""),
         ] {
-            for input in [json!({ "command": command }), json!({"cmd": ["sh", "-c", command]})] {
+            for input in [
+                json!({ "command": command }),
+                json!({"cmd": ["sh", "-c", command]}),
+            ] {
                 let action = derive("Bash", &input);
                 assert_eq!(action.command.as_deref(), Some(command.as_str()));
-                assert!(action.paths.contains(&".env".to_string()), "{command}: {action:?}");
+                assert!(
+                    action.paths.contains(&".env".to_string()),
+                    "{command}: {action:?}"
+                );
             }
         }
         for (tool, key) in [
@@ -101,14 +168,26 @@ fn the_paths_of_every_patch_are_seen_in_every_input() {
         ] {
             let action = derive(tool, &json!({ key: patch }));
             assert!(action.paths.contains(&".env".to_string()), "{tool} {patch}");
-            assert!(action.kind != ActionKind::Edit || action.command.is_none(), "{tool}");
+            assert!(
+                action.kind != ActionKind::Edit || action.command.is_none(),
+                "{tool}"
+            );
         }
     }
     assert_eq!(derive("ApplyPatch", &json!(codex)).paths, ["a", ".env"]);
     let escaped = json!({"command": "printf '*** Add File: .env\\n+x' | apply_patch"});
     assert_eq!(derive("Bash", &escaped).paths, [".env"]);
-    for command in ["cat <<x\n+*** Add File: .env\nx", "ls --- a\n+++", "git diff"] {
-        assert!(derive("Bash", &json!({ "command": command })).paths.is_empty(), "{command}");
+    for command in [
+        "cat <<x\n+*** Add File: .env\nx",
+        "ls --- a\n+++",
+        "git diff",
+    ] {
+        assert!(
+            derive("Bash", &json!({ "command": command }))
+                .paths
+                .is_empty(),
+            "{command}"
+        );
     }
 }
 
@@ -124,7 +203,10 @@ fn a_batch_is_what_the_gravest_of_its_calls_is() {
     assert_eq!(action.kind, ActionKind::Shell);
     assert_eq!(action.command.as_deref(), Some("rm x\nls"));
     assert_eq!(action.paths, ["a", "x", ".env"]);
-    assert_eq!(batch(json!([{"tool": "read"}, {"tool": "write"}])).kind, ActionKind::Write);
+    assert_eq!(
+        batch(json!([{"tool": "read"}, {"tool": "write"}])).kind,
+        ActionKind::Write
+    );
     let twice = r#"{"toolName":"batch","toolInput":{"tool_calls":[
         {"tool":"bash","parameters":{"command":"ls","command":"rm x"}}]}}"#;
     assert!(of_text(twice).is_err());
@@ -132,8 +214,16 @@ fn a_batch_is_what_the_gravest_of_its_calls_is() {
 
 #[test]
 fn a_text_without_a_key_is_no_path_of_a_shell() {
-    for input in [json!(".env"), json!({"where": ".env"}), json!({"a": [{"b": "src/x.rs"}, 7]})] {
-        assert_eq!(derive("Bash", &input).paths, Vec::<String>::new(), "{input}");
+    for input in [
+        json!(".env"),
+        json!({"where": ".env"}),
+        json!({"a": [{"b": "src/x.rs"}, 7]}),
+    ] {
+        assert_eq!(
+            derive("Bash", &input).paths,
+            Vec::<String>::new(),
+            "{input}"
+        );
     }
 }
 
@@ -142,7 +232,10 @@ fn no_name_is_in_two_rows() {
     let mut seen = HashSet::new();
     for class in TOOLS {
         for name in class.names.iter().chain([&class.word]) {
-            assert!(seen.insert(name.to_ascii_lowercase()), "{name} appears twice");
+            assert!(
+                seen.insert(name.to_ascii_lowercase()),
+                "{name} appears twice"
+            );
         }
     }
 }
@@ -150,7 +243,9 @@ fn no_name_is_in_two_rows() {
 #[test]
 fn what_changes_paths_writes_them() {
     let of = |json: &str| Action::of_changes(&Context::parse(json).unwrap());
-    let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#).unwrap().unwrap();
+    let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#)
+        .unwrap()
+        .unwrap();
     let paths = vec![".env".into(), "a".into()];
     assert_eq!((action.kind, action.paths), (ActionKind::Write, paths));
     assert_eq!(of("{}").unwrap(), None);
@@ -160,7 +255,12 @@ fn what_changes_paths_writes_them() {
 #[test]
 fn a_given_action_must_have_its_shape() {
     assert!(Action::read(r#"{"kind":"shell","command":"ls","paths":["a"]}"#).is_ok());
-    for wrong in ["7", "{}", r#"{"kind":"shall"}"#, r#"{"kind":"read","paths":"a"}"#] {
+    for wrong in [
+        "7",
+        "{}",
+        r#"{"kind":"shall"}"#,
+        r#"{"kind":"read","paths":"a"}"#,
+    ] {
         assert!(Action::read(wrong).is_err(), "{wrong}");
     }
 }
@@ -182,22 +282,46 @@ fn what_a_program_writes_or_removes_is_a_path() {
         ("rsync -a --exclude x src/ out", &["out"]),
         ("rsync -a .env host:/srv; scp host:/a/.env .", &["./.env"]),
         ("echo x | sudo tee -a /etc/hosts -", &["/etc/hosts"]),
-        ("touch -t 2001 a; truncate -s 0 b; mkdir -m 700 -p c", &["a", "b", "c"]),
+        (
+            "touch -t 2001 a; truncate -s 0 b; mkdir -m 700 -p c",
+            &["a", "b", "c"],
+        ),
         (
             "chmod 600 a; chmod -x b; chmod --ref r c; chmod -777 e; chown -R u:g d",
             &["a", "b", "c", "e", "d"],
         ),
         ("dd if=/dev/zero of=/dev/sda bs=1M", &["/dev/sda"]),
-        ("sed s/a/b/ x; sed -n -i.bak s/a/b/ y; sed -i -e s/a/b/ z", &["y", "z"]),
+        (
+            "sed s/a/b/ x; sed -n -i.bak s/a/b/ y; sed -i -e s/a/b/ z",
+            &["y", "z"],
+        ),
         ("perl -pi -e s/a/b/ x; perl -MList::Util -e 1 y", &["x"]),
         ("patch -p1 a < b; sort -o c d", &["b", "a", "c"]),
-        ("git rm -r a; git checkout main -- b; git checkout c", &["a", "b"]),
+        (
+            "git rm -r a; git checkout main -- b; git checkout c",
+            &["a", "b"],
+        ),
         ("git -C d rm a", &["a", "d/a"]),
-        ("git restore -s HEAD a; git clean -fd b; git mv c d", &["a", "b", "c", "d"]),
-        ("curl -so a https://x.y/b; curl -O https://x.y/c?d; curl https://x.y/e", &["a", "./c"]),
-        ("wget -q https://x.y/a -P b; wget -O- https://x.y/c; wget -Od x", &["b/a", "d"]),
-        ("ls > a 2>&1 2>> b &> c >| d <> e < f", &["a", "b", "c", "d", "e", "f"]),
-        ("ls > /dev/null 2>/dev/stderr > /dev/tty > /dev/fd/3 >&2 2>&-", &[]),
+        (
+            "git restore -s HEAD a; git clean -fd b; git mv c d",
+            &["a", "b", "c", "d"],
+        ),
+        (
+            "curl -so a https://x.y/b; curl -O https://x.y/c?d; curl https://x.y/e",
+            &["a", "./c"],
+        ),
+        (
+            "wget -q https://x.y/a -P b; wget -O- https://x.y/c; wget -Od x",
+            &["b/a", "d"],
+        ),
+        (
+            "ls > a 2>&1 2>> b &> c >| d <> e < f",
+            &["a", "b", "c", "d", "e", "f"],
+        ),
+        (
+            "ls > /dev/null 2>/dev/stderr > /dev/tty > /dev/fd/3 >&2 2>&-",
+            &[],
+        ),
         ("(ls; { rm a; } > b) > c", &["a", "b", "c"]),
     ] {
         let action = derive("Bash", &json!({ "command": command }));

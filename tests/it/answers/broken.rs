@@ -55,7 +55,9 @@ impl Refusal {
             RefusesBy::Question => &[],
         };
         // Mostly the word.
-        others.get(self.denial % 8).map_or(word, |other| (*other).to_string())
+        others
+            .get(self.denial % 8)
+            .map_or(word, |other| (*other).to_string())
     }
 
     /// An object of this key and value, with a reason that is written as `reason`.
@@ -71,7 +73,13 @@ impl Refusal {
 type Writing = fn(&Refusal, usize) -> String;
 
 const WRITINGS: &[Writing] = &[
-    |refusal, _| refusal.object(&quoted(refusal.key()), &refusal.value(), &json(&refusal.reason)),
+    |refusal, _| {
+        refusal.object(
+            &quoted(refusal.key()),
+            &refusal.value(),
+            &json(&refusal.reason),
+        )
+    },
     // The reason is pasted into it.
     |refusal, _| {
         let reason = format!("\"{}\"", refusal.reason);
@@ -83,14 +91,20 @@ const WRITINGS: &[Writing] = &[
     },
     // A comma too many.
     |refusal, _| {
-        let object =
-            refusal.object(&quoted(refusal.key()), &refusal.value(), &json(&refusal.reason));
+        let object = refusal.object(
+            &quoted(refusal.key()),
+            &refusal.value(),
+            &json(&refusal.reason),
+        );
         format!("{},}}", &object[..object.len() - 1])
     },
     // Cut off somewhere behind the colon.
     |refusal, at| {
         let reason = json(&refusal.reason);
-        let object = Refusal { reason_first: false, ..refusal.clone() };
+        let object = Refusal {
+            reason_first: false,
+            ..refusal.clone()
+        };
         // A list that is cut off and closed by what follows is an empty one.
         let object = object.object(&quoted(refusal.key()), &refusal.word(), &reason);
         let from = object.find(':').unwrap() + 1;
@@ -111,22 +125,39 @@ const WRITINGS: &[Writing] = &[
     },
     // What JavaScript's console and Ruby's `p` print.
     |refusal, _| {
-        format!("{{ {}: {}, reason: 'no' }}", refusal.key(), refusal.value().replace('"', "'"))
+        format!(
+            "{{ {}: {}, reason: 'no' }}",
+            refusal.key(),
+            refusal.value().replace('"', "'")
+        )
     },
-    |refusal, _| format!("{{\"{}\"=>{}, \"reason\"=>\"no\"}}", refusal.key(), refusal.value()),
+    |refusal, _| {
+        format!(
+            "{{\"{}\"=>{}, \"reason\"=>\"no\"}}",
+            refusal.key(),
+            refusal.value()
+        )
+    },
     // Spelled otherwise.
     |refusal, _| {
         let key = quoted(&refusal.key().to_uppercase());
         refusal.object(&key, &refusal.value(), &json(&refusal.reason))
     },
     |refusal, _| {
-        let value = refusal.value().replace("false", "\"false\"").replace("true", "\"true\"");
+        let value = refusal
+            .value()
+            .replace("false", "\"false\"")
+            .replace("true", "\"true\"");
         refusal.object(&quoted(refusal.key()), &value, &json(&refusal.reason))
     },
     // What editors, web pages and programs make of quotes and signs.
     |refusal, _| plain(refusal).replace('"', "\u{201c}"),
     |refusal, _| plain(refusal).replace('"', "&quot;"),
-    |refusal, _| plain(refusal).replace('"', "\\u0022").replace(':', "\\u003a"),
+    |refusal, _| {
+        plain(refusal)
+            .replace('"', "\\u0022")
+            .replace(':', "\\u003a")
+    },
     // With comments.
     |refusal, _| plain(refusal).replacen(':', " /* why */ :", 1),
     |refusal, _| plain(refusal).replacen('{', "{\n  // why\n  ", 1),
@@ -229,7 +260,10 @@ const NOISE: &[(&str, &str)] = &[
     ("working\r", "\rdone"),
     ("\u{1b}[1m", "\u{1b}[0m"),
     ("log\n\u{1b}[32m", "\u{1b}[0m\n"),
-    ("{\"level\":\"info\",\"msg\":\"{x\"}\n", "\n{\"level\":\"info\"}"),
+    (
+        "{\"level\":\"info\",\"msg\":\"{x\"}\n",
+        "\n{\"level\":\"info\"}",
+    ),
     ("{\"continue\":true}\n", ""),
     ("", "\n{\"continue\":true}"),
     ("{ oops\n", ""),
@@ -239,7 +273,9 @@ const NOISE: &[(&str, &str)] = &[
 
 /// Whether a dialect's table gives the key a meaning of its own, as is its right.
 fn owns(speaker: Speaker, key: &str) -> bool {
-    let Some(binding) = speaker.binding else { return false };
+    let Some(binding) = speaker.binding else {
+        return false;
+    };
     match binding.row.results {
         Results::Keys(keys) => keys
             .iter()
@@ -257,16 +293,36 @@ fn as_line(refusal: &Refusal, [form, value, noise]: [usize; 3]) -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how many answers are made is told by it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how many answers are made is told by it"
+)]
 fn no_refusal_in_any_words_however_broken_allows() {
-    let cases = std::env::var("HOOKRUN_CASES").ok().and_then(|text| text.parse().ok());
+    let cases = std::env::var("HOOKRUN_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let cases = cases.unwrap_or(CASES);
     let speakers = speakers();
     let refusal = (0..1000usize, 0..1000usize, ".{0,12}", any::<bool>()).prop_map(
-        |(word, denial, reason, reason_first)| Refusal { word, denial, reason, reason_first },
+        |(word, denial, reason, reason_first)| Refusal {
+            word,
+            denial,
+            reason,
+            reason_first,
+        },
     );
-    let place = (0..1000usize, 0..1000usize, 0..1000usize, 0..1000usize, 0..1000usize);
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let place = (
+        0..1000usize,
+        0..1000usize,
+        0..1000usize,
+        0..1000usize,
+        0..1000usize,
+    );
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
     let outcome = TestRunner::new(config).run(&(refusal, place), |(refusal, place)| {
         let (writing, at, wrapping, noise, speaker) = place;
         let speaker = speakers[speaker % speakers.len()];

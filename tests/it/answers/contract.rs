@@ -8,7 +8,11 @@ use hookrun::internals::outcome::{ContractRule, Decision, FindingLevel, Verdict}
 use hookrun::internals::run::{CapturedStream, Ending, Exit};
 
 fn captured(bytes: &[u8]) -> CapturedStream {
-    CapturedStream { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
+    CapturedStream {
+        head: bytes.to_vec(),
+        tail: Vec::new(),
+        total_bytes: bytes.len() as u64,
+    }
 }
 
 fn judged(
@@ -18,26 +22,40 @@ fn judged(
     stdout: &CapturedStream,
 ) -> (Ending, Vec<String>) {
     let handler = Handler::File("hooks.d/tool.pre/a.py".into());
-    let hook = Hook { rewrite, ..Hook::new("a.py", "tool.pre", handler) };
+    let hook = Hook {
+        rewrite,
+        ..Hook::new("a.py", "tool.pre", handler)
+    };
     let spec = catalog::find(event).unwrap();
-    let permit = Permit { spec, hook: &hook, given: None, about: None };
+    let permit = Permit {
+        spec,
+        hook: &hook,
+        given: None,
+        about: None,
+    };
     judge(Exit::Status(status), stdout, &captured(b""), permit)
 }
 
 fn verdict(stdout: &[u8]) -> Verdict {
     let (ending, _) = judged("tool.pre", true, 0, &captured(stdout));
-    let Ending::Answered(verdict) = ending else { panic!("{ending:?}") };
+    let Ending::Answered(verdict) = ending else {
+        panic!("{ending:?}")
+    };
     verdict
 }
 
 fn problem(stdout: &str) -> String {
     let (ending, _) = judged("tool.pre", true, 0, &captured(stdout.as_bytes()));
-    let Ending::Malformed { problem } = ending else { panic!("{stdout}: {ending:?}") };
+    let Ending::Malformed { problem } = ending else {
+        panic!("{stdout}: {ending:?}")
+    };
     problem
 }
 
 fn block(reason: &str) -> Decision {
-    Decision::Block { reason: reason.to_string() }
+    Decision::Block {
+        reason: reason.to_string(),
+    }
 }
 
 #[test]
@@ -60,19 +78,33 @@ fn every_part_of_an_answer_is_read() {
         b"\xef\xbb\xbf{\"continue\":true,\r\n\"output\":\"o\",\"additionalContext\":\"c\",\"update\":{\"toolInput\":{}}}",
     );
     let texts = (full.output.as_deref(), full.additional_context.as_deref());
-    assert_eq!((full.decision, texts), (Decision::Allow, (Some("o"), Some("c"))));
+    assert_eq!(
+        (full.decision, texts),
+        (Decision::Allow, (Some("o"), Some("c")))
+    );
     assert_eq!(full.update.len(), 1);
     let coloured = "\u{1b}[1mhi\u{1b}[0m";
-    assert_eq!(verdict(coloured.as_bytes()).output.as_deref(), Some(coloured));
+    assert_eq!(
+        verdict(coloured.as_bytes()).output.as_deref(),
+        Some(coloured)
+    );
 }
 
 #[test]
 fn nothing_around_a_block_hides_it() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    for more in [r#""x":1e999"#, r#""x":"\ud83d""#, r#""\ud83d":1"#, &format!("\"x\":{deep}")] {
+    for more in [
+        r#""x":1e999"#,
+        r#""x":"\ud83d""#,
+        r#""\ud83d":1"#,
+        &format!("\"x\":{deep}"),
+    ] {
         let blocks = format!("{{{more},\"continue\":false,\"reason\":\"no\"}}");
         assert_eq!(verdict(blocks.as_bytes()).decision, block("no"), "{more}");
-        assert_eq!(verdict(format!("hi\n{blocks}\nbye").as_bytes()).decision, block("no"));
+        assert_eq!(
+            verdict(format!("hi\n{blocks}\nbye").as_bytes()).decision,
+            block("no")
+        );
     }
     for (before, after) in [
         ("\u{1b}[", ""),
@@ -84,11 +116,18 @@ fn nothing_around_a_block_hides_it() {
         ("say ", " to block"),
     ] {
         let stdout = format!("{before}{{\"continue\":false,\"reason\":\"no\"}}{after}");
-        assert_eq!(verdict(stdout.as_bytes()).decision, block("no"), "{stdout:?}");
+        assert_eq!(
+            verdict(stdout.as_bytes()).decision,
+            block("no"),
+            "{stdout:?}"
+        );
     }
     // A reason that was cut in the middle of a character.
     let cut = r#"{"continue":false,"reason":"no \ud83d"}"#;
-    assert_eq!(verdict(cut.as_bytes()).decision, block("no \u{fffd}\u{fffd}\u{fffd}"));
+    assert_eq!(
+        verdict(cut.as_bytes()).decision,
+        block("no \u{fffd}\u{fffd}\u{fffd}")
+    );
 }
 
 #[test]
@@ -100,7 +139,11 @@ fn no_stdout_undoes_a_non_zero_exit() {
         ("{}", "hook `a.py` exited with status 1 and gave no reason"),
     ] {
         let (ending, _) = judged("tool.pre", true, 1, &captured(stdout.as_bytes()));
-        assert_eq!(ending.verdict().unwrap().decision, block(reason), "{stdout}");
+        assert_eq!(
+            ending.verdict().unwrap().decision,
+            block(reason),
+            "{stdout}"
+        );
     }
 }
 
@@ -141,19 +184,28 @@ fn an_unknown_key_is_a_note_where_nothing_can_be_blocked() {
 
 #[test]
 fn text_is_for_the_model_where_the_event_says_so() {
-    for (event, is_context) in
-        [("prompt.submit", true), ("session.start", true), ("tool.pre", false)]
-    {
+    for (event, is_context) in [
+        ("prompt.submit", true),
+        ("session.start", true),
+        ("tool.pre", false),
+    ] {
         let (ending, _) = judged(event, false, 0, &captured(b"hi"));
         let said = ending.verdict().unwrap();
-        let text = if is_context { &said.additional_context } else { &said.output };
+        let text = if is_context {
+            &said.additional_context
+        } else {
+            &said.output
+        };
         assert_eq!(text.as_deref(), Some("hi"), "{event}");
     }
 }
 
 #[test]
 fn a_prefix_of_a_long_answer_is_never_parsed() {
-    let stdout = CapturedStream { total_bytes: 2_000_000, ..captured(br#"{"output":"x"}"#) };
+    let stdout = CapturedStream {
+        total_bytes: 2_000_000,
+        ..captured(br#"{"output":"x"}"#)
+    };
     let (ending, _) = judged("tool.pre", false, 0, &stdout);
     assert!(matches!(ending, Ending::Malformed { .. }));
     let (ending, _) = judged("tool.pre", false, 1, &stdout);
@@ -199,12 +251,21 @@ fn a_finding_is_a_place_and_a_message() {
     let whole = r#"{"path":"a.tf","line":3,"level":"warning","message":"open"}"#;
     let (ending, notes) = finding(whole);
     let found = &ending.verdict().unwrap().findings;
-    assert_eq!((serde_json::to_string(&found[0]).unwrap().as_str(), found.len()), (whole, 1));
+    assert_eq!(
+        (
+            serde_json::to_string(&found[0]).unwrap().as_str(),
+            found.len()
+        ),
+        (whole, 1)
+    );
     assert!(notes.is_empty(), "{notes:?}");
     let (ending, notes) = finding(r#"{"path":"a","message":"b","line":null,"x":1}"#);
     let found = &ending.verdict().unwrap().findings[0];
     assert_eq!((found.line, found.level), (None, FindingLevel::Error));
-    assert_eq!(notes, ["the key `findings.*.x` is not known and was ignored"]);
+    assert_eq!(
+        notes,
+        ["the key `findings.*.x` is not known and was ignored"]
+    );
     assert!(is_about(&notes[0]));
 }
 
@@ -213,12 +274,30 @@ fn a_finding_that_cannot_be_read_is_named_by_its_place() {
     for (one, cause) in [
         (r#""a.rs:3: bad""#, "`findings.0` must be a JSON object"),
         (r#"{"path":"a"}"#, "`findings.0.message` must be a text"),
-        (r#"{"path":" ","message":"m"}"#, "`findings.0.path` must be a text"),
-        (r#"{"path":"a","message":"m","line":0}"#, "`findings.0.line` must be"),
-        (r#"{"path":"a","message":"m","line":"3"}"#, "`findings.0.line` must be"),
-        (r#"{"path":"a","message":"m","level":"bad"}"#, "`error`, `warning`, `notice`"),
-        (r#"{"path":"a","message":"m","lien":3}"#, "did you mean `line`?"),
-        (r#"{"path":"a","line":1,"line":1}"#, "the key `findings.0.line` appears twice"),
+        (
+            r#"{"path":" ","message":"m"}"#,
+            "`findings.0.path` must be a text",
+        ),
+        (
+            r#"{"path":"a","message":"m","line":0}"#,
+            "`findings.0.line` must be",
+        ),
+        (
+            r#"{"path":"a","message":"m","line":"3"}"#,
+            "`findings.0.line` must be",
+        ),
+        (
+            r#"{"path":"a","message":"m","level":"bad"}"#,
+            "`error`, `warning`, `notice`",
+        ),
+        (
+            r#"{"path":"a","message":"m","lien":3}"#,
+            "did you mean `line`?",
+        ),
+        (
+            r#"{"path":"a","line":1,"line":1}"#,
+            "the key `findings.0.line` appears twice",
+        ),
     ] {
         let said = problem(&format!("{{\"findings\":[{one}]}}"));
         assert!(said.contains(cause) && is_about(&said), "{one}: {said}");

@@ -18,13 +18,24 @@ use crate::sandbox::Sandbox;
 fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let spec = catalog::find("tool.pre").unwrap();
     let hook = Hook::new("guard", "tool.pre", handler);
-    let permit = Permit { spec, hook: &hook, given: None, about: None };
+    let permit = Permit {
+        spec,
+        hook: &hook,
+        given: None,
+        about: None,
+    };
     let stderr = CapturedStream {
         head: stderr.as_bytes().to_vec(),
         tail: Vec::new(),
         total_bytes: stderr.len() as u64,
     };
-    judge(Exit::Status(status), &CapturedStream::default(), &stderr, permit).0
+    judge(
+        Exit::Status(status),
+        &CapturedStream::default(),
+        &stderr,
+        permit,
+    )
+    .0
 }
 
 fn file(name: &str) -> Handler {
@@ -50,7 +61,12 @@ const RUBY: &str = "/p/hooks.d/tool.pre/a.rb:2:in 'check': undefined method 'x' 
 #[test]
 fn the_last_words_of_every_interpreter_tell_a_crash() {
     for (name, status, stderr, words) in [
-        ("a.py", 1, PYTHON, "ModuleNotFoundError: No module named 'jsn' (a.py:2)"),
+        (
+            "a.py",
+            1,
+            PYTHON,
+            "ModuleNotFoundError: No module named 'jsn' (a.py:2)",
+        ),
         (
             "a.py",
             1,
@@ -74,8 +90,18 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             "SyntaxError: '(' was never closed (a.py:3)",
         ),
         ("a.js", 1, NODE, "TypeError: x is no list (a.js:3)"),
-        ("a.js", 1, NODE_MODULE, "Error: Cannot find module './jsn' (a.js:1)"),
-        ("a.rb", 1, RUBY, "NoMethodError: undefined method 'x' for nil (a.rb:5)"),
+        (
+            "a.js",
+            1,
+            NODE_MODULE,
+            "Error: Cannot find module './jsn' (a.js:1)",
+        ),
+        (
+            "a.rb",
+            1,
+            RUBY,
+            "NoMethodError: undefined method 'x' for nil (a.rb:5)",
+        ),
         (
             "a.rb",
             1,
@@ -109,7 +135,12 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             "a.rb:3: syntax error, unexpected end-of-input",
             "syntax error, unexpected end-of-input (a.rb:3)",
         ),
-        ("a.pl", 255, "no policy at /p/hooks.d/tool.pre/a.pl line 4.", "no policy (a.pl:4)"),
+        (
+            "a.pl",
+            255,
+            "no policy at /p/hooks.d/tool.pre/a.pl line 4.",
+            "no policy (a.pl:4)",
+        ),
         (
             "a.pl",
             2,
@@ -129,9 +160,24 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             "/p/hooks.d/tool.pre/a.sh: line 3: jqq: command not found",
             "jqq: command not found (a.sh:3)",
         ),
-        ("a.sh", 1, "a.sh: 2: jqq: not found", "jqq: not found (a.sh:2)"),
-        ("a.sh", 1, "a.sh:4: command not found: jqq", "command not found: jqq (a.sh:4)"),
-        ("a.sh", 1, "a.sh[4]: jqq: not found", "jqq: not found (a.sh:4)"),
+        (
+            "a.sh",
+            1,
+            "a.sh: 2: jqq: not found",
+            "jqq: not found (a.sh:2)",
+        ),
+        (
+            "a.sh",
+            1,
+            "a.sh:4: command not found: jqq",
+            "command not found: jqq (a.sh:4)",
+        ),
+        (
+            "a.sh",
+            1,
+            "a.sh[4]: jqq: not found",
+            "jqq: not found (a.sh:4)",
+        ),
         (
             "a.sh",
             2,
@@ -144,7 +190,12 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             "a.sh: 3: Syntax error: \"fi\" unexpected",
             "Syntax error: \"fi\" unexpected (a.sh:3)",
         ),
-        ("a.sh", 1, "a.sh: line 2: POLICY: unbound variable", "POLICY: unbound variable (a.sh:2)"),
+        (
+            "a.sh",
+            1,
+            "a.sh: line 2: POLICY: unbound variable",
+            "POLICY: unbound variable (a.sh:2)",
+        ),
         (
             "a.sh",
             127,
@@ -155,7 +206,13 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
         ("a.sh", 126, "", "found but not executable (status 126)"),
     ] {
         let ending = ended(file(name), status, stderr);
-        assert_eq!(ending, Ending::Crashed { problem: words.to_string() }, "{stderr}");
+        assert_eq!(
+            ending,
+            Ending::Crashed {
+                problem: words.to_string()
+            },
+            "{stderr}"
+        );
     }
 }
 
@@ -170,7 +227,11 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         ("a.sh", 1, RUBY),
         ("b.py", 1, PYTHON),
         ("a.sh", 1, "lint.sh: line 3: jqq: command not found"),
-        ("a.sh", 1, "a.sh: line 3: jqq: command not found\n3 problems"),
+        (
+            "a.sh",
+            1,
+            "a.sh: line 3: jqq: command not found\n3 problems",
+        ),
         ("a.sh", 1, "test.sh: 3: Syntax error: \"fi\" unexpected"),
         ("a.sh", 1, "error: image not found"),
         ("a.sh", 1, "a.sh: line 3: POLICY: no force push"),
@@ -184,14 +245,20 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         ("a.py", 1, "ValueError: x"),
         ("a.js", 1, "Error: no force push"),
         ("a.rb", 1, "no force push (sorry)"),
-        ("a.rb", 1, "a.rb:2:in `x': ignored (ArgumentError)\nno force push"),
+        (
+            "a.rb",
+            1,
+            "a.rb:2:in `x': ignored (ArgumentError)\nno force push",
+        ),
         ("a.pl", 255, "no force push"),
         ("a.pl", 1, "no force push at a.pl line 3."),
         ("a.pl", 255, "no force push at night"),
         ("a.pl", 255, "the push at lib/x.pl line 3."),
     ] {
         let ending = ended(file(name), status, stderr);
-        let verdict = ending.verdict().unwrap_or_else(|| panic!("{stderr}: {ending:?}"));
+        let verdict = ending
+            .verdict()
+            .unwrap_or_else(|| panic!("{stderr}: {ending:?}"));
         let reason = stderr.trim().to_string();
         assert_eq!(verdict.decision, Decision::Block { reason });
     }
@@ -202,7 +269,10 @@ const QUOTED: &[(&str, &str)] = &[
     ("a.sh", "done\na.sh: line 9: x: command not found"),
     ("a.sh", "/p/hooks.d/tool.pre/a.sh: 9: x: not found"),
     ("a.py", PYTHON),
-    ("a.py", "  File \"a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed"),
+    (
+        "a.py",
+        "  File \"a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed",
+    ),
     ("a.js", NODE),
     ("a.rb", RUBY),
     ("a.pl", "no \"policy\" at a.pl line 4."),
@@ -217,19 +287,37 @@ fn a_hook_that_quotes_its_event_decides() {
         let event =
             hookrun::internals::event::Event::new(spec.clone().into(), "native", context).unwrap();
         let hook = Hook::new("guard", "tool.pre", file(name));
-        let permit = Permit { spec, hook: &hook, given: None, about: Some(&event) };
+        let permit = Permit {
+            spec,
+            hook: &hook,
+            given: None,
+            about: Some(&event),
+        };
         let stderr = CapturedStream {
             head: stderr.as_bytes().to_vec(),
             tail: Vec::new(),
             total_bytes: stderr.len() as u64,
         };
         let status = if name == "a.pl" { 255 } else { 1 };
-        judge(Exit::Status(status), &CapturedStream::default(), &stderr, permit).0
+        judge(
+            Exit::Status(status),
+            &CapturedStream::default(),
+            &stderr,
+            permit,
+        )
+        .0
     };
     for (name, crash) in QUOTED {
-        for text in [(*crash).to_string(), format!("echo\n{crash}\n\n"), format!("x {crash}")] {
-            for stderr in [text.clone(), format!("refused:\n{text}"), format!("refused: {text}\n")]
-            {
+        for text in [
+            (*crash).to_string(),
+            format!("echo\n{crash}\n\n"),
+            format!("x {crash}"),
+        ] {
+            for stderr in [
+                text.clone(),
+                format!("refused:\n{text}"),
+                format!("refused: {text}\n"),
+            ] {
                 let ending = ended(name, &text, &stderr);
                 assert!(ending.verdict().is_some(), "{stderr}: {ending:?}");
             }
@@ -237,9 +325,18 @@ fn a_hook_that_quotes_its_event_decides() {
         // It has crashed itself, whatever words of it are in the event.
         let last = crash.trim_end().lines().last().unwrap();
         let word = last.split(' ').next_back().unwrap();
-        for text in ["ls", word, name, "a.sh: line", "Traceback (most recent call last):"] {
+        for text in [
+            "ls",
+            word,
+            name,
+            "a.sh: line",
+            "Traceback (most recent call last):",
+        ] {
             let ending = ended(name, text, crash);
-            assert!(matches!(ending, Ending::Crashed { .. }), "{text}: {crash}: {ending:?}");
+            assert!(
+                matches!(ending, Ending::Crashed { .. }),
+                "{text}: {crash}: {ending:?}"
+            );
         }
     }
 }
@@ -255,7 +352,9 @@ fn a_quoted_crash_is_no_failure_where_failures_are_let_through() {
     let tool = "# hookrun: on_failure=allow\necho \"refused: $HOOKRUN_ACTION_COMMAND\" >&2; exit 1";
     let said = r#"{"toolName":"bash","toolInput":{"command":"echo\na.sh: 9: x: not found"}}"#;
     let sandbox = Sandbox::new().hook("a.sh", tool);
-    sandbox.hookrun(&["run", "tool.pre"], said.as_bytes()).blocks_saying("refused: echo");
+    sandbox
+        .hookrun(&["run", "tool.pre"], said.as_bytes())
+        .blocks_saying("refused: echo");
 }
 
 #[test]
@@ -271,7 +370,11 @@ fn a_command_line_names_its_own_files() {
         (Handler::Shell("make test".into()), false),
     ] {
         let ending = ended(handler.clone(), 1, PYTHON);
-        assert_eq!(matches!(ending, Ending::Crashed { .. }), is_crash, "{handler:?}");
+        assert_eq!(
+            matches!(ending, Ending::Crashed { .. }),
+            is_crash,
+            "{handler:?}"
+        );
     }
     let shell = Handler::Shell("jqq .".into());
     let ending = ended(shell, 1, "sh: 1: jqq: not found");
@@ -288,33 +391,90 @@ fn real_interpreters_crash_in_these_words() {
             "#!/usr/bin/env python3\nimport jsn\n",
             "ModuleNotFoundError: No module named 'jsn' (a.py:2)",
         ),
-        ("b.py", "#!/usr/bin/env python3\nx = {}\nx['y']\n", "KeyError: 'y' (b.py:3)"),
+        (
+            "b.py",
+            "#!/usr/bin/env python3\nx = {}\nx['y']\n",
+            "KeyError: 'y' (b.py:3)",
+        ),
         ("c.py", "#!/usr/bin/env python3\nx = (\n", "SyntaxError: "),
-        ("a.sh", "#!/bin/sh\nno-such-program-here x\n", "not found (a.sh:2)"),
-        ("b.sh", "#!/bin/sh\nset -e\nx=$(no-such-program-here)\n", "not found (b.sh:3)"),
+        (
+            "a.sh",
+            "#!/bin/sh\nno-such-program-here x\n",
+            "not found (a.sh:2)",
+        ),
+        (
+            "b.sh",
+            "#!/bin/sh\nset -e\nx=$(no-such-program-here)\n",
+            "not found (b.sh:3)",
+        ),
         ("c.sh", "#!/bin/sh\nif true; then\nfi fi\n", "yntax error"),
-        ("d.sh", "#!/bin/sh\nset -u\necho \"$NO_SUCH_VARIABLE_HERE\"\n", "NO_SUCH_VARIABLE_HERE"),
-        ("a.bash", "#!/usr/bin/env bash\nno-such-program-here x\n", "command not found (a.bash:2)"),
-        ("b.bash", "#!/usr/bin/env bash\nif [ x ; then\n", "syntax error"),
-        ("a.pl", "#!/usr/bin/env perl\ndie 'no policy';\n", "no policy (a.pl:2)"),
-        ("a.rb", "#!/usr/bin/env ruby\nrequire 'jsn'\n", "LoadError: "),
-        ("b.rb", "#!/usr/bin/env ruby\nrequire 'json'\nJSON.parse('{')\n", "ParserError: "),
-        ("c.rb", "#!/usr/bin/env ruby\nevnt = 1\nputs event\n", "NameError: "),
+        (
+            "d.sh",
+            "#!/bin/sh\nset -u\necho \"$NO_SUCH_VARIABLE_HERE\"\n",
+            "NO_SUCH_VARIABLE_HERE",
+        ),
+        (
+            "a.bash",
+            "#!/usr/bin/env bash\nno-such-program-here x\n",
+            "command not found (a.bash:2)",
+        ),
+        (
+            "b.bash",
+            "#!/usr/bin/env bash\nif [ x ; then\n",
+            "syntax error",
+        ),
+        (
+            "a.pl",
+            "#!/usr/bin/env perl\ndie 'no policy';\n",
+            "no policy (a.pl:2)",
+        ),
+        (
+            "a.rb",
+            "#!/usr/bin/env ruby\nrequire 'jsn'\n",
+            "LoadError: ",
+        ),
+        (
+            "b.rb",
+            "#!/usr/bin/env ruby\nrequire 'json'\nJSON.parse('{')\n",
+            "ParserError: ",
+        ),
+        (
+            "c.rb",
+            "#!/usr/bin/env ruby\nevnt = 1\nputs event\n",
+            "NameError: ",
+        ),
         ("d.rb", "#!/usr/bin/env ruby\nx = (\n", "yntax error"),
-        ("a.js", "#!/usr/bin/env node\nrequire('./jsn');\n", "Error: Cannot find module './jsn'"),
+        (
+            "a.js",
+            "#!/usr/bin/env node\nrequire('./jsn');\n",
+            "Error: Cannot find module './jsn'",
+        ),
     ] {
         let path = folder.path().join(name);
         let mut script = std::fs::File::create(&path).unwrap();
         script.write_all(text.as_bytes()).unwrap();
-        script.set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
+        script
+            .set_permissions(std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         drop(script);
-        let interpreter = text.lines().next().unwrap().rsplit(['/', ' ']).next().unwrap();
-        let asked = Command::new(interpreter).arg(&path).stdin(Stdio::null()).output();
+        let interpreter = text
+            .lines()
+            .next()
+            .unwrap()
+            .rsplit(['/', ' '])
+            .next()
+            .unwrap();
+        let asked = Command::new(interpreter)
+            .arg(&path)
+            .stdin(Stdio::null())
+            .output();
         // What is not installed here is in the tables above.
         let Ok(ran) = asked else { continue };
         let stderr = String::from_utf8_lossy(&ran.stderr);
         let ending = ended(Handler::File(path), ran.status.code().unwrap(), &stderr);
-        let Ending::Crashed { problem } = &ending else { panic!("{name}: {stderr}: {ending:?}") };
+        let Ending::Crashed { problem } = &ending else {
+            panic!("{name}: {stderr}: {ending:?}")
+        };
         assert!(problem.contains(words), "{name}: {problem}");
     }
 }
@@ -328,10 +488,18 @@ fn a_crash_is_a_failure_in_every_dialect() {
         ("cursor", "preToolUse"),
     ] {
         let binding = dialects::find(name).unwrap().called(event)[0];
-        let speaker = Speaker { name, binding: Some(binding) };
-        for (status, stderr) in [(127, ""), (2, "guard.py: 3: Syntax error: \"fi\" unexpected")] {
+        let speaker = Speaker {
+            name,
+            binding: Some(binding),
+        };
+        for (status, stderr) in [
+            (127, ""),
+            (2, "guard.py: 3: Syntax error: \"fi\" unexpected"),
+        ] {
             let ending = speaker.ends(status, b"", stderr);
-            let words = ending.failure().unwrap_or_else(|| panic!("{name}: {ending:?}"));
+            let words = ending
+                .failure()
+                .unwrap_or_else(|| panic!("{name}: {ending:?}"));
             assert!(words.starts_with("crashed: "), "{name}: {words}");
         }
     }
@@ -342,7 +510,8 @@ fn a_crash_closes_a_gate_in_its_last_words_and_opens_what_fails_open() {
     let crash = "echo one >&2; no-such-program-here";
     let sandbox = Sandbox::new().hook("a.sh", crash);
     let ran = sandbox.run("tool.pre");
-    ran.blocks_saying("hook `a.sh` crashed: no-such-program-here").says("(fail closed)");
+    ran.blocks_saying("hook `a.sh` crashed: no-such-program-here")
+        .says("(fail closed)");
     assert!(!ran.stdout.contains("one"), "{ran:?}");
     let report = sandbox.report("tool.pre", "{}");
     assert_eq!(report["hooks"][0]["ending"], "crashed");
@@ -353,17 +522,24 @@ fn a_crash_closes_a_gate_in_its_last_words_and_opens_what_fails_open() {
 
 #[test]
 fn a_crash_never_counts_as_a_policy_that_blocked() {
-    let sandbox = Sandbox::new().hook("a.sh", "no-such-program-here; exit 1").file(
-        "hooks.d/tests/a.toml",
-        "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
+    let sandbox = Sandbox::new()
+        .hook("a.sh", "no-such-program-here; exit 1")
+        .file(
+            "hooks.d/tests/a.toml",
+            "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
              expect = { decision = \"block\" }\n",
-    );
+        );
     let ran = sandbox.hookrun(&["test", "--suite"], b"");
-    ran.exits(1).prints("crashed: ").prints("no-such-program-here");
+    ran.exits(1)
+        .prints("crashed: ")
+        .prints("no-such-program-here");
     let junit = sandbox.hookrun(&["test", "--suite", "--format", "junit"], b"");
     junit.exits(1).prints("crashed: ");
     sandbox.run("tool.pre").exits(2);
-    sandbox.hookrun(&["why", "--failed"], b"").exits(0).prints("crashed: ");
+    sandbox
+        .hookrun(&["why", "--failed"], b"")
+        .exits(0)
+        .prints("crashed: ");
 }
 
 #[test]
@@ -377,13 +553,23 @@ fn a_refusal_that_was_whole_before_a_failure_blocks_where_failures_are_let_throu
         "printf '\\n{\"continue\":tr'",
     ] {
         let hook = format!("# hookrun: on_failure=allow timeout=300ms\n{said}\n{then}");
-        Sandbox::new().hook("a.sh", &hook).run("tool.pre").blocks("no");
+        Sandbox::new()
+            .hook("a.sh", &hook)
+            .run("tool.pre")
+            .blocks("no");
         let other = format!(
             "# hookrun: on_failure=allow timeout=300ms\necho '{{\"decision\":\"block\",\"reason\":\"no\"}}'\n{then}"
         );
-        Sandbox::new().hook("a.sh", &other).run("tool.pre").blocks("no");
+        Sandbox::new()
+            .hook("a.sh", &other)
+            .run("tool.pre")
+            .blocks("no");
     }
     // What is itself cut is not whole.
     let cut = "# hookrun: on_failure=allow timeout=300ms\nprintf '{\"continue\":false,'; sleep 60";
-    Sandbox::new().hook("a.sh", cut).run("tool.pre").allows().says("timed out");
+    Sandbox::new()
+        .hook("a.sh", cut)
+        .run("tool.pre")
+        .allows()
+        .says("timed out");
 }

@@ -8,7 +8,13 @@ use hookrun::internals::answer::refusal::{
 #[test]
 fn every_key_stands_once_and_refuses_by_its_own_values_only() {
     for row in REFUSAL_WORDS {
-        assert_eq!(REFUSAL_WORDS.iter().filter(|other| other.key == row.key).count(), 1);
+        assert_eq!(
+            REFUSAL_WORDS
+                .iter()
+                .filter(|other| other.key == row.key)
+                .count(),
+            1
+        );
         let (plain, slips, passes) = match row.by {
             RefusesBy::False => (
                 vec![Bare("false"), Zero],
@@ -30,13 +36,17 @@ fn every_key_stands_once_and_refuses_by_its_own_values_only() {
                 vec![Bare("deny"), Text("false")],
                 vec![Text("ok"), Zero, Text("stop")],
             ),
-            RefusesBy::Question => {
-                (Vec::new(), vec![Bare("true")], vec![Text(" "), Bare("x"), Many(Some("x"))])
-            }
+            RefusesBy::Question => (
+                Vec::new(),
+                vec![Bare("true")],
+                vec![Text(" "), Bare("x"), Many(Some("x"))],
+            ),
         };
-        for (values, wanted) in
-            [(plain, Meaning::Refusal), (slips, Meaning::Slip), (passes, Meaning::Nothing)]
-        {
+        for (values, wanted) in [
+            (plain, Meaning::Refusal),
+            (slips, Meaning::Slip),
+            (passes, Meaning::Nothing),
+        ] {
             for value in values {
                 assert_eq!(meaning(row.key, value), wanted, "{}: {value:?}", row.key);
             }

@@ -30,7 +30,10 @@ fn strong() -> Vec<&'static str> {
 /// The folder of the control group whose name the hook has written to `group`.
 fn group_of(sandbox: &Sandbox) -> PathBuf {
     let text = sandbox.read("group");
-    let name = text.lines().find_map(|line| line.strip_prefix("0::")).unwrap();
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("0::"))
+        .unwrap();
     let name = name.rsplit('/').next().unwrap();
     assert!(name.starts_with("hookrun-"), "{text}");
     control_group().unwrap().join(name)
@@ -55,7 +58,10 @@ fn reports_name_what_was_in_force() {
 fn nothing_is_left_however_the_hook_ends() {
     for containment in strong() {
         let with = |body: &str| {
-            asked(&format!("containment={containment} timeout=300ms"), &format!("{DAEMON}\n{body}"))
+            asked(
+                &format!("containment={containment} timeout=300ms"),
+                &format!("{DAEMON}\n{body}"),
+            )
         };
         with("exit 0").allows();
         with("echo no >&2; exit 1").blocks("no");
@@ -93,7 +99,10 @@ fn a_control_group_is_removed_whatever_happens() {
     }
     let note = "cat /proc/self/cgroup > group";
     for (body, status) in [(DAEMON, 0), ("sleep 600", 2), ("exit 3", 2)] {
-        let sandbox = gate("containment=cgroup timeout=300ms", &format!("{note}\n{body}"));
+        let sandbox = gate(
+            "containment=cgroup timeout=300ms",
+            &format!("{note}\n{body}"),
+        );
         sandbox.run("tool.pre").exits(status);
         assert!(!group_of(&sandbox).exists(), "{body}");
     }
@@ -118,7 +127,10 @@ fn each_hook_has_a_control_group_of_its_own() {
         return skip("no control group can be made here");
     }
     let body = "# hookrun: parallel containment=cgroup\ngrep ^0:: /proc/self/cgroup";
-    let sandbox = Sandbox::new().hook("a", body).hook("b", body).hook("c", body);
+    let sandbox = Sandbox::new()
+        .hook("a", body)
+        .hook("b", body)
+        .hook("c", body);
     let said = super::said(&sandbox);
     let mut groups: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
     groups.dedup();
@@ -148,9 +160,12 @@ fn what_cannot_be_had_is_refused_with_its_cure() {
     if control_group().is_some() && !is_root() {
         return skip("control groups are delegated to who runs this");
     }
-    ran.blocks_saying("never ran: ").blocks_saying("systemd-run --user --scope -p Delegate=yes");
-    let ran =
-        ran_without_privileges(&gate("containment=cgroup on_failure=allow", "exit 1"), &words);
+    ran.blocks_saying("never ran: ")
+        .blocks_saying("systemd-run --user --scope -p Delegate=yes");
+    let ran = ran_without_privileges(
+        &gate("containment=cgroup on_failure=allow", "exit 1"),
+        &words,
+    );
     ran.exits(0);
 }
 
@@ -162,7 +177,10 @@ fn a_namespace_can_be_had_without_privileges() {
     if !works(&[&words[..], &["unshare"]].concat(), &["-Upf", "true"]) {
         return skip("users may make no user namespaces here");
     }
-    for settings in ["containment=pidns", "containment=pidns sandbox limits.files=32"] {
+    for settings in [
+        "containment=pidns",
+        "containment=pidns sandbox limits.files=32",
+    ] {
         let body = format!("echo $$ $(id -u) $(id -g); {DAEMON}");
         let ran = ran_without_privileges(&gate(settings, &body), &words);
         let (user, group) = if is_root() {
@@ -186,7 +204,11 @@ fn in_a_namespace_a_hook_is_the_second_process_and_ends_as_it_ended() {
     for status in [1, 2, 3, 126, 127, 128, 137, 254, 255] {
         let report = gate("containment=pidns", &format!("exit {status}")).report("tool.pre", "{}");
         assert_eq!(report["hooks"][0]["status"], status, "{report:#}");
-        let ending = if [126, 127].contains(&status) { "crashed" } else { "answered" };
+        let ending = if [126, 127].contains(&status) {
+            "crashed"
+        } else {
+            "answered"
+        };
         assert_eq!(report["hooks"][0]["ending"], ending, "{report:#}");
     }
     // All that end a process: no core is dumped, nothing is told in place of the signal.
@@ -195,7 +217,10 @@ fn in_a_namespace_a_hook_is_the_second_process_and_ends_as_it_ended() {
         let body = format!("kill -{signal} $$; sleep 600");
         let ways = ["", "containment=pidns"].map(|settings| {
             let report = gate(&format!("timeout=9s {settings}"), &body).report("tool.pre", "{}");
-            assert_eq!(report["hooks"][0]["ending"], "killed", "{signal}: {report:#}");
+            assert_eq!(
+                report["hooks"][0]["ending"], "killed",
+                "{signal}: {report:#}"
+            );
             report["reason"].to_string()
         });
         assert_eq!(ways[0], ways[1]);
@@ -206,9 +231,9 @@ fn in_a_namespace_a_hook_is_the_second_process_and_ends_as_it_ended() {
 fn a_hook_that_signals_its_group_is_alone_in_it() {
     for containment in strong() {
         let with = format!("containment={containment} timeout=1h");
-        for signal in
-            ["USR1", "USR2", "ALRM", "TERM", "INT", "HUP", "QUIT", "PIPE", "PROF", "WINCH"]
-        {
+        for signal in [
+            "USR1", "USR2", "ALRM", "TERM", "INT", "HUP", "QUIT", "PIPE", "PROF", "WINCH",
+        ] {
             let body = format!("trap 'echo got' {signal}; kill -{signal} 0; exit 0");
             assert_eq!(output(&with, &body), "got", "{signal}");
         }
@@ -249,17 +274,41 @@ fn ways() -> Vec<String> {
 fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
     type Make = fn(Sandbox) -> Sandbox;
     let cases: &[(&str, Make, &str)] = &[
-        ("empty", |sandbox| sandbox.script("program", ""), "neither a program nor a script"),
-        ("text", |sandbox| sandbox.script("program", "exit 0\n"), "neither a program nor a script"),
-        ("no interpreter", |s| s.script("program", "#!/none/sh\n"), "interpreter of"),
-        ("CR LF", |s| s.script("program", "#!/bin/sh\r\nexit 0\r\n"), "ends in CR LF"),
-        ("closed", |s| s.file("plain", "").script("program", "#!plain\n"), "permission denied"),
+        (
+            "empty",
+            |sandbox| sandbox.script("program", ""),
+            "neither a program nor a script",
+        ),
+        (
+            "text",
+            |sandbox| sandbox.script("program", "exit 0\n"),
+            "neither a program nor a script",
+        ),
+        (
+            "no interpreter",
+            |s| s.script("program", "#!/none/sh\n"),
+            "interpreter of",
+        ),
+        (
+            "CR LF",
+            |s| s.script("program", "#!/bin/sh\r\nexit 0\r\n"),
+            "ends in CR LF",
+        ),
+        (
+            "closed",
+            |s| s.file("plain", "").script("program", "#!plain\n"),
+            "permission denied",
+        ),
         (
             "an interpreter that is none",
             |s| s.script("text", "exit 0\n").script("program", "#!text\n"),
             "neither a program nor a script",
         ),
-        ("not executable", |sandbox| sandbox.file("program", ""), "is not executable"),
+        (
+            "not executable",
+            |sandbox| sandbox.file("program", ""),
+            "is not executable",
+        ),
         ("missing", |sandbox| sandbox, "no such file"),
         ("broken", |s| s.script("program", "\u{7f}ELF"), "never ran"),
     ];
@@ -270,12 +319,21 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
             );
             let sandbox = make(Sandbox::new().file("hookrun.toml", &manifest));
             let ran = sandbox.run("tool.pre");
-            ran.exits(2).says("hook `h` failed: never ran: ").says(words);
+            ran.exits(2)
+                .says("hook `h` failed: never ran: ")
+                .says(words);
             ran.stderr.replace(sandbox.path().to_str().unwrap(), "")
         };
         let plain = reason("");
-        let mut tables = vec!["limits = { files = 64 }".to_string(), "sandbox = true".to_string()];
-        tables.extend(strong().iter().map(|name| format!("containment = \"{name}\"")));
+        let mut tables = vec![
+            "limits = { files = 64 }".to_string(),
+            "sandbox = true".to_string(),
+        ];
+        tables.extend(
+            strong()
+                .iter()
+                .map(|name| format!("containment = \"{name}\"")),
+        );
         for table in tables {
             assert_eq!(reason(&table), plain, "{what}: {table}");
         }
@@ -300,15 +358,25 @@ fn a_hook_finds_the_same_around_it_every_way() {
         let context = json!({ "cwd": "else", "toolName": "bash" }).to_string();
         let report = sandbox.report("tool.pre", &context);
         assert_eq!(report["decision"], "allow", "{tables}: {report:#}");
-        report["output"].as_str().unwrap().replace(sandbox.path().to_str().unwrap(), "")
+        report["output"]
+            .as_str()
+            .unwrap()
+            .replace(sandbox.path().to_str().unwrap(), "")
     };
     let plain = seen("");
     assert!(
         plain.contains("\n3\na b\n\n--x\n") && plain.contains("IT_VARIABLE=variable"),
         "{plain}"
     );
-    let mut tables = vec!["limits = { files = 64 }".to_string(), "sandbox = true".to_string()];
-    tables.extend(strong().iter().map(|name| format!("containment = \"{name}\"")));
+    let mut tables = vec![
+        "limits = { files = 64 }".to_string(),
+        "sandbox = true".to_string(),
+    ];
+    tables.extend(
+        strong()
+            .iter()
+            .map(|name| format!("containment = \"{name}\"")),
+    );
     for table in tables {
         assert_eq!(seen(&table), plain, "{table}");
     }
@@ -370,8 +438,10 @@ fn hookrun_in_a_hook_can_do_the_same() {
 #[test]
 fn told_to_stop_hookrun_ends_every_way() {
     for way in ways() {
-        let sandbox =
-            gate(&format!("timeout=1h {way}"), "touch started; setsid sleep 600 & sleep 600");
+        let sandbox = gate(
+            &format!("timeout=1h {way}"),
+            "touch started; setsid sleep 600 & sleep 600",
+        );
         let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
         wait_until("the hook has started", || sandbox.at("started").exists());
         end(running.pid(), "TERM");
@@ -384,24 +454,32 @@ fn containments_that_are_none_are_mistakes() {
     let manifest =
         "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"true\"\ncontainment = ";
     for (written, directive) in [("\"cgroups\"", "cgroups"), ("true", "true"), ("[]", "''")] {
-        let tables =
-            Sandbox::new().file("hookrun.toml", &format!("{manifest}{written}\n")).problems(&[]);
+        let tables = Sandbox::new()
+            .file("hookrun.toml", &format!("{manifest}{written}\n"))
+            .problems(&[]);
         let directives = gate(&format!("containment={directive}"), "true").problems(&[]);
         for problems in [tables, directives] {
-            assert!(problems.len() == 1 && problems[0].contains("`containment`"), "{problems:?}");
+            assert!(
+                problems.len() == 1 && problems[0].contains("`containment`"),
+                "{problems:?}"
+            );
         }
     }
 }
 
 /// What an earlier hook may do to the file of hookrun.
-const DONE_TO_THE_BINARY: &[&str] =
-    &["rm hookrun", "printf '#!/bin/sh\\nexit 0\\n' >new; chmod +x new; mv new hookrun"];
+const DONE_TO_THE_BINARY: &[&str] = &[
+    "rm hookrun",
+    "printf '#!/bin/sh\\nexit 0\\n' >new; chmod +x new; mv new hookrun",
+];
 
 /// A copy of hookrun in the sandbox.
 fn with_copy(sandbox: Sandbox) -> Sandbox {
     let (built, own) = (env!("CARGO_BIN_EXE_hookrun"), sandbox.at("hookrun"));
     let copied = std::fs::hard_link(built, &own);
-    copied.or_else(|_| std::fs::copy(built, &own).map(|_| ())).unwrap();
+    copied
+        .or_else(|_| std::fs::copy(built, &own).map(|_| ()))
+        .unwrap();
     sandbox
 }
 
@@ -409,9 +487,10 @@ fn with_copy(sandbox: Sandbox) -> Sandbox {
 fn what_becomes_of_the_binary_does_not_change_what_hookrun_starts() {
     for done in DONE_TO_THE_BINARY {
         for way in ways() {
-            let sandbox = with_copy(Sandbox::new())
-                .hook("10-replaces", done)
-                .hook("20-guard", &format!("# hookrun: {way}\necho no >&2; exit 1"));
+            let sandbox = with_copy(Sandbox::new()).hook("10-replaces", done).hook(
+                "20-guard",
+                &format!("# hookrun: {way}\necho no >&2; exit 1"),
+            );
             let line = "shift; exec ./hookrun \"$@\"";
             let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
             running.feed(b"{}").ended().ran.blocks("no");

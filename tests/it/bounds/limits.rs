@@ -17,21 +17,30 @@ fn struck(ran: &Ran, limit: &str) -> String {
     let reason = ran.stderr.trim_end();
     ran.blocks(reason);
     let before = format!("hook `hook` failed: over its limit on {limit}: it ");
-    let used = reason.strip_prefix(&before).and_then(|rest| rest.strip_suffix(" (fail closed)"));
+    let used = reason
+        .strip_prefix(&before)
+        .and_then(|rest| rest.strip_suffix(" (fail closed)"));
     used.unwrap_or_else(|| panic!("{ran:?}")).to_string()
 }
 
 #[test]
 fn memory_is_limited() {
     let used = struck(&asked("limits.memory=64M timeout=1h", &hold(100)), "memory");
-    let held = used.strip_prefix("held ").and_then(|rest| rest.strip_suffix(" MiB of 64 MiB"));
+    let held = used
+        .strip_prefix("held ")
+        .and_then(|rest| rest.strip_suffix(" MiB of 64 MiB"));
     assert!(held.unwrap().parse::<f64>().unwrap() > 64.0, "{used}");
 }
 
 #[test]
 fn processor_time_is_limited() {
-    let used = struck(&asked("limits.cpu=200ms timeout=1h", "while :; do :; done"), "cpu");
-    let seconds = used.strip_prefix("used ").and_then(|rest| rest.strip_suffix("s of 200ms"));
+    let used = struck(
+        &asked("limits.cpu=200ms timeout=1h", "while :; do :; done"),
+        "cpu",
+    );
+    let seconds = used
+        .strip_prefix("used ")
+        .and_then(|rest| rest.strip_suffix("s of 200ms"));
     assert!(seconds.unwrap().parse::<f64>().unwrap() > 0.2, "{used}");
 }
 
@@ -57,8 +66,14 @@ fn output_is_limited_on_both_streams_together_and_after_the_exit_too() {
         let used = struck(&asked("limits.output=10B timeout=1h", body), "output");
         assert_eq!(used, "wrote 12 bytes of 10 bytes", "{body}");
     }
-    struck(&asked("limits.output=1M timeout=1h", "cat /dev/zero"), "output");
-    struck(&asked("limits.output=1M timeout=1h", "cat /dev/zero >&2"), "output");
+    struck(
+        &asked("limits.output=1M timeout=1h", "cat /dev/zero"),
+        "output",
+    );
+    struck(
+        &asked("limits.output=1M timeout=1h", "cat /dev/zero >&2"),
+        "output",
+    );
 }
 
 #[test]
@@ -77,14 +92,23 @@ fn a_hook_below_its_limits_is_untouched() {
     let ran = asked(settings, &body);
     ran.allows_with(json!({ "output": 123.to_string() }));
     let alone = "limits.processes=1 limits.output=1K";
-    asked(alone, "n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done; echo hi")
-        .allows_with(json!({ "output": "hi" }));
+    asked(
+        alone,
+        "n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done; echo hi",
+    )
+    .allows_with(json!({ "output": "hi" }));
 }
 
 #[test]
 fn processor_time_between_the_last_look_and_the_end_counts() {
     // Whatever it is that notices: it used too much, and exits with 0.
-    struck(&asked("limits.cpu=10ms", "n=0; while [ $n -lt 300000 ]; do n=$((n+1)); done"), "cpu");
+    struck(
+        &asked(
+            "limits.cpu=10ms",
+            "n=0; while [ $n -lt 300000 ]; do n=$((n+1)); done",
+        ),
+        "cpu",
+    );
 }
 
 #[test]
@@ -100,7 +124,10 @@ fn all_processes_of_a_hook_count_together() {
 #[test]
 fn what_has_left_the_group_counts_while_it_keeps_the_environment() {
     let daemon = |line: &str| format!("(setsid {line} >/dev/null 2>&1 &)\nsleep 600");
-    struck(&asked("limits.memory=64M timeout=1h", &daemon(&hold(100))), "memory");
+    struck(
+        &asked("limits.memory=64M timeout=1h", &daemon(&hold(100))),
+        "memory",
+    );
     let busy = daemon("sh -c 'while :; do :; done'");
     struck(&asked("limits.cpu=200ms timeout=1h", &busy), "cpu");
     let many = daemon("sh -c 'sleep 600 & sleep 600 & sleep 600 & wait'");
@@ -124,7 +151,9 @@ fn each_parallel_hook_has_limits_of_its_own() {
                 select undef, undef, undef, 0.01 until -e \"held-a\" && -e \"held-b\"; \
                 select undef, undef, undef, 0.1'";
     let sandbox = Sandbox::new().hook("a", body).hook("b", body);
-    sandbox.hookrun(&["run", "tool.pre", "--jobs", "2"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--jobs", "2"], b"{}")
+        .allows();
 }
 
 #[test]
@@ -182,13 +211,25 @@ fn refuses_unseen(limit: &str, excess: &str) {
 fn no_limit_undoes_a_refusal() {
     refuses_unseen("limits.output=10B", "printf 123456789012 >&2");
     refuses_unseen("limits.output=10B", "printf 123456789012");
-    refuses_unseen("limits.cpu=10ms", "n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done");
-    refuses_unseen("limits.processes=1", "sleep 600 >/dev/null 2>&1 & sleep 600 >/dev/null 2>&1 &");
+    refuses_unseen(
+        "limits.cpu=10ms",
+        "n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done",
+    );
+    refuses_unseen(
+        "limits.processes=1",
+        "sleep 600 >/dev/null 2>&1 & sleep 600 >/dev/null 2>&1 &",
+    );
 }
 
 #[test]
 fn the_number_of_open_files_is_exact_and_inherited() {
-    assert_eq!(output("limits.files=16", "ulimit -n; ulimit -Hn; sh -c 'ulimit -n'"), "16\n16\n16");
+    assert_eq!(
+        output(
+            "limits.files=16",
+            "ulimit -n; ulimit -Hn; sh -c 'ulimit -n'"
+        ),
+        "16\n16\n16"
+    );
     let body = "exec perl -e 'while (open my $file, \"<\", \"/dev/null\") { push @all, $file } \
                 print fileno $all[-1], \" $!\"'";
     assert_eq!(output("limits.files=16", body), "15 Too many open files");
@@ -204,7 +245,10 @@ fn the_number_of_open_files_is_exact_and_inherited() {
 fn a_limit_on_files_can_only_lower_what_hookrun_has() {
     let sandbox = gate("limits.files=1000", "ulimit -n");
     let line = "ulimit -n 64; exec \"$@\"";
-    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.allows_with(json!({ "output": "64" }));
 }
 
@@ -212,7 +256,10 @@ fn a_limit_on_files_can_only_lower_what_hookrun_has() {
 fn a_hook_that_refuses_under_a_limit_on_files_has_a_note() {
     let told = "each of its processes could have 16 files open";
     let report = gate("limits.files=16", "echo no >&2; exit 3").report("tool.pre", "{}");
-    assert_eq!((&report["reason"], notes(&report, 0)), (&json!("no"), vec![told.to_string()]));
+    assert_eq!(
+        (&report["reason"], notes(&report, 0)),
+        (&json!("no"), vec![told.to_string()])
+    );
     let report = gate("limits.files=16", "true").report("tool.pre", "{}");
     assert_eq!(notes(&report, 0), Vec::<String>::new());
 }
@@ -235,10 +282,16 @@ fn in_a_namespace_and_in_a_control_group_limits_are_the_same() {
         let many = "sleep 600 & sleep 600 & (setsid sleep 600 &) & wait; sleep 600";
         let used = struck(&asked(&with("limits.processes=3"), many), "processes");
         // The subshell that starts the third may still be there.
-        assert!(["had 4 at once of 3", "had 5 at once of 3"].contains(&used.as_str()), "{used}");
+        assert!(
+            ["had 4 at once of 3", "had 5 at once of 3"].contains(&used.as_str()),
+            "{used}"
+        );
         // What hookrun puts around the hook is not the hook's.
-        asked(&with("limits.processes=1 limits.memory=8M limits.cpu=1s"), "echo hi; read line")
-            .allows_with(json!({ "output": "hi" }));
+        asked(
+            &with("limits.processes=1 limits.memory=8M limits.cpu=1s"),
+            "echo hi; read line",
+        )
+        .allows_with(json!({ "output": "hi" }));
         // The dead are not counted.
         let brief = "n=0; while [ $n -lt 40 ]; do (true &); n=$((n + 1)); done; sleep 0.1";
         asked(&with("limits.processes=20"), brief).allows();
@@ -254,7 +307,10 @@ fn tables_mean_the_same_as_directives() {
                     command = \"printf 123456789012\"\n\
                     limits = { output = \"10B\", files = 32, memory = \"1G\", cpu = \"9s\", processes = 9 }\n";
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
-    assert_eq!(struck(&sandbox.run("tool.pre"), "output"), "wrote 12 bytes of 10 bytes");
+    assert_eq!(
+        struck(&sandbox.run("tool.pre"), "output"),
+        "wrote 12 bytes of 10 bytes"
+    );
 }
 
 #[test]
@@ -263,16 +319,28 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
         ("memory = 64", "memory=64", "`limits.memory`"),
         ("memory = \"64\"", "memory=64", "`64` is not a size"),
         ("memory = \"0M\"", "memory=0M", "`0M` leaves nothing at all"),
-        ("memory = \"99999999999G\"", "memory=99999999999G", "more than any machine has"),
+        (
+            "memory = \"99999999999G\"",
+            "memory=99999999999G",
+            "more than any machine has",
+        ),
         ("memory = \"-1M\"", "memory=-1M", "`-1M` is not a size"),
         ("output = \"\"", "output=''", "output`"),
         ("output = true", "output", "output`"),
         ("cpu = 2", "cpu=2", "`limits.cpu`"),
         ("cpu = \"0s\"", "cpu=0s", "`limits.cpu`"),
         ("files = 3", "files=3", "nothing can run with fewer than 4"),
-        ("files = -9223372036854775808", "files=-9223372036854775808", "fewer than 4"),
+        (
+            "files = -9223372036854775808",
+            "files=-9223372036854775808",
+            "fewer than 4",
+        ),
         ("files = \"9\"", "files=nine", "takes a whole number"),
-        ("processes = 0", "processes=0", "nothing can run with fewer than 1"),
+        (
+            "processes = 0",
+            "processes=0",
+            "nothing can run with fewer than 1",
+        ),
         ("processes = 1.5", "processes=1.5", "takes a whole number"),
         ("memroy = \"1M\"", "memroy=1M", "memroy`"),
     ] {

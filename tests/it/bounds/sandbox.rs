@@ -52,22 +52,37 @@ const CHANGES: &[&str] = &[
 
 #[test]
 fn a_sandbox_alone_lets_read_everything_and_write_nothing() {
-    let sandbox =
-        trying("sandbox", &["cat src/a other/c ~/d /etc/passwd", "ls /", "cat src/deep/b"]);
+    let sandbox = trying(
+        "sandbox",
+        &[
+            "cat src/a other/c ~/d /etc/passwd",
+            "ls /",
+            "cat src/deep/b",
+        ],
+    );
     assert_eq!(allowed(&sandbox).len(), 3);
     let sandbox = trying("sandbox", CHANGES);
     fs::create_dir(sandbox.at("other/empty")).unwrap();
     assert_eq!(allowed(&sandbox), Vec::<String>::new());
-    assert_eq!((sandbox.read("other/c"), sandbox.read("alone")), ("c".into(), "e".into()));
+    assert_eq!(
+        (sandbox.read("other/c"), sandbox.read("alone")),
+        ("c".into(), "e".into())
+    );
     let manifest = "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\nshell = true\nsandbox = true\n\
                     command = \"touch x || echo denied\"\n";
-    assert_eq!(said(&Sandbox::new().file("hookrun.toml", manifest)), "denied");
+    assert_eq!(
+        said(&Sandbox::new().file("hookrun.toml", manifest)),
+        "denied"
+    );
 }
 
 #[test]
 fn what_may_be_written_may_be_changed_in_every_way() {
     for line in CHANGES {
-        let sandbox = trying("sandbox.write=other sandbox.write=src sandbox.write=alone", &[line]);
+        let sandbox = trying(
+            "sandbox.write=other sandbox.write=src sandbox.write=alone",
+            &[line],
+        );
         fs::create_dir(sandbox.at("other/empty")).unwrap();
         assert_eq!(allowed(&sandbox), [*line]);
     }
@@ -86,26 +101,50 @@ fn what_may_be_written_is_the_folder_and_all_below_it_and_nothing_else() {
         "echo x > /tmp/hookrun-it-escaped",
     ];
     assert_eq!(allowed(&trying("sandbox.write=src", &lines)), &lines[..3]);
-    assert_eq!(allowed(&trying("sandbox.write=src/deep", &lines)), &lines[1..3]);
+    assert_eq!(
+        allowed(&trying("sandbox.write=src/deep", &lines)),
+        &lines[1..3]
+    );
     assert_eq!(allowed(&trying("sandbox.write=~/", &lines)), &lines[5..6]);
     assert_eq!(allowed(&trying("sandbox.write=~", &lines)), &lines[5..6]);
-    assert_eq!(allowed(&trying("sandbox.write=alone", &lines)), &lines[6..7]);
+    assert_eq!(
+        allowed(&trying("sandbox.write=alone", &lines)),
+        &lines[6..7]
+    );
     // A file may be changed, and what it lies in may not.
     assert!(allowed(&trying("sandbox.write=alone", &["rm alone", "mv alone b"])).is_empty());
 }
 
 #[test]
 fn what_may_be_read_is_what_is_named_and_the_system() {
-    let lines =
-        ["cat src/a", "cat src/deep/b", "cat /etc/passwd", "cat other/c", "cat ~/d", "ls ."];
+    let lines = [
+        "cat src/a",
+        "cat src/deep/b",
+        "cat /etc/passwd",
+        "cat other/c",
+        "cat ~/d",
+        "ls .",
+    ];
     assert_eq!(allowed(&trying("sandbox.read=src", &lines)), &lines[..3]);
-    assert_eq!(allowed(&trying("sandbox.read=src/a", &lines)), [lines[0], lines[2]]);
-    assert_eq!(allowed(&trying("sandbox.read=~/d", &lines)), [lines[2], lines[4]]);
-    assert_eq!(allowed(&trying("sandbox.read=other sandbox.write=src", &lines)), &lines[..4]);
+    assert_eq!(
+        allowed(&trying("sandbox.read=src/a", &lines)),
+        [lines[0], lines[2]]
+    );
+    assert_eq!(
+        allowed(&trying("sandbox.read=~/d", &lines)),
+        [lines[2], lines[4]]
+    );
+    assert_eq!(
+        allowed(&trying("sandbox.read=other sandbox.write=src", &lines)),
+        &lines[..4]
+    );
     assert_eq!(allowed(&trying("sandbox.read=.", &lines)), lines);
     let ran = ["cp /bin/true src/true; src/true", "other/run"];
     let sandbox = trying("sandbox.read=src sandbox.write=src", &ran);
-    assert_eq!(allowed(&sandbox.script("other/run", "#!/bin/sh\n")), &ran[..1]);
+    assert_eq!(
+        allowed(&sandbox.script("other/run", "#!/bin/sh\n")),
+        &ran[..1]
+    );
 }
 
 #[test]
@@ -115,7 +154,10 @@ fn links_are_followed_when_the_hook_starts() {
     symlink("src", sandbox.at("way")).unwrap();
     symlink("../other/c", sandbox.at("src/out")).unwrap();
     assert_eq!(allowed(&sandbox), &lines[..2]);
-    let lines = ["echo x > src/out", "ln -sf ../other/c src/l; echo x > src/l"];
+    let lines = [
+        "echo x > src/out",
+        "ln -sf ../other/c src/l; echo x > src/l",
+    ];
     let sandbox = trying("sandbox.write=src", &lines);
     symlink("../other/c", sandbox.at("src/out")).unwrap();
     assert!(allowed(&sandbox).is_empty());
@@ -126,14 +168,23 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     let manifest = "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\nshell = true\n\
                     command = \"mkdir none 2>/dev/null || echo denied\"\n\
                     sandbox = { read = [\"gone\", \"src\"], write = [\"none\", \"link\", \"alone/x\"] }\n";
-    let sandbox = Sandbox::new().file("hookrun.toml", manifest).file("alone", "").file("src/a", "");
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", manifest)
+        .file("alone", "")
+        .file("src/a", "");
     symlink("nowhere", sandbox.at("link")).unwrap();
     let report = sandbox.report("tool.pre", "{}");
     assert_eq!(report["output"], "denied");
     let left_out = |path: &str, why: &str| format!("sandbox: `{path}` is left out: {why}");
     let told = notes(&report, 0);
-    assert_eq!(told[..3], ["gone", "none", "link"].map(|path| left_out(path, "it does not exist")));
-    assert!(told[3].starts_with(&left_out("alone/x", "Not a directory")), "{told:?}");
+    assert_eq!(
+        told[..3],
+        ["gone", "none", "link"].map(|path| left_out(path, "it does not exist"))
+    );
+    assert!(
+        told[3].starts_with(&left_out("alone/x", "Not a directory")),
+        "{told:?}"
+    );
     let homeless = gate("sandbox.write=~", "true");
     let digest = homeless.digest();
     let run = ["run", "tool.pre", "--format", "json", "--trust", &digest];
@@ -197,7 +248,9 @@ fn where_nothing_may_be_read_programs_still_run() {
             .file("secret", "secret");
         assert_eq!(said(&sandbox), "hi", "{interpreter}");
     }
-    let sandbox = Sandbox::new().file("hookrun.toml", &manifest("cat secret")).file("secret", "x");
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", &manifest("cat secret"))
+        .file("secret", "x");
     sandbox.run("tool.pre").blocks_saying("Permission denied");
 }
 
@@ -227,7 +280,9 @@ fn what_the_hook_starts_is_in_its_sandbox_too() {
                 until [ -e src/d ]; do sleep 0.01; done";
     let sandbox = gate("sandbox.write=src", body).file("src/a", "");
     sandbox.run("tool.pre").allows();
-    ["src/b", "src/d"].iter().for_each(|file| sandbox.has_file(file));
+    ["src/b", "src/d"]
+        .iter()
+        .for_each(|file| sandbox.has_file(file));
     ["a", "c"].iter().for_each(|file| sandbox.has_no_file(file));
 }
 
@@ -256,8 +311,9 @@ fn each_hook_of_a_run_has_walls_of_its_own() {
         sandbox.run("tool.pre").allows();
         let within = |folder: &str| {
             let names = fs::read_dir(sandbox.at(folder)).unwrap();
-            let mut names: Vec<_> =
-                names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            let mut names: Vec<_> = names
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
             names.sort();
             names
         };
@@ -277,13 +333,19 @@ fn many_different_sandboxes_leave_nothing_behind() {
         sandbox = sandbox.hook(&number.to_string(), &body);
         fs::create_dir(sandbox.at(&format!("d{number}"))).unwrap();
     }
-    Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran.allows();
+    Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran
+        .allows();
 }
 
 /// Whether signals to processes outside are blocked: from Linux 6.12 on.
 fn blocks_signals() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let mut numbers = release
+        .split(['.', '-'])
+        .map_while(|part| part.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(12))
 }
 
@@ -408,7 +470,9 @@ const MODES: &[&str] = &[
 fn there_is_no_way_around_the_walls() {
     let tried = |settings: &str| {
         let script = WAYS_AROUND.replace("SETTINGS", settings);
-        let sandbox = Sandbox::new().script("hooks.d/tool.pre/hook", &script).file("other/c", "c");
+        let sandbox = Sandbox::new()
+            .script("hooks.d/tool.pre/hook", &script)
+            .file("other/c", "c");
         let _service = std::os::unix::net::UnixListener::bind(sandbox.at("other/service")).unwrap();
         allowed(&sandbox)
     };
@@ -420,8 +484,15 @@ fn there_is_no_way_around_the_walls() {
         if settings.contains("pidns") && !super::has_namespaces() {
             continue;
         }
-        let own: Vec<_> = OWN.iter().filter(|way| free.iter().any(|one| one == *way)).collect();
-        assert_eq!(tried(settings).iter().collect::<Vec<_>>(), own, "{settings}");
+        let own: Vec<_> = OWN
+            .iter()
+            .filter(|way| free.iter().any(|one| one == *way))
+            .collect();
+        assert_eq!(
+            tried(settings).iter().collect::<Vec<_>>(),
+            own,
+            "{settings}"
+        );
     }
     // Each setting opens what it says, and no more.
     let more = |settings: &str| {
@@ -441,14 +512,21 @@ fn what_hookrun_was_started_with_is_not_open_in_a_sandbox() {
     let line = "exec 9>leak; exec \"$@\"";
     for (settings, left) in [("sandbox", ""), ("sandbox.network limits.files=32", "")] {
         let sandbox = gate(settings, &format!("{{ {body}; }} 2>/dev/null; true"));
-        Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran.allows();
+        Running::start_by(&sandbox, line, &["run", "tool.pre"])
+            .feed(b"{}")
+            .ended()
+            .ran
+            .allows();
         assert_eq!(sandbox.read("leak"), left, "{settings}");
     }
 }
 
 /// Runs a gate where the system has not these calls, as on an older kernel.
 fn ran_without(calls: &[&str], sandbox: &Arc<Sandbox>, arguments: &'static [&'static str]) -> Ran {
-    let calls: Vec<_> = calls.iter().map(|call| json!({ "syscall": call })).collect();
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| json!({ "syscall": call }))
+        .collect();
     let filter = json!({ "all": {
         "mismatch_action": "allow", "match_action": { "errno": 38 }, "filter": calls,
     }});
@@ -464,8 +542,11 @@ fn ran_without(calls: &[&str], sandbox: &Arc<Sandbox>, arguments: &'static [&'st
     thread.join().unwrap()
 }
 
-const LANDLOCK: &[&str] =
-    &["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"];
+const LANDLOCK: &[&str] = &[
+    "landlock_create_ruleset",
+    "landlock_add_rule",
+    "landlock_restrict_self",
+];
 
 #[test]
 fn a_hook_that_requires_its_sandbox_does_not_run_without() {
@@ -477,7 +558,8 @@ fn a_hook_that_requires_its_sandbox_does_not_run_without() {
     ] {
         let sandbox = Arc::new(gate(settings, "touch ran"));
         let ran = ran_without(calls, &sandbox, &["run", "tool.pre"]);
-        ran.blocks_saying("hook `hook` failed: never ran: ").blocks_saying("sandbox");
+        ran.blocks_saying("hook `hook` failed: never ran: ")
+            .blocks_saying("sandbox");
         sandbox.has_no_file("ran");
         let open = Arc::new(gate(&format!("{settings} on_failure=allow"), "touch ran"));
         ran_without(calls, &open, &["run", "tool.pre"]).exits(0);
@@ -487,16 +569,24 @@ fn a_hook_that_requires_its_sandbox_does_not_run_without() {
 
 #[test]
 fn a_hook_that_does_not_require_its_sandbox_runs_with_what_there_is() {
-    let sandbox =
-        Arc::new(gate("sandbox sandbox.required=false", &format!("touch ran; {SOCKETS}")));
+    let sandbox = Arc::new(gate(
+        "sandbox sandbox.required=false",
+        &format!("touch ran; {SOCKETS}"),
+    ));
     let ran = ran_without(LANDLOCK, &sandbox, &["run", "tool.pre", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     sandbox.has_file("ran");
     // The network is not Landlock's alone.
-    assert!(report.get("output").is_none_or(serde_json::Value::is_null), "{report:#}");
+    assert!(
+        report.get("output").is_none_or(serde_json::Value::is_null),
+        "{report:#}"
+    );
     let told = notes(&report, 0);
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("sandbox: not all of it is in force: "), "{told:?}");
+    assert!(
+        told[0].starts_with("sandbox: not all of it is in force: "),
+        "{told:?}"
+    );
     let told = notes(&sandbox.report("tool.pre", "{}"), 0);
     assert_eq!(told, Vec::<String>::new(), "here it is in force");
 }
@@ -506,7 +596,11 @@ fn paths_that_cannot_be_meant_are_mistakes() {
     for (written, directive, cause) in [
         ("write = \"\"", "write=''", "write`|is empty"),
         ("read = [\"a\", \"\"]", "read=", "read`|is empty"),
-        ("write = \"src/*.c\"", "write=src/*.c", "looks like a pattern"),
+        (
+            "write = \"src/*.c\"",
+            "write=src/*.c",
+            "looks like a pattern",
+        ),
         ("read = \"~root\"", "read=~root", "another user"),
         ("read = 3", "read", "read`"),
         ("network = \"yes\"", "network=yes", "takes true or false"),
@@ -521,7 +615,10 @@ fn paths_that_cannot_be_meant_are_mistakes() {
         for problems in [tables, directives] {
             assert_eq!(problems.len(), 1, "{written}: {problems:?}");
             let is_told = cause.split('|').any(|cause| problems[0].contains(cause));
-            assert!(problems[0].starts_with("error ") && is_told, "{written}: {problems:?}");
+            assert!(
+                problems[0].starts_with("error ") && is_told,
+                "{written}: {problems:?}"
+            );
         }
     }
     for (written, cause) in [("3", "sandbox"), ("\"yes\"", "sandbox"), ("[]", "sandbox")] {
@@ -529,6 +626,9 @@ fn paths_that_cannot_be_meant_are_mistakes() {
             "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"true\"\nsandbox = {written}\n"
         );
         let problems = Sandbox::new().file("hookrun.toml", &manifest).problems(&[]);
-        assert!(problems.len() == 1 && problems[0].contains(cause), "{problems:?}");
+        assert!(
+            problems.len() == 1 && problems[0].contains(cause),
+            "{problems:?}"
+        );
     }
 }

@@ -22,7 +22,10 @@ fn shipped() -> Vec<Value> {
 }
 
 fn of_sort(sort: &str) -> Vec<Value> {
-    shipped().into_iter().filter(|one| one["sort"] == sort).collect()
+    shipped()
+        .into_iter()
+        .filter(|one| one["sort"] == sort)
+        .collect()
 }
 
 fn name(one: &Value) -> &str {
@@ -30,7 +33,12 @@ fn name(one: &Value) -> &str {
 }
 
 fn files(one: &Value) -> Vec<&str> {
-    one["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect()
+    one["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file.as_str().unwrap())
+        .collect()
 }
 
 /// The files below a folder of the repository, by their paths in it.
@@ -64,7 +72,12 @@ fn every_hook_and_gate_of_the_repository_can_be_added_as_it_is_there() {
             assert!(text(&shipped) == text(&written), "{}", file.display());
             let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o100;
             assert_eq!(mode(&shipped), mode(&written), "{}", file.display());
-            assert_eq!(shipped.is_symlink(), written.is_symlink(), "{}", file.display());
+            assert_eq!(
+                shipped.is_symlink(),
+                written.is_symlink(),
+                "{}",
+                file.display()
+            );
         }
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
         for one in &all {
@@ -77,9 +90,13 @@ fn every_hook_and_gate_of_the_repository_can_be_added_as_it_is_there() {
 fn what_was_added_alone_plays_its_cases() {
     for one in of_sort("hook").iter().chain(&of_sort("gate")) {
         let sandbox = Sandbox::new();
-        let suites = files(one).into_iter().filter(|file| file.starts_with("tests/"));
+        let suites = files(one)
+            .into_iter()
+            .filter(|file| file.starts_with("tests/"));
         let suites: Vec<&str> = suites.filter(|file| file.ends_with(".toml")).collect();
-        add(&sandbox, &[name(one)]).exits(0).prints("`hookrun test --suite` runs the cases");
+        add(&sandbox, &[name(one)])
+            .exits(0)
+            .prints("`hookrun test --suite` runs the cases");
         for suite in suites {
             // All cases of a file are read; that all pass is shown where they are shipped.
             let suite = format!("hooks.d/{suite}");
@@ -100,29 +117,46 @@ fn every_rule_on_the_page_blocks_and_lets_pass_what_its_table_says() {
     let cells = 2 * page.lines().filter(|line| line.starts_with("| `")).count();
     let rules = of_sort("rule");
     assert_eq!(rules.len(), page.matches("\n### ").count());
-    assert!(rules.len() >= 20 && cells >= 4 * rules.len(), "two cases of each sort");
+    assert!(
+        rules.len() >= 20 && cells >= 4 * rules.len(),
+        "two cases of each sort"
+    );
     let sandbox = Sandbox::new();
     add(&sandbox, &rules.iter().map(name).collect::<Vec<_>>()).exits(0);
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    sandbox.hookrun(&["test"], b"").exits(0).prints(&format!("{cells} cases"));
+    sandbox
+        .hookrun(&["test"], b"")
+        .exits(0)
+        .prints(&format!("{cells} cases"));
 }
 
 #[test]
 fn what_is_there_is_never_written_over() {
     let sandbox = Sandbox::new();
-    add(&sandbox, &["no-sudo"]).exits(0).prints("wrote hooks.d/tool.pre/50-no-sudo.toml");
-    sandbox.run_shell("sudo ls").blocks_saying("do it without sudo");
-    add(&sandbox, &["no-sudo"]).exits(0).prints("no-sudo is here already, as it is shipped");
+    add(&sandbox, &["no-sudo"])
+        .exits(0)
+        .prints("wrote hooks.d/tool.pre/50-no-sudo.toml");
+    sandbox
+        .run_shell("sudo ls")
+        .blocks_saying("do it without sudo");
+    add(&sandbox, &["no-sudo"])
+        .exits(0)
+        .prints("no-sudo is here already, as it is shipped");
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo|doas'\ndeny = 'never'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = add(&sandbox, &["no-reboot", "no-sudo"]);
-    ran.exits(2).says("nothing that is shipped is called `no-reboot`");
+    ran.exits(2)
+        .says("nothing that is shipped is called `no-reboot`");
     let ran = add(&sandbox, &["no-publishing", "no-sudo"]);
-    ran.exits(2).says("50-no-sudo.toml` is there already").says("hookrun add --update no-sudo");
+    ran.exits(2)
+        .says("50-no-sudo.toml` is there already")
+        .says("hookrun add --update no-sudo");
     sandbox.has_no_file("hooks.d/tool.pre/50-no-publishing.toml");
     assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);
     add(&sandbox, &[]).exits(2).says("hookrun add --list");
-    add(&sandbox, &["no-sudos"]).exits(2).says("did you mean `no-sudo`?");
+    add(&sandbox, &["no-sudos"])
+        .exits(2)
+        .says("did you mean `no-sudo`?");
     add(&sandbox, &["--list"]).prints("no-sudo                   (written) Other users' rights");
 }
 
@@ -130,8 +164,13 @@ fn what_is_there_is_never_written_over() {
 fn a_gate_brings_its_event_and_leaves_the_rest_of_the_file() {
     let own = "# ours\n[event.\"plan.pre\"] # mine\nsummary = \"a plan\"\ncontext = { path = \"string\", sources = \"string\", cwd = \"string\" }";
     let sandbox = Sandbox::new().file("hookrun.toml", own);
-    let ran = add(&sandbox, &["freeze", "terraform-plan", "package-lock", "--dry-run"]);
-    ran.exits(0).prints("+[event.\"deploy.pre\"]").prints("# hooks.d/tests/freeze.toml\n");
+    let ran = add(
+        &sandbox,
+        &["freeze", "terraform-plan", "package-lock", "--dry-run"],
+    );
+    ran.exits(0)
+        .prints("+[event.\"deploy.pre\"]")
+        .prints("# hooks.d/tests/freeze.toml\n");
     assert_eq!(sandbox.read("hookrun.toml"), own);
     sandbox.has_no_file("hooks.d");
     let ran = add(&sandbox, &["freeze", "terraform-plan", "package-lock"]);
@@ -139,34 +178,47 @@ fn a_gate_brings_its_event_and_leaves_the_rest_of_the_file() {
     let text = sandbox.read("hookrun.toml");
     let rest = text.strip_prefix(own).unwrap();
     assert!(rest.starts_with("\n\n[event.\"deploy.pre\"]\n"), "{text}");
-    assert!(!rest.contains("plan.pre") && rest.contains("dependencies.pre"), "{text}");
+    assert!(
+        !rest.contains("plan.pre") && rest.contains("dependencies.pre"),
+        "{text}"
+    );
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let ran = add(&Sandbox::new(), &["freeze", "--hooks", "gates/hooks.d"]);
     ran.exits(0).prints("wrote gates/hookrun.toml");
-    let ran =
-        add(&Sandbox::new().hook("a", "").file("x/tool.pre/a", ""), &["freeze", "--hooks", "x"]);
+    let ran = add(
+        &Sandbox::new().hook("a", "").file("x/tool.pre/a", ""),
+        &["freeze", "--hooks", "x"],
+    );
     ran.exits(2).says("a gate needs a hookrun.toml");
 }
 
 #[test]
 fn an_update_shows_what_differs_and_writes_it_only_if_it_is_told_to() {
     let sandbox = Sandbox::new();
-    add(&sandbox, &["--update"]).exits(0).prints("0 hooks as this hookrun ships them");
-    add(&sandbox, &["--update", "git-checkpoint"]).exits(2).says("`git-checkpoint` is not here");
+    add(&sandbox, &["--update"])
+        .exits(0)
+        .prints("0 hooks as this hookrun ships them");
+    add(&sandbox, &["--update", "git-checkpoint"])
+        .exits(2)
+        .says("`git-checkpoint` is not here");
     add(&sandbox, &["git-checkpoint", "no-sudo"]).exits(0);
-    add(&sandbox, &["--update"]).exits(0).prints("2 hooks as this hookrun ships them");
+    add(&sandbox, &["--update"])
+        .exits(0)
+        .prints("2 hooks as this hookrun ships them");
     let rule = "hooks.d/tool.pre/50-no-sudo.toml";
     let shipped = sandbox.read(rule);
     let mine = shipped.replace("sudo|doas|su", "sudo");
     let sandbox = sandbox.file(rule, &mine);
     fs::remove_file(sandbox.at("hooks.d/agent.end/10-git-checkpoint.sh")).unwrap();
     let ran = add(&sandbox, &["--update"]);
-    ran.exits(1).prints("-runs = \"sudo\"\n+runs = \"sudo|doas|su\"\n");
+    ran.exits(1)
+        .prints("-runs = \"sudo\"\n+runs = \"sudo|doas|su\"\n");
     ran.prints("# hooks.d/agent.end/10-git-checkpoint.sh: a link to ../turn.start/");
     ran.says("nothing was changed; `--yes` takes over");
     assert_eq!(sandbox.read(rule), mine);
     let ran = add(&sandbox, &["--update", "no-sudo", "--yes"]);
-    ran.exits(0).prints("changed hooks.d/tool.pre/50-no-sudo.toml");
+    ran.exits(0)
+        .prints("changed hooks.d/tool.pre/50-no-sudo.toml");
     assert_eq!(sandbox.read(rule), shipped);
     sandbox.has_no_file("hooks.d/agent.end/10-git-checkpoint.sh");
     add(&sandbox, &["--update", "--yes"]).exits(0);

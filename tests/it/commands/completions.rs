@@ -37,21 +37,40 @@ const SHELLS: &[(&str, &str)] = &[
 
 /// What a shell offers, if it is there; nothing may come on stderr.
 fn offered(sandbox: &Sandbox, shell: &str, program: &str, line: &str) -> Option<Vec<String>> {
-    let own = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap().display().to_string();
+    let own = Path::new(env!("CARGO_BIN_EXE_hookrun"))
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
     let mut command = Command::new(shell);
     if shell == "zsh" {
         command.arg("-f");
     }
-    command.args(["-c", program]).args((shell != "fish").then_some(shell)).arg(line);
+    command
+        .args(["-c", program])
+        .args((shell != "fish").then_some(shell))
+        .arg(line);
     let like = sandbox.command(&[]);
     command.env_clear().current_dir(sandbox.path());
-    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(
+        like.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     command.env("PATH", format!("{own}:/usr/local/bin:/usr/bin:/bin"));
     // A shell that is not installed has nothing to show.
     let output = command.output().ok()?;
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{shell}: {line}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "{shell}: {line}"
+    );
     let text = String::from_utf8(output.stdout).unwrap();
-    Some(text.lines().map(str::to_string).filter(|word| !word.is_empty()).collect())
+    Some(
+        text.lines()
+            .map(str::to_string)
+            .filter(|word| !word.is_empty())
+            .collect(),
+    )
 }
 
 /// A project whose configuration is broken in all the usual ways, and whose hooks leave a mark
@@ -72,30 +91,82 @@ fn project() -> Sandbox {
 fn every_shell_completes_what_exists_here_and_runs_no_hook() {
     let sandbox = project();
     for (line, with, without) in [
-        ("hookrun run tool.", &["tool.pre", "tool.post"][..], &["agent.stop", "10-guard.sh"][..]),
+        (
+            "hookrun run tool.",
+            &["tool.pre", "tool.post"][..],
+            &["agent.stop", "10-guard.sh"][..],
+        ),
         ("hookrun run PreT", &["PreToolUse"], &["tool.pre"]),
-        ("hookrun test ", &["tool.pre", "agent.stop", "commit.msg", "deploy.pre"], &["PreToolUse"]),
-        ("hookrun new guard --event comm", &["commit.pre", "commit.msg"], &["tool.pre"]),
+        (
+            "hookrun test ",
+            &["tool.pre", "agent.stop", "commit.msg", "deploy.pre"],
+            &["PreToolUse"],
+        ),
+        (
+            "hookrun new guard --event comm",
+            &["commit.pre", "commit.msg"],
+            &["tool.pre"],
+        ),
         ("hookrun list --event pu", &["push.pre"], &["tool.pre"]),
         ("hookrun events se", &["session.start"], &["tool.pre"]),
         ("hookrun schema deploy", &["deploy.pre"], &["tool.pre"]),
-        ("hookrun why --event agent.s", &["agent.stop"], &["tool.pre"]),
-        ("hookrun test tool.pre --hook ", &["10-guard.sh", "tests.sh"], &["two", "$(touch ran)"]),
+        (
+            "hookrun why --event agent.s",
+            &["agent.stop"],
+            &["tool.pre"],
+        ),
+        (
+            "hookrun test tool.pre --hook ",
+            &["10-guard.sh", "tests.sh"],
+            &["two", "$(touch ran)"],
+        ),
         ("hookrun test --hook te", &["tests.sh"], &["10-guard.sh"]),
-        ("hookrun run tool.pre --require 1", &["10-guard.sh"], &["tests.sh"]),
-        ("hookrun show ", &["10-guard.sh", "tests.sh"], &["two words", "hookrun.toml"]),
+        (
+            "hookrun run tool.pre --require 1",
+            &["10-guard.sh"],
+            &["tests.sh"],
+        ),
+        (
+            "hookrun show ",
+            &["10-guard.sh", "tests.sh"],
+            &["two words", "hookrun.toml"],
+        ),
         ("hookrun why --hook 10", &["10-guard.sh"], &["tests.sh"]),
-        ("hookrun run --host c", &["claude", "codex", "cursor", "copilot"], &["git"]),
-        ("hookrun run --host ", &["claude", "git", "native", "pi"], &["tool.pre"]),
-        ("hookrun why --host ", &["claude", "git", "native"], &["tool.pre"]),
+        (
+            "hookrun run --host c",
+            &["claude", "codex", "cursor", "copilot"],
+            &["git"],
+        ),
+        (
+            "hookrun run --host ",
+            &["claude", "git", "native", "pi"],
+            &["tool.pre"],
+        ),
+        (
+            "hookrun why --host ",
+            &["claude", "git", "native"],
+            &["tool.pre"],
+        ),
         ("hookrun list --dialect ", &["claude", "omp"], &["git"]),
-        ("hookrun install ", &["claude", "git"], &["hooks.d", "hooks.d/", "home"]),
+        (
+            "hookrun install ",
+            &["claude", "git"],
+            &["hooks.d", "hooks.d/", "home"],
+        ),
         ("hookrun uninstall co", &["codex"], &["claude"]),
         ("hookrun doctor g", &["gemini", "git"], &["claude"]),
-        ("hookrun sets why ", &["base", "more"], &["tool.pre", "two words"]),
+        (
+            "hookrun sets why ",
+            &["base", "more"],
+            &["tool.pre", "two words"],
+        ),
         ("hookrun sets update b", &["base"], &["more"]),
         ("hookrun sets vendor m", &["more"], &["base"]),
-        ("hookrun man hookrun-s", &["hookrun-suite", "hookrun-show"], &["hookrun.toml"]),
+        (
+            "hookrun man hookrun-s",
+            &["hookrun-suite", "hookrun-show"],
+            &["hookrun.toml"],
+        ),
         ("hookrun completions f", &["fish"], &["bash"]),
         ("hookrun new a --lang p", &["python"], &["sh"]),
         ("hookrun inst", &["install"], &["run"]),
@@ -105,7 +176,9 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
         ("hookrun nothing like ", &[], &[]),
     ] {
         for (shell, program) in SHELLS {
-            let Some(words) = offered(&sandbox, shell, program, line) else { continue };
+            let Some(words) = offered(&sandbox, shell, program, line) else {
+                continue;
+            };
             let has = |word: &&str| words.iter().any(|offered| offered == word);
             assert!(with.iter().all(has), "{shell}: {line}: {words:?}");
             assert!(!without.iter().any(has), "{shell}: {line}: {words:?}");
@@ -142,9 +215,10 @@ fn the_variable_of_the_scripts_answers_no_command_and_opens_no_gate() {
         .hook_for("commit.pre", "a.sh", "echo no >&2; exit 1")
         .variable("HOOKRUN_COMPLETE", "bash");
     sandbox.run("tool.pre").blocks("no");
-    for line in
-        [&["run", "tool.pre", "--color", "never"][..], &["run", "--host", "git", "pre-commit"]]
-    {
+    for line in [
+        &["run", "tool.pre", "--color", "never"][..],
+        &["run", "--host", "git", "pre-commit"],
+    ] {
         let ran = sandbox.hookrun(line, b"{}");
         assert_ne!(ran.status, 0, "{line:?}: {ran:?}");
     }

@@ -13,7 +13,10 @@ fn the_table_has_a_line_for_every_event_and_marks_gates() {
     ran.exits(0);
     for event in events {
         let name = event["name"].as_str().unwrap();
-        let line = ran.stdout.lines().find(|line| line.starts_with(&format!("{name} ")));
+        let line = ran
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} ")));
         let line = line.unwrap_or_else(|| panic!("no {name}"));
         assert_eq!(line.contains(" gate  "), event["blocks"] == true, "{line}");
         assert!(line.ends_with(event["summary"].as_str().unwrap()), "{line}");
@@ -38,7 +41,12 @@ fn the_events_that_hosts_agree_on_are_there() {
         "commit.pre",
         "push.pre",
     ] {
-        assert!(names.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
+        assert!(
+            names
+                .lines()
+                .any(|line| line.starts_with(&format!("{name} "))),
+            "{name}"
+        );
     }
 }
 
@@ -79,8 +87,14 @@ fn an_event_of_ones_own_is_among_them() {
         "[event.\"deploy.pre\"]\nsummary = \"a deployment is near\"\ncontext = { service = \"string\" }\n",
     );
     let table = sandbox.hookrun(&["events"], b"").stdout;
-    let line = table.lines().find(|line| line.starts_with("deploy.pre ")).unwrap();
-    assert!(line.contains("gate") && line.ends_with("a deployment is near"), "{line}");
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("deploy.pre "))
+        .unwrap();
+    assert!(
+        line.contains("gate") && line.ends_with("a deployment is near"),
+        "{line}"
+    );
 
     let one = sandbox.json(&["events", "deploy.pre", "--format", "json"]);
     assert_eq!(
@@ -95,7 +109,10 @@ fn an_event_of_ones_own_is_among_them() {
             "sample": { "event": "deploy.pre", "service": "text" },
         })
     );
-    sandbox.hookrun(&["events", "deploy.per"], b"").exits(2).says("did you mean `deploy.pre`?");
+    sandbox
+        .hookrun(&["events", "deploy.per"], b"")
+        .exits(2)
+        .says("did you mean `deploy.pre`?");
 }
 
 #[test]
@@ -119,12 +136,22 @@ fn an_unknown_event_is_refused_with_the_nearest_one() {
 #[test]
 fn the_common_events_come_first_and_every_event_once() {
     let ran = Sandbox::new().hookrun(&["events"], b"");
-    let names = ran.stdout.lines().filter_map(|line| line.split("  ").next());
+    let names = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.split("  ").next());
     let names: Vec<&str> = names.map(str::trim_end).collect();
     assert_eq!(names[1..4], ["tool.pre", "tool.post", "prompt.submit"]);
-    assert!(ran.stdout.starts_with("Common\ntool.pre "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("Common\ntool.pre "),
+        "{}",
+        ran.stdout
+    );
     for spec in hookrun::internals::event::catalog::EVENTS {
-        let count = names.iter().filter(|name| name.trim_end() == spec.name).count();
+        let count = names
+            .iter()
+            .filter(|name| name.trim_end() == spec.name)
+            .count();
         assert_eq!(count, 1, "{}", spec.name);
     }
 }

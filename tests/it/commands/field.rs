@@ -40,13 +40,19 @@ fn a_value_is_found_by_its_path() {
 #[test]
 fn objects_and_lists_are_compact_json() {
     prints(&["messages"], "[{\"role\":\"user\"},[10,20]]\n");
-    prints(&["toolInput"], "{\"command\":\"rm -rf /\",\"a.b\":1,\"\":2,\"empty\":\"\"}\n");
+    prints(
+        &["toolInput"],
+        "{\"command\":\"rm -rf /\",\"a.b\":1,\"\":2,\"empty\":\"\"}\n",
+    );
 }
 
 #[test]
 fn numbers_are_printed_as_they_were_written() {
     for format in ["text", "json"] {
-        prints(&["big", "--format", format], "123456789012345678901234567890\n");
+        prints(
+            &["big", "--format", format],
+            "123456789012345678901234567890\n",
+        );
         prints(&["exact", "--format", format], "1.10\n");
         prints(&["small", "--format", format], "-0.0\n");
         prints(&["wide", "--format", format], "1E400\n");
@@ -56,7 +62,10 @@ fn numbers_are_printed_as_they_were_written() {
 #[test]
 fn json_tells_strings_from_other_values() {
     prints(&["toolInput.command", "--format", "json"], "\"rm -rf /\"\n");
-    prints(&["messages", "--format", "json"], "[{\"role\":\"user\"},[10,20]]\n");
+    prints(
+        &["messages", "--format", "json"],
+        "[{\"role\":\"user\"},[10,20]]\n",
+    );
     prints(&["none", "--format", "json"], "null\n");
 }
 
@@ -93,10 +102,16 @@ fn what_is_there_instead_is_said() {
             "toolInput.x.y",
             "no value at `toolInput.x.y`; `toolInput` has `command`, `a.b`, ``, `empty`",
         ),
-        ("messages.9", "no value at `messages.9`; `messages` has `0`, `1`"),
+        (
+            "messages.9",
+            "no value at `messages.9`; `messages` has `0`, `1`",
+        ),
         ("yes.no", "no value at `yes.no`; `yes` is no object or list"),
         ("none", "the value at `none` is null"),
-        ("tolInput", &format!("no value at `tolInput`; the document has {all}")),
+        (
+            "tolInput",
+            &format!("no value at `tolInput`; the document has {all}"),
+        ),
     ] {
         let ran = field(&[path], DOCUMENT.as_bytes());
         assert_eq!((ran.status, ran.stderr), (1, format!("{said}\n")), "{path}");
@@ -130,7 +145,10 @@ fn what_cannot_be_read_is_2_and_says_why() {
     ] {
         let ran = field(&["a"], stdin);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(part), "{ran:?}");
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains(part),
+            "{ran:?}"
+        );
         let with_default = field(&["a", "--default", "x"], stdin);
         assert_eq!(
             (with_default.status, with_default.stdout.as_str()),
@@ -147,7 +165,12 @@ fn it_does_not_wait_for_the_end_of_stdin() {
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(b"{\"a\":\"here\"}").unwrap();
     let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(said, "here\n");
     drop(pipe);

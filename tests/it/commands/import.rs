@@ -23,9 +23,18 @@ fn listed(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     all.extend(arguments);
     let list = sandbox.json(&all);
     let hooks = list["hooks"].as_array().unwrap().iter();
-    let keys =
-        ["event", "dialect", "hostEvent", "timeoutMs", "parallel", "onFailure", "description"];
-    hooks.map(|hook| keys.iter().map(|key| (*key, hook[*key].clone())).collect()).collect()
+    let keys = [
+        "event",
+        "dialect",
+        "hostEvent",
+        "timeoutMs",
+        "parallel",
+        "onFailure",
+        "description",
+    ];
+    hooks
+        .map(|hook| keys.iter().map(|key| (*key, hook[*key].clone())).collect())
+        .collect()
 }
 
 #[test]
@@ -53,20 +62,35 @@ fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
             .exits(0)
             .prints("wrote hookrun.toml")
             .prints("2 hooks carried over");
-        assert_eq!(listed(&sandbox, &[]), theirs, "{fixture}: {}", sandbox.read("hookrun.toml"));
+        assert_eq!(
+            listed(&sandbox, &[]),
+            theirs,
+            "{fixture}: {}",
+            sandbox.read("hookrun.toml")
+        );
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{fixture}");
         let written = sandbox.read("hookrun.toml");
-        assert!(written.starts_with(&format!("# From {file}, hooks.")), "{written}");
-        import(&sandbox, &[host]).exits(0).prints("0 hooks carried over").prints("is here already");
+        assert!(
+            written.starts_with(&format!("# From {file}, hooks.")),
+            "{written}"
+        );
+        import(&sandbox, &[host])
+            .exits(0)
+            .prints("0 hooks carried over")
+            .prints("is here already");
         assert_eq!(sandbox.read("hookrun.toml"), written);
         assert_eq!(sandbox.read(file), text);
         let block = json!({ "toolName": "bash", "toolInput": { "command": "ls" } });
         let sandbox = sandbox.file("answer", "").file("context", "");
-        sandbox.hookrun(&["run", "tool.pre"], block.to_string().as_bytes()).exits(0);
+        sandbox
+            .hookrun(&["run", "tool.pre"], block.to_string().as_bytes())
+            .exits(0);
         sandbox.has_file("seen");
         fs::remove_file(sandbox.at("seen")).unwrap();
         let other = json!({ "toolName": "read", "toolInput": { "file_path": "a" } });
-        sandbox.hookrun(&["run", "tool.pre"], other.to_string().as_bytes()).exits(0);
+        sandbox
+            .hookrun(&["run", "tool.pre"], other.to_string().as_bytes())
+            .exits(0);
         sandbox.has_no_file("seen");
     }
 }
@@ -95,11 +119,22 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ],
     }});
     let sandbox = Sandbox::new().file("x/settings.json", &hooks.to_string());
-    let ran = import(&sandbox, &["claude", "x/settings.json", "--hooks", "shared"]);
-    ran.exits(0).prints("3 hooks carried over").prints("wrote shared/hookrun.toml");
+    let ran = import(
+        &sandbox,
+        &["claude", "x/settings.json", "--hooks", "shared"],
+    );
+    ran.exits(0)
+        .prints("3 hooks carried over")
+        .prints("wrote shared/hookrun.toml");
     for (place, why) in [
-        ("PreToolUse[1].hooks[0]", "the matcher `(?!x)` is no regular expression of hookrun"),
-        ("PreToolUse[2].hooks[0]", "a hook of the kind `prompt` runs in claude alone"),
+        (
+            "PreToolUse[1].hooks[0]",
+            "the matcher `(?!x)` is no regular expression of hookrun",
+        ),
+        (
+            "PreToolUse[2].hooks[0]",
+            "a hook of the kind `prompt` runs in claude alone",
+        ),
         ("PreToolUse[3].hooks[0]", "it is not waited for"),
         ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
@@ -123,26 +158,42 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     ] {
         assert!(text.contains(part), "no {part} in {text}");
     }
-    import(&Sandbox::new(), &["gemini"]).exits(2).says("no file of gemini here");
+    import(&Sandbox::new(), &["gemini"])
+        .exits(2)
+        .says("no file of gemini here");
     import(&Sandbox::new(), &["make"]).exits(2).says("lefthook");
     let many = "a: &a 1\nb: [ *a ".to_string() + &", *a ".repeat(20) + "]\n";
     let bomb = Sandbox::new().file("lefthook.yml", &many);
-    import(&bomb, &["lefthook"]).exits(2).says("has more than 20 aliases");
+    import(&bomb, &["lefthook"])
+        .exits(2)
+        .says("has more than 20 aliases");
     let broken = Sandbox::new().file("lefthook.yml", "pre-commit: [");
-    import(&broken, &["lefthook"]).exits(2).says("`lefthook.yml`: ");
+    import(&broken, &["lefthook"])
+        .exits(2)
+        .says("`lefthook.yml`: ");
     let other = |text: &str| {
-        import(&Sandbox::new().file("x.json", text), &["claude", "x.json", "--dry-run"])
+        import(
+            &Sandbox::new().file("x.json", text),
+            &["claude", "x.json", "--dry-run"],
+        )
     };
     other("{\"hooks\":").exits(2).says("`x.json`: is no JSON");
     let toml = Sandbox::new().file(".codex/config.toml", "[hooks\n");
-    import(&toml, &["codex"]).exits(2).says("`.codex/config.toml`: ");
-    import(&toml, &["codex", "no.json"]).exits(2).says("`no.json` is not there");
+    import(&toml, &["codex"])
+        .exits(2)
+        .says("`.codex/config.toml`: ");
+    import(&toml, &["codex", "no.json"])
+        .exits(2)
+        .says("`no.json` is not there");
     let pipe = Sandbox::new().file(".claude/x", "");
-    pipe.hookrun_by_shell("mkfifo .claude/settings.json", b"").exits(0);
+    pipe.hookrun_by_shell("mkfifo .claude/settings.json", b"")
+        .exits(0);
     import(&pipe, &["claude"])
         .exits(2)
         .says("cannot read `.claude/settings.json`: it is not a file");
-    pipe.hookrun(&["init", "--dry-run"], b"").exits(0).prints("`hookrun import claude`");
+    pipe.hookrun(&["init", "--dry-run"], b"")
+        .exits(0)
+        .prints("`hookrun import claude`");
     other("{\"hooks\": [1]}").prints("  x.json, hooks: it is no table of events");
 }
 
@@ -153,7 +204,9 @@ fn what_is_no_toml_is_not_added_to() {
     for there in ["alias ll='ls -l'\n", "hook = []\n"] {
         let sandbox = Sandbox::new().file(".claude/settings.json", &settings.to_string());
         let sandbox = sandbox.file("hookrun.toml", there);
-        import(&sandbox, &["claude"]).exits(2).says("nothing was written");
+        import(&sandbox, &["claude"])
+            .exits(2)
+            .says("nothing was written");
         assert_eq!(sandbox.read("hookrun.toml"), there);
     }
 }
@@ -165,7 +218,10 @@ fn only_whole_words_of_a_line_become_paths_of_the_project() {
             "python3 /opt/x.py && python3 x.py",
             r#"python3 /opt/x.py && python3 "$HOOKRUN_PROJECT_DIR"/x.py"#,
         ),
-        (r#"python3 "x.py" y"#, r#"python3 "$HOOKRUN_PROJECT_DIR/x.py" y"#),
+        (
+            r#"python3 "x.py" y"#,
+            r#"python3 "$HOOKRUN_PROJECT_DIR/x.py" y"#,
+        ),
     ] {
         let hook = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": line }] }] } });
         let sandbox = Sandbox::new().file(".claude/settings.json", &hook.to_string());
@@ -181,7 +237,9 @@ fn an_agent_cannot_make_hooks_trusted_by_importing_them() {
         sandbox.file(".claude/settings.json", &settings.to_string())
     };
     let alone = sandbox();
-    import(&alone, &["claude"]).exits(0).prints("  to do: `hookrun trust`");
+    import(&alone, &["claude"])
+        .exits(0)
+        .prints("  to do: `hookrun trust`");
     alone.run_shell("ls").blocks_saying("hookrun trust");
     // A terminal can be made: somebody has to answer.
     let unanswered = sandbox();
@@ -200,7 +258,11 @@ fn repository(sandbox: &Sandbox, staged: &str) {
 
 /// What git asks; the hooks find this hookrun in PATH.
 fn asked(sandbox: &Sandbox, words: &str) -> Ran {
-    let own = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap().display().to_string();
+    let own = Path::new(env!("CARGO_BIN_EXE_hookrun"))
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
     let line = format!("PATH=\"{own}:$PATH\" exec \"$0\" run --host git {words}");
     sandbox.hookrun_by_shell(&line, b"")
 }
@@ -235,7 +297,9 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
         .file("old/bad.py", "unfinished")
         .file("bad one.py", "unfinished");
     let ran = import(&sandbox, &["pre-commit"]);
-    ran.exits(0).prints("3 hooks carried over").prints("`hookrun install git` makes them run");
+    ran.exits(0)
+        .prints("3 hooks carried over")
+        .prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is no hook of git");
     ran.prints("none at pre-commit: it has no command");
     ran.prints("typed at pre-commit: only `pre-commit` can run it");
@@ -245,7 +309,11 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
     asked(&sandbox, "pre-commit").exits(0);
     assert_eq!(sandbox.read("ran"), "ran\n");
     // Names need not be UTF-8.
-    fs::write(sandbox.path().join(OsStr::from_bytes(b"x\xff.py")), "unfinished").unwrap();
+    fs::write(
+        sandbox.path().join(OsStr::from_bytes(b"x\xff.py")),
+        "unfinished",
+    )
+    .unwrap();
     let sandbox = sandbox.variable("LC_ALL", "C.UTF-8");
     repository(&sandbox, "x*.py");
     asked(&sandbox, "pre-commit").exits(1);
@@ -254,9 +322,16 @@ fn local_hooks_of_pre_commit_run_by_themselves_for_the_same_files() {
     asked(&sandbox, "pre-commit").exits(1);
     // With the program, it runs what only it can.
     let program = "#!/bin/sh\necho \"$@\" >>called\n";
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", sandbox.at("bin").display());
-    let sandbox = sandbox.script("bin/pre-commit", program).variable("PATH", &path);
-    import(&sandbox, &["pre-commit"]).exits(0).prints("3 hooks carried over");
+    let path = format!(
+        "{}:/usr/local/bin:/usr/bin:/bin",
+        sandbox.at("bin").display()
+    );
+    let sandbox = sandbox
+        .script("bin/pre-commit", program)
+        .variable("PATH", &path);
+    import(&sandbox, &["pre-commit"])
+        .exits(0)
+        .prints("3 hooks carried over");
     asked(&sandbox, "pre-commit").exits(1);
     let sandbox = sandbox.file("bad one.py", "good");
     asked(&sandbox, "pre-commit").exits(0);
@@ -288,15 +363,24 @@ assert:
 fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     let sandbox = Sandbox::new()
         .file("lefthook.yml", LEFTHOOK)
-        .script("lint.sh", "#!/bin/sh\necho \"$LEVEL $*\" >>linted\n! grep -q bad \"$1\"\n")
-        .file(".lefthook/commit-msg/subject.sh", "grep -q '^fix: ' \"$1\"\n")
+        .script(
+            "lint.sh",
+            "#!/bin/sh\necho \"$LEVEL $*\" >>linted\n! grep -q bad \"$1\"\n",
+        )
+        .file(
+            ".lefthook/commit-msg/subject.sh",
+            "grep -q '^fix: ' \"$1\"\n",
+        )
         .file("web/here", "")
         .file("a.js", "good")
         .file("a.txt", "bad");
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0).prints("3 hooks carried over").prints("fix: `stage_fixed` has no key in hookrun");
+    ran.exits(0)
+        .prints("3 hooks carried over")
+        .prints("fix: `stage_fixed` has no key in hookrun");
     ran.prints("lefthook.yml, pre-commit.none: it has no command");
-    ran.prints("placeholders that only lefthook fills").prints("assert.*: it is no hook of git");
+    ran.prints("placeholders that only lefthook fills")
+        .prints("assert.*: it is no hook of git");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     assert!(sandbox.read("hookrun.toml").contains("parallel = true"));
     repository(&sandbox, "a.txt web");
@@ -324,7 +408,9 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         .script("node_modules/.bin/lint-all", "#!/bin/sh\n[ ! -e bad ]\n")
         .file("message", "wip\n");
     let ran = import(&sandbox, &["husky"]);
-    ran.exits(0).prints("2 hooks carried over").prints(".husky/pre-push: it reads what git writes");
+    ran.exits(0)
+        .prints("2 hooks carried over")
+        .prints(".husky/pre-push: it reads what git writes");
     ran.prints(".husky/post-checkout: it reads arguments, and hooks of checkout.post get JSON");
     repository(&sandbox, "message");
     asked(&sandbox, "pre-commit").exits(0);
@@ -333,5 +419,6 @@ fn scripts_of_husky_run_as_husky_runs_them() {
     asked(&sandbox, "pre-commit").exits(1);
     asked(&sandbox, "commit-msg -- message").exits(0);
     let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");
-    ran.exits(0).prints(".husky/commit-msg, .husky/pre-commit has hooks: `hookrun import husky`");
+    ran.exits(0)
+        .prints(".husky/commit-msg, .husky/pre-commit has hooks: `hookrun import husky`");
 }

@@ -13,7 +13,9 @@ fn init(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 
 /// Somebody who has used Claude Code, and has nothing else.
 fn newcomer() -> Sandbox {
-    Sandbox::new().without_trust().file("home/.claude/settings.json", "{\"model\": \"opus\"}\n")
+    Sandbox::new()
+        .without_trust()
+        .file("home/.claude/settings.json", "{\"model\": \"opus\"}\n")
 }
 
 /// Runs the last line of what `init` printed, as a person who copies it.
@@ -39,19 +41,29 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked_in_the_hosts_own_wo
         "{line}"
     );
     let called = line.rsplit_once("| ").unwrap().1;
-    assert!(entry.as_str().unwrap().starts_with(called), "{line} is not {entry}");
+    assert!(
+        entry.as_str().unwrap().starts_with(called),
+        "{line} is not {entry}"
+    );
     proof(&sandbox, &ran)
         .exits(2)
         .says("`git push --force` overwrites or deletes what others have");
-    assert_eq!(sandbox.read("home/.claude/settings.json"), "{\"model\": \"opus\"}\n");
+    assert_eq!(
+        sandbox.read("home/.claude/settings.json"),
+        "{\"model\": \"opus\"}\n"
+    );
 }
 
 #[test]
 fn every_host_is_shown_how_it_blocks() {
     for host in ["claude", "codex", "gemini", "cursor", "copilot", "opencode"] {
         let sandbox = Sandbox::new().without_trust();
-        let ran = init(&sandbox, &["--host", host, "--guard", "no-force-push", "--yes"]);
-        ran.exits(0).prints("hooks.d/tests/no-force-push.toml: 4 cases");
+        let ran = init(
+            &sandbox,
+            &["--host", host, "--guard", "no-force-push", "--yes"],
+        );
+        ran.exits(0)
+            .prints("hooks.d/tests/no-force-push.toml: 4 cases");
         proof(&sandbox, &ran)
             .exits(2)
             .says("push to a branch of your own, or with --force-with-lease");
@@ -62,16 +74,27 @@ fn every_host_is_shown_how_it_blocks() {
 fn nothing_is_written_before_somebody_agrees() {
     let sandbox = newcomer().file("event", "");
     let listed = init(&sandbox, &[]);
-    listed.exits(2).prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
-    listed.says("no terminal to ask at").says("`hookrun init --yes`");
-    assert_eq!(init(&sandbox, &["--dry-run"]).exits(0).stdout, listed.stdout);
+    listed
+        .exits(2)
+        .prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
+    listed
+        .says("no terminal to ask at")
+        .says("`hookrun init --yes`");
+    assert_eq!(
+        init(&sandbox, &["--dry-run"]).exits(0).stdout,
+        listed.stdout
+    );
     let few = ["init", "--guard", "no-sudo"];
     at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "n\r")]).exits(1);
     sandbox.has_no_file("hooks.d");
     sandbox.has_no_file(".claude");
     fs::remove_file(sandbox.at("stdout")).unwrap();
     at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "y\r")]).exits(0);
-    for line in listed.stdout.lines().filter(|line| line.starts_with("  hooks.d/")) {
+    for line in listed
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("  hooks.d/"))
+    {
         let is_it = line.contains("no-sudo");
         assert_eq!(sandbox.at(line.trim()).exists(), is_it, "{line}");
     }
@@ -87,7 +110,8 @@ fn a_second_time_everything_is_there() {
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo'\ndeny = 'no'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = init(&sandbox, &few);
-    ran.prints("is here already: ").prints("is up to date; nothing was changed");
+    ran.prints("is here already: ")
+        .prints("is up to date; nothing was changed");
     // `doas` is among its cases, and mine does not know it.
     ran.exits(0);
     assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);
@@ -98,7 +122,9 @@ fn a_second_time_everything_is_there() {
 
 #[test]
 fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
-    let sandbox = Sandbox::new().script("bin/codex", "#!/bin/sh\n").file("home/.cursor/x", "");
+    let sandbox = Sandbox::new()
+        .script("bin/codex", "#!/bin/sh\n")
+        .file("home/.cursor/x", "");
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let sandbox = sandbox.variable("PATH", &path);
     let ran = init(&sandbox, &["--guard", "none", "--dry-run"]);
@@ -110,22 +136,36 @@ fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
     // Nothing here blocks the command that is shown at work.
     assert!(!other.exits(0).stdout.contains("see it work"), "{other:?}");
     let linked = Sandbox::new();
-    linked.hookrun_by_shell("ln -s nowhere hooks.d", b"").exits(0);
-    init(&linked, &["--guard", "no-sudo", "--yes"]).exits(2).says("cannot write `hooks.d/");
-    init(&Sandbox::new(), &["--dry-run"]).exits(0).prints("no host is installed here");
-    init(&Sandbox::new(), &["--guard", "x"]).exits(2).says("nothing that is shipped is called `x`");
-    init(&Sandbox::new(), &["--host", "clod"]).exits(2).says("claude");
+    linked
+        .hookrun_by_shell("ln -s nowhere hooks.d", b"")
+        .exits(0);
+    init(&linked, &["--guard", "no-sudo", "--yes"])
+        .exits(2)
+        .says("cannot write `hooks.d/");
+    init(&Sandbox::new(), &["--dry-run"])
+        .exits(0)
+        .prints("no host is installed here");
+    init(&Sandbox::new(), &["--guard", "x"])
+        .exits(2)
+        .says("nothing that is shipped is called `x`");
+    init(&Sandbox::new(), &["--host", "clod"])
+        .exits(2)
+        .says("claude");
 }
 
 #[test]
 fn a_user_is_guarded_in_all_projects() {
     let sandbox = newcomer();
     let ran = init(&sandbox, &["--user", "--guard", "no-force-push", "--yes"]);
-    ran.exits(0).prints("home/.claude/settings.json  Claude Code: all events");
+    ran.exits(0)
+        .prints("home/.claude/settings.json  Claude Code: all events");
     sandbox.has_file("home/.config/hookrun/hooks.d/tests/no-force-push.toml");
     sandbox.has_no_file("hooks.d");
     sandbox.has_no_file(".claude");
     proof(&sandbox, &ran).exits(2);
     let homeless = |command: &mut std::process::Command| _ = command.env_remove("HOME");
-    sandbox.hookrun_as(homeless, &["init", "--user"], b"").exits(2).says("HOME");
+    sandbox
+        .hookrun_as(homeless, &["init", "--user"], b"")
+        .exits(2)
+        .says("HOME");
 }

@@ -49,7 +49,10 @@ fn one_event_can_be_asked_for_by_any_of_its_names() {
     }
     let ran = sandbox.hookrun(&["list", "--event", "tool.per"], b"");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert_eq!(ran.stderr, "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n");
+    assert_eq!(
+        ran.stderr,
+        "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n"
+    );
 }
 
 #[test]
@@ -85,15 +88,22 @@ fn hooks_that_share_a_step_share_its_number() {
 fn an_empty_list_says_how_to_begin() {
     let sandbox = Sandbox::new();
     let ran = sandbox.hookrun(&["list"], b"");
-    ran.exits(0).prints("No hooks found.\n").prints("hooks.d/EVENT/");
-    assert_eq!(sandbox.json(&["list", "--format", "json"]), json!({ "version": 1, "hooks": [] }));
+    ran.exits(0)
+        .prints("No hooks found.\n")
+        .prints("hooks.d/EVENT/");
+    assert_eq!(
+        sandbox.json(&["list", "--format", "json"]),
+        json!({ "version": 1, "hooks": [] })
+    );
 }
 
 #[test]
 fn problems_are_told_beside_the_list() {
     let sandbox = three().file("hooks.d/stray", "");
     let ran = sandbox.hookrun(&["list"], b"");
-    ran.exits(1).prints("10-guard.sh").says("error: hooks.d/stray: is directly in hooks.d");
+    ran.exits(1)
+        .prints("10-guard.sh")
+        .says("error: hooks.d/stray: is directly in hooks.d");
     sandbox.json(&["list", "--format", "json"]);
 }
 
@@ -115,11 +125,22 @@ fn a_name_cannot_move_the_cursor() {
 fn a_reader_that_leaves_is_no_failure() {
     let sandbox = three();
     let hookrun = env!("CARGO_BIN_EXE_hookrun");
-    for command in ["list", "events", "test tool.pre", "man hook", "schema tool.pre"] {
+    for command in [
+        "list",
+        "events",
+        "test tool.pre",
+        "man hook",
+        "schema tool.pre",
+    ] {
         let line = format!("{{ {hookrun} {command} </dev/null; echo $? >status; }} | true");
         let mut shell = std::process::Command::new("/bin/sh");
-        shell.args(["-c", &line]).current_dir(sandbox.path()).env_clear();
-        shell.env("PATH", "/usr/bin:/bin").env("HOME", sandbox.at("home"));
+        shell
+            .args(["-c", &line])
+            .current_dir(sandbox.path())
+            .env_clear();
+        shell
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", sandbox.at("home"));
         let output = shell.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
         assert_eq!(sandbox.read("status"), "0\n", "{command}");

@@ -35,10 +35,15 @@ fn every_command_has_a_page_under_its_short_and_its_long_name() {
     for name in COMMANDS.iter().chain(PARTS) {
         let short = sandbox.hookrun(&["man", name], b"");
         let long = sandbox.hookrun(&["man", &format!("hookrun-{name}")], b"");
-        short.exits(0).prints(&format!("hookrun-{name}(1)\n\nNAME\n"));
+        short
+            .exits(0)
+            .prints(&format!("hookrun-{name}(1)\n\nNAME\n"));
         assert_eq!(short.stdout, long.stdout, "{name}");
     }
-    sandbox.hookrun(&["man"], b"").exits(0).prints("hookrun(1)\n");
+    sandbox
+        .hookrun(&["man"], b"")
+        .exits(0)
+        .prints("hookrun(1)\n");
     for name in ["hook", "hookrun-hook", "hookrun.toml"] {
         let ran = sandbox.hookrun(&["man", name], b"");
         ran.exits(0);
@@ -53,7 +58,10 @@ fn every_page_is_set_without_a_warning() {
     for page in fs::read_dir(sandbox.at("pages")).unwrap() {
         let page = page.unwrap().path();
         let mut groff = Command::new("groff");
-        groff.args(["-man", "-Tascii", "-ww", "-z"]).arg(&page).stdin(Stdio::null());
+        groff
+            .args(["-man", "-Tascii", "-ww", "-z"])
+            .arg(&page)
+            .stdin(Stdio::null());
         let Ok(output) = groff.output() else { return };
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(said, "", "{}", page.display());
@@ -64,11 +72,22 @@ fn every_page_is_set_without_a_warning() {
 /// The words of a page as groff sets it, without the lines around it.
 fn words_by_groff(page: &Path) -> Option<Vec<String>> {
     let mut groff = Command::new("groff");
-    groff.args(["-man", "-Tutf8", "-P-cbou", "-rHY=0", "-rLL=900n", "-rcR=1"]).arg(page);
-    let set = groff.stdin(Stdio::null()).output().ok().filter(|output| output.status.success())?;
+    groff
+        .args(["-man", "-Tutf8", "-P-cbou", "-rHY=0", "-rLL=900n", "-rcR=1"])
+        .arg(page);
+    let set = groff
+        .stdin(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     let text = String::from_utf8(set.stdout).unwrap();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let words = lines[1..lines.len() - 1].iter().flat_map(|line| line.split_whitespace());
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let words = lines[1..lines.len() - 1]
+        .iter()
+        .flat_map(|line| line.split_whitespace());
     // It makes typographic signs of some that are meant as they are.
     let as_typed = |word: &str| word.replace(['‘', '’'], "'").replace(['“', '”'], "\"");
     Some(words.map(as_typed).collect())
@@ -86,7 +105,10 @@ fn without_a_pager_a_page_is_text_with_all_words_in_short_lines() {
         for line in text.lines().filter(|line| line.chars().count() > 100) {
             // Only what cannot be broken is longer.
             let is_table = line.contains("  ");
-            assert!(line.split_whitespace().count() == 1 || is_table, "{name}: {line}");
+            assert!(
+                line.split_whitespace().count() == 1 || is_table,
+                "{name}: {line}"
+            );
         }
         if let Some(words) = words_by_groff(&page) {
             let ours: Vec<&str> = text.split_whitespace().skip(1).collect();
@@ -107,14 +129,27 @@ fn all_pages_can_be_written_into_a_folder() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let mut wanted: Vec<String> = COMMANDS.iter().map(|name| format!("hookrun-{name}.1")).collect();
+    let mut wanted: Vec<String> = COMMANDS
+        .iter()
+        .map(|name| format!("hookrun-{name}.1"))
+        .collect();
     wanted.extend(PARTS.iter().map(|name| format!("hookrun-{name}.1")));
     wanted.extend(
-        ["hookrun-hook.5", "hookrun-suite.5", "hookrun.1", "hookrun.toml.5"].map(str::to_string),
+        [
+            "hookrun-hook.5",
+            "hookrun-suite.5",
+            "hookrun.1",
+            "hookrun.toml.5",
+        ]
+        .map(str::to_string),
     );
     wanted.sort();
     assert_eq!(names, wanted);
-    assert!(sandbox.read("new/man1/hookrun-run.1").contains(".TH hookrun-run 1"));
+    assert!(
+        sandbox
+            .read("new/man1/hookrun-run.1")
+            .contains(".TH hookrun-run 1")
+    );
 }
 
 #[test]
@@ -143,10 +178,14 @@ fn at_a_terminal_a_page_is_read_by_man() {
         assert!(!Path::new(written.trim()).exists(), "{written} is left");
     }
     // What `man` cannot show is printed, and so is what goes into a pipe.
-    let fails = Sandbox::new().script("bin/man", "#!/bin/sh\nexit 3\n").file("event", "");
+    let fails = Sandbox::new()
+        .script("bin/man", "#!/bin/sh\nexit 3\n")
+        .file("event", "");
     let path = format!("{}:/usr/bin:/bin", fails.at("bin").display());
     let fails = fails.variable("PATH", &path);
-    shown_at_terminal(&fails, &["man", "state-get"], &[]).exits(0).says("hookrun-state-get(1)");
+    shown_at_terminal(&fails, &["man", "state-get"], &[])
+        .exits(0)
+        .says("hookrun-state-get(1)");
     reads.hookrun(&["man", "run"], b"").prints("hookrun-run(1)");
 }
 
@@ -157,7 +196,10 @@ fn an_unknown_page_is_refused_with_the_nearest_one() {
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
         ran.stderr
     };
-    assert_eq!(said("tset"), "error: no manual page `tset`\n  help: did you mean `test`?\n");
+    assert_eq!(
+        said("tset"),
+        "error: no manual page `tset`\n  help: did you mean `test`?\n"
+    );
     assert_eq!(
         said("hookrun-valdate"),
         "error: no manual page `hookrun-valdate`\n  help: did you mean `hookrun-validate`?\n"
@@ -169,7 +211,10 @@ fn an_unknown_page_is_refused_with_the_nearest_one() {
 fn a_page_has_a_synopsis_that_can_be_read_and_examples() {
     let page = |name: &str| Sandbox::new().hookrun(&["man", name], b"").stdout;
     let test = page("test");
-    assert!(test.contains("SYNOPSIS\n    hookrun test [OPTIONS] [EVENT]\n"), "{test}");
+    assert!(
+        test.contains("SYNOPSIS\n    hookrun test [OPTIONS] [EVENT]\n"),
+        "{test}"
+    );
     let example = "EXAMPLES\n    hookrun test\n        play the project's suite\n";
     assert!(test.contains(example), "{test}");
     for name in COMMANDS {

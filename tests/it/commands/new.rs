@@ -37,8 +37,14 @@ blocks = false
 schedule = "detached"
 "#;
 
-const OWN_NAMES: &[&str] =
-    &["gate.bare", "gate.text", "gate.list", "gate.object", "told.now", "told.later"];
+const OWN_NAMES: &[&str] = &[
+    "gate.bare",
+    "gate.text",
+    "gate.list",
+    "gate.object",
+    "told.now",
+    "told.later",
+];
 
 fn new(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let mut all = vec!["new"];
@@ -49,23 +55,41 @@ fn new(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
 /// A hook for every event, in one language: they are in order, and their cases show all that they do.
 fn every_event_gets_one(language: &str) {
     let sandbox = Sandbox::new().file("hookrun.toml", OWN);
-    let (_, ending, shebang) = LANGUAGES.iter().find(|(name, ..)| *name == language).unwrap();
-    let names = EVENTS.iter().map(|spec| spec.name.as_ref()).chain(OWN_NAMES.iter().copied());
+    let (_, ending, shebang) = LANGUAGES
+        .iter()
+        .find(|(name, ..)| *name == language)
+        .unwrap();
+    let names = EVENTS
+        .iter()
+        .map(|spec| spec.name.as_ref())
+        .chain(OWN_NAMES.iter().copied());
     for name in names.clone() {
         new(&sandbox, &[name, "--event", name, "--lang", language]).exits(0);
         let file = format!("hooks.d/{name}/{name}.{ending}");
         assert!(sandbox.read(&file).starts_with(shebang), "{file}");
-        let mode = fs::metadata(sandbox.at(&file)).unwrap().permissions().mode();
+        let mode = fs::metadata(sandbox.at(&file))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o102, 0o100, "{file} has the mode {mode:o}");
     }
-    new(&sandbox, &["greet", "--event", "command.greet", "--lang", language]).exits(0);
+    new(
+        &sandbox,
+        &["greet", "--event", "command.greet", "--lang", language],
+    )
+    .exits(0);
     let count = names.count() + 1;
     let ran = sandbox.hookrun(&["validate"], b"");
-    ran.exits(0).prints("ok: ").prints(&format!(" {count} hooks\n"));
+    ran.exits(0)
+        .prints("ok: ")
+        .prints(&format!(" {count} hooks\n"));
     let mut all = vec!["test", "--suite", "--coverage-min", "100"];
     // The cases are the same in every language.
     all.extend((language == "sh").then_some("--mutate"));
-    sandbox.hookrun(&all, b"").exits(0).prints("covered 100.0 %");
+    sandbox
+        .hookrun(&all, b"")
+        .exits(0)
+        .prints("covered 100.0 %");
 }
 
 #[test]
@@ -102,7 +126,15 @@ fn every_template_is_shown_by_its_cases(language: &str) {
         let before = count;
         for spec in EVENTS {
             let name = format!("{template}-{}", spec.name);
-            let line = [&name, "--event", &spec.name, "--template", template, "--lang", language];
+            let line = [
+                &name,
+                "--event",
+                &spec.name,
+                "--template",
+                template,
+                "--lang",
+                language,
+            ];
             let ran = new(&sandbox, &line);
             match ran.status {
                 0 => count += 1,
@@ -115,8 +147,13 @@ fn every_template_is_shown_by_its_cases(language: &str) {
         assert!(count > before, "{template} suits no event");
     }
     let ran = sandbox.hookrun(&["validate"], b"");
-    ran.exits(0).prints("ok: ").prints(&format!(" {count} hooks\n"));
-    let ran = sandbox.hookrun(&["test", "--suite", "--coverage-min", "100", "--mutate"], b"");
+    ran.exits(0)
+        .prints("ok: ")
+        .prints(&format!(" {count} hooks\n"));
+    let ran = sandbox.hookrun(
+        &["test", "--suite", "--coverage-min", "100", "--mutate"],
+        b"",
+    );
     ran.exits(0).prints("covered 100.0 %");
 }
 
@@ -143,13 +180,32 @@ fn templates_are_listed_and_lead_to_those_that_suit() {
         assert!(help.contains(template), "{template}: {help}");
     }
     let wrong = ["a", "--event", "tool.pre", "--template", "redact"];
-    new(&sandbox, &wrong).exits(2).says("`--template` takes guard, ask, rewrite there");
-    let wrong = ["a", "--event", "tool.post", "--template", "redact", "--lang", "sh"];
+    new(&sandbox, &wrong)
+        .exits(2)
+        .says("`--template` takes guard, ask, rewrite there");
+    let wrong = [
+        "a",
+        "--event",
+        "tool.post",
+        "--template",
+        "redact",
+        "--lang",
+        "sh",
+    ];
     new(&sandbox, &wrong).exits(2).says("`--lang` takes python");
-    new(&sandbox, &["a", "--event", "tool.pre", "--template", "nothing"]).exits(2).says("ask");
+    new(
+        &sandbox,
+        &["a", "--event", "tool.pre", "--template", "nothing"],
+    )
+    .exits(2)
+    .says("ask");
     sandbox.has_no_file("hooks.d");
     // In the language that it has.
-    new(&sandbox, &["a", "--event", "tool.post", "--template", "redact"]).exits(0);
+    new(
+        &sandbox,
+        &["a", "--event", "tool.post", "--template", "redact"],
+    )
+    .exits(0);
     sandbox.has_file("hooks.d/tool.post/a.py");
 }
 
@@ -169,15 +225,26 @@ fn what_was_written_and_made_is_told() {
         .run_shell("git push --force")
         .blocks("force pushes are blocked; push to your own branch");
     sandbox.run_shell("git push").allows();
-    let ran = new(&sandbox, &["20-guard.py", "--event", "tool.pre", "--lang", "python"]);
-    assert!(ran.stdout.starts_with("wrote hooks.d/tool.pre/20-guard.py\n"), "{ran:?}");
+    let ran = new(
+        &sandbox,
+        &["20-guard.py", "--event", "tool.pre", "--lang", "python"],
+    );
+    assert!(
+        ran.stdout
+            .starts_with("wrote hooks.d/tool.pre/20-guard.py\n"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn a_value_that_the_hook_could_not_see_is_refused() {
     for (language, ..) in LANGUAGES {
         let sandbox = Sandbox::new();
-        new(&sandbox, &["guard", "--event", "tool.pre", "--lang", language]).exits(0);
+        new(
+            &sandbox,
+            &["guard", "--event", "tool.pre", "--lang", language],
+        )
+        .exits(0);
         let hidden = format!("{} git push --force", "x".repeat(40_000));
         sandbox.run_shell(&hidden).exits(2);
     }
@@ -187,7 +254,9 @@ fn a_value_that_the_hook_could_not_see_is_refused() {
 fn a_dry_run_prints_both_files_and_writes_none() {
     let sandbox = Sandbox::new();
     let ran = new(&sandbox, &["guard", "--event", "tool.pre", "--dry-run"]);
-    ran.exits(0).prints("# hooks.d/tool.pre/guard.sh\n#!/bin/sh\n").prints("[[case]]");
+    ran.exits(0)
+        .prints("# hooks.d/tool.pre/guard.sh\n#!/bin/sh\n")
+        .prints("[[case]]");
     sandbox.has_no_file("hooks.d");
 }
 
@@ -198,7 +267,9 @@ fn nothing_is_written_over() {
     let before = sandbox.read("hooks.d/tool.pre/guard.sh");
     for event in ["tool.pre", "tool.post"] {
         let ran = new(&sandbox, &["guard", "--event", event, "--lang", "bash"]);
-        ran.exits(2).says("is there already").says("nothing was written");
+        ran.exits(2)
+            .says("is there already")
+            .says("nothing was written");
     }
     assert_eq!(sandbox.read("hooks.d/tool.pre/guard.sh"), before);
     sandbox.has_no_file("hooks.d/tool.post");
@@ -221,7 +292,8 @@ fn names_that_would_be_no_hook_are_refused() {
     ] {
         let sandbox = Sandbox::new();
         let ran = new(&sandbox, &["--event", "tool.pre", "--", name]);
-        ran.exits(2).says(&format!("`{name}` cannot be the name of a hook"));
+        ran.exits(2)
+            .says(&format!("`{name}` cannot be the name of a hook"));
         sandbox.has_no_file("hooks.d");
     }
     let ran = new(&Sandbox::new(), &["guard.py", "--event", "tool.pre"]);
@@ -231,9 +303,12 @@ fn names_that_would_be_no_hook_are_refused() {
 #[test]
 fn an_unknown_event_is_refused_with_the_nearest() {
     let sandbox = Sandbox::new();
-    new(&sandbox, &["guard", "--event", "tol.pre"]).exits(2).says("did you mean `tool.pre`?");
+    new(&sandbox, &["guard", "--event", "tol.pre"])
+        .exits(2)
+        .says("did you mean `tool.pre`?");
     let ran = new(&sandbox, &["guard", "--event", "command.greet"]);
-    ran.exits(2).says("`hookrun new greet --event command.greet`");
+    ran.exits(2)
+        .says("`hookrun new greet --event command.greet`");
 }
 
 #[test]
@@ -246,23 +321,47 @@ fn it_goes_where_hooks_are_already() {
         ("new/one", "", "new/one/hooks.d/tool.pre/guard.sh"),
         ("hooks.d", "", "hooks.d/tool.pre/guard.sh"),
         ("ci", "ci/hookrun.toml", "ci/hooks.d/tool.pre/guard.sh"),
-        ("policies", "policies/tool.post/a.sh", "policies/tool.pre/guard.sh"),
-        ("hidden", "hidden/.hookrun/hooks.d/lib/a", "hidden/.hookrun/hooks.d/tool.pre/guard.sh"),
+        (
+            "policies",
+            "policies/tool.post/a.sh",
+            "policies/tool.pre/guard.sh",
+        ),
+        (
+            "hidden",
+            "hidden/.hookrun/hooks.d/lib/a",
+            "hidden/.hookrun/hooks.d/tool.pre/guard.sh",
+        ),
     ] {
         let mut sandbox = Sandbox::new();
         if !made.is_empty() {
             sandbox = sandbox.script(made, "#!/bin/sh\n");
-            fs::write(sandbox.at(made), if made.ends_with("toml") { "" } else { "#!/bin/sh\n" })
-                .unwrap();
+            fs::write(
+                sandbox.at(made),
+                if made.ends_with("toml") {
+                    ""
+                } else {
+                    "#!/bin/sh\n"
+                },
+            )
+            .unwrap();
         }
-        new(&sandbox, &["guard", "--event", "tool.pre", "--hooks", place]).exits(0);
+        new(
+            &sandbox,
+            &["guard", "--event", "tool.pre", "--hooks", place],
+        )
+        .exits(0);
         sandbox.has_file(written);
         let order = sandbox.order("tool.pre", &["--hooks", place]);
         assert_eq!(order, ["guard.sh"], "{place}");
     }
     let sandbox = Sandbox::new().file("a", "");
-    new(&sandbox, &["x", "--event", "tool.pre", "--hooks", "a"]).exits(2).says("is no folder");
-    let ran = new(&sandbox, &["x", "--event", "tool.pre", "--hooks", "b/tool.pre"]);
+    new(&sandbox, &["x", "--event", "tool.pre", "--hooks", "a"])
+        .exits(2)
+        .says("is no folder");
+    let ran = new(
+        &sandbox,
+        &["x", "--event", "tool.pre", "--hooks", "b/tool.pre"],
+    );
     ran.exits(2).says("is the folder of one event");
 }
 
@@ -271,7 +370,9 @@ fn it_goes_where_hooks_are_already() {
 fn case_of(sandbox: &Sandbox, arguments: &[&str]) -> Value {
     let mut all = vec!["seen", "--from-last"];
     all.extend(arguments);
-    new(sandbox, &all).exits(0).prints("wrote hooks.d/tests/seen.toml\n");
+    new(sandbox, &all)
+        .exits(0)
+        .prints("wrote hooks.d/tests/seen.toml\n");
     let text = sandbox.read("hooks.d/tests/seen.toml");
     let file = DeTable::parse(&text).unwrap();
     as_json(&DeValue::Table(file.into_inner()))["case"][0].clone()
@@ -296,15 +397,23 @@ fn as_json(value: &DeValue<'_>) -> Value {
 fn the_last_decision_becomes_a_case() {
     let sandbox = Sandbox::new().hook("guard", "echo \"it's no\nbusiness (of yours)\" >&2; exit 1");
     let context = r#"{"toolName": "bash", "toolInput": {"command": "ls"}, "cwd": "/tmp", "sessionId": "s-1"}"#;
-    sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(2);
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.as_bytes())
+        .exits(2);
     let case = case_of(&sandbox, &[]);
-    assert_eq!((case["name"].as_str(), case["event"].as_str()), (Some("seen"), Some("tool.pre")));
+    assert_eq!(
+        (case["name"].as_str(), case["event"].as_str()),
+        (Some("seen"), Some("tool.pre"))
+    );
     let kept: Value = serde_json::from_str(case["context"].as_str().unwrap()).unwrap();
     let wanted =
         json!({ "toolName": "bash", "toolInput": { "command": "ls" }, "sessionId": "s-1" });
     assert_eq!(kept, wanted);
     let reason = "^it's no\nbusiness \\(of yours\\)$";
-    assert_eq!(case["expect"], json!({ "decision": "block", "by": "guard", "reason": reason }));
+    assert_eq!(
+        case["expect"],
+        json!({ "decision": "block", "by": "guard", "reason": reason })
+    );
     sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
@@ -313,9 +422,19 @@ fn a_case_expects_all_that_was_said_and_what_failed() {
     let said =
         r##"echo '{"output":"shown.","additionalContext":"told","update":{"prompt":"other"}}'"##;
     let sandbox = Sandbox::new()
-        .hook_for("prompt.submit", "10-rewrite", &format!("# hookrun: rewrite\n{said}"))
-        .hook_for("prompt.submit", "20-broken", "# hookrun: on_failure=allow\nkill -9 $$");
-    sandbox.hookrun(&["run", "prompt.submit"], br#"{"prompt": "this"}"#).exits(0);
+        .hook_for(
+            "prompt.submit",
+            "10-rewrite",
+            &format!("# hookrun: rewrite\n{said}"),
+        )
+        .hook_for(
+            "prompt.submit",
+            "20-broken",
+            "# hookrun: on_failure=allow\nkill -9 $$",
+        );
+    sandbox
+        .hookrun(&["run", "prompt.submit"], br#"{"prompt": "this"}"#)
+        .exits(0);
     let case = case_of(&sandbox, &[]);
     let wanted = json!({
         "decision": "allow",
@@ -347,9 +466,16 @@ fn a_case_can_come_from_a_recording_and_replaces_none() {
         r#"{{"toolName": "write", "toolInput": {{"content": "{}"}}}}"#,
         "x".repeat(200_000)
     );
-    sandbox.hookrun(&["run", "tool.pre", "--record", "all.jsonl"], big.as_bytes()).exits(2);
+    sandbox
+        .hookrun(
+            &["run", "tool.pre", "--record", "all.jsonl"],
+            big.as_bytes(),
+        )
+        .exits(2);
     let ran = new(&sandbox, &["seen", "--from-last"]);
-    ran.exits(2).says("`context.toolInput.content` was not kept whole").says("--record FILE");
+    ran.exits(2)
+        .says("`context.toolInput.content` was not kept whole")
+        .says("--record FILE");
     let case = case_of(&sandbox, &["--file", "all.jsonl"]);
     assert!(case["context"].as_str().unwrap().len() > 200_000);
     sandbox.hookrun(&["test", "--suite"], b"").exits(0);
@@ -360,19 +486,30 @@ fn a_case_can_come_from_a_recording_and_replaces_none() {
 
 #[test]
 fn what_no_case_can_be_made_of_is_told() {
-    let sandbox =
-        Sandbox::new().file("half.jsonl", "{\"hookrun\":1,\"time\"\n").file("none.jsonl", "");
+    let sandbox = Sandbox::new()
+        .file("half.jsonl", "{\"hookrun\":1,\"time\"\n")
+        .file("none.jsonl", "");
     let from = |more: &[&str]| {
         let mut all = vec!["seen", "--from-last"];
         all.extend(more);
         new(&sandbox, &all)
     };
     from(&[]).exits(2).says("no decision is kept");
-    from(&["--file", "none.jsonl"]).exits(2).says("no decision is kept");
-    from(&["--file", "half.jsonl"]).exits(2).says("the last decision cannot be read");
+    from(&["--file", "none.jsonl"])
+        .exits(2)
+        .says("no decision is kept");
+    from(&["--file", "half.jsonl"])
+        .exits(2)
+        .says("the last decision cannot be read");
     from(&["--file", "gone.jsonl"]).exits(2).says("cannot read");
-    from(&["--event", "tool.pre"]).exits(2).says("cannot be used with");
-    new(&sandbox, &["seen", "--file", "half.jsonl", "--event", "tool.pre"]).exits(2);
+    from(&["--event", "tool.pre"])
+        .exits(2)
+        .says("cannot be used with");
+    new(
+        &sandbox,
+        &["seen", "--file", "half.jsonl", "--event", "tool.pre"],
+    )
+    .exits(2);
     new(&sandbox, &["../seen", "--from-last"])
         .exits(2)
         .says("cannot be the name of a file of cases");
@@ -404,7 +541,10 @@ case $HOOKRUN_ACTION_COMMAND in ask*) echo '{"ask": "really?"}' ;; no*) echo "no
         });
         let ran = sandbox.hookrun(&["run", "--host", "claude"], sent.to_string().as_bytes());
         let case = case_of(&sandbox, &[]);
-        assert_eq!((&case["event"], &case["host"]), (&json!("PreToolUse"), &json!("claude")));
+        assert_eq!(
+            (&case["event"], &case["host"]),
+            (&json!("PreToolUse"), &json!("claude"))
+        );
         let kept: Value = serde_json::from_str(case["context"].as_str().unwrap()).unwrap();
         let wanted = json!({
             "hook_event_name": "PreToolUse", "session_id": "s-1",
@@ -418,7 +558,10 @@ case $HOOKRUN_ACTION_COMMAND in ask*) echo '{"ask": "really?"}' ;; no*) echo "no
         );
         assert_eq!(expect["reply"]["status"], reply["status"], "{expect}");
         if let Some(word) = reply["stdout"].as_str() {
-            assert!(expect["reply"]["stdout"].as_str().unwrap().contains(word), "{expect}");
+            assert!(
+                expect["reply"]["stdout"].as_str().unwrap().contains(word),
+                "{expect}"
+            );
         }
         sandbox.hookrun(&["test", "--suite"], b"").exits(0);
     }
@@ -430,23 +573,38 @@ fn no_case_is_made_of_what_stands_in_the_place_of_a_secret() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let context =
         json!({ "toolName": "bash", "toolInput": { "command": format!("login {token}") } });
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).exits(0);
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .exits(0);
     let ran = new(&sandbox, &["seen", "--from-last"]);
-    ran.exits(2).says("a secret was replaced in `context.toolInput.command` when it was kept");
+    ran.exits(2)
+        .says("a secret was replaced in `context.toolInput.command` when it was kept");
     ran.says("`--dry-run` prints it as it is");
     sandbox.has_no_file("hooks.d/tests");
     let ran = new(&sandbox, &["seen", "--from-last", "--dry-run"]);
-    ran.exits(0).prints("login [redacted:").says("warning: a secret was replaced");
+    ran.exits(0)
+        .prints("login [redacted:")
+        .says("warning: a secret was replaced");
 }
 
 #[test]
 fn a_word_that_stands_for_a_folder_is_sent_as_it_came() {
-    let sandbox =
-        Sandbox::new().hook("guard", "grep -q '{case.folder}' || { echo no >&2; exit 1; }");
+    let sandbox = Sandbox::new().hook(
+        "guard",
+        "grep -q '{case.folder}' || { echo no >&2; exit 1; }",
+    );
     let context = r#"{"toolName": "bash", "toolInput": {"command": "ls {case.folder}"}}"#;
-    sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(0);
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.as_bytes())
+        .exits(0);
     let case = case_of(&sandbox, &[]);
-    assert!(case["context"].as_str().unwrap().contains(r"ls \u007bcase.folder}"), "{case}");
+    assert!(
+        case["context"]
+            .as_str()
+            .unwrap()
+            .contains(r"ls \u007bcase.folder}"),
+        "{case}"
+    );
     sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
@@ -462,35 +620,58 @@ fn a_recording_that_is_not_there_is_told_with_what_to_name() {
 fn without_an_event_the_usual_ones_are_listed() {
     let ran = new(&Sandbox::new(), &["x"]);
     ran.exits(2).says("`hookrun new x --event EVENT`");
-    for event in ["tool.pre", "prompt.submit", "agent.stop", "commit.msg", "push.pre"] {
+    for event in [
+        "tool.pre",
+        "prompt.submit",
+        "agent.stop",
+        "commit.msg",
+        "push.pre",
+    ] {
         ran.says(&format!("\n    {event} "));
         assert!(EVENTS.iter().any(|spec| spec.name == event), "{event}");
     }
-    new(&Sandbox::new(), &["x", "--from-last"]).exits(2).says("no decision is kept");
+    new(&Sandbox::new(), &["x", "--from-last"])
+        .exits(2)
+        .says("no decision is kept");
 }
 
 /// A hook for a stop runs the tests, and one for messages reads them however they are written.
 #[test]
 fn a_new_hook_does_what_people_want_there() {
-    let sandbox = Sandbox::new().file("test.sh", "echo 1 of 2 fails; exit 1").file(".git/HEAD", "");
+    let sandbox = Sandbox::new()
+        .file("test.sh", "echo 1 of 2 fails; exit 1")
+        .file(".git/HEAD", "");
     new(&sandbox, &["tests", "--event", "agent.stop"]).exits(0);
     sandbox.run("agent.stop").blocks_saying("1 of 2 fails");
     new(&sandbox, &["wip", "--event", "commit.msg"]).exits(0);
     for message in ["WIP: x", "wip", "a Wip"] {
         let context = json!({ "message": message }).to_string();
-        sandbox.hookrun(&["test", "commit.msg"], context.as_bytes()).exits(1);
+        sandbox
+            .hookrun(&["test", "commit.msg"], context.as_bytes())
+            .exits(1);
     }
 }
 
 #[test]
 fn a_file_of_cases_names_the_schema_that_is_in_its_folder() {
     let sandbox = Sandbox::new();
-    sandbox.hookrun(&["new", "one", "--event", "tool.pre"], b"").exits(0);
+    sandbox
+        .hookrun(&["new", "one", "--event", "tool.pre"], b"")
+        .exits(0);
     assert!(!sandbox.read("hooks.d/tests/one.toml").contains("#:schema"));
     let schema = sandbox.hookrun(&["schema", "hookrun-suite"], b"").stdout;
-    std::fs::write(sandbox.at("hooks.d/tests/hookrun-suite.schema.json"), schema).unwrap();
-    sandbox.hookrun(&["new", "two", "--event", "tool.pre"], b"").exits(0);
+    std::fs::write(
+        sandbox.at("hooks.d/tests/hookrun-suite.schema.json"),
+        schema,
+    )
+    .unwrap();
+    sandbox
+        .hookrun(&["new", "two", "--event", "tool.pre"], b"")
+        .exits(0);
     let text = sandbox.read("hooks.d/tests/two.toml");
-    assert!(text.starts_with("#:schema ./hookrun-suite.schema.json\n"), "{text}");
+    assert!(
+        text.starts_with("#:schema ./hookrun-suite.schema.json\n"),
+        "{text}"
+    );
     sandbox.hookrun(&["test"], b"").exits(0);
 }

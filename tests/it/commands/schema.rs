@@ -81,8 +81,13 @@ fn misses(schema: &Value, value: &Value, path: &str) -> Vec<String> {
 
 /// The keys of a table that its schema does not name.
 fn unknown(schema: &Value, value: &Value) -> Vec<String> {
-    let keys = value.as_object().into_iter().flatten().map(|(key, _)| key.clone());
-    keys.filter(|key| schema["properties"].get(key).is_none()).collect()
+    let keys = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key.clone());
+    keys.filter(|key| schema["properties"].get(key).is_none())
+        .collect()
 }
 
 /// Notes the places of a report, and finds keys that its schema does not name.
@@ -100,7 +105,10 @@ fn places(schema: &Value, value: &Value, place: &str, seen: &mut BTreeSet<String
     let mut wrong = Vec::new();
     for (key, value) in value.as_object().into_iter().flatten() {
         let below = |key: &str| format!("{place}.{key}");
-        match (schema["properties"].get(key), schema.get("additionalProperties")) {
+        match (
+            schema["properties"].get(key),
+            schema.get("additionalProperties"),
+        ) {
             (Some(schema), _) => wrong.extend(places(schema, value, &below(key), seen)),
             (None, Some(each)) => wrong.extend(places(each, value, &below("*"), seen)),
             (None, None) => wrong.push(format!("{}: no such key in the schema", below(key))),
@@ -151,11 +159,16 @@ fn name_of(arguments: &[&str], value: &Value) -> Option<&'static str> {
 /// Panics if a report of a command is not what its schema says.
 #[track_caller]
 pub(crate) fn hold(arguments: &[&str], report: &Value) {
-    let Some(name) = name_of(arguments, report) else { return };
+    let Some(name) = name_of(arguments, report) else {
+        return;
+    };
     let schema = named().find(|named| named.name() == name).unwrap().schema();
     let wrong = misses(&schema, report, name);
     let unknown = places(&schema, report, name, &mut BTreeSet::new());
-    assert!(wrong.is_empty() && unknown.is_empty(), "{arguments:?}: {wrong:#?} {unknown:#?}");
+    assert!(
+        wrong.is_empty() && unknown.is_empty(),
+        "{arguments:?}: {wrong:#?} {unknown:#?}"
+    );
 }
 
 fn schema(sandbox: &Sandbox, event: &str) -> Value {
@@ -165,18 +178,28 @@ fn schema(sandbox: &Sandbox, event: &str) -> Value {
 #[test]
 fn what_a_hook_is_told_about_a_command_conforms_to_the_schema() {
     let sandbox = Sandbox::new().hook("see", "cat > seen");
-    sandbox.run_shell("X=1 $Y | sudo rm \"$x\" *.o > log").allows();
+    sandbox
+        .run_shell("X=1 $Y | sudo rm \"$x\" *.o > log")
+        .allows();
     let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
     let schema = schema(&sandbox, "tool.pre");
     assert_eq!(misses(&schema, &seen, "tool.pre"), Vec::<String>::new());
     let known = &schema["properties"]["action"]["properties"];
     let command = &known["commands"]["items"]["properties"];
     let are_known = |value: &Value, known: &Value| {
-        value.as_object().unwrap().keys().all(|key| known.get(key).is_some())
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .all(|key| known.get(key).is_some())
     };
     assert!(are_known(&seen["action"], known), "{seen}");
     assert!(
-        seen["action"]["commands"].as_array().unwrap().iter().all(|one| are_known(one, command))
+        seen["action"]["commands"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| are_known(one, command))
     );
 }
 
@@ -187,12 +210,21 @@ fn the_sample_of_every_event_conforms_to_its_schema_and_names_every_key() {
     for event in all["events"].as_array().unwrap() {
         let name = event["name"].as_str().unwrap();
         let schema = schema(&sandbox, name);
-        assert_eq!(misses(&schema, &event["sample"], name), Vec::<String>::new());
-        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert_eq!(
+            misses(&schema, &event["sample"], name),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            schema["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
         assert_eq!(schema["title"], name);
         for key in event["context"].as_array().unwrap() {
             let key = key["name"].as_str().unwrap();
-            assert!(schema["properties"][key]["description"].is_string(), "{name}: {key}");
+            assert!(
+                schema["properties"][key]["description"].is_string(),
+                "{name}: {key}"
+            );
         }
         for rewrite in event["rewrites"].as_array().unwrap() {
             let field = rewrite["field"].as_str().unwrap();
@@ -207,7 +239,11 @@ fn another_context_does_not_conform() {
     let schema = schema(&Sandbox::new(), "tool.pre");
     let context = json!({ "event": "tool.post", "toolName": 3, "toolInput": [], "turnIndex": 1.5 });
     assert_eq!(misses(&schema, &context, "").len(), 4);
-    assert_eq!(misses(&schema, &json!({}), "").len(), 1, "event is required");
+    assert_eq!(
+        misses(&schema, &json!({}), "").len(),
+        1,
+        "event is required"
+    );
 }
 
 #[test]
@@ -217,11 +253,16 @@ fn what_a_hook_really_gets_conforms_too() {
         "toolName": "Bash", "toolInput": { "command": "ls" }, "sessionId": "s", "turnIndex": 3,
         "cwd": sandbox.path().display().to_string(), "ofTheHostsOwn": { "kept": true },
     });
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .allows();
 
     let got: Value = serde_json::from_str(&sandbox.read("got")).unwrap();
 
-    assert_eq!(misses(&schema(&sandbox, "tool.pre"), &got, ""), Vec::<String>::new());
+    assert_eq!(
+        misses(&schema(&sandbox, "tool.pre"), &got, ""),
+        Vec::<String>::new()
+    );
     assert_eq!(got["ofTheHostsOwn"], json!({ "kept": true }));
 }
 
@@ -231,7 +272,15 @@ fn the_schema_of_a_result_has_the_keys_of_the_contract() {
     let result = &schema["$defs"]["result"];
     let properties = result["properties"].as_object().unwrap();
     let keys: Vec<&String> = properties.keys().collect();
-    for key in ["continue", "reason", "ask", "output", "additionalContext", "update", "findings"] {
+    for key in [
+        "continue",
+        "reason",
+        "ask",
+        "output",
+        "additionalContext",
+        "update",
+        "findings",
+    ] {
         assert!(properties[key]["description"].is_string(), "{key}");
     }
     assert_eq!(keys.len(), 7, "{keys:?}");
@@ -248,15 +297,28 @@ fn an_event_of_ones_own_has_a_schema() {
         "[event.deploy]\nsummary = \"a deployment is near\"\ncontext = { at = \"integer\", x = \"any\" }\n",
     );
     let schema = schema(&sandbox, "deploy");
-    assert_eq!(misses(&schema, &json!({ "event": "deploy", "at": 3, "x": null }), ""), [""; 0]);
-    assert_eq!(misses(&schema, &json!({ "event": "deploy", "at": "3" }), "").len(), 1);
+    assert_eq!(
+        misses(
+            &schema,
+            &json!({ "event": "deploy", "at": 3, "x": null }),
+            ""
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        misses(&schema, &json!({ "event": "deploy", "at": "3" }), "").len(),
+        1
+    );
 }
 
 #[test]
 fn an_unknown_event_is_refused_with_the_nearest_one() {
     let ran = Sandbox::new().hookrun(&["schema", "tool.per"], b"");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert_eq!(ran.stderr, "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n");
+    assert_eq!(
+        ran.stderr,
+        "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n"
+    );
 }
 
 #[test]
@@ -265,7 +327,11 @@ fn without_a_name_all_schemas_are_listed_and_each_is_there() {
     let list = sandbox.hookrun(&["schema"], b"");
     list.exits(0);
     for named in named() {
-        assert!(list.stdout.contains(&format!("{} ", named.name())), "{}", named.name());
+        assert!(
+            list.stdout.contains(&format!("{} ", named.name())),
+            "{}",
+            named.name()
+        );
         let schema = schema(&sandbox, named.name());
         assert_eq!(schema["$id"], format!("hookrun:{}", named.name()));
         assert_eq!(schema["type"], "object", "{}", named.name());
@@ -293,7 +359,10 @@ fn json_of_value(value: &DeValue<'_>) -> Value {
         DeValue::Float(number) => number.as_str().parse::<f64>().unwrap().into(),
         DeValue::Boolean(flag) => json!(flag),
         DeValue::Datetime(date) => date.to_string().into(),
-        DeValue::Array(values) => values.iter().map(|one| json_of_value(one.get_ref())).collect(),
+        DeValue::Array(values) => values
+            .iter()
+            .map(|one| json_of_value(one.get_ref()))
+            .collect(),
         DeValue::Table(table) => json_of_table(table),
     }
 }
@@ -301,14 +370,20 @@ fn json_of_value(value: &DeValue<'_>) -> Value {
 #[test]
 fn every_configuration_and_every_case_of_this_repository_has_its_schema() {
     let sandbox = Sandbox::new();
-    let (manifest, suite) = (schema(&sandbox, "hookrun.toml"), schema(&sandbox, "hookrun-suite"));
+    let (manifest, suite) = (
+        schema(&sandbox, "hookrun.toml"),
+        schema(&sandbox, "hookrun-suite"),
+    );
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     for folder in ["hooks.d", "gates", "fixtures", "examples"] {
         walk_all(&root.join(folder), &mut files);
     }
     let mut counts = [0, 0];
-    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "toml")) {
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|end| end == "toml"))
+    {
         let text = fs::read_to_string(file).unwrap();
         let (number, schema) = match () {
             () if file.file_name().is_some_and(|name| name == "hookrun.toml") => (0, &manifest),
@@ -327,11 +402,26 @@ fn every_configuration_and_every_case_of_this_repository_has_its_schema() {
 #[test]
 fn an_editor_and_hookrun_complain_about_the_same() {
     for (text, part) in [
-        ("[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\n", ""),
-        ("[[hook]]\nname = 'a'\nevent = ['tool.pre']\ncommand = 'true'\nsandbox = true\n", ""),
-        ("[[rule]]\nruns = 'a b'\ndeny = 'no'\nexcept = { path = ['x'] }\n", ""),
-        ("[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'integer' }\n", ""),
-        ("[[hook]]\nevent = 'tool.pre'\ncommand = 'true'\n", "has no `name`"),
+        (
+            "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\n",
+            "",
+        ),
+        (
+            "[[hook]]\nname = 'a'\nevent = ['tool.pre']\ncommand = 'true'\nsandbox = true\n",
+            "",
+        ),
+        (
+            "[[rule]]\nruns = 'a b'\ndeny = 'no'\nexcept = { path = ['x'] }\n",
+            "",
+        ),
+        (
+            "[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'integer' }\n",
+            "",
+        ),
+        (
+            "[[hook]]\nevent = 'tool.pre'\ncommand = 'true'\n",
+            "has no `name`",
+        ),
         (
             "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\ntime = '5s'\n",
             "unknown key",
@@ -354,12 +444,19 @@ fn an_editor_and_hookrun_complain_about_the_same() {
         ),
         ("[hook]\nname = 'a'\n", "not a list"),
         ("[event.'deploy.pre']\nblocks = true\n", "has no `summary`"),
-        ("[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'int' }\n", "takes a JSON type"),
+        (
+            "[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'int' }\n",
+            "takes a JSON type",
+        ),
         ("[log]\nenable = false\n", "unknown key"),
         ("[sets.a]\ngit = 3\nrev = 'v1'\n", "takes a string"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", text);
-        let misses = misses(&schema(&sandbox, "hookrun.toml"), &json_of(text, Path::new(text)), "");
+        let misses = misses(
+            &schema(&sandbox, "hookrun.toml"),
+            &json_of(text, Path::new(text)),
+            "",
+        );
         assert_eq!(misses.is_empty(), part.is_empty(), "{text}: {misses:?}");
         let said = sandbox.hookrun(&["validate"], b"").stdout;
         assert!(said.contains(part), "{text}: {said}");
@@ -369,7 +466,11 @@ fn an_editor_and_hookrun_complain_about_the_same() {
 fn walk_all(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { walk_all(&path, files) } else { files.push(path) }
+        if path.is_dir() {
+            walk_all(&path, files)
+        } else {
+            files.push(path)
+        }
     }
 }
 
@@ -503,29 +604,60 @@ fn every_key_of_a_report_is_in_some_report() {
     let command =
         |line: &str| json!({ "toolName": "bash", "toolInput": { "command": line } }).to_string();
     see(&["test", "tool.pre", "--format", "json"], &command("pwd"));
-    see(&["test", "tool.pre", "--format", "json"], &command("git push"));
-    see(&["test", "tool.post", "--format", "json"], &command("git push"));
+    see(
+        &["test", "tool.pre", "--format", "json"],
+        &command("git push"),
+    );
+    see(
+        &["test", "tool.post", "--format", "json"],
+        &command("git push"),
+    );
     for line in ["pwd", "git push"] {
-        sandbox.hookrun(&["run", "tool.pre", "--record", "log.jsonl"], command(line).as_bytes());
+        sandbox.hookrun(
+            &["run", "tool.pre", "--record", "log.jsonl"],
+            command(line).as_bytes(),
+        );
     }
-    see(&["run", "tool.pre", "--format", "json"], &command("git push"));
-    see(&["why", "--file", "log.jsonl", "--all", "--format", "json"], "");
-    see(&["why", "--file", "log.jsonl", "--stats", "--format", "json"], "");
+    see(
+        &["run", "tool.pre", "--format", "json"],
+        &command("git push"),
+    );
+    see(
+        &["why", "--file", "log.jsonl", "--all", "--format", "json"],
+        "",
+    );
+    see(
+        &["why", "--file", "log.jsonl", "--stats", "--format", "json"],
+        "",
+    );
     see(&["test", "--format", "json"], "");
     see(&["test", "--coverage", "--format", "json"], "");
     see(&["test", "--coverage", "--mutate", "--format", "json"], "");
-    fs::write(sandbox.at("hooks.d/tests/no.toml"), CASES.replace("block", "allow")).unwrap();
+    fs::write(
+        sandbox.at("hooks.d/tests/no.toml"),
+        CASES.replace("block", "allow"),
+    )
+    .unwrap();
     see(&["test", "--format", "json"], "");
-    fs::write(sandbox.at("hooks.d/tool.pre/30-other.sh"), "#!/bin/sh\necho n >&2; exit 1").unwrap();
+    fs::write(
+        sandbox.at("hooks.d/tool.pre/30-other.sh"),
+        "#!/bin/sh\necho n >&2; exit 1",
+    )
+    .unwrap();
     fs::write(sandbox.at("broken.jsonl"), "x").unwrap();
-    see(&["replay", "log.jsonl", "broken.jsonl", "--format", "json"], "");
+    see(
+        &["replay", "log.jsonl", "broken.jsonl", "--format", "json"],
+        "",
+    );
     see(&["list", "--format", "json"], "");
     for name in ["slow", "sure"] {
         see(&["show", name, "--format", "json"], "");
     }
     see(&["explain", "git push; ls", "--format", "json"], "");
-    let vector =
-        format!("{}/fixtures/conformance/claude/action-edit.json", env!("CARGO_MANIFEST_DIR"));
+    let vector = format!(
+        "{}/fixtures/conformance/claude/action-edit.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
     see(&["test", "--conformance", &vector, "--format", "json"], "");
     see(&["events", "tool.pre", "--format", "json"], "");
     see(&["validate", "--format", "json"], "");
@@ -544,11 +676,16 @@ fn every_key_of_a_report_is_in_some_report() {
     }
     // What several reports share must be in one of them.
     let shared = |place: &String| {
-        SHARED.iter().fold(place.clone(), |place, (one, other)| place.replace(one, other))
+        SHARED.iter().fold(place.clone(), |place, (one, other)| {
+            place.replace(one, other)
+        })
     };
     let seen: BTreeSet<String> = seen.iter().map(shared).collect();
-    let unseen: BTreeSet<String> =
-        all.iter().map(shared).filter(|one| !seen.contains(one)).collect();
+    let unseen: BTreeSet<String> = all
+        .iter()
+        .map(shared)
+        .filter(|one| !seen.contains(one))
+        .collect();
     let rare: BTreeSet<String> = RARE.iter().map(|place| (*place).to_string()).collect();
     assert_eq!(unseen, rare);
 }
@@ -557,7 +694,11 @@ fn every_key_of_a_report_is_in_some_report() {
 fn a_name_that_is_neither_a_schema_nor_an_event_is_told_where_both_are() {
     let sandbox = Sandbox::new();
     let ran = sandbox.hookrun(&["schema", "nothing-like-it"], b"");
-    ran.exits(2).says("`nothing-like-it` is neither a schema nor an event");
+    ran.exits(2)
+        .says("`nothing-like-it` is neither a schema nor an event");
     ran.says("`hookrun schema` lists the schemas");
-    sandbox.hookrun(&["schema", "tool.per"], b"").exits(2).says("tool.pre");
+    sandbox
+        .hookrun(&["schema", "tool.per"], b"")
+        .exits(2)
+        .says("tool.pre");
 }

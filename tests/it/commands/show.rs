@@ -55,18 +55,33 @@ policy
 
 #[test]
 fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
-    let sandbox = Sandbox::new().file("hooks.d/tool.pre/plain.sh", "#!/bin/sh\n").file(
-        "hookrun.toml",
-        "[[hook]]\nname = \"gone\"\nevent = \"tool.pre\"\ncommand = \"./gone.sh\"\n\n\
+    let sandbox = Sandbox::new()
+        .file("hooks.d/tool.pre/plain.sh", "#!/bin/sh\n")
+        .file(
+            "hookrun.toml",
+            "[[hook]]\nname = \"gone\"\nevent = \"tool.pre\"\ncommand = \"./gone.sh\"\n\n\
              [[hook]]\nname = \"line\"\nevent = \"tool.pre\"\nshell = true\ncommand = \"a | b\"\n",
-    );
+        );
     let show = |name: &str| sandbox.hookrun(&["show", name], b"");
-    show("plain.sh").exits(0).prints("is not executable; run `chmod +x ");
-    show("gone").exits(0).prints("no such file").prints("create it, or correct the path");
-    show("line").exits(0).prints("  runs        sh -c 'a | b'\n  program     /bin/sh\n");
+    show("plain.sh")
+        .exits(0)
+        .prints("is not executable; run `chmod +x ");
+    show("gone")
+        .exits(0)
+        .prints("no such file")
+        .prints("create it, or correct the path");
+    show("line")
+        .exits(0)
+        .prints("  runs        sh -c 'a | b'\n  program     /bin/sh\n");
 
     let json = sandbox.json(&["show", "plain.sh", "--format", "json"]);
-    assert!(json["hooks"][0]["problem"].as_str().unwrap().contains("chmod +x"), "{json}");
+    assert!(
+        json["hooks"][0]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("chmod +x"),
+        "{json}"
+    );
     assert!(json["hooks"][0]["program"].is_null(), "{json}");
 }
 
@@ -87,9 +102,13 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
         "error: no hook `zzz`\n  help: `hookrun list` shows what is configured\n"
     );
     let sandbox = sandbox.hook("20-env.sh", "# hookrun: path=.env|.env.*");
-    for command in [&["show", "20-env.sh"][..], &["test", "tool.pre", "--hook", "20-env.sh"]] {
+    for command in [
+        &["show", "20-env.sh"][..],
+        &["test", "tool.pre", "--hook", "20-env.sh"],
+    ] {
         let ran = sandbox.hookrun(command, b"{}");
-        ran.exits(2).says("20-env.sh:2:12: `.env|.env.*` cannot be used to match");
+        ran.exits(2)
+            .says("20-env.sh:2:12: `.env|.env.*` cannot be used to match");
         ran.says("help: write `{.env,.env.*}`");
         ran.says("error: the hook `20-env.sh` has an error, so it is not loaded");
         assert!(!ran.stderr.contains("no hook"), "{ran:?}");
@@ -101,16 +120,29 @@ fn hooks_of_one_name_in_two_layers_are_both_shown() {
     let sandbox = Sandbox::new()
         .script("home/.config/hookrun/hooks.d/tool.pre/a.sh", "#!/bin/sh\n")
         .hook("a.sh", "");
-    sandbox.hookrun(&["show", "a.sh"], b"").prints("(user layer)").prints("(project layer)");
+    sandbox
+        .hookrun(&["show", "a.sh"], b"")
+        .prints("(user layer)")
+        .prints("(project layer)");
 }
 
 #[test]
 fn a_name_without_its_ending_or_number_is_recognised() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "").hook("b.py", "");
-    for (name, meant) in [("10-guard", "10-guard.sh"), ("guard", "10-guard.sh"), ("b", "b.py")] {
+    for (name, meant) in [
+        ("10-guard", "10-guard.sh"),
+        ("guard", "10-guard.sh"),
+        ("b", "b.py"),
+    ] {
         let help = format!("did you mean `{meant}`?");
         sandbox.hookrun(&["show", name], b"").exits(2).says(&help);
-        sandbox.hookrun(&["test", "tool.pre", "--hook", name], b"{}").exits(2).says(&help);
+        sandbox
+            .hookrun(&["test", "tool.pre", "--hook", name], b"{}")
+            .exits(2)
+            .says(&help);
     }
-    sandbox.hookrun(&["show", "x"], b"").exits(2).says("`hookrun list` shows");
+    sandbox
+        .hookrun(&["show", "x"], b"")
+        .exits(2)
+        .says("`hookrun list` shows");
 }

@@ -29,7 +29,9 @@ fn every_command_has_help_that_fits_into_80_columns() {
 fn the_paragraph_below_a_help_is_broken_only_where_a_line_is_full() {
     for name in COMMANDS {
         let help = hookrun(&[name, "--help"]).stdout;
-        let Some(at) = help.find("Exit status: ") else { continue };
+        let Some(at) = help.find("Exit status: ") else {
+            continue;
+        };
         let lines = help[at..].lines().take_while(|line| *line != "Examples:");
         let lines: Vec<&str> = lines.collect();
         for two in lines.windows(2) {
@@ -42,13 +44,23 @@ fn the_paragraph_below_a_help_is_broken_only_where_a_line_is_full() {
 
 #[test]
 fn short_help_has_what_users_need_and_each_command_speaks_of_itself() {
-    let (short, long) = (hookrun(&["test", "-h"]).stdout, hookrun(&["test", "--help"]).stdout);
+    let (short, long) = (
+        hookrun(&["test", "-h"]).stdout,
+        hookrun(&["test", "--help"]).stdout,
+    );
     for option in ["--conformance", "--warm-differs"] {
         assert!(!short.contains(option), "{short}");
         let heading = long.find("To check hookrun and other runners:").unwrap();
-        assert!(long.find(&format!("{option} ")).unwrap() > heading, "{long}");
+        assert!(
+            long.find(&format!("{option} ")).unwrap() > heading,
+            "{long}"
+        );
     }
-    assert!(!hookrun(&["uninstall", "--help"]).stdout.contains("`install`"));
+    assert!(
+        !hookrun(&["uninstall", "--help"])
+            .stdout
+            .contains("`install`")
+    );
     hookrun(&["install", "--help"]).prints("it lists the hosts that are found here");
 }
 
@@ -56,7 +68,9 @@ fn short_help_has_what_users_need_and_each_command_speaks_of_itself() {
 fn every_option_says_what_it_does() {
     for name in COMMANDS {
         let help = hookrun(&[name, "-h"]).stdout;
-        let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
+        let options = help
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'));
         for line in options {
             let mut parts = line.trim().splitn(2, "  ");
             parts.next();
@@ -76,7 +90,10 @@ fn the_version_is_told() {
     for argument in ["--version", "-V"] {
         let ran = hookrun(&[argument]);
         ran.exits(0);
-        assert_eq!(ran.stdout, format!("hookrun {}\n", env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            ran.stdout,
+            format!("hookrun {}\n", env!("CARGO_PKG_VERSION"))
+        );
     }
 }
 
@@ -92,9 +109,18 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["field"], "<PATH>"),
         (&["completions"], "<SHELL>"),
         (&["run", "tool.pre", "--budgt", "1s"], "'--budget'"),
-        (&["run", "tool.pre", "--budget", "1"], "`1` is not a duration"),
-        (&["run", "tool.pre", "--jobs", "0"], "write a number from 1 to 256"),
-        (&["run", "tool.pre", "--jobs", "many"], "write a number from 1 to 256"),
+        (
+            &["run", "tool.pre", "--budget", "1"],
+            "`1` is not a duration",
+        ),
+        (
+            &["run", "tool.pre", "--jobs", "0"],
+            "write a number from 1 to 256",
+        ),
+        (
+            &["run", "tool.pre", "--jobs", "many"],
+            "write a number from 1 to 256",
+        ),
         (
             &["run", "tool.pre", "--format", "xml"],
             "[possible values: reply, json, github, sarif, gitlab, azure]",
@@ -113,27 +139,53 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
             &["validate", "--format", "xml"],
             "[possible values: human, json, junit, tap, github, sarif, gitlab, azure]",
         ),
-        (&["list", "--format", "xml"], "[possible values: human, json]"),
+        (
+            &["list", "--format", "xml"],
+            "[possible values: human, json]",
+        ),
         (&["man", "run", "--dir", "x"], "cannot be used with"),
         (&["ui"], "Usage: hookrun ui"),
         (&["ui", "select", "Title"], "<OPTION>"),
         (&["ui", "confirm"], "<TITLE>"),
         (&["ui", "input", "a", "b", "c"], "'c'"),
-        (&["ui", "notify", "x", "--type", "loud"], "[possible values: info, warning, error]"),
-        (&["ui", "status", "key", "--width", "3"], "cannot be used with"),
+        (
+            &["ui", "notify", "x", "--type", "loud"],
+            "[possible values: info, warning, error]",
+        ),
+        (
+            &["ui", "status", "key", "--width", "3"],
+            "cannot be used with",
+        ),
         (&["ui", "selct", "a", "b"], "'select'"),
         (&["send"], "<TEXT"),
         (&["send", "--take", "text"], "cannot be used with"),
         (&["state", "get"], "<KEY>"),
         (&["state", "set", "key"], "<VALUE>"),
-        (&["state", "list", "--format", "xml"], "[possible values: text, json]"),
-        (&["list", "--log", "loud"], "`loud` is not a log level\n  help: use error, warn, info,"),
+        (
+            &["state", "list", "--format", "xml"],
+            "[possible values: text, json]",
+        ),
+        (
+            &["list", "--log", "loud"],
+            "`loud` is not a log level\n  help: use error, warn, info,",
+        ),
         (&["list", "--log", ""], "is not a log level"),
-        (&["list", "--color", "red"], "[possible values: auto, always, never]"),
+        (
+            &["list", "--color", "red"],
+            "[possible values: auto, always, never]",
+        ),
     ] {
         let ran = hookrun(arguments);
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
-        assert!(ran.stderr.contains(part), "{arguments:?}: no {part} in {}", ran.stderr);
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(
+            ran.stderr.contains(part),
+            "{arguments:?}: no {part} in {}",
+            ran.stderr
+        );
     }
 }
 
@@ -149,7 +201,11 @@ fn arguments_that_are_not_utf8_are_a_mistake_and_no_crash() {
             &[command],
             b"{}",
         );
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (2, ""),
+            "{command}: {ran:?}"
+        );
         assert!(!ran.stderr.contains("panicked"), "{ran:?}");
     }
 }
@@ -169,14 +225,24 @@ fn the_log_goes_to_stderr_only() {
     let before = sandbox.hookrun(&["--log", "debug", "run", "tool.pre"], b"{}");
     before.says("x.sh");
     sandbox
-        .hookrun(&["run", "tool.pre", "--log", "hookrun::engine::exec=debug"], b"{}")
+        .hookrun(
+            &["run", "tool.pre", "--log", "hookrun::engine::exec=debug"],
+            b"{}",
+        )
         .says("x.sh");
-    assert_eq!(sandbox.hookrun(&["run", "tool.pre", "--log", "error"], b"{}").stderr, "");
+    assert_eq!(
+        sandbox
+            .hookrun(&["run", "tool.pre", "--log", "error"], b"{}")
+            .stderr,
+        ""
+    );
 }
 
 #[test]
 fn the_log_can_be_switched_on_by_the_environment() {
-    let sandbox = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "debug");
+    let sandbox = Sandbox::new()
+        .hook("x.sh", "")
+        .variable("HOOKRUN_LOG", "debug");
     sandbox.run("tool.pre").allows().says("x.sh");
     let typed = sandbox.hookrun(&["run", "tool.pre", "--log", "error"], b"{}");
     assert_eq!(typed.stderr, "", "what is typed goes first");
@@ -187,8 +253,13 @@ fn the_log_can_be_switched_on_by_the_environment() {
 
 #[test]
 fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
-    let sandbox = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "loud");
-    sandbox.run("tool.pre").exits(2).says("`loud` is not a log level");
+    let sandbox = Sandbox::new()
+        .hook("x.sh", "")
+        .variable("HOOKRUN_LOG", "loud");
+    sandbox
+        .run("tool.pre")
+        .exits(2)
+        .says("`loud` is not a log level");
 }
 
 #[test]
@@ -202,8 +273,15 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
         ("try", "test"),
     ] {
         let of_alias = hookrun(&[word, "--help"]);
-        of_alias.exits(0).prints(&format!("Usage: hookrun {command}"));
-        assert!(!hookrun(&["--help"]).stdout.contains(&format!("\n  {word} ")), "{word} is hidden");
+        of_alias
+            .exits(0)
+            .prints(&format!("Usage: hookrun {command}"));
+        assert!(
+            !hookrun(&["--help"])
+                .stdout
+                .contains(&format!("\n  {word} ")),
+            "{word} is hidden"
+        );
     }
     for (word, tip) in [
         ("record", "tip: `hookrun run --record FILE`"),
@@ -215,8 +293,14 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
         hookrun(&[word]).exits(2).says(tip);
     }
     for (arguments, tip) in [
-        (&["explain", "npm", "publish"][..], "quote the command: `hookrun explain 'npm publish'`"),
-        (&["explain", "rm", "-rf", "x"], "quote the command: `hookrun explain 'rm -rf x'`"),
+        (
+            &["explain", "npm", "publish"][..],
+            "quote the command: `hookrun explain 'npm publish'`",
+        ),
+        (
+            &["explain", "rm", "-rf", "x"],
+            "quote the command: `hookrun explain 'rm -rf x'`",
+        ),
         (
             &["test", "tool.pre", "npm publish"],
             "`hookrun test tool.pre < event.json`; for a command",
@@ -225,8 +309,14 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
             &["test", "PreToolUse", "npm", "publish"],
             "command line: `hookrun explain 'npm publish'`",
         ),
-        (&["test", "a.toml", "b.toml"], "`hookrun test --suite a.toml b.toml`"),
-        (&["test", "commit.pre", "x"], "as JSON: `hookrun test commit.pre < event.json`\n"),
+        (
+            &["test", "a.toml", "b.toml"],
+            "`hookrun test --suite a.toml b.toml`",
+        ),
+        (
+            &["test", "commit.pre", "x"],
+            "as JSON: `hookrun test commit.pre < event.json`\n",
+        ),
         (&["explain", "npm publish", "--hook", "x"], "'--hooks'"),
         (&["test", "tool.pre", "--hock", "x"], "'--hook'"),
     ] {
@@ -241,7 +331,11 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
     ] {
         let ran = hookrun(arguments);
         ran.exits(2);
-        assert!(!ran.stderr.contains("similar"), "{arguments:?}: {}", ran.stderr);
+        assert!(
+            !ran.stderr.contains("similar"),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -249,10 +343,16 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
 fn help_groups_the_commands_and_ends_with_examples() {
     let help = hookrun(&["--help"]).stdout;
     for name in COMMANDS {
-        let count = help.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
+        let count = help
+            .lines()
+            .filter(|line| line.starts_with(&format!("  {name} ")))
+            .count();
         assert_eq!(count, 1, "{name} stands in one group:\n{help}");
     }
-    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("no {text:?} in {help}"));
+    let at = |text: &str| {
+        help.find(text)
+            .unwrap_or_else(|| panic!("no {text:?} in {help}"))
+    };
     assert!(
         at("Begin:") < at("  new ") && at("  new ") < at("  run ") && at("  run ") < at("Options:")
     );
@@ -261,9 +361,12 @@ fn help_groups_the_commands_and_ends_with_examples() {
     for command in ["", "run", "test", "why", "replay", "new", "install"] {
         let arguments = [command, "--help"];
         let help = hookrun(&arguments[usize::from(command.is_empty())..]).stdout;
-        let (_, examples) =
-            help.split_once("Examples:").unwrap_or_else(|| panic!("{command}: {help}"));
-        let lines = examples.lines().filter(|line| line.starts_with("  hookrun"));
+        let (_, examples) = help
+            .split_once("Examples:")
+            .unwrap_or_else(|| panic!("{command}: {help}"));
+        let lines = examples
+            .lines()
+            .filter(|line| line.starts_with("  hookrun"));
         assert!(lines.clone().count() > 0, "{command}");
         for line in lines {
             let typed = line.split('<').next().unwrap_or_default();

@@ -7,7 +7,11 @@ use crate::sandbox::{Ran, Sandbox};
 /// One hook that is in order, and one table with a mistake.
 fn broken() -> Sandbox {
     let text = "[[hook]]\nname = \"100%, sure\"\nevent = \"tool.pre\"\ncommand = \"true\"\ntimout = \"1s\"\n";
-    Sandbox::new().without_trust().hook("good.sh", "").file("hookrun.toml", text).trusted()
+    Sandbox::new()
+        .without_trust()
+        .hook("good.sh", "")
+        .file("hookrun.toml", text)
+        .trusted()
 }
 
 fn validate(sandbox: &Sandbox, format: &str) -> Ran {
@@ -28,7 +32,11 @@ fn people_read_what_is_wrong_and_what_to_do() {
 
 #[test]
 fn what_is_in_order_is_said_to_be() {
-    let sandbox = Sandbox::new().without_trust().hook("a.sh", "").hook("b.sh", "").trusted();
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .hook("a.sh", "")
+        .hook("b.sh", "")
+        .trusted();
     let ran = validate(&sandbox, "human");
     ran.exits(0);
     assert_eq!(ran.stdout, "ok: 2 files, 2 hooks\n");
@@ -37,11 +45,17 @@ fn what_is_in_order_is_said_to_be() {
         .prints("ok, 1 warning: 0 files, 0 hooks");
     // A folder is no file: that it is not trusted yet changes no count.
     let mut sandbox = Sandbox::new().without_trust().hook("a.sh", "");
-    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 1 file, 1 hook");
+    validate(&sandbox, "human")
+        .exits(0)
+        .prints("ok, 1 warning: 1 file, 1 hook");
     sandbox = sandbox.trusted();
-    validate(&sandbox, "human").exits(0).prints("ok: 1 file, 1 hook");
+    validate(&sandbox, "human")
+        .exits(0)
+        .prints("ok: 1 file, 1 hook");
     let misnamed = sandbox.hook_for("tool.pree", "b.sh", "");
-    validate(&misnamed, "human").exits(1).prints("1 error, 1 warning: 1 file, 1 hook");
+    validate(&misnamed, "human")
+        .exits(1)
+        .prints("1 error, 1 warning: 1 file, 1 hook");
 }
 
 #[test]
@@ -95,7 +109,10 @@ fn github_gets_annotations_with_everything_escaped() {
         last.starts_with("::error file=hooks.d/tool.pre/a%2Cb%3Ac%25.sh,line=2,col=12::unknown setting `100%25`%0Ahelp: "),
         "{last}"
     );
-    assert!(lines.iter().all(|line| line.starts_with("::error file=")), "{ran:?}");
+    assert!(
+        lines.iter().all(|line| line.starts_with("::error file=")),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -127,7 +144,9 @@ fn case_names(xml: &str) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let forbidden = |c: char| c.is_control() && !"\n\t\r".contains(c);
     assert!(!xml.contains(forbidden), "{xml:?}");
-    let mut rest = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").unwrap();
+    let mut rest = xml
+        .strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+        .unwrap();
     while let Some((text, after)) = rest.split_once('<') {
         entities_are_known(text);
         // A `>` may stand in an attribute, but this writer escapes it.
@@ -160,7 +179,10 @@ fn case_names(xml: &str) -> Vec<String> {
 fn entities_are_known(text: &str) {
     for (at, _) in text.match_indices('&') {
         let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#"];
-        assert!(known.iter().any(|one| text[at..].starts_with(one)), "{text}");
+        assert!(
+            known.iter().any(|one| text[at..].starts_with(one)),
+            "{text}"
+        );
     }
 }
 
@@ -177,26 +199,46 @@ fn every_format_has_the_same_exit_status() {
 #[test]
 fn syntax_errors_are_found_without_running_a_hook() {
     let scripts = [
-        ("dash.sh", "/bin/sh", "touch ran\nif true; then\n  echo 'x\nfi\n"),
-        ("bash.sh", "/bin/bash", "touch ran\nif true; then\n  echo x\n"),
+        (
+            "dash.sh",
+            "/bin/sh",
+            "touch ran\nif true; then\n  echo 'x\nfi\n",
+        ),
+        (
+            "bash.sh",
+            "/bin/bash",
+            "touch ran\nif true; then\n  echo x\n",
+        ),
         // bash says so and exits with 0: as a hook it would allow everything.
         ("quiet.sh", "/bin/bash", "touch ran\nif [[ ; then\n"),
         ("env.sh", "/usr/bin/env -S bash -e", "touch ran\necho \"x\n"),
-        ("python.py", "/usr/bin/env python3", "open('ran', 'w')\ndef f(:\n  pass\n"),
+        (
+            "python.py",
+            "/usr/bin/env python3",
+            "open('ran', 'w')\ndef f(:\n  pass\n",
+        ),
     ];
     for (name, interpreter, body) in scripts {
         if name == "python.py" && !has_python() {
             continue;
         }
-        let sandbox = Sandbox::new()
-            .script(&format!("hooks.d/tool.pre/{name}"), &format!("#!{interpreter}\n{body}"));
+        let sandbox = Sandbox::new().script(
+            &format!("hooks.d/tool.pre/{name}"),
+            &format!("#!{interpreter}\n{body}"),
+        );
         let problems = sandbox.problems(&[]);
         assert_eq!(problems.len(), 1, "{name}: {problems:?}");
         let start = format!("error hooks.d/tool.pre/{name}:");
         assert!(problems[0].starts_with(&start), "{problems:?}");
         let line = problems[0][start.len()..].split(':').next().unwrap();
-        assert!((3..=6).contains(&line.parse::<usize>().unwrap()), "{problems:?}");
-        assert!(problems[0].contains(&format!("`{name}` does not parse: ")), "{problems:?}");
+        assert!(
+            (3..=6).contains(&line.parse::<usize>().unwrap()),
+            "{problems:?}"
+        );
+        assert!(
+            problems[0].contains(&format!("`{name}` does not parse: ")),
+            "{problems:?}"
+        );
         sandbox.has_no_file("ran");
         sandbox.has_no_file("hooks.d/tool.pre/__pycache__");
     }
@@ -205,7 +247,11 @@ fn syntax_errors_are_found_without_running_a_hook() {
 fn has_python() -> bool {
     let path = "/usr/local/bin:/usr/bin:/bin";
     let mut command = std::process::Command::new("env");
-    let ran = command.args(["python3", "-c", ""]).env_clear().env("PATH", path).output();
+    let ran = command
+        .args(["python3", "-c", ""])
+        .env_clear()
+        .env("PATH", path)
+        .output();
     ran.is_ok_and(|output| output.status.success())
 }
 
@@ -214,9 +260,16 @@ fn good_scripts_are_not_run_either() {
     let sandbox = Sandbox::new()
         .script("hooks.d/tool.pre/a.sh", "#!/bin/sh\ntouch ran\n")
         .script("hooks.d/tool.pre/b.sh", "#!/bin/bash\ntouch ran\n")
-        .script("hooks.d/tool.pre/c.pl", "#!/usr/bin/perl\nBEGIN { open F, '>', 'ran' }\n");
+        .script(
+            "hooks.d/tool.pre/c.pl",
+            "#!/usr/bin/perl\nBEGIN { open F, '>', 'ran' }\n",
+        );
     assert_eq!(
-        sandbox.problems(&[]).iter().filter(|one| !one.contains("perl")).count(),
+        sandbox
+            .problems(&[])
+            .iter()
+            .filter(|one| !one.contains("perl"))
+            .count(),
         0,
         "{:?}",
         sandbox.problems(&[])
@@ -228,7 +281,10 @@ fn good_scripts_are_not_run_either() {
 fn what_could_not_start_is_found_before_it_has_to() {
     for (text, cause) in [
         ("#!/no/such/interpreter\n", "the interpreter of "),
-        ("#!/usr/bin/env no-such-program\n", "its first line wants `no-such-program`, not in PATH"),
+        (
+            "#!/usr/bin/env no-such-program\n",
+            "its first line wants `no-such-program`, not in PATH",
+        ),
         ("#!/bin/sh\r\nexit 0\r\n", "ends in CR LF"),
         ("echo no first line\n", "neither a program nor a script"),
         ("", "neither a program nor a script"),
@@ -236,7 +292,10 @@ fn what_could_not_start_is_found_before_it_has_to() {
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/x", text);
         let problems = sandbox.problems(&[]);
         assert_eq!(problems.len(), 1, "{text:?}: {problems:?}");
-        assert!(problems[0].contains("`x` cannot start: "), "{text:?}: {problems:?}");
+        assert!(
+            problems[0].contains("`x` cannot start: "),
+            "{text:?}: {problems:?}"
+        );
         assert!(problems[0].contains(cause), "{text:?}: {problems:?}");
         validate(&sandbox, "human").exits(1);
     }
@@ -244,21 +303,33 @@ fn what_could_not_start_is_found_before_it_has_to() {
 
 #[test]
 fn a_first_line_is_offered_by_the_ending_and_by_what_is_there() {
-    for (name, line) in [("x.py", "python3"), ("x.rb", "ruby"), ("x.mjs", "node"), ("x.php", "php")]
-    {
-        let problems =
-            Sandbox::new().script(&format!("hooks.d/tool.pre/{name}"), "x\n").problems(&[]);
-        assert!(problems[0].contains(&format!("`#!/usr/bin/env {line}`")), "{problems:?}");
+    for (name, line) in [
+        ("x.py", "python3"),
+        ("x.rb", "ruby"),
+        ("x.mjs", "node"),
+        ("x.php", "php"),
+    ] {
+        let problems = Sandbox::new()
+            .script(&format!("hooks.d/tool.pre/{name}"), "x\n")
+            .problems(&[]);
+        assert!(
+            problems[0].contains(&format!("`#!/usr/bin/env {line}`")),
+            "{problems:?}"
+        );
     }
     let sandbox = Sandbox::new().script("bin/zork3", "#!/bin/sh\n");
     let sandbox = sandbox.script("hooks.d/tool.pre/env", "#!/usr/bin/env zork\n");
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let ran = sandbox.variable("PATH", &path).hookrun(&["validate"], b"");
-    ran.exits(1).prints("wants `zork`, not in PATH\n  help: `zork3` is there: write that in");
+    ran.exits(1)
+        .prints("wants `zork`, not in PATH\n  help: `zork3` is there: write that in");
     let sandbox = Sandbox::new().script("bin/zork", "#!/bin/sh\n");
     let line = format!("#!{}\n", sandbox.at("bin/zork2").display());
-    let ran = sandbox.script("hooks.d/tool.pre/whole", &line).hookrun(&["validate"], b"");
-    ran.exits(1).prints("bin/zork` is there: write that in the first line");
+    let ran = sandbox
+        .script("hooks.d/tool.pre/whole", &line)
+        .hookrun(&["validate"], b"");
+    ran.exits(1)
+        .prints("bin/zork` is there: write that in the first line");
 }
 
 #[test]
@@ -295,7 +366,9 @@ fn a_hook_that_can_never_match_is_a_warning() {
         problems[0]
             .contains("`x.sh` matches tools, and `turn.start` carries none: it can never run")
     );
-    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 2 files, 1 hook");
+    validate(&sandbox, "human")
+        .exits(0)
+        .prints("ok, 1 warning: 2 files, 1 hook");
 }
 
 #[test]

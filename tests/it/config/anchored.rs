@@ -16,7 +16,9 @@ fn tables(commands: &[&str], shell: bool) -> Sandbox {
     });
     let sandbox = Sandbox::new().file("hookrun.toml", &tables.collect::<String>());
     let files = ["guard.sh", "guard", "bin/x.py", "rules.json"];
-    files.iter().fold(sandbox, |sandbox, file| sandbox.script(file, "#!/bin/sh\n"))
+    files
+        .iter()
+        .fold(sandbox, |sandbox, file| sandbox.script(file, "#!/bin/sh\n"))
 }
 
 #[test]
@@ -24,12 +26,24 @@ fn words_that_name_something_beside_the_file_become_absolute() {
     let rows = [
         ("sh guard.sh", "sh ROOT/guard.sh"),
         ("sh guard", "sh ROOT/guard"),
-        ("bash -o pipefail guard.sh a", "bash -o pipefail ROOT/guard.sh a"),
+        (
+            "bash -o pipefail guard.sh a",
+            "bash -o pipefail ROOT/guard.sh a",
+        ),
         ("python3.12 -B bin/x.py", "python3.12 -B ROOT/bin/x.py"),
-        ("/usr/bin/env FOO=1 sh guard.sh", "/usr/bin/env FOO=1 sh ROOT/guard.sh"),
-        ("timeout 5 python3 ./bin/x.py", "timeout 5 python3 ROOT/bin/x.py"),
+        (
+            "/usr/bin/env FOO=1 sh guard.sh",
+            "/usr/bin/env FOO=1 sh ROOT/guard.sh",
+        ),
+        (
+            "timeout 5 python3 ./bin/x.py",
+            "timeout 5 python3 ROOT/bin/x.py",
+        ),
         ("uv run bin/x.py", "uv run ROOT/bin/x.py"),
-        ("./guard --rules rules.json", "./guard --rules ROOT/rules.json"),
+        (
+            "./guard --rules rules.json",
+            "./guard --rules ROOT/rules.json",
+        ),
         ("opa --data=./rules.json", "opa --data=ROOT/rules.json"),
         // Words that only look like names of files.
         ("just guard", "just guard"),
@@ -40,17 +54,30 @@ fn words_that_name_something_beside_the_file_become_absolute() {
         ("sh /etc/profile", "sh /etc/profile"),
     ];
     let sandbox = tables(&rows.map(|(command, _)| command), false);
-    let choice = Choice { explicit: vec![sandbox.path().to_path_buf()], ..Choice::default() };
+    let choice = Choice {
+        explicit: vec![sandbox.path().to_path_buf()],
+        ..Choice::default()
+    };
     let config = Config::load(&choice, &Environment::capture(), ConfigScope::All);
     for (hook, (command, wanted)) in config.hooks.iter().zip(rows) {
-        let Handler::Words { words, .. } = &hook.handler else { panic!("{hook:?}") };
+        let Handler::Words { words, .. } = &hook.handler else {
+            panic!("{hook:?}")
+        };
         let root = sandbox.path().display().to_string();
         assert_eq!(words.join(" "), wanted.replace("ROOT", &root), "{command}");
     }
     assert_eq!(config.hooks.len(), rows.len(), "{:?}", config.problems);
-    for command in ["sh none.sh", "bash none", "env sh ./none.sh", "python3 bin/none.py x"] {
+    for command in [
+        "sh none.sh",
+        "bash none",
+        "env sh ./none.sh",
+        "python3 bin/none.py x",
+    ] {
         let found = tables(&[command], false).problems(&[]);
-        assert!(found[0].contains("none") && found[0].contains("is not next to"), "{found:?}");
+        assert!(
+            found[0].contains("none") && found[0].contains("is not next to"),
+            "{found:?}"
+        );
     }
 }
 
@@ -88,8 +115,13 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
     ];
     let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
     for (place, (line, wanted)) in rows.into_iter().enumerate() {
-        let at = format!("hookrun.toml:{}:1: the shell looks for `", LINES * place + 1);
-        let told = found.iter().find_map(|one| one.split_once(&at)?.1.split_once("` in the event"));
+        let at = format!(
+            "hookrun.toml:{}:1: the shell looks for `",
+            LINES * place + 1
+        );
+        let told = found
+            .iter()
+            .find_map(|one| one.split_once(&at)?.1.split_once("` in the event"));
         assert_eq!(told.map(|(word, _)| word), wanted, "{line}: {found:#?}");
     }
 }

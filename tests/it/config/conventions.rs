@@ -38,7 +38,9 @@ fn a_hook_in_a_folder_with_a_hosts_name_is_one_of_that_host() {
     assert!(format!("{ran:?}").contains("no force push"), "{ran:?}");
     ask_claude(&sandbox, "git status").allows();
     // Everywhere else, too.
-    sandbox.run_shell("git push --force").blocks("no force push");
+    sandbox
+        .run_shell("git push --force")
+        .blocks("no force push");
     sandbox.run_shell("git status").allows();
 }
 
@@ -64,7 +66,13 @@ fn a_directive_goes_before_the_name_of_the_folder() {
 #[test]
 fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywhere() {
     let cases = [
-        ("tool.pre", "#!/bin/sh\n\njq -r .tool_input.command\n", 3, "reads `tool_input`", "claude"),
+        (
+            "tool.pre",
+            "#!/bin/sh\n\njq -r .tool_input.command\n",
+            3,
+            "reads `tool_input`",
+            "claude",
+        ),
         (
             "tool.pre",
             "#!/usr/bin/env python3\nimport json\nprint({\"hookSpecificOutput\": {}})\n",
@@ -72,22 +80,57 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "reads `hookSpecificOutput`",
             "claude",
         ),
-        ("tool.pre", "#!/bin/sh\njq .toolArgs\n", 2, "reads `toolArgs`", "copilot"),
-        ("tool.post", "#!/bin/sh\njq .tool_response\n", 2, "reads `tool_response`", "claude"),
-        ("PreToolUse", "#!/bin/sh\njq .toolInput\n", 0, "written for hookrun's own", "native"),
-        ("preToolUse", "#!/bin/sh\nexit 1\n", 0, "an event of cursor and of copilot", "cursor"),
+        (
+            "tool.pre",
+            "#!/bin/sh\njq .toolArgs\n",
+            2,
+            "reads `toolArgs`",
+            "copilot",
+        ),
+        (
+            "tool.post",
+            "#!/bin/sh\njq .tool_response\n",
+            2,
+            "reads `tool_response`",
+            "claude",
+        ),
+        (
+            "PreToolUse",
+            "#!/bin/sh\njq .toolInput\n",
+            0,
+            "written for hookrun's own",
+            "native",
+        ),
+        (
+            "preToolUse",
+            "#!/bin/sh\nexit 1\n",
+            0,
+            "an event of cursor and of copilot",
+            "cursor",
+        ),
     ];
     for (event, text, line, cause, dialect) in cases {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/h"), text);
-        let place =
-            if line > 0 { format!("hooks.d/{event}/h:{line}:1") } else { format!("{event}/h") };
+        let place = if line > 0 {
+            format!("hooks.d/{event}/h:{line}:1")
+        } else {
+            format!("{event}/h")
+        };
         let cure = format!("`# hookrun: dialect={dialect}`");
-        for command in [&["validate"][..], &["list"], &["doctor"], &["list", "--event", event]] {
+        for command in [
+            &["validate"][..],
+            &["list"],
+            &["doctor"],
+            &["list", "--event", event],
+        ] {
             let ran = sandbox.hookrun(command, b"");
             let said = format!("{}{}", ran.stdout, ran.stderr);
             assert_eq!(ran.status, 1, "{command:?} {said}");
             for part in ["error", place.as_str(), cause, cure.as_str()] {
-                assert!(said.contains(part), "{command:?}, {event}: no `{part}` in {said}");
+                assert!(
+                    said.contains(part),
+                    "{command:?}, {event}: no `{part}` in {said}"
+                );
             }
         }
         if event != "tool.post" {
@@ -112,7 +155,9 @@ fn a_hook_that_speaks_both_conventions_is_one_of_ours() {
 fn new_tells_of_what_is_wrong_with_the_hooks_that_are_there() {
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", "#!/bin/sh\njq .tool_input\n");
     let ran = sandbox.hookrun(&["new", "other", "--event", "tool.pre"], b"");
-    ran.exits(0).says("reads `tool_input`").says("dialect=claude");
+    ran.exits(0)
+        .says("reads `tool_input`")
+        .says("dialect=claude");
 }
 
 #[test]
@@ -130,17 +175,42 @@ fn a_command_of_hookrun_toml_that_reads_another_hosts_keys_is_told() {
 #[test]
 fn a_directive_that_nobody_reads_closes_gates() {
     for (text, line, cause, cure) in [
-        ("#!/bin/sh\nset -e\n# hookrun: tool=read\n", 3, "below the first code", "tool=read"),
+        (
+            "#!/bin/sh\nset -e\n# hookrun: tool=read\n",
+            3,
+            "below the first code",
+            "tool=read",
+        ),
         (
             "#!/usr/bin/env python3\n\"\"\"A guard.\"\"\"\n# hookrun: timeout=10s\n",
             3,
             "below the first code",
             "timeout=10s",
         ),
-        ("#!/bin/sh\n# HOOKRUN: tool=read\n", 2, "`HOOKRUN:` begins no", "# hookrun: tool=read"),
-        ("#!/bin/sh\n# HOOKRUN: path .env\n", 2, "`HOOKRUN:` begins no", "# hookrun: path .env"),
-        ("#!/bin/sh\n# Hookrun: rewrite\n", 2, "`Hookrun:` begins no", "# hookrun: rewrite"),
-        ("#!/bin/sh\nset -e\n# HookRun: rewrite\n", 3, "below the first code", "rewrite"),
+        (
+            "#!/bin/sh\n# HOOKRUN: tool=read\n",
+            2,
+            "`HOOKRUN:` begins no",
+            "# hookrun: tool=read",
+        ),
+        (
+            "#!/bin/sh\n# HOOKRUN: path .env\n",
+            2,
+            "`HOOKRUN:` begins no",
+            "# hookrun: path .env",
+        ),
+        (
+            "#!/bin/sh\n# Hookrun: rewrite\n",
+            2,
+            "`Hookrun:` begins no",
+            "# hookrun: rewrite",
+        ),
+        (
+            "#!/bin/sh\nset -e\n# HookRun: rewrite\n",
+            3,
+            "below the first code",
+            "rewrite",
+        ),
         (
             "#!/bin/sh\n# hookrun: command=git .*push\n",
             2,
@@ -171,14 +241,30 @@ fn a_directive_that_nobody_reads_closes_gates() {
 fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
     let own = "[event.\"deploy.pre\"]\nsummary = \"x\"\ncontext = { service = \"string\" }\n";
     for (event, key, severity, cure) in [
-        ("prompt.submit", "promt", "error", "did you mean `where.prompt`?"),
-        ("tool.pre", "toolInpt.command", "error", "did you mean `where.toolInput.command`?"),
-        ("deploy.pre", "servce", "error", "did you mean `where.service`?"),
+        (
+            "prompt.submit",
+            "promt",
+            "error",
+            "did you mean `where.prompt`?",
+        ),
+        (
+            "tool.pre",
+            "toolInpt.command",
+            "error",
+            "did you mean `where.toolInput.command`?",
+        ),
+        (
+            "deploy.pre",
+            "servce",
+            "error",
+            "did you mean `where.service`?",
+        ),
         ("tool.pre", "weather", "warning", "hookrun events tool.pre"),
     ] {
         let text = format!("#!/bin/sh\n# hookrun: where.{key}=secret\nexit 1\n");
-        let sandbox =
-            Sandbox::new().file("hookrun.toml", own).script(&format!("hooks.d/{event}/h"), &text);
+        let sandbox = Sandbox::new()
+            .file("hookrun.toml", own)
+            .script(&format!("hooks.d/{event}/h"), &text);
         let problems = sandbox.problems(&[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         let place = format!("{severity} hooks.d/{event}/h:2:");
@@ -190,9 +276,11 @@ fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
                 .blocks_saying(&format!("has no key `{}`", key.split('.').next().unwrap()));
         }
     }
-    for (event, key) in
-        [("tool.pre", "toolInput.url"), ("tool.pre", "cwd"), ("tool.pre", "action.kind")]
-    {
+    for (event, key) in [
+        ("tool.pre", "toolInput.url"),
+        ("tool.pre", "cwd"),
+        ("tool.pre", "action.kind"),
+    ] {
         let text = format!("#!/bin/sh\n# hookrun: where.{key}=secret\n");
         let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/h"), &text);
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{key}");
@@ -218,13 +306,23 @@ fn a_slip_of_a_key_of_a_tools_input_is_told() {
             let ran = sandbox.hookrun(&[command], b"");
             let said = format!("{}{}", ran.stdout, ran.stderr);
             let wanted = format!("did you mean `where.toolInput.{meant}`?");
-            assert!(said.contains(&wanted) && said.contains("h:2:"), "{command} {key}: {said}");
+            assert!(
+                said.contains(&wanted) && said.contains("h:2:"),
+                "{command} {key}: {said}"
+            );
         }
         // It may be meant all the same.
         sandbox.run("tool.pre").allows();
     }
-    for fine in ["command", "filePath", "paths", "urls", "service", "edits.0.old_string", "context"]
-    {
+    for fine in [
+        "command",
+        "filePath",
+        "paths",
+        "urls",
+        "service",
+        "edits.0.old_string",
+        "context",
+    ] {
         let sandbox = Sandbox::new().hook("h", &format!("# hookrun: where.toolInput.{fine}=x"));
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{fine}");
     }
@@ -252,7 +350,10 @@ fn a_hook_that_cannot_start_is_an_error_of_doctor_as_of_validate() {
     let mode = fs::Permissions::from_mode(0o644);
     fs::set_permissions(sandbox.at("hooks.d/tool.pre/h"), mode).unwrap();
     for command in ["validate", "doctor"] {
-        sandbox.hookrun(&[command], b"").exits(1).prints("is not executable");
+        sandbox
+            .hookrun(&[command], b"")
+            .exits(1)
+            .prints("is not executable");
     }
 }
 
@@ -295,15 +396,39 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         ("sh -e bin/guard.sh --strict", false, "the guard says no"),
         ("env LANG=C sh guard.sh", false, "the guard says no"),
         ("timeout 5 ./guard.sh", false, "the guard says no"),
-        ("sh -c './guard.sh; exit 1'", false, "looks for `./guard.sh` in the event's"),
+        (
+            "sh -c './guard.sh; exit 1'",
+            false,
+            "looks for `./guard.sh` in the event's",
+        ),
         ("sh lost.sh", false, "`lost.sh` is not next to the file"),
         ("./guard.sh", true, "looks for `./guard.sh` in the event's"),
-        ("sh guard.sh || exit 1", true, "looks for `guard.sh` in the event's"),
-        ("cat | sh guard.sh", true, "looks for `guard.sh` in the event's"),
-        (". ./guard.sh", true, "looks for `./guard.sh` in the event's"),
-        ("\"$HOOKRUN_HOOK_DIR\"/guard.sh | cat; exit 1", true, "the guard says no"),
+        (
+            "sh guard.sh || exit 1",
+            true,
+            "looks for `guard.sh` in the event's",
+        ),
+        (
+            "cat | sh guard.sh",
+            true,
+            "looks for `guard.sh` in the event's",
+        ),
+        (
+            ". ./guard.sh",
+            true,
+            "looks for `./guard.sh` in the event's",
+        ),
+        (
+            "\"$HOOKRUN_HOOK_DIR\"/guard.sh | cat; exit 1",
+            true,
+            "the guard says no",
+        ),
         ("\"$HOOKRUN_HOOK_DIR\"/guard.sh", true, "the guard says no"),
-        ("sh \"$HOOKRUN_HOOK_DIR/bin/guard.sh\"", true, "the guard says no"),
+        (
+            "sh \"$HOOKRUN_HOOK_DIR/bin/guard.sh\"",
+            true,
+            "the guard says no",
+        ),
     ] {
         let sandbox = policy(command, shell);
         let ran = ask_among_decoys(&sandbox);
@@ -319,9 +444,16 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
 #[test]
 fn what_editors_and_interpreters_leave_behind_is_passed_over() {
     let mut sandbox = Sandbox::new().hook("a.sh", "exit 0");
-    for name in
-        ["#a.sh#", ".#a.sh", "4913", "a.sh~", ".a.sh.swp", "a.sh.orig", "a.pyc", "README.md"]
-    {
+    for name in [
+        "#a.sh#",
+        ".#a.sh",
+        "4913",
+        "a.sh~",
+        ".a.sh.swp",
+        "a.sh.orig",
+        "a.pyc",
+        "README.md",
+    ] {
         sandbox = sandbox.file(&format!("hooks.d/tool.pre/{name}"), "");
     }
     let sandbox = sandbox
@@ -335,20 +467,36 @@ fn what_editors_and_interpreters_leave_behind_is_passed_over() {
 
 #[test]
 fn a_named_folder_with_hooks_in_it_may_be_called_as_an_event() {
-    for name in ["stop", "context", "input", "setup", "error", "notification", "Stop"] {
+    for name in [
+        "stop",
+        "context",
+        "input",
+        "setup",
+        "error",
+        "notification",
+        "Stop",
+    ] {
         let sandbox =
             Sandbox::new().script(&format!("{name}/hooks.d/tool.pre/a.sh"), "#!/bin/sh\n");
-        assert_eq!(sandbox.order("tool.pre", &["--hooks", name]), ["a.sh"], "{name}");
+        assert_eq!(
+            sandbox.order("tool.pre", &["--hooks", name]),
+            ["a.sh"],
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_host_of_a_settings_file_can_be_named_before_it_in_every_system() {
-    let sandbox =
-        Sandbox::new().file("pi.json", "{}").file("agent.json", "{\"name\":\"x\",\"hooks\":{}}");
+    let sandbox = Sandbox::new()
+        .file("pi.json", "{}")
+        .file("agent.json", "{\"name\":\"x\",\"hooks\":{}}");
     for (written, file) in [("pi:pi.json", "pi.json"), ("loom:agent.json", "agent.json")] {
         let ran = sandbox.hookrun(&["validate", "--settings", written], b"");
-        assert!(!ran.stdout.contains("No such file"), "{written} {file}: {ran:?}");
+        assert!(
+            !ran.stdout.contains("No such file"),
+            "{written} {file}: {ran:?}"
+        );
         ran.exits(0);
     }
 }
@@ -365,11 +513,17 @@ fn a_hook_that_is_required_and_not_bound_blocks() {
         sandbox.hookrun(&all, b"{}")
     };
     for required in [&["any"][..], &["guard.sh"], &["any", "guard.sh"]] {
-        let arguments: Vec<&str> = required.iter().flat_map(|name| ["--require", name]).collect();
+        let arguments: Vec<&str> = required
+            .iter()
+            .flat_map(|name| ["--require", name])
+            .collect();
         ask(&arguments).allows();
     }
     for required in [&["other.sh"][..], &["off.sh"], &["guard.sh", "other.sh"]] {
-        let arguments: Vec<&str> = required.iter().flat_map(|name| ["--require", name]).collect();
+        let arguments: Vec<&str> = required
+            .iter()
+            .flat_map(|name| ["--require", name])
+            .collect();
         ask(&arguments).blocks_saying("is required, and is not bound to tool.pre");
     }
     let ran = ask(&["--hooks", "empty", "--require=any"]);
@@ -381,62 +535,107 @@ fn a_hook_that_is_required_and_not_bound_blocks() {
         let arguments = ["run", "--host", "claude", "--require", "other.sh"];
         sandbox.hookrun(&arguments, event.as_bytes()).exits(2);
     }
-    sandbox.hookrun(&["run", "--host", "git", "pre-auto-gc", "--require", "any"], b"").exits(1);
+    sandbox
+        .hookrun(
+            &["run", "--host", "git", "pre-auto-gc", "--require", "any"],
+            b"",
+        )
+        .exits(1);
 }
 
 #[test]
 fn that_no_hook_was_found_is_told_with_the_places() {
-    let sandbox = Sandbox::new().without_trust().script("hook.d/tool.pre/guard.sh", GUARD);
-    let place = fs::canonicalize(sandbox.path()).unwrap().display().to_string();
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("hook.d/tool.pre/guard.sh", GUARD);
+    let place = fs::canonicalize(sandbox.path())
+        .unwrap()
+        .display()
+        .to_string();
     let looked = format!("looked in {place}");
 
     let ran = sandbox.hookrun(&["run", "tool.pre", "--format", "github"], b"{}");
     ran.exits(0)
         .prints("::warning title=no hook decided about tool.pre::no hook is bound to tool.pre");
     assert!(ran.stdout.contains(&looked), "{ran:?}");
-    sandbox.hookrun(&["test", "tool.pre"], b"{}").exits(0).says(&looked);
+    sandbox
+        .hookrun(&["test", "tool.pre"], b"{}")
+        .exits(0)
+        .says(&looked);
     for format in ["human", "json", "junit", "tap", "github"] {
         let ran = sandbox.hookrun(&["validate", "--format", format], b"");
         assert_eq!(ran.status, 0, "{ran:?}");
-        assert!(ran.stdout.contains("no hooks were found; looked in"), "{format}: {ran:?}");
-        assert!(ran.stdout.contains("rename it to hooks.d"), "{format}: {ran:?}");
+        assert!(
+            ran.stdout.contains("no hooks were found; looked in"),
+            "{format}: {ran:?}"
+        );
+        assert!(
+            ran.stdout.contains("rename it to hooks.d"),
+            "{format}: {ran:?}"
+        );
     }
-    sandbox.hookrun(&["doctor"], b"").prints("no hooks were found").prints("rename it to hooks.d");
-    sandbox.hookrun(&["list"], b"").prints(&looked).says("rename it to hooks.d");
+    sandbox
+        .hookrun(&["doctor"], b"")
+        .prints("no hooks were found")
+        .prints("rename it to hooks.d");
+    sandbox
+        .hookrun(&["list"], b"")
+        .prints(&looked)
+        .says("rename it to hooks.d");
     let sandbox = sandbox.file("event", TOOL);
     let ran = at_terminal(&sandbox, &["run", "tool.pre"], &[]);
-    ran.exits(0).says("no hook is bound to tool.pre; ").says(&looked);
+    ran.exits(0)
+        .says("no hook is bound to tool.pre; ")
+        .says(&looked);
     assert_eq!(ran.stdout, "");
     let bound = Sandbox::new().hook("hook", "true").file("event", TOOL);
     let silent = at_terminal(&bound, &["run", "tool.pre"], &[]);
     assert!(!silent.stderr.contains("no hook is bound"), "{silent:?}");
     // A host shows the stderr of a hook that allows to nobody, or in a log of its own.
-    sandbox.run("tool.pre").exits(0).says("no hook is bound to tool.pre; ").says(&looked);
+    sandbox
+        .run("tool.pre")
+        .exits(0)
+        .says("no hook is bound to tool.pre; ")
+        .says(&looked);
     assert_eq!(sandbox.run("tool.post").stderr, "");
     let ask = |host: &str, event: &str| {
         let payload = json!({"hook_event_name": event, "tool_name": "x", "tool_input": {}});
         sandbox.hookrun(&["run", "--host", host], payload.to_string().as_bytes())
     };
-    ask("claude", "PreToolUse").exits(0).says("no hook is bound to tool.pre; ");
+    ask("claude", "PreToolUse")
+        .exits(0)
+        .says("no hook is bound to tool.pre; ");
     // This one would show it to its user at every call.
     assert_eq!(ask("gemini", "BeforeTool").stderr, "");
     // Somebody has hooks, and they are about other events.
     let other = Sandbox::new().script("hooks.d/tool.post/hook", "#!/bin/sh\n");
     let ran = other.run("tool.pre");
-    assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
 }
 
 #[test]
 fn a_name_in_other_letters_closes_gates_where_there_are_no_hooks() {
-    for name in ["Hooks.d/tool.pre/guard.sh", "HOOKRUN.toml", ".Hookrun/hooks.d/tool.pre/guard.sh"]
-    {
-        let sandbox = Sandbox::new().without_trust().script(name, GUARD).file("sub/file", "");
+    for name in [
+        "Hooks.d/tool.pre/guard.sh",
+        "HOOKRUN.toml",
+        ".Hookrun/hooks.d/tool.pre/guard.sh",
+    ] {
+        let sandbox = Sandbox::new()
+            .without_trust()
+            .script(name, GUARD)
+            .file("sub/file", "");
         let there = sandbox.at("sub");
         let start = |command: &mut Command| {
             command.current_dir(there);
         };
         let ran = sandbox.hookrun_as(start, &["run", "tool.pre"], b"{}");
         ran.blocks_saying("so no hooks in it run");
-        sandbox.hookrun(&["validate"], b"").exits(1).prints("rename it to");
+        sandbox
+            .hookrun(&["validate"], b"")
+            .exits(1)
+            .prints("rename it to");
     }
 }

@@ -88,8 +88,10 @@ fn other_languages_have_other_comments() {
         ("/usr/bin/env guile", "; hookrun: priority=7"),
         ("/usr/bin/env python3", "# hookrun: priority=7"),
     ] {
-        let sandbox =
-            Sandbox::new().script("hooks.d/tool.pre/hook", &format!("#!{interpreter}\n{line}\n"));
+        let sandbox = Sandbox::new().script(
+            "hooks.d/tool.pre/hook",
+            &format!("#!{interpreter}\n{line}\n"),
+        );
         let hooks = sandbox.json(&["list", "--format", "json"]);
         assert_eq!(hooks["hooks"][0]["priority"], 7, "{line}");
     }
@@ -105,8 +107,10 @@ fn directives_end_with_the_first_line_of_code() {
     let sandbox = Sandbox::new().hook("hook.sh", "true\n# hookrun: priority=7 nonsense");
     assert_eq!(
         sandbox.problems(&[]),
-        ["error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first code, so \
-          hookrun does not read it [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"]
+        [
+            "error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first code, so \
+          hookrun does not read it [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"
+        ]
     );
 }
 
@@ -189,13 +193,19 @@ const MISSPELT: &[(&str, &str)] = &[
     ("# Hook Run: tool=bash", "# hookrun: tool=bash"),
     ("# hook runner: tool=bash", "# hookrun: tool=bash"),
     ("# hook run tool=bash", "# hookrun: tool=bash"),
-    ("# hook_run:timeout=10s tool=bash", "# hookrun: timeout=10s tool=bash"),
+    (
+        "# hook_run:timeout=10s tool=bash",
+        "# hookrun: timeout=10s tool=bash",
+    ),
     ("# hookrn: timeout=10s", "# hookrun: timeout=10s"),
     ("# hokrun: tool=bash", "# hookrun: tool=bash"),
     ("# hookurn: tool=bash", "# hookrun: tool=bash"),
     ("# hoookrun tool=bash", "# hookrun: tool=bash"),
     ("# hookruns: tool=bash", "# hookrun: tool=bash"),
-    ("# @hookrun: tool: bash timeout:5s", "# hookrun: tool=bash timeout=5s"),
+    (
+        "# @hookrun: tool: bash timeout:5s",
+        "# hookrun: tool=bash timeout=5s",
+    ),
     ("# -*- hookrun: tool=bash -*-", "# hookrun: tool=bash"),
     ("# h\u{43e}\u{43e}krun: tool=bash", "# hookrun: tool=bash"),
     ("# hook-run timeout=10s", "# hookrun: timeout=10s"),
@@ -253,20 +263,43 @@ const MISSPELT: &[(&str, &str)] = &[
     ("# hook-run: tool: bash", "# hookrun: tool=bash"),
     ("# hook-run: matcher=Bash", "# hookrun: matcher=Bash"),
     ("# hook-run: memory=64M", "# hookrun: memory=64M"),
-    ("# hook-run: tool = bash path = .env", "# hookrun: tool = bash path = .env"),
-    ("# hook-run: tool=bash, write", "# hookrun: tool=bash, write"),
-    ("# hook-run: tool=bash | write", "# hookrun: tool=bash | write"),
-    ("# hook-run: command=git push -f", "# hookrun: command=git push -f"),
-    ("# hook-run: command='git push", "# hookrun: command='git push"),
-    ("# hook-run: where.x.y=z limits.cpu=1s", "# hookrun: where.x.y=z limits.cpu=1s"),
-    ("# hook-run: tool=bash & sandbox", "# hookrun: tool=bash & sandbox"),
+    (
+        "# hook-run: tool = bash path = .env",
+        "# hookrun: tool = bash path = .env",
+    ),
+    (
+        "# hook-run: tool=bash, write",
+        "# hookrun: tool=bash, write",
+    ),
+    (
+        "# hook-run: tool=bash | write",
+        "# hookrun: tool=bash | write",
+    ),
+    (
+        "# hook-run: command=git push -f",
+        "# hookrun: command=git push -f",
+    ),
+    (
+        "# hook-run: command='git push",
+        "# hookrun: command='git push",
+    ),
+    (
+        "# hook-run: where.x.y=z limits.cpu=1s",
+        "# hookrun: where.x.y=z limits.cpu=1s",
+    ),
+    (
+        "# hook-run: tool=bash & sandbox",
+        "# hookrun: tool=bash & sandbox",
+    ),
     ("# hook-run: event=tool.pre", "# hookrun: event=tool.pre"),
 ];
 
 /// The problems of a script in a language with every sort of comment.
 fn problems_of(text: &str) -> Vec<String> {
     let text = format!("#!/bin/cat\n{text}\n");
-    Sandbox::new().script("hooks.d/tool.pre/x.sh", &text).problems(&[])
+    Sandbox::new()
+        .script("hooks.d/tool.pre/x.sh", &text)
+        .problems(&[])
 }
 
 #[test]
@@ -294,9 +327,17 @@ fn what_only_speaks_of_hookrun_is_no_mistake() {
 fn a_directive_in_another_sort_of_comment_is_a_mistake() {
     for (head, line, cure) in [
         ("/* hookrun: tool=bash */", 2, "// hookrun: tool=bash"),
-        ("/**\n * A guard.\n * hookrun: tool=bash\n */", 4, "// hookrun: tool=bash"),
+        (
+            "/**\n * A guard.\n * hookrun: tool=bash\n */",
+            4,
+            "// hookrun: tool=bash",
+        ),
         ("\"\"\"hookrun: tool=bash\"\"\"", 2, "# hookrun: tool=bash"),
-        ("\"\"\"\nA guard.\nhookrun: tool=bash\n\"\"\"", 4, "# hookrun: tool=bash"),
+        (
+            "\"\"\"\nA guard.\nhookrun: tool=bash\n\"\"\"",
+            4,
+            "# hookrun: tool=bash",
+        ),
         ("'''\nhookrun: tool=bash\n'''", 3, "# hookrun: tool=bash"),
     ] {
         let problems = Sandbox::new().hook("x", head).problems(&[]);
@@ -312,20 +353,27 @@ fn a_directive_in_another_sort_of_comment_is_a_mistake() {
         "\"hookrun: tool=bash\",",
         "* Hook run: tool=bash",
     ];
-    assert_eq!(Sandbox::new().hook("x", &prose.join("\n")).problems(&[]), [""; 0]);
+    assert_eq!(
+        Sandbox::new().hook("x", &prose.join("\n")).problems(&[]),
+        [""; 0]
+    );
 }
 
 #[test]
 fn a_misspelt_directive_keeps_the_gate_closed() {
     let sandbox = Sandbox::new().hook("x.sh", "# @hookrun tool=bash");
 
-    sandbox.run("tool.pre").blocks_saying("x.sh:2:1: `@hookrun` begins no directive");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("x.sh:2:1: `@hookrun` begins no directive");
 }
 
 #[test]
 fn every_mistake_is_named_with_its_line_and_a_cure() {
-    let dialects: Vec<&str> =
-        ["native"].into_iter().chain(DIALECTS.iter().map(|dialect| dialect.name)).collect();
+    let dialects: Vec<&str> = ["native"]
+        .into_iter()
+        .chain(DIALECTS.iter().map(|dialect| dialect.name))
+        .collect();
     let sandbox = Sandbox::new().script(
         "hooks.d/tool.pre/hook.sh",
         "#!/bin/sh\n\
@@ -351,14 +399,26 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
     let found = sandbox.problems(&[]);
     let mut wanted = vec![
         at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
-        at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
-        at(5, 12, "`priority` takes a whole number, not \"high\" [write `priority=10`]"),
+        at(
+            4,
+            12,
+            &format!("`timeout`: `10` is not a duration; {duration}"),
+        ),
+        at(
+            5,
+            12,
+            "`priority` takes a whole number, not \"high\" [write `priority=10`]",
+        ),
         at(
             5,
             26,
             "`timeout` is set twice [keep one; only paths and `runs` may appear several times]",
         ),
-        at(6, 12, "`parallel` takes true or false, not \"yes\" [write `parallel=true`]"),
+        at(
+            6,
+            12,
+            "`parallel` takes true or false, not \"yes\" [write `parallel=true`]",
+        ),
         at(
             6,
             25,
@@ -378,12 +438,32 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
                 dialects.join(", ")
             ),
         ),
-        at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
-        at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),
-        at(8, 12, "unknown setting `event` [the folder names the event: hooks.d/<event>/]"),
+        at(
+            7,
+            22,
+            &format!("`(` cannot be used to match: unclosed group {regex}"),
+        ),
+        at(
+            7,
+            39,
+            &format!("`)` cannot be used to match: unopened group {regex}"),
+        ),
+        at(
+            8,
+            12,
+            "unknown setting `event` [the folder names the event: hooks.d/<event>/]",
+        ),
         at(9, 10, "a quote is not closed [close it]"),
-        at(10, 10, "the directive is empty [write settings, for example `timeout=10s`]"),
-        at(11, 1, "`hookrun` begins no directive [write `# hookrun: timeout=3s`]"),
+        at(
+            10,
+            10,
+            "the directive is empty [write settings, for example `timeout=10s`]",
+        ),
+        at(
+            11,
+            1,
+            "`hookrun` begins no directive [write `# hookrun: timeout=3s`]",
+        ),
         at(12, 12, "unknown setting `memory` [write `limits.memory=…`]"),
         at(
             12,
@@ -391,7 +471,11 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             "`limits.memory`: `64` is not a size; write a whole number and K, M or G, for \
              example `64M` []",
         ),
-        at(12, 40, "unknown setting `limits.memroy` [did you mean `limits.memory`?]"),
+        at(
+            12,
+            40,
+            "unknown setting `limits.memroy` [did you mean `limits.memory`?]",
+        ),
         at(
             12,
             57,
@@ -403,8 +487,16 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             "`*.txt` looks like a pattern, and the sandbox takes none [name a file or a folder: \
              `src`, `~/.cache`]",
         ),
-        at(13, 32, "unknown setting `sandbox.wirte` [did you mean `sandbox.write`?]"),
-        at(13, 48, "`limits.files`: nothing can run with fewer than 4 []"),
+        at(
+            13,
+            32,
+            "unknown setting `sandbox.wirte` [did you mean `sandbox.write`?]",
+        ),
+        at(
+            13,
+            48,
+            "`limits.files`: nothing can run with fewer than 4 []",
+        ),
         at(
             13,
             63,
@@ -415,10 +507,23 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
     for wanted in wanted.drain(..) {
         assert!(found.contains(&wanted), "no {wanted}\nin {found:#?}");
     }
-    let lines: Vec<&str> = found.iter().map(|one| one.split(':').nth(1).unwrap()).collect();
-    assert!(lines.is_sorted_by_key(|line| line.parse::<usize>().unwrap()), "{found:#?}");
-    for part in ["unknown setting `colour`", "error parsing glob", "an alternative is empty"] {
-        assert!(found.iter().any(|one| one.contains(part)), "no {part} in {found:#?}");
+    let lines: Vec<&str> = found
+        .iter()
+        .map(|one| one.split(':').nth(1).unwrap())
+        .collect();
+    assert!(
+        lines.is_sorted_by_key(|line| line.parse::<usize>().unwrap()),
+        "{found:#?}"
+    );
+    for part in [
+        "unknown setting `colour`",
+        "error parsing glob",
+        "an alternative is empty",
+    ] {
+        assert!(
+            found.iter().any(|one| one.contains(part)),
+            "no {part} in {found:#?}"
+        );
     }
 }
 
@@ -447,17 +552,25 @@ fn a_directive_is_read_whole_or_not_at_all() {
     // How much of a script is searched.
     const HEAD_BYTES: usize = 16 * 1024;
     let comment = "# A licence, and what it says.\n";
-    let above = format!("#!/bin/sh\n{}", comment.repeat(HEAD_BYTES / comment.len() - 1));
+    let above = format!(
+        "#!/bin/sh\n{}",
+        comment.repeat(HEAD_BYTES / comment.len() - 1)
+    );
     let directive = format!("# hookrun: path=src/{}", "x".repeat(HEAD_BYTES));
     let (whole, cut) = directive.split_at(HEAD_BYTES - above.len());
     let problems = |below: &str| {
-        Sandbox::new().script("hooks.d/tool.pre/hook", &format!("{above}{below}")).problems(&[])
+        Sandbox::new()
+            .script("hooks.d/tool.pre/hook", &format!("{above}{below}"))
+            .problems(&[])
     };
     for end in ["", "\n", "\nexit 0\n"] {
         assert_eq!(problems(&format!("{whole}{end}")), [""; 0]);
     }
     let wanted = "this directive does not end in the first 16 KiB of the file";
-    let place = format!("hooks.d/tool.pre/hook:{}:10", HEAD_BYTES / comment.len() + 1);
+    let place = format!(
+        "hooks.d/tool.pre/hook:{}:10",
+        HEAD_BYTES / comment.len() + 1
+    );
     let wanted = format!("error {place}: {wanted} [move it to the beginning]");
     assert_eq!(problems(&format!("{whole}{cut}\n")), [wanted]);
 }
@@ -471,8 +584,9 @@ fn a_sign_between_settings_is_a_mistake() {
         ("runs=git, tool=bash", "runs=git,", "runs=git"),
     ] {
         let hook = Sandbox::new().hook("x", &format!("# hookrun: {directive}\nexit 1"));
-        hook.run("tool.pre")
-            .blocks_saying(&format!("the last sign of `{word}` would be part of its value"));
+        hook.run("tool.pre").blocks_saying(&format!(
+            "the last sign of `{word}` would be part of its value"
+        ));
         let problems = hook.problems(&[]).join("\n");
         assert!(problems.contains(&format!("write `{meant}`")), "{problems}");
     }

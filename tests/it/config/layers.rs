@@ -34,7 +34,11 @@ fn an_empty_or_relative_xdg_config_home_counts_as_not_set() {
         let sandbox = everywhere()
             .script("xdg/hookrun/hooks.d/tool.pre/xdg", ALLOW)
             .variable("XDG_CONFIG_HOME", value);
-        assert_eq!(sandbox.order("tool.pre", &[]), ["user", "project"], "{value:?}");
+        assert_eq!(
+            sandbox.order("tool.pre", &[]),
+            ["user", "project"],
+            "{value:?}"
+        );
     }
 }
 
@@ -97,7 +101,10 @@ fn a_project_can_keep_its_hooks_in_a_hidden_folder() {
             ".hookrun/hookrun.toml",
             "[[hook]]\nname = \"toml\"\nevent = \"tool.pre\"\ncommand = \"./check\"\n",
         )
-        .script(".hookrun/check", "#!/bin/sh\necho 'from .hookrun' >&2; exit 1\n");
+        .script(
+            ".hookrun/check",
+            "#!/bin/sh\necho 'from .hookrun' >&2; exit 1\n",
+        );
 
     assert_eq!(sandbox.order("tool.pre", &[]), ["hidden", "toml"]);
     sandbox.run("tool.pre").blocks("from .hookrun");
@@ -110,10 +117,12 @@ fn an_explicit_folder_is_used_alone() {
 
 #[test]
 fn an_explicit_folder_can_be_named_in_every_form() {
-    let sandbox = everywhere().script("three/hooks.d/tool.pre/three", ALLOW).file(
-        "four/hookrun.toml",
-        "[[hook]]\nname = \"four\"\nevent = \"tool.pre\"\ncommand = \"true\"\n",
-    );
+    let sandbox = everywhere()
+        .script("three/hooks.d/tool.pre/three", ALLOW)
+        .file(
+            "four/hookrun.toml",
+            "[[hook]]\nname = \"four\"\nevent = \"tool.pre\"\ncommand = \"true\"\n",
+        );
     let absolute = sandbox.at("three").display().to_string();
     for (named, found) in [
         ("one", "one"),                // A folder with hooks.d in it.
@@ -124,15 +133,25 @@ fn an_explicit_folder_can_be_named_in_every_form() {
         ("four", "four"),              // A folder with hookrun.toml in it.
         ("four/hookrun.toml", "four"), // A hookrun.toml itself.
     ] {
-        assert_eq!(sandbox.order("tool.pre", &["--hooks", named]), [found], "{named}");
+        assert_eq!(
+            sandbox.order("tool.pre", &["--hooks", named]),
+            [found],
+            "{named}"
+        );
     }
 }
 
 #[test]
 fn explicit_folders_run_in_the_order_in_which_they_are_named() {
     let sandbox = everywhere();
-    assert_eq!(sandbox.order("tool.pre", &["--hooks", "two", "--hooks", "one"]), ["two", "one"]);
-    assert_eq!(sandbox.order("tool.pre", &["--hooks", "one", "--hooks", "two"]), ["one", "two"]);
+    assert_eq!(
+        sandbox.order("tool.pre", &["--hooks", "two", "--hooks", "one"]),
+        ["two", "one"]
+    );
+    assert_eq!(
+        sandbox.order("tool.pre", &["--hooks", "one", "--hooks", "two"]),
+        ["one", "two"]
+    );
 }
 
 #[test]
@@ -182,7 +201,10 @@ fn the_order_is_priority_then_layer_then_file_then_declaration() {
         .hook("10-file", "")
         .hook("9-file", "")
         .hook("z-first", "# hookrun: priority=-1")
-        .file("hookrun.toml", &toml([("p-z", 100), ("p-first", -1), ("p-a", 100)]));
+        .file(
+            "hookrun.toml",
+            &toml([("p-z", 100), ("p-first", -1), ("p-a", 100)]),
+        );
 
     assert_eq!(
         sandbox.order("tool.pre", &[]),
@@ -202,7 +224,10 @@ fn the_order_in_list_is_the_order_in_run() {
     let root = sandbox.path().display().to_string();
     let script = |name: &str| mark(name).replace("{}", &root);
     let sandbox = sandbox
-        .script("home/.config/hookrun/hooks.d/tool.pre/user", &script("user"))
+        .script(
+            "home/.config/hookrun/hooks.d/tool.pre/user",
+            &script("user"),
+        )
         .script("hooks.d/tool.pre/20", &script("20"))
         .script("hooks.d/PreToolUse/15", &script("15"))
         .script("hooks.d/tool.pre/10", &script("10"));
@@ -230,27 +255,36 @@ fn a_link_to_nothing_in_place_of_hookrun_toml_closes_gates() {
     let sandbox = Sandbox::new().hook("allow", "");
     std::os::unix::fs::symlink("nowhere", sandbox.at("hookrun.toml")).unwrap();
 
-    sandbox.run("tool.pre").blocks_saying("hookrun.toml: cannot be read: No such file");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hookrun.toml: cannot be read: No such file");
 }
 
 #[test]
 fn a_folder_in_place_of_hookrun_toml_closes_gates() {
     let sandbox = Sandbox::new().file("hookrun.toml/file", "");
 
-    sandbox.run("tool.pre").blocks_saying("hookrun.toml: cannot be read: Is a directory");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hookrun.toml: cannot be read: Is a directory");
 }
 
 #[test]
 fn a_file_in_place_of_hooks_d_closes_gates() {
     let sandbox = Sandbox::new().file("hooks.d", "");
 
-    sandbox.run("tool.pre").blocks_saying("hooks.d: cannot be read: Not a directory");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hooks.d: cannot be read: Not a directory");
 }
 
 #[test]
 fn nothing_configured_allows_and_says_so() {
     let sandbox = Sandbox::new().without_trust();
-    sandbox.run("tool.pre").allows().says("no hook is bound to tool.pre; looked in ");
+    sandbox
+        .run("tool.pre")
+        .allows()
+        .says("no hook is bound to tool.pre; looked in ");
 }
 
 #[test]
@@ -270,6 +304,8 @@ fn two_folders_may_both_have_a_hook_of_one_name() {
     let sandbox = Sandbox::new()
         .script("a/tool.pre/guard.sh", "#!/bin/sh\necho a >> ran\n")
         .script("b/tool.pre/guard.sh", "#!/bin/sh\necho b >> ran\n");
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "a", "--hooks", "b"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--hooks", "a", "--hooks", "b"], b"{}")
+        .allows();
     assert_eq!(sandbox.read("ran"), "a\nb\n");
 }

@@ -105,8 +105,13 @@ fn a_command_is_relative_to_its_file_and_runs_without_a_shell() {
 #[test]
 fn a_command_without_a_slash_is_looked_up_in_path() {
     let sandbox = manifest("[[hook]]\nname = \"f\"\nevent = \"tool.pre\"\ncommand = \"false\"\n")
-        .script("false", "#!/bin/sh\necho 'beside hookrun.toml' >&2; exit 1\n");
-    sandbox.run("tool.pre").blocks("hook `f` exited with status 1 and gave no reason");
+        .script(
+            "false",
+            "#!/bin/sh\necho 'beside hookrun.toml' >&2; exit 1\n",
+        );
+    sandbox
+        .run("tool.pre")
+        .blocks("hook `f` exited with status 1 and gave no reason");
 
     let sandbox =
         manifest("[[hook]]\nname = \"f\"\nevent = \"tool.pre\"\ncommand = \"no-such-program\"\n");
@@ -176,7 +181,13 @@ fn two_names_of_one_event_in_a_list_are_an_error() {
 #[test]
 fn match_tool_means_that_sort_of_tool_in_every_host() {
     let sandbox = refusing("match = { tool = \"bash|deploy|mcp__git*\" }");
-    for name in ["bash", "Bash", "run_shell_command", "Deploy", "mcp__github__push"] {
+    for name in [
+        "bash",
+        "Bash",
+        "run_shell_command",
+        "Deploy",
+        "mcp__github__push",
+    ] {
         decides(&sandbox, &tool(name, &json!({})), 2);
     }
     for name in ["Read", "mcp__slack__post", "deployer"] {
@@ -190,11 +201,23 @@ fn match_path_is_a_glob_that_no_spelling_escapes() {
     let sandbox = refusing("match = { path = [\"src/**\", \".env\"] }");
     let root = sandbox.path().canonicalize().unwrap().display().to_string();
     let write = |path: &str| tool("Write", &json!({ "file_path": path, "content": "x" }));
-    for path in ["src/a.rs", "src/a/b.rs", "./src/a.rs", "x/../src/a.rs", ".env", "deep/.env"] {
+    for path in [
+        "src/a.rs",
+        "src/a/b.rs",
+        "./src/a.rs",
+        "x/../src/a.rs",
+        ".env",
+        "deep/.env",
+    ] {
         decides(&sandbox, &write(path), 2);
     }
     decides(&sandbox, &write(&format!("{root}/src/a.rs")), 2);
-    for path in ["lib/a.rs", ".env.example", "src/../a.rs", "/elsewhere/src/a.rs"] {
+    for path in [
+        "lib/a.rs",
+        ".env.example",
+        "src/../a.rs",
+        "/elsewhere/src/a.rs",
+    ] {
         decides(&sandbox, &write(path), 0);
     }
 }
@@ -202,7 +225,11 @@ fn match_path_is_a_glob_that_no_spelling_escapes() {
 #[test]
 fn match_command_searches_the_command_line() {
     let sandbox = refusing("match = { command = 'rm\\s.*-rf' }");
-    decides(&sandbox, &tool("Bash", &json!({ "command": "sudo rm  -rf /" })), 2);
+    decides(
+        &sandbox,
+        &tool("Bash", &json!({ "command": "sudo rm  -rf /" })),
+        2,
+    );
     decides(&sandbox, &tool("Bash", &json!({ "command": "ls" })), 0);
     decides(&sandbox, &tool("Read", &json!({ "path": "rm -rf" })), 0);
 }
@@ -241,8 +268,13 @@ fn on_failure_decides_what_a_timeout_means() {
              timeout = \"100ms\"\n{keys}\n"
         ))
     };
-    hanging("").run("tool.pre").blocks("hook `slow` failed: timed out after 100ms (fail closed)");
-    hanging("on_failure = \"allow\"").run("tool.pre").exits(0).says("timed out after 100ms");
+    hanging("")
+        .run("tool.pre")
+        .blocks("hook `slow` failed: timed out after 100ms (fail closed)");
+    hanging("on_failure = \"allow\"")
+        .run("tool.pre")
+        .exits(0)
+        .says("timed out after 100ms");
 }
 
 #[test]
@@ -257,7 +289,9 @@ fn an_event_of_ones_own_is_a_gate() {
     deploy(r#"{"service":"prod-db"}"#)
         .blocks("hook `freeze` exited with status 1 and gave no reason");
     deploy(r#"{"service":"staging"}"#).allows();
-    sandbox.hookrun(&["run", "deploy.per"], b"{}").blocks_saying("did you mean `deploy.pre`?");
+    sandbox
+        .hookrun(&["run", "deploy.per"], b"{}")
+        .blocks_saying("did you mean `deploy.pre`?");
 }
 
 #[test]

@@ -43,7 +43,11 @@ blocs = true
     .hook_for("tool.pots", "x.sh", "")
     .trusted();
     let user = sandbox.at("home/.config/hookrun/hookrun.toml");
-    let user = user.strip_prefix(sandbox.path()).unwrap().display().to_string();
+    let user = user
+        .strip_prefix(sandbox.path())
+        .unwrap()
+        .display()
+        .to_string();
 
     let found = sandbox.problems(&[]);
 
@@ -76,7 +80,10 @@ blocs = true
     .map(|place| format!("error {place}"))
     .collect();
     for wanted in &places {
-        assert!(found.iter().any(|one| one.starts_with(wanted)), "no {wanted}\nin {found:#?}");
+        assert!(
+            found.iter().any(|one| one.starts_with(wanted)),
+            "no {wanted}\nin {found:#?}"
+        );
     }
     assert_eq!(found.len(), places.len(), "{found:#?}");
 }
@@ -85,7 +92,12 @@ blocs = true
 fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
     let sandbox =
         manifest("[[hook]]\nname = \"a\"\nevent = \"tool.pre\"\ncommand = \"a | b\"\ncolour = 1\n");
-    let file = sandbox.at("hookrun.toml").canonicalize().unwrap().display().to_string();
+    let file = sandbox
+        .at("hookrun.toml")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
 
     sandbox.run("tool.pre").blocks(&format!(
         "nothing is allowed while the hooks have errors: {file}:4:11: `|` in a command needs \
@@ -96,13 +108,17 @@ fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
 #[test]
 fn an_error_in_any_layer_closes_every_gate() {
     let broken = "[[hook]]\nname = \"x\"\n";
-    let user = Sandbox::new().file("home/.config/hookrun/hookrun.toml", broken).hook("ok.sh", "");
+    let user = Sandbox::new()
+        .file("home/.config/hookrun/hookrun.toml", broken)
+        .hook("ok.sh", "");
     user.run("tool.pre").blocks_saying("hookrun.toml:1:1");
     user.run("prompt.submit").blocks_saying("hookrun.toml:1:1");
 
     let explicit = Sandbox::new().file("x/hookrun.toml", broken);
     let arguments = ["run", "commit.pre", "--hooks", "x"];
-    explicit.hookrun(&arguments, b"{}").blocks_saying("x/hookrun.toml:1:1");
+    explicit
+        .hookrun(&arguments, b"{}")
+        .blocks_saying("x/hookrun.toml:1:1");
 }
 
 #[test]
@@ -122,12 +138,24 @@ const EVENTS: &[(&str, &str, bool)] = &[
     ("native", r#"{"event":"tool.pre","toolName":"Bash"}"#, true),
     ("native", r#"{"event":"agent.stop"}"#, false),
     ("native", r#"{"event":"session.start"}"#, false),
-    ("native", r#"{"event":"tool.post","toolName":"Bash"}"#, false),
+    (
+        "native",
+        r#"{"event":"tool.post","toolName":"Bash"}"#,
+        false,
+    ),
     ("native", r#"{"event":"compact.pre"}"#, false),
-    ("claude", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#, true),
+    (
+        "claude",
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#,
+        true,
+    ),
     ("claude", r#"{"hook_event_name":"Stop"}"#, false),
     ("claude", r#"{"hook_event_name":"SessionStart"}"#, false),
-    ("claude", r#"{"hook_event_name":"PostToolUse","tool_name":"Bash"}"#, false),
+    (
+        "claude",
+        r#"{"hook_event_name":"PostToolUse","tool_name":"Bash"}"#,
+        false,
+    ),
     ("codex", r#"{"hook_event_name":"Stop"}"#, false),
     ("wolli", r#"{"type":"tool_call","toolName":"bash"}"#, true),
     ("wolli", r#"{"type":"agent_end"}"#, false),
@@ -188,21 +216,35 @@ fn a_problem_of_a_hook_with_two_events_is_told_once() {
 #[test]
 fn a_key_with_a_wrong_value_is_one_problem_and_closes_the_gate() {
     for (wrong, problem) in [
-        ("name = 5\nevent = \"tool.pre\"\ncommand = \"true\"", "`name` takes a string, not 5"),
+        (
+            "name = 5\nevent = \"tool.pre\"\ncommand = \"true\"",
+            "`name` takes a string, not 5",
+        ),
         ("name = \"x\"\nevent = 5\ncommand = \"true\"", "not 5"),
-        ("name = \"x\"\nevent = [\"tool.pre\", 3]\ncommand = \"true\"", "not 3"),
-        ("name = \"x\"\nevent = \"tool.pre\"\ncommand = 5", "`command` takes a string, not 5"),
+        (
+            "name = \"x\"\nevent = [\"tool.pre\", 3]\ncommand = \"true\"",
+            "not 3",
+        ),
+        (
+            "name = \"x\"\nevent = \"tool.pre\"\ncommand = 5",
+            "`command` takes a string, not 5",
+        ),
         (
             "name = \"x\"\nevent = \"tool.pre\"\ncommand = \"'a\"",
             "a quote in the command is not closed",
         ),
-        ("name = \"x\"\nevent = \"tool.pre\"\ncommand = \" \"", "the command is empty"),
+        (
+            "name = \"x\"\nevent = \"tool.pre\"\ncommand = \" \"",
+            "the command is empty",
+        ),
     ] {
         let sandbox = manifest(&format!("[[hook]]\n{wrong}\n"));
         let problems = sandbox.problems(&[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(problem), "{problems:?}");
-        sandbox.run("tool.pre").blocks_saying("nothing is allowed while the hooks have errors");
+        sandbox
+            .run("tool.pre")
+            .blocks_saying("nothing is allowed while the hooks have errors");
     }
 }
 
@@ -217,8 +259,14 @@ fn a_file_that_is_not_toml_says_where() {
     ] {
         let sandbox = manifest(text);
         let problems = sandbox.problems(&[]);
-        assert!(problems[0].starts_with(&format!("error {place}")), "{text:?}: {problems:?}");
-        assert!(problems[0].contains("not valid TOML"), "{text:?}: {problems:?}");
+        assert!(
+            problems[0].starts_with(&format!("error {place}")),
+            "{text:?}: {problems:?}"
+        );
+        assert!(
+            problems[0].contains("not valid TOML"),
+            "{text:?}: {problems:?}"
+        );
         sandbox.run("tool.pre").blocks_saying(place);
     }
 }
@@ -226,11 +274,19 @@ fn a_file_that_is_not_toml_says_where() {
 #[test]
 fn a_file_that_is_not_utf8_says_where() {
     let sandbox = manifest("");
-    std::fs::write(sandbox.at("hookrun.toml"), b"# fine\n[[hook]]\nname = \"\xc3\xbc\xff\"\n")
-        .unwrap();
+    std::fs::write(
+        sandbox.at("hookrun.toml"),
+        b"# fine\n[[hook]]\nname = \"\xc3\xbc\xff\"\n",
+    )
+    .unwrap();
 
-    assert_eq!(sandbox.problems(&[]), ["error hookrun.toml:3:10: is not UTF-8 [save it as UTF-8]"]);
-    sandbox.run("tool.pre").blocks_saying("hookrun.toml:3:10: is not UTF-8");
+    assert_eq!(
+        sandbox.problems(&[]),
+        ["error hookrun.toml:3:10: is not UTF-8 [save it as UTF-8]"]
+    );
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hookrun.toml:3:10: is not UTF-8");
 }
 
 #[test]
@@ -239,7 +295,9 @@ fn a_byte_order_mark_and_crlf_are_accepted() {
         "\u{feff}[[hook]]\r\nname = \"x\"\r\nevent = \"tool.pre\"\r\ncommand = \"false\"\r\n",
     );
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    sandbox.run("tool.pre").blocks("hook `x` exited with status 1 and gave no reason");
+    sandbox
+        .run("tool.pre")
+        .blocks("hook `x` exited with status 1 and gave no reason");
 }
 
 #[test]
@@ -285,13 +343,21 @@ fn dots_and_backslashes_that_toml_reads_in_its_own_way_want_quotes() {
     ] {
         let sandbox = manifest(&text);
         let problems = sandbox.problems(&[]);
-        let is_said = problems.iter().any(|one| one.contains(cause) && one.contains(cure));
+        let is_said = problems
+            .iter()
+            .any(|one| one.contains(cause) && one.contains(cure));
         assert!(is_said, "{text}: {problems:?}");
         sandbox.run("tool.pre").exits(2);
         sandbox.run("deploy.pre").exits(2);
     }
-    let other = manifest(&format!("{hook}match = {{ where.\"toolInput.url\" = \"\\bx\" }}\n"));
-    assert!(other.problems(&[])[0].contains("is a backspace"), "{:?}", other.problems(&[]));
+    let other = manifest(&format!(
+        "{hook}match = {{ where.\"toolInput.url\" = \"\\bx\" }}\n"
+    ));
+    assert!(
+        other.problems(&[])[0].contains("is a backspace"),
+        "{:?}",
+        other.problems(&[])
+    );
     let host = r#"{"hooks":{"PreToolUse":[{"matcher":"^Ba\b","hooks":[{"type":"command","command":"true"}]}]}}"#;
     let host = Sandbox::new().file(".claude/settings.json", host);
     let problems = host.problems(&["--settings", ".claude/settings.json"]);
@@ -307,15 +373,20 @@ fn dots_and_backslashes_that_toml_reads_in_its_own_way_want_quotes() {
 fn two_declarations_of_one_event_must_agree() {
     let user = "[event.deploy]\nsummary = \"a deployment\"\n";
     let file = "home/.config/hookrun/hookrun.toml";
-    let same = manifest(user).file(file, user).hook_for("deploy", "a.sh", "").trusted();
+    let same = manifest(user)
+        .file(file, user)
+        .hook_for("deploy", "a.sh", "")
+        .trusted();
     assert_eq!(same.problems(&[]), Vec::<String>::new());
 
     let other = manifest("[event.deploy]\nsummary = \"a deployment\"\nblocks = false\n");
     let other = other.file(file, user).trusted();
     assert_eq!(
         other.problems(&[]),
-        ["error hookrun.toml:1:8: `deploy` is declared elsewhere with other rules \
-          [make the declarations the same, or drop one]"]
+        [
+            "error hookrun.toml:1:8: `deploy` is declared elsewhere with other rules \
+          [make the declarations the same, or drop one]"
+        ]
     );
 }
 
@@ -351,13 +422,20 @@ fn configuration_that_everyone_may_write_closes_gates() {
         let mode = if open == "hooks.d" { 0o777 } else { 0o666 };
         let mode = std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(sandbox.at(open), mode).unwrap();
-        sandbox.run("tool.pre").blocks_saying(&format!("{open}: everyone may write it"));
+        sandbox
+            .run("tool.pre")
+            .blocks_saying(&format!("{open}: everyone may write it"));
     }
 }
 
 #[test]
 fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
-    for pattern in ["where = { a = '(' }", "tool = 'a||b'", "path = '['", "command = ')'"] {
+    for pattern in [
+        "where = { a = '(' }",
+        "tool = 'a||b'",
+        "path = '['",
+        "command = ')'",
+    ] {
         let sandbox = Sandbox::new().file(
             "hookrun.toml",
             &format!(
@@ -365,7 +443,10 @@ fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
                  match = {{ {pattern} }}\n"
             ),
         );
-        sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying("cannot be used");
+        sandbox
+            .run("tool.pre")
+            .blocks_saying("hookrun.toml:5:")
+            .blocks_saying("cannot be used");
     }
 }
 
@@ -381,7 +462,10 @@ fn a_matcher_that_says_nothing_is_an_error() {
             "[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n\
              match = {{ {pattern} }}\n"
         ));
-        sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying(problem);
+        sandbox
+            .run("tool.pre")
+            .blocks_saying("hookrun.toml:5:")
+            .blocks_saying(problem);
     }
 }
 
@@ -389,15 +473,22 @@ fn a_matcher_that_says_nothing_is_an_error() {
 fn a_glob_without_end_is_an_error_and_no_crash() {
     let deep = format!("{}a{}", "{".repeat(7_000), "}".repeat(7_000));
     let drop_in = Sandbox::new().hook("hook.sh", &format!("# hookrun: path={deep}"));
-    drop_in.run("tool.pre").blocks_saying("it has braces deeper than 50 levels");
+    drop_in
+        .run("tool.pre")
+        .blocks_saying("it has braces deeper than 50 levels");
     let table = "[[hook]]\nname = \"x\"\nevent = \"session.end\"\ncommand = \"true\"\n";
     let sandbox = manifest(&format!("{table}match = {{ path = '{deep}' }}\n"));
-    sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying("braces deeper");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hookrun.toml:5:")
+        .blocks_saying("braces deeper");
 }
 
 #[test]
 fn folders_that_nobody_would_look_into_are_named() {
-    let beside = Sandbox::new().file("ci/hookrun.toml", "").file("ci/tool.pre/a.sh", "");
+    let beside = Sandbox::new()
+        .file("ci/hookrun.toml", "")
+        .file("ci/tool.pre/a.sh", "");
     beside
         .hookrun(&["run", "tool.pre", "--hooks", "ci"], b"{}")
         .blocks_saying("`tool.pre` is next to hookrun.toml, where nothing runs it");
@@ -428,23 +519,38 @@ fn an_empty_folder_of_a_subfolder_hides_no_guards() {
 #[test]
 fn what_a_wrong_key_was_meant_to_be_is_not_missing_as_well() {
     for (text, keys) in [
-        ("[[hook]]\nname = 'x'\nevnt = 'tool.pre'\ncomand = 'true'\n", &["evnt", "comand"][..]),
-        ("[[hook]]\nnam = 'x'\nevent = 'tool.pre'\ncommand = 'true'\n", &["nam"]),
-        ("[[rule]]\nrns = 'git push'\ndeni = 'no'\n", &["rns", "deni"]),
+        (
+            "[[hook]]\nname = 'x'\nevnt = 'tool.pre'\ncomand = 'true'\n",
+            &["evnt", "comand"][..],
+        ),
+        (
+            "[[hook]]\nnam = 'x'\nevent = 'tool.pre'\ncommand = 'true'\n",
+            &["nam"],
+        ),
+        (
+            "[[rule]]\nrns = 'git push'\ndeni = 'no'\n",
+            &["rns", "deni"],
+        ),
         ("[event.'deploy.pre']\nsumary = 'x'\n", &["sumary"]),
     ] {
         let problems = manifest(text).problems(&[]);
         assert_eq!(problems.len(), keys.len(), "{text}: {problems:#?}");
         for (problem, key) in problems.iter().zip(keys) {
-            assert!(problem.contains(&format!("unknown key `{key}` [did you mean")), "{problem}");
+            assert!(
+                problem.contains(&format!("unknown key `{key}` [did you mean")),
+                "{problem}"
+            );
         }
     }
     let second = "[[hook]]\nname = 'y'\nevent = 'tool.pre'\n";
-    let problems =
-        manifest(&format!("[[hook]]\nname = 'x'\nevent = 'tool.pre'\ncomand = 'a'\n{second}"));
+    let problems = manifest(&format!(
+        "[[hook]]\nname = 'x'\nevent = 'tool.pre'\ncomand = 'a'\n{second}"
+    ));
     let problems = problems.problems(&[]);
     assert!(
-        problems.iter().any(|one| one.contains(":5:1: the hook has no `command`")),
+        problems
+            .iter()
+            .any(|one| one.contains(":5:1: the hook has no `command`")),
         "{problems:?}"
     );
 }

@@ -40,13 +40,27 @@ type Trick = (&'static str, fn(&Path));
 /// What an agent can do below the project to hide its guard.
 const TRICKS: &[Trick] = &[
     ("nothing", |_| {}),
-    ("an empty hooks.d", |sub| fs::create_dir(sub.join("hooks.d")).unwrap()),
-    ("a foreign hooks.d", |sub| fs::create_dir_all(sub.join("hooks.d/tool.post")).unwrap()),
-    ("an empty hookrun.toml", |sub| fs::write(sub.join("hookrun.toml"), "").unwrap()),
-    ("an empty .hookrun", |sub| fs::create_dir(sub.join(".hookrun")).unwrap()),
-    ("a hidden hooks.d", |sub| fs::create_dir_all(sub.join(".hookrun/hooks.d")).unwrap()),
-    ("a repository", |sub| fs::create_dir(sub.join(".git")).unwrap()),
-    ("a submodule", |sub| fs::write(sub.join(".git"), "gitdir: ../.git/modules/sub\n").unwrap()),
+    ("an empty hooks.d", |sub| {
+        fs::create_dir(sub.join("hooks.d")).unwrap()
+    }),
+    ("a foreign hooks.d", |sub| {
+        fs::create_dir_all(sub.join("hooks.d/tool.post")).unwrap()
+    }),
+    ("an empty hookrun.toml", |sub| {
+        fs::write(sub.join("hookrun.toml"), "").unwrap()
+    }),
+    ("an empty .hookrun", |sub| {
+        fs::create_dir(sub.join(".hookrun")).unwrap()
+    }),
+    ("a hidden hooks.d", |sub| {
+        fs::create_dir_all(sub.join(".hookrun/hooks.d")).unwrap()
+    }),
+    ("a repository", |sub| {
+        fs::create_dir(sub.join(".git")).unwrap()
+    }),
+    ("a submodule", |sub| {
+        fs::write(sub.join(".git"), "gitdir: ../.git/modules/sub\n").unwrap()
+    }),
     ("a repository with hooks", |sub| {
         fs::create_dir(sub.join(".git")).unwrap();
         fs::create_dir_all(sub.join("hooks.d/tool.pre")).unwrap();
@@ -64,7 +78,10 @@ fn nothing_below_a_project_hides_its_guard() {
             "cwd": sandbox.at("home/team/repo/sub"),
         });
         let ran = asked_by(&sandbox, "codex", &payload);
-        assert!(format!("{ran:?}").contains("the guard says no"), "{trick}: {ran:?}");
+        assert!(
+            format!("{ran:?}").contains("the guard says no"),
+            "{trick}: {ran:?}"
+        );
     }
 }
 
@@ -82,8 +99,16 @@ fn the_hooks_of_the_hosts_project_are_asked_wherever_the_agent_is() {
                 play(&sandbox.at("elsewhere"));
                 let repo = sandbox.at("home/team/repo").display().to_string();
                 let there = sandbox.at(folder);
-                let event = if host == "gemini" { "BeforeTool" } else { "PreToolUse" };
-                let event = if host == "cursor" { "preToolUse" } else { event };
+                let event = if host == "gemini" {
+                    "BeforeTool"
+                } else {
+                    "PreToolUse"
+                };
+                let event = if host == "cursor" {
+                    "preToolUse"
+                } else {
+                    event
+                };
                 let payload = json!({
                     "hook_event_name": event, "tool_name": "Bash",
                     "tool_input": {"command": "ls"}, "cwd": there,
@@ -96,7 +121,10 @@ fn the_hooks_of_the_hosts_project_are_asked_wherever_the_agent_is() {
                     payload.to_string().as_bytes(),
                 );
                 let said = format!("{ran:?}");
-                assert!(said.contains("the guard says no"), "{host}, {trick}, {folder}: {said}");
+                assert!(
+                    said.contains("the guard says no"),
+                    "{host}, {trick}, {folder}: {said}"
+                );
             }
         }
     }
@@ -119,7 +147,10 @@ fn folders_add_up_the_outermost_first_and_may_share_names() {
     let mark = |name: &str| format!("#!/bin/sh\necho {name} >> \"$HOME/marks\"\n");
     let sandbox = Sandbox::new()
         .script("home/team/hooks.d/tool.pre/a.sh", &mark("work"))
-        .script("home/team/repo/.hookrun/hooks.d/tool.pre/a.sh", &mark("repo"))
+        .script(
+            "home/team/repo/.hookrun/hooks.d/tool.pre/a.sh",
+            &mark("repo"),
+        )
         .script("home/team/repo/sub/hooks.d/tool.pre/a.sh", &mark("sub"));
 
     asked_in(&sandbox, "home/team/repo/sub", |_| {}).allows();
@@ -131,13 +162,19 @@ fn folders_add_up_the_outermost_first_and_may_share_names() {
     };
     let ran = sandbox.hookrun_as(start, &["list"], b"");
     ran.exits(0).prints("hooks.d/tool.pre/a.sh (project layer)");
-    assert_eq!(ran.stdout.matches("a.sh (project layer)").count(), 3, "{ran:?}");
+    assert_eq!(
+        ran.stdout.matches("a.sh (project layer)").count(),
+        3,
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn a_folder_that_is_reached_in_two_ways_counts_once() {
-    let sandbox = Sandbox::new()
-        .script("home/repo/hooks.d/tool.pre/a.sh", "#!/bin/sh\necho x >> \"$HOME/marks\"\n");
+    let sandbox = Sandbox::new().script(
+        "home/repo/hooks.d/tool.pre/a.sh",
+        "#!/bin/sh\necho x >> \"$HOME/marks\"\n",
+    );
     symlink(sandbox.at("home/repo"), sandbox.at("link")).unwrap();
     let link = sandbox.at("link").display().to_string();
     let payload = json!({
@@ -178,7 +215,9 @@ fn a_project_that_is_the_home_folder_keeps_its_guard() {
             .script("home/hooks.d/tool.pre/guard.sh", GUARD)
             .file("home/sub/file", "")
             .file("elsewhere/.git/HEAD", "");
-        let sandbox = git.into_iter().fold(sandbox, |sandbox, file| sandbox.file(file, ""));
+        let sandbox = git
+            .into_iter()
+            .fold(sandbox, |sandbox, file| sandbox.file(file, ""));
         asked_in(&sandbox, "home", |_| {}).blocks("the guard says no");
         if git != Some("home/sub/.git/HEAD") {
             asked_in(&sandbox, "home/sub", |_| {}).blocks("the guard says no");
@@ -194,19 +233,28 @@ fn a_project_that_is_the_home_folder_keeps_its_guard() {
         };
         let payload = claude.to_string();
         let ran = sandbox.hookrun_as(start, &["run", "--host", "claude"], payload.as_bytes());
-        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+        assert!(
+            format!("{ran:?}").contains("the guard says no"),
+            "{git:?}: {ran:?}"
+        );
         let cursor = json!({
             "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"},
             "workspace_roots": [root], "cwd": sandbox.at("elsewhere"),
         });
         let ran = asked_by(&sandbox, "cursor", &cursor);
-        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+        assert!(
+            format!("{ran:?}").contains("the guard says no"),
+            "{git:?}: {ran:?}"
+        );
         let codex = json!({
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
             "cwd": sandbox.at("home"),
         });
         let ran = asked_by(&sandbox, "codex", &codex);
-        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+        assert!(
+            format!("{ran:?}").contains("the guard says no"),
+            "{git:?}: {ran:?}"
+        );
     }
 }
 
@@ -236,7 +284,11 @@ fn hooks_in_a_folder_for_everybodys_files_are_no_part_of_a_project_in_it() {
 
 #[test]
 fn a_project_that_everybody_may_put_files_into_is_an_error_below_it_and_not_silent() {
-    for own in ["tmp/hooks.d/tool.pre/guard.sh", "tmp/hookrun.toml", "tmp/.git/HEAD"] {
+    for own in [
+        "tmp/hooks.d/tool.pre/guard.sh",
+        "tmp/hookrun.toml",
+        "tmp/.git/HEAD",
+    ] {
         let sandbox = Sandbox::new().script(own, "").file("tmp/sub/file", "");
         shared(&sandbox, "tmp");
         asked_in(&sandbox, "tmp/sub", |_| {}).blocks_saying("everyone may put files into it");
@@ -285,20 +337,36 @@ fn a_hook_finds_its_project_and_its_own_folder_in_its_environment() {
 #[test]
 fn what_stands_in_place_of_a_folder_of_hooks_and_is_none_closes_gates() {
     let standing: [Trick; 3] = [
-        ("is a link to nothing", |path| symlink("/no/such/folder", path).unwrap()),
+        ("is a link to nothing", |path| {
+            symlink("/no/such/folder", path).unwrap()
+        }),
         ("is no folder", |path| fs::write(path, "").unwrap()),
         ("cannot be looked at", |path| symlink(path, path).unwrap()),
     ];
     for (cause, put) in standing {
-        for place in [".hookrun", "home/.config/hookrun", "home/.config", "home/repo/.hookrun"] {
-            let sandbox = Sandbox::new().without_trust().file("home/repo/sub/file", "");
+        for place in [
+            ".hookrun",
+            "home/.config/hookrun",
+            "home/.config",
+            "home/repo/.hookrun",
+        ] {
+            let sandbox = Sandbox::new()
+                .without_trust()
+                .file("home/repo/sub/file", "");
             let path = sandbox.at(place);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             put(&path);
-            let folder = if place.starts_with("home/repo") { "home/repo/sub" } else { "." };
+            let folder = if place.starts_with("home/repo") {
+                "home/repo/sub"
+            } else {
+                "."
+            };
             let ran = asked_in(&sandbox, folder, |_| {});
             ran.blocks_saying(cause);
-            assert!(ran.stderr.contains(path.to_str().unwrap()), "{place}: {ran:?}");
+            assert!(
+                ran.stderr.contains(path.to_str().unwrap()),
+                "{place}: {ran:?}"
+            );
         }
     }
 }

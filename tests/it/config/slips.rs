@@ -19,9 +19,27 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
                 [ \"$rref\" = refs/heads/main ] && exit 1\ndone\nexit 0\n";
     let message = "#!/bin/sh\ngrep -q '^JIRA-' \"$1\" || exit 1\n";
     for (folder, event, text, cause, cure) in [
-        ("pre-push", "push.pre", push, "`while read` gets nothing of git's", ".localRef, .newSha"),
-        ("commit-msg", "commit.msg", message, "`$1` gets nothing", "`hookrun field filePath`"),
-        ("commit.msg", "commit.msg", message, "`$1` gets nothing", "`hookrun field filePath`"),
+        (
+            "pre-push",
+            "push.pre",
+            push,
+            "`while read` gets nothing of git's",
+            ".localRef, .newSha",
+        ),
+        (
+            "commit-msg",
+            "commit.msg",
+            message,
+            "`$1` gets nothing",
+            "`hookrun field filePath`",
+        ),
+        (
+            "commit.msg",
+            "commit.msg",
+            message,
+            "`$1` gets nothing",
+            "`hookrun field filePath`",
+        ),
     ] {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), text);
         let place = format!("hooks.d/{folder}/h:2:1");
@@ -38,8 +56,13 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
         has_none(&Sandbox::new().script(&format!("hooks.d/{folder}/h"), &meant));
     }
     let table = "[[hook]]\nname = \"h\"\nevent = \"pre-push\"\ncommand = \"sh bin/h.sh\"\n";
-    let sandbox = Sandbox::new().script("bin/h.sh", push).file("hookrun.toml", table);
-    has_problem(&sandbox, &["bin/h.sh:2", "`while read` gets nothing of git's"]);
+    let sandbox = Sandbox::new()
+        .script("bin/h.sh", push)
+        .file("hookrun.toml", table);
+    has_problem(
+        &sandbox,
+        &["bin/h.sh:2", "`while read` gets nothing of git's"],
+    );
 }
 
 #[test]
@@ -47,7 +70,11 @@ fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_conventio
     let ours = "#!/bin/sh\ncmd=$(hookrun field tool_input.command)\n\
                 case $cmd in *rm*) exit 1;; esac\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", ours);
-    let both = ["`hookrun events tool.pre`", "dialect=claude", "block with `exit 2`"];
+    let both = [
+        "`hookrun events tool.pre`",
+        "dialect=claude",
+        "block with `exit 2`",
+    ];
     has_problem(&sandbox, &both);
     let passes = |directive: &str| {
         let text = ours.replacen('\n', &format!("\n# hookrun: {directive}\n"), 1);
@@ -65,7 +92,11 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
     for (directive, cause, cure) in [
         ("tool=mcp__.*", "not a regular expression", "`mcp__*`"),
         ("tool=Bash.*", "not a regular expression", "`Bash*`"),
-        ("tool='read|mcp__.+'", "not a regular expression", "`mcp__*`"),
+        (
+            "tool='read|mcp__.+'",
+            "not a regular expression",
+            "`mcp__*`",
+        ),
         (
             r"command=git\s+push",
             r"the `\` in `command=git\s+push` is lost",
@@ -76,23 +107,59 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         ("tool =bash", "joined by `=`", "`tool=bash`"),
         ("tool= bash", "joined by `=`", "`tool=bash`"),
         ("tool: bash", "joined by `=`", "`tool=bash`"),
-        ("priority=5 command = 'git push'", "joined by `=`", "`command='git push'`"),
+        (
+            "priority=5 command = 'git push'",
+            "joined by `=`",
+            "`command='git push'`",
+        ),
         ("path=.env,.pem", "one glob", "`path=.env path=.pem`"),
         ("path='.env .pem'", "one glob", "`path=.env path=.pem`"),
-        ("path='src/** docs/**'", "one glob", "`path=src/** path=docs/**`"),
+        (
+            "path='src/** docs/**'",
+            "one glob",
+            "`path=src/** path=docs/**`",
+        ),
         ("path=/.env", "in the root folder", "write `.env`"),
         ("matcher=Bash", "unknown setting", "did you mean `tool`?"),
         ("toolName=Bash", "unknown setting", "did you mean `tool`?"),
-        ("quux=1", "unknown setting", "limits.KEY, sandbox and sandbox.KEY"),
+        (
+            "quux=1",
+            "unknown setting",
+            "limits.KEY, sandbox and sandbox.KEY",
+        ),
         ("enabled=no", "true or false", "write `enabled=false`"),
         ("enabled=off", "true or false", "write `enabled=false`"),
         ("rewrite=yes", "true or false", "write `rewrite=true`"),
-        ("enabled=perhaps", "true or false", "`enabled` is one of true, false"),
-        ("on_failure=open", "not \"open\"", "write `on_failure=allow`"),
-        ("on_failure=ignore", "not \"ignore\"", "write `on_failure=allow`"),
-        ("on_failure=closed", "not \"closed\"", "write `on_failure=block`"),
-        ("on_failure=alow", "not \"alow\"", "write `on_failure=allow`"),
-        ("background=perhaps", "not \"perhaps\"", "`background` is one of kill"),
+        (
+            "enabled=perhaps",
+            "true or false",
+            "`enabled` is one of true, false",
+        ),
+        (
+            "on_failure=open",
+            "not \"open\"",
+            "write `on_failure=allow`",
+        ),
+        (
+            "on_failure=ignore",
+            "not \"ignore\"",
+            "write `on_failure=allow`",
+        ),
+        (
+            "on_failure=closed",
+            "not \"closed\"",
+            "write `on_failure=block`",
+        ),
+        (
+            "on_failure=alow",
+            "not \"alow\"",
+            "write `on_failure=allow`",
+        ),
+        (
+            "background=perhaps",
+            "not \"perhaps\"",
+            "`background` is one of kill",
+        ),
     ] {
         let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
         let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", &text);
@@ -100,7 +167,15 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
     }
     let text = "#!/bin/sh\n# hookrun: tool=write command=rm\nexit 0\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", text);
-    has_problem(&sandbox, &["warning", "`h`: ", "given no command line", "match `tool=bash`"]);
+    has_problem(
+        &sandbox,
+        &[
+            "warning",
+            "`h`: ",
+            "given no command line",
+            "match `tool=bash`",
+        ],
+    );
     for directive in [
         "tool='read|mcp__*' path=*.{env,pem}",
         "path='My Documents/**'",
@@ -118,8 +193,14 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
 #[test]
 fn tables_of_people_who_know_other_tools_say_what_to_write() {
     for (line, cure) in [
-        ("match = { tool = \"mcp__github__.*\" }", "write `mcp__github__*`"),
-        ("match = { path = \".env,.pem\" }", "path = [\".env\", \".pem\"]"),
+        (
+            "match = { tool = \"mcp__github__.*\" }",
+            "write `mcp__github__*`",
+        ),
+        (
+            "match = { path = \".env,.pem\" }",
+            "path = [\".env\", \".pem\"]",
+        ),
         ("matcher = \"Bash\"", "write `match = { tool = … }`"),
         ("toolName = \"Bash\"", "write `match = { tool = … }`"),
         ("match = { matcher = \"Bash\" }", "did you mean `tool`?"),
@@ -133,7 +214,10 @@ fn tables_of_people_who_know_other_tools_say_what_to_write() {
         let text = format!(
             "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"/bin/true\"\n{line}\n"
         );
-        has_problem(&Sandbox::new().file("hookrun.toml", &text), &["hookrun.toml:5:", cure]);
+        has_problem(
+            &Sandbox::new().file("hookrun.toml", &text),
+            &["hookrun.toml:5:", cure],
+        );
     }
 }
 
@@ -169,24 +253,43 @@ fn an_event_in_a_hosts_words_without_that_host_says_which_to_name() {
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
     });
     let cure = "it looks like an event of claude: add `--host claude`";
-    for arguments in [&["run", "tool.pre"][..], &["run", "PreToolUse"], &["test", "tool.pre"]] {
+    for arguments in [
+        &["run", "tool.pre"][..],
+        &["run", "PreToolUse"],
+        &["test", "tool.pre"],
+    ] {
         let ran = sandbox.hookrun(arguments, payload.to_string().as_bytes());
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(ran.status != 0 && said.contains(cure), "{arguments:?} {said}");
+        assert!(
+            ran.status != 0 && said.contains(cure),
+            "{arguments:?} {said}"
+        );
     }
     let ours = serde_json::json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
     let ran = sandbox.hookrun(&["run", "tool.pre"], ours.to_string().as_bytes());
-    assert!(ran.status != 0 && !format!("{ran:?}").contains("looks like"), "{ran:?}");
+    assert!(
+        ran.status != 0 && !format!("{ran:?}").contains("looks like"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn a_report_tells_why_a_status_passed_or_blocked() {
     let text = "#!/bin/sh\n# hookrun: dialect=claude\necho bad >&2; exit 1\n";
     let sandbox = Sandbox::new().script("hooks.d/PreToolUse/h", text);
-    let report = sandbox.report("tool.pre", r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#);
-    assert_eq!(report["hooks"][0]["verdict"]["rule"], "passing-exit", "{report:#}");
+    let report = sandbox.report(
+        "tool.pre",
+        r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#,
+    );
+    assert_eq!(
+        report["hooks"][0]["verdict"]["rule"], "passing-exit",
+        "{report:#}"
+    );
     let sandbox = Sandbox::new().hook("h", "set -e; false");
-    let report = sandbox.report("tool.pre", r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#);
+    let report = sandbox.report(
+        "tool.pre",
+        r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#,
+    );
     let note = report["hooks"][0]["notes"][0].as_str().unwrap();
     assert!(note.contains("end it with `exit 0`"), "{note}");
 }
@@ -196,7 +299,15 @@ fn an_event_of_a_folder_that_was_not_read_says_where_was_looked() {
     let sandbox = Sandbox::new().hook("h", "exit 0");
     let folder = sandbox.path().display().to_string();
     let ran = sandbox.hookrun(&["run", "plan.made"], b"{}");
-    ran.exits(2).says("unknown event `plan.made`").says(&folder).says("`--hooks DIR`");
-    let empty = Sandbox::new().without_trust().hookrun(&["run", "plan.made"], b"{}");
-    empty.exits(2).says("no hookrun.toml was found").says("`--hooks DIR`");
+    ran.exits(2)
+        .says("unknown event `plan.made`")
+        .says(&folder)
+        .says("`--hooks DIR`");
+    let empty = Sandbox::new()
+        .without_trust()
+        .hookrun(&["run", "plan.made"], b"{}");
+    empty
+        .exits(2)
+        .says("no hookrun.toml was found")
+        .says("`--hooks DIR`");
 }

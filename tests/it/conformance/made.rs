@@ -100,7 +100,11 @@ fn documents() -> PathBuf {
 /// Every such host.
 pub(super) fn hosts() -> Vec<&'static str> {
     let is_documented = |host: &&str| documents().join(host).is_dir();
-    dialects::DIALECTS.iter().map(|dialect| dialect.name).filter(is_documented).collect()
+    dialects::DIALECTS
+        .iter()
+        .map(|dialect| dialect.name)
+        .filter(is_documented)
+        .collect()
 }
 
 fn read(file: &Path) -> Value {
@@ -111,10 +115,14 @@ fn read(file: &Path) -> Value {
 fn replaced(value: &Value, word: &str, with: &Value) -> Value {
     match value {
         Value::String(text) if text == word => with.clone(),
-        Value::Array(items) => items.iter().map(|item| replaced(item, word, with)).collect(),
-        Value::Object(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), replaced(value, word, with))).collect()
-        }
+        Value::Array(items) => items
+            .iter()
+            .map(|item| replaced(item, word, with))
+            .collect(),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.clone(), replaced(value, word, with)))
+            .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
@@ -126,7 +134,11 @@ fn slug(name: &str) -> String {
         if c.is_ascii_uppercase() && !slug.is_empty() {
             slug.push('-');
         }
-        slug.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
+        slug.push(if c == '_' {
+            '-'
+        } else {
+            c.to_ascii_lowercase()
+        });
     }
     slug
 }
@@ -136,10 +148,17 @@ impl Documented {
         let mut payloads = BTreeMap::new();
         for entry in fs::read_dir(documents().join(host)).unwrap() {
             let file = entry.unwrap().path();
-            payloads.insert(file.file_stem().unwrap().to_str().unwrap().into(), read(&file));
+            payloads.insert(
+                file.file_stem().unwrap().to_str().unwrap().into(),
+                read(&file),
+            );
         }
         let answers = payloads.remove("answers").unwrap();
-        Documented { host, answers, payloads }
+        Documented {
+            host,
+            answers,
+            payloads,
+        }
     }
 
     fn gate(&self) -> &str {
@@ -158,12 +177,17 @@ impl Documented {
         let own = self.answers[special].as_str().map(str::to_string);
         let name = own.unwrap_or(format!("{}-{special}", self.gate()));
         let event = name.split('-').next().unwrap_or_default().to_string();
-        Some((event, self.payloads.get(name.trim_end_matches('-'))?.clone()))
+        Some((
+            event,
+            self.payloads.get(name.trim_end_matches('-'))?.clone(),
+        ))
     }
 
     fn payload(&self, event: &str) -> Value {
         let found = self.payloads.get(event);
-        found.unwrap_or_else(|| panic!("{}: no payload of {event}", self.host)).clone()
+        found
+            .unwrap_or_else(|| panic!("{}: no payload of {event}", self.host))
+            .clone()
     }
 
     /// What the host gets for a block, where `stderr` says how its words are known.
@@ -172,9 +196,10 @@ impl Documented {
         let mut expect = json!({ "status": form["status"], "stderr": stderr });
         let reason = match stderr {
             Value::String(text) => Value::from(text.trim_end_matches('\n')),
-            Value::Object(how) => {
-                how.iter().map(|(key, value)| (format!("${key}"), value.clone())).collect()
-            }
+            Value::Object(how) => how
+                .iter()
+                .map(|(key, value)| (format!("${key}"), value.clone()))
+                .collect(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => panic!("{stderr}"),
         };
         if !form["stdout"].is_null() {
@@ -195,7 +220,9 @@ impl Documented {
 
     /// What the host gets for a text: in its own place, else on stderr.
     fn told(&self, event: &str, what: &str, text: &str) -> Value {
-        let answer = self.answer(event, what).map(|it| replaced(&it, "TEXT", &text.into()));
+        let answer = self
+            .answer(event, what)
+            .map(|it| replaced(&it, "TEXT", &text.into()));
         let mut expect = self.allowed(event, answer.clone());
         if answer.is_none() || what == "objected" {
             expect["stderr"] = json!({ "contains": [text] });
@@ -221,7 +248,9 @@ impl Documented {
         let special = name.strip_prefix("action-").filter(|what| *what != "shell");
         let (event, payload) = self.before(special.unwrap_or_default())?;
         let steps = template["steps"].as_array().unwrap().iter();
-        let steps = steps.map(|step| self.step(name, &event, &payload, step)).collect();
+        let steps = steps
+            .map(|step| self.step(name, &event, &payload, step))
+            .collect();
         Some(self.vector(&template["about"], &event, &template["hooks"], steps))
     }
 
@@ -241,7 +270,12 @@ impl Documented {
             "action-mcp" => {
                 let words =
                     ["tool_name", "mcp_tool_name", "toolName"].map(|key| find(payload, key));
-                let tool = words.into_iter().flatten().next().or(find(payload, "name")).unwrap();
+                let tool = words
+                    .into_iter()
+                    .flatten()
+                    .next()
+                    .or(find(payload, "name"))
+                    .unwrap();
                 self.refused(event, &format!("mcp {}\n", tool.as_str().unwrap()).into())
             }
             "ask" => match said("asked") {
@@ -304,7 +338,11 @@ impl Documented {
             (false, _) => {
                 let mut expect = self.allowed(row.name, None);
                 expect["stderr"] = json!({ "contains": ["10-guard", "no"] });
-                ("An objection cannot block the event; it is on stderr.", expect, "objection")
+                (
+                    "An objection cannot block the event; it is on stderr.",
+                    expect,
+                    "objection",
+                )
             }
         };
         all.push((
@@ -321,7 +359,11 @@ impl Documented {
             }
             all.push((
                 format!("event-{name}-context"),
-                one("Text for the model goes to its place, else to stderr.", &hooks, expect),
+                one(
+                    "Text for the model goes to its place, else to stderr.",
+                    &hooks,
+                    expect,
+                ),
             ));
         }
         if row.blocks {
@@ -333,7 +375,10 @@ impl Documented {
                 expect["stderr"] = stderr;
                 ("A hook that hangs lets an agent stop.", expect)
             } else {
-                ("A hook that hangs blocks the event.", self.refused(row.name, &stderr))
+                (
+                    "A hook that hangs blocks the event.",
+                    self.refused(row.name, &stderr),
+                )
             };
             all.push((format!("event-{name}-hang"), one(about, &hooks, expect)));
         }
@@ -393,7 +438,11 @@ fn the_vectors_of_documented_hosts_are_what_their_documents_say() {
             let kept = fs::read_to_string(folder.join(format!("{name}.json"))).unwrap_or_default();
             settle(&file, &kept, &format!("{vector:#}\n"));
         }
-        assert_eq!(super::vectors(host).len(), vectors.len(), "{host}: a vector is left over");
+        assert_eq!(
+            super::vectors(host).len(),
+            vectors.len(),
+            "{host}: a vector is left over"
+        );
         assert!(vectors.len() >= 40, "{host}: {}", vectors.len());
     }
 }

@@ -31,7 +31,10 @@ fn prompt(payload: &Value) -> Value {
     let mut payload = payload.clone();
     let outer = ["", "/tool_info", "/userPromptSubmit"];
     let inner = ["prompt", "user_prompt", "message"];
-    for place in outer.iter().flat_map(|outer| inner.map(|key| format!("{outer}/{key}"))) {
+    for place in outer
+        .iter()
+        .flat_map(|outer| inner.map(|key| format!("{outer}/{key}")))
+    {
         if let Some(text) = payload.pointer_mut(&place) {
             *text = "use sk-live-0123".into();
         }
@@ -42,29 +45,42 @@ fn prompt(payload: &Value) -> Value {
 #[test]
 fn one_guard_blocks_three_actions_in_every_host() {
     for host in hosts() {
-        let sandbox = Sandbox::new().file("hooks.d/tool.pre/10-rules.toml", RULES).hook_for(
-            "prompt.submit",
-            "10-keys",
-            NO_KEYS,
-        );
+        let sandbox = Sandbox::new()
+            .file("hooks.d/tool.pre/10-rules.toml", RULES)
+            .hook_for("prompt.submit", "10-keys", NO_KEYS);
         let known = vectors(host);
         let gate = &known["refuse-by-exit-1"];
         let ask = |event: &str, payload: &Value| {
-            sandbox.hookrun(&["run", event, "--host", host], payload.to_string().as_bytes())
+            sandbox.hookrun(
+                &["run", event, "--host", host],
+                payload.to_string().as_bytes(),
+            )
         };
         for (name, from, to, reason) in [
-            ("action-shell", "echo hello", "git push --force", "push to a branch that is yours"),
+            (
+                "action-shell",
+                "echo hello",
+                "git push --force",
+                "push to a branch that is yours",
+            ),
             ("action-write", "a.txt", ".env", "secrets stay as they are"),
         ] {
             // Windsurf has one tool for both, Codex its patch.
             let others = [name, "action-edit", "action-edit-of-two-files"];
             let vector = others.iter().find_map(|name| known.get(*name)).unwrap();
-            let from = if vector.host == "codex" && to == ".env" { "src/a.rs" } else { from };
+            let from = if vector.host == "codex" && to == ".env" {
+                "src/a.rs"
+            } else {
+                from
+            };
             let payload = with(vector.steps[0].stdin.as_ref().unwrap(), from, to);
             let ran = ask(&vector.event, &payload);
             let expect = &gate.steps[0].expect;
             assert_eq!(ran.status, expect.status, "{host} {name}: {ran:?}");
-            let stdout = expect.stdout.as_ref().map(|out| with(out, "not here", reason));
+            let stdout = expect
+                .stdout
+                .as_ref()
+                .map(|out| with(out, "not here", reason));
             let said: Option<Value> = serde_json::from_str(&ran.stdout).ok();
             assert_eq!(said, stdout, "{host} {name}: {ran:?}");
             assert_eq!(ran.stderr, format!("{reason}\n"), "{host} {name}");
@@ -97,13 +113,19 @@ fn a_hook_of_claude_code_finds_the_path_of_every_host_under_its_own_key() {
     for host in super::made::hosts() {
         let sandbox = Sandbox::new().script("hooks.d/PreToolUse/guard", guard);
         let known = vectors(host);
-        let vector = ["action-write", "action-edit"].iter().find_map(|name| known.get(*name));
+        let vector = ["action-write", "action-edit"]
+            .iter()
+            .find_map(|name| known.get(*name));
         let vector = vector.unwrap();
         let payload = with(vector.steps[0].stdin.as_ref().unwrap(), "a.txt", ".env");
         let arguments = ["run", vector.event.as_str(), "--host", host];
         let ran = sandbox.hookrun(&arguments, payload.to_string().as_bytes());
         let expect = &known["refuse-by-exit-1"].steps[0].expect;
         assert_eq!(ran.status, expect.status, "{host}: {ran:?}");
-        assert_eq!(ran.stdout.is_empty(), expect.stdout.is_none(), "{host}: {ran:?}");
+        assert_eq!(
+            ran.stdout.is_empty(),
+            expect.stdout.is_none(),
+            "{host}: {ran:?}"
+        );
     }
 }

@@ -49,7 +49,10 @@ pub(crate) fn check(input: &[u8]) {
         Exit::Signal(signal) => assert_eq!(ending, Ending::Killed { signal }),
         Exit::Status(0) => {
             check_exit_0(&case, &ending, &notes);
-            let failed = Case { exit: Exit::Status(1), ..case };
+            let failed = Case {
+                exit: Exit::Status(1),
+                ..case
+            };
             check_failed(&failed, 1, &judged(&failed, failed.stdout).0);
         }
         Exit::Status(status) => check_failed(&case, status, &ending),
@@ -59,9 +62,12 @@ pub(crate) fn check(input: &[u8]) {
 fn read(input: &[u8]) -> Case<'_> {
     let end = input.iter().position(|byte| *byte == b'\n');
     let (head, rest) = end.map_or((&b""[..], input), |end| (&input[..end], &input[end + 1..]));
-    let divider = rest.windows(STDERR.len()).position(|part| part == STDERR.as_bytes());
-    let (stdout, stderr) =
-        divider.map_or((rest, &b""[..]), |at| (&rest[..at], &rest[at + STDERR.len()..]));
+    let divider = rest
+        .windows(STDERR.len())
+        .position(|part| part == STDERR.as_bytes());
+    let (stdout, stderr) = divider.map_or((rest, &b""[..]), |at| {
+        (&rest[..at], &rest[at + STDERR.len()..])
+    });
     let mut case = Case {
         exit: Exit::Status(0),
         spec: catalog::find("tool.pre").expect("the catalog has it"),
@@ -82,7 +88,11 @@ fn read(input: &[u8]) -> Case<'_> {
             },
         }
     }
-    case.exit = if is_signal { Exit::Signal(number) } else { Exit::Status(number) };
+    case.exit = if is_signal {
+        Exit::Signal(number)
+    } else {
+        Exit::Status(number)
+    };
     case
 }
 
@@ -93,8 +103,16 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
         total_bytes: bytes.len() as u64 + missing,
     };
     let handler = Handler::File("a.py".into());
-    let hook = Hook { rewrite: case.rewrite, ..Hook::new("a.py", &case.spec.name, handler) };
-    let permit = Permit { spec: case.spec, hook: &hook, given: None, about: None };
+    let hook = Hook {
+        rewrite: case.rewrite,
+        ..Hook::new("a.py", &case.spec.name, handler)
+    };
+    let permit = Permit {
+        spec: case.spec,
+        hook: &hook,
+        given: None,
+        about: None,
+    };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)
 }
@@ -122,7 +140,9 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
         return;
     }
     let Some(Verdict {
-        decision: Decision::Block { reason }, rule: ContractRule::NonZeroExit, ..
+        decision: Decision::Block { reason },
+        rule: ContractRule::NonZeroExit,
+        ..
     }) = ending.verdict()
     else {
         panic!("status {status} does not refuse: {ending:?}");
@@ -133,9 +153,16 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
     if !stderr.is_empty() {
         assert_eq!(reason, stderr);
     } else if case.is_cut {
-        assert!(reason.contains(&format!("` exited with status {status}")), "{reason}");
+        assert!(
+            reason.contains(&format!("` exited with status {status}")),
+            "{reason}"
+        );
     } else if let Ok(Value::Object(object)) = serde_json::from_str::<Value>(stdout) {
-        match object.get("reason").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
+        match object
+            .get("reason")
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+        {
             Some(said) => assert_eq!(reason, said),
             None => assert!(reason.contains("` exited with status"), "{reason}"),
         }
@@ -149,14 +176,20 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
 
 fn check_exit_0(case: &Case<'_>, ending: &Ending, notes: &[String]) {
     if case.is_cut {
-        assert!(matches!(ending, Ending::Malformed { .. }), "a part was read: {ending:?}");
+        assert!(
+            matches!(ending, Ending::Malformed { .. }),
+            "a part was read: {ending:?}"
+        );
         return;
     }
     check_form(ending);
     let printed = String::from_utf8_lossy(case.stdout);
     let text = trimmed(&printed);
     if text.is_empty() {
-        assert_eq!(ending.verdict(), Some(&Verdict::new(Decision::Allow, ContractRule::Silence)));
+        assert_eq!(
+            ending.verdict(),
+            Some(&Verdict::new(Decision::Allow, ContractRule::Silence))
+        );
     } else if let Some(document) = json::object(text) {
         check_document(case, text, &document, ending, notes);
     } else {
@@ -170,7 +203,9 @@ fn check_form(ending: &Ending) {
     if let Ending::Malformed { problem } = ending {
         return assert!(!problem.trim().is_empty());
     }
-    let Some(verdict) = ending.verdict() else { panic!("no such ending: {ending:?}") };
+    let Some(verdict) = ending.verdict() else {
+        panic!("no such ending: {ending:?}")
+    };
     let fits = match (&verdict.decision, verdict.rule) {
         (
             Decision::Allow,
@@ -192,7 +227,9 @@ fn refuses(object: &Object<'_>) -> bool {
 }
 
 fn asks(object: &Object<'_>) -> bool {
-    object.text("ask").is_some_and(|question| !question.trim().is_empty())
+    object
+        .text("ask")
+        .is_some_and(|question| !question.trim().is_empty())
 }
 
 /// All of stdout is one object.
@@ -207,39 +244,68 @@ fn check_document(
         assert!(is_block(ending), "a refusal is lost: {ending:?}");
         return;
     }
-    assert!(!asks(document) || !is_allow(ending), "a question is lost: {ending:?}");
+    assert!(
+        !asks(document) || !is_allow(ending),
+        "a question is lost: {ending:?}"
+    );
     let Ok(Value::Object(said)) = serde_json::from_str::<Value>(text) else {
-        assert!(!is_allow(ending), "an answer that cannot be read allows: {ending:?}");
+        assert!(
+            !is_allow(ending),
+            "an answer that cannot be read allows: {ending:?}"
+        );
         return;
     };
     if breaks_contract(case, document, &said) {
-        assert!(!is_allow(ending), "what breaks the contract allows: {ending:?}");
+        assert!(
+            !is_allow(ending),
+            "what breaks the contract allows: {ending:?}"
+        );
         return;
     }
     let is_ours = |key: &str| RESULT_KEYS.iter().any(|known| known.name == key);
-    let taken = ending.verdict().filter(|verdict| verdict.rule != ContractRule::RefusalInText);
+    let taken = ending
+        .verdict()
+        .filter(|verdict| verdict.rule != ContractRule::RefusalInText);
     let Some(verdict) = taken else {
         // Whether another key is a slip of one of ours is the library's own idea, and so are
         // the types of fields that are rewritten.
-        let is_plain = document.entries.iter().all(|(key, _)| is_ours(key) && key != "update");
+        let is_plain = document
+            .entries
+            .iter()
+            .all(|(key, _)| is_ours(key) && key != "update");
         assert!(!is_plain, "a good answer is not taken: {ending:?}");
         return;
     };
     match said.get("ask").and_then(Value::as_str) {
-        Some(ask) => assert_eq!(verdict.decision, Decision::Ask { question: ask.to_string() }),
+        Some(ask) => assert_eq!(
+            verdict.decision,
+            Decision::Ask {
+                question: ask.to_string()
+            }
+        ),
         None => assert_eq!(
             (&verdict.decision, verdict.rule),
             (&Decision::Allow, ContractRule::Structured)
         ),
     }
-    assert_eq!(verdict.output.as_deref(), said.get("output").and_then(Value::as_str));
+    assert_eq!(
+        verdict.output.as_deref(),
+        said.get("output").and_then(Value::as_str)
+    );
     let context = said.get("additionalContext").and_then(Value::as_str);
     assert_eq!(verdict.additional_context.as_deref(), context);
     let update: serde_json::Map<String, Value> = verdict.update.iter().cloned().collect();
-    let wanted = said.get("update").and_then(Value::as_object).cloned().unwrap_or_default();
+    let wanted = said
+        .get("update")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     assert_eq!(update, wanted);
     for (key, _) in document.entries.iter().filter(|(key, _)| !is_ours(key)) {
-        assert!(notes.iter().any(|note| note.contains(key.as_str())), "`{key}`: {notes:?}");
+        assert!(
+            notes.iter().any(|note| note.contains(key.as_str())),
+            "`{key}`: {notes:?}"
+        );
     }
 }
 
@@ -272,7 +338,10 @@ fn breaks_contract(
     let update = said.get("update").and_then(Value::as_object);
     let is_forbidden = |field: &String| !case.rewrite || case.spec.rewrite(field).is_none();
     update.is_some_and(|fields| fields.keys().any(is_forbidden))
-        || said.get("ask").and_then(Value::as_str).is_some_and(|ask| ask.trim().is_empty())
+        || said
+            .get("ask")
+            .and_then(Value::as_str)
+            .is_some_and(|ask| ask.trim().is_empty())
 }
 
 /// Stdout is not one object: text, text around objects, or what only begins like an object.
@@ -282,19 +351,30 @@ fn check_text(text: &str, ending: &Ending) {
         assert!(is_block(ending), "a refusal is lost: {ending:?}");
         return;
     }
-    assert!(!objects.iter().any(asks) || !is_allow(ending), "a question is lost: {ending:?}");
+    assert!(
+        !objects.iter().any(asks) || !is_allow(ending),
+        "a question is lost: {ending:?}"
+    );
     // Without its colours it may be an object.
     if text.contains('\u{1b}') {
         return;
     }
-    assert!(!text.starts_with('{') || !is_allow(ending), "not one object: {ending:?}");
-    if ending.verdict().is_some_and(|verdict| verdict.rule == ContractRule::Text) {
+    assert!(
+        !text.starts_with('{') || !is_allow(ending),
+        "not one object: {ending:?}"
+    );
+    if ending
+        .verdict()
+        .is_some_and(|verdict| verdict.rule == ContractRule::Text)
+    {
         let mut verdict = Verdict::new(Decision::Allow, ContractRule::Text);
         verdict.output = Some(text.to_string());
         assert_eq!(ending.verdict(), Some(&verdict));
         return;
     }
-    let mut anywhere = text.match_indices('{').filter_map(|(at, _)| json::object_at(&text[at..]));
+    let mut anywhere = text
+        .match_indices('{')
+        .filter_map(|(at, _)| json::object_at(&text[at..]));
     match decision(ending) {
         Some(Decision::Block { .. }) => assert!(anywhere.any(|found| refuses(&found))),
         Some(Decision::Ask { .. }) => assert!(anywhere.any(|found| asks(&found))),
@@ -306,8 +386,11 @@ fn check_text(text: &str, ending: &Ending) {
 /// The objects that are a line of their own; where only one line has braces, also those that are
 /// its beginning or its end.
 fn on_edges(text: &str) -> Vec<Object<'_>> {
-    let lines: Vec<&str> =
-        text.split('\n').map(str::trim).filter(|line| line.contains(['{', '}'])).collect();
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(str::trim)
+        .filter(|line| line.contains(['{', '}']))
+        .collect();
     if let [line] = lines.as_slice() {
         let is_on_edge = |(at, _): (usize, &str)| {
             let found = json::object_at(&line[at..])?;
@@ -322,7 +405,10 @@ fn on_edges(text: &str) -> Vec<Object<'_>> {
 fn check_changed(case: &Case<'_>, text: &str, ending: &Ending) {
     for stdout in [format!("{text}\n{REFUSAL}\n"), format!("{REFUSAL}\n{text}")] {
         let (changed, _) = judged(case, stdout.as_bytes());
-        assert!(is_block(&changed), "a refusal beside it is lost: {changed:?}");
+        assert!(
+            is_block(&changed),
+            "a refusal beside it is lost: {changed:?}"
+        );
     }
     let (framed, _) = judged(case, format!("\u{feff}\r\n {text} \r\n").as_bytes());
     if !text.starts_with('\u{feff}') {

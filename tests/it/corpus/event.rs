@@ -78,7 +78,10 @@ fn check_context(context: &Context, wanted: &Object<'_>, document: &str) {
     let again = json::object(&sent).expect("a context is one object");
     let parsed: Option<Value> = serde_json::from_str(document).ok();
     if let Some(parsed) = &parsed {
-        assert_eq!(serde_json::from_str::<Value>(&sent).ok().as_ref(), Some(parsed));
+        assert_eq!(
+            serde_json::from_str::<Value>(&sent).ok().as_ref(),
+            Some(parsed)
+        );
     }
     for ((key, raw), (sent_key, sent_raw)) in wanted.entries.iter().zip(&again.entries) {
         assert_eq!((context.raw(key), key), (Some(*raw), sent_key));
@@ -96,7 +99,9 @@ fn check_context(context: &Context, wanted: &Object<'_>, document: &str) {
 
 /// Every value is found by its path.
 fn check_paths(context: &Context, path: &str, value: &Value) {
-    let found = context.lookup(path).and_then(|raw| serde_json::from_str::<Value>(raw).ok());
+    let found = context
+        .lookup(path)
+        .and_then(|raw| serde_json::from_str::<Value>(raw).ok());
     match value {
         Value::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| !key.contains('.')) {
@@ -116,8 +121,12 @@ fn check_paths(context: &Context, path: &str, value: &Value) {
 }
 
 fn check_event(context: Context, wanted: &Object<'_>) {
-    let spec = Catalog::default().find("tool.pre").expect("the catalog has it");
-    let Ok(event) = Event::new(spec, "native", context) else { return };
+    let spec = Catalog::default()
+        .find("tool.pre")
+        .expect("the catalog has it");
+    let Ok(event) = Event::new(spec, "native", context) else {
+        return;
+    };
     let sent = String::from_utf8(event.context().to_json()).expect("a context is text");
     let sent = json::object(&sent).expect("a context is one object");
     assert!(!sent.repeats());
@@ -130,15 +139,23 @@ fn check_event(context: Context, wanted: &Object<'_>) {
     let shown = json::object(sent.last("action").expect("looked at above"));
     let shown = shown.expect("an action is an object");
     assert_eq!(
-        shown.text("kind").map(|kind| kind.to_lowercase()).as_deref(),
+        shown
+            .text("kind")
+            .map(|kind| kind.to_lowercase())
+            .as_deref(),
         Some(action.kind.word())
     );
     assert_eq!(shown.text("command").is_some(), action.command.is_some());
     if !is_given("action") {
         check_derived(&event, wanted);
     }
-    let matcher = Matcher::default().tool("shell").expect("it is the name of a sort");
-    let place = PathBase { cwd: "/repo/sub".into(), project: "/repo".into() };
+    let matcher = Matcher::default()
+        .tool("shell")
+        .expect("it is the name of a sort");
+    let place = PathBase {
+        cwd: "/repo/sub".into(),
+        project: "/repo".into(),
+    };
     let wants = matcher.decide(&event, &place).is_ok();
     assert!(wants || action.kind != ActionKind::Shell);
     for glob in ["*.pem", "src/**", "/etc/"] {
@@ -151,15 +168,21 @@ fn check_event(context: Context, wanted: &Object<'_>) {
 /// What a tool is given is seen: no command and no path is invisible.
 fn check_derived(event: &Event, wanted: &Object<'_>) {
     let action = event.action().expect("looked at before");
-    let name = wanted.text("toolName").expect("an action is derived from it");
+    let name = wanted
+        .text("toolName")
+        .expect("an action is derived from it");
     assert_eq!(action.kind, ActionKind::of_tool(&name));
     let input = wanted.last("toolInput").unwrap_or_default();
     let given = json::object(input);
     let command = action.command.as_deref().unwrap_or_default();
     let is_seen = |text: &str| text.trim().is_empty() || command.contains(text);
     let is_shell = action.kind == ActionKind::Shell;
-    let is_whole =
-        |key: &&str| given.as_ref().and_then(|given| given.last(key)).is_some_and(json::is_whole);
+    let is_whole = |key: &&str| {
+        given
+            .as_ref()
+            .and_then(|given| given.last(key))
+            .is_some_and(json::is_whole)
+    };
     let texts = |keys: &[&str]| -> Vec<String> {
         let whole = keys.iter().copied().filter(is_whole);
         whole.filter_map(|key| given.as_ref()?.text(key)).collect()
@@ -175,20 +198,33 @@ fn check_derived(event: &Event, wanted: &Object<'_>) {
     }
     if is_shell && commands.iter().all(|text| text.trim().is_empty()) {
         let has_other = given.as_ref().is_some_and(|given| {
-            ["command", "cmd", "script"].iter().any(|key| given.last(key).is_some())
+            ["command", "cmd", "script"]
+                .iter()
+                .any(|key| given.last(key).is_some())
         });
         // The folder that a command runs in is none.
         let entries = given.iter().flat_map(|given| &given.entries);
         let values = entries.filter(|(key, _)| key != "cwd").map(|(_, raw)| *raw);
         // Where a command is deeper in the input, a guard is held against the other texts too.
-        let place = PathBase { cwd: "/repo".into(), project: "/repo".into() };
+        let place = PathBase {
+            cwd: "/repo".into(),
+            project: "/repo".into(),
+        };
         let is_searched = |text: &str| {
-            let guard = Matcher::default().command(&regex::escape(text)).expect("it is escaped");
+            let guard = Matcher::default()
+                .command(&regex::escape(text))
+                .expect("it is escaped");
             guard.decide(event, &place).is_ok()
         };
-        for raw in values.chain([input]).filter(|raw| raw.starts_with('"') && json::is_whole(raw)) {
+        for raw in values
+            .chain([input])
+            .filter(|raw| raw.starts_with('"') && json::is_whole(raw))
+        {
             let text = json::string_text(raw);
-            assert!(has_other || is_seen(&text) || is_searched(&text), "{raw} is not seen");
+            assert!(
+                has_other || is_seen(&text) || is_searched(&text),
+                "{raw} is not seen"
+            );
         }
     }
 }

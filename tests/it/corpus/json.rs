@@ -19,7 +19,10 @@ pub(crate) struct Object<'t> {
 impl<'t> Object<'t> {
     /// The values of a key, as text.
     pub(crate) fn all<'o>(&'o self, key: &'o str) -> impl Iterator<Item = &'t str> + 'o {
-        self.entries.iter().filter(move |(name, _)| name == key).map(|(_, raw)| *raw)
+        self.entries
+            .iter()
+            .filter(move |(name, _)| name == key)
+            .map(|(_, raw)| *raw)
     }
 
     /// The value of a key; of one that appears twice, the last.
@@ -29,7 +32,9 @@ impl<'t> Object<'t> {
 
     /// The string under a key.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        self.last(key).filter(|raw| raw.starts_with('"')).map(string_text)
+        self.last(key)
+            .filter(|raw| raw.starts_with('"'))
+            .map(string_text)
     }
 
     /// Whether a key appears twice.
@@ -50,7 +55,11 @@ pub(crate) fn object(text: &str) -> Option<Object<'_>> {
 
 /// The object that the text begins with.
 pub(crate) fn object_at(text: &str) -> Option<Object<'_>> {
-    let mut reader = Reader { bytes: text.as_bytes(), at: 0, depth: 0 };
+    let mut reader = Reader {
+        bytes: text.as_bytes(),
+        at: 0,
+        depth: 0,
+    };
     reader.take(b'{')?;
     let mut entries = Vec::new();
     let mut has_whole_keys = true;
@@ -70,7 +79,12 @@ pub(crate) fn object_at(text: &str) -> Option<Object<'_>> {
             reader.take(b',')?;
         }
     }
-    Some(Object { entries, end: reader.at, depth: reader.depth + 1, has_whole_keys })
+    Some(Object {
+        entries,
+        end: reader.at,
+        depth: reader.depth + 1,
+        has_whole_keys,
+    })
 }
 
 /// The text of a JSON string; a lone surrogate becomes U+FFFD.
@@ -85,7 +99,10 @@ pub(crate) fn is_whole(raw: &str) -> bool {
 }
 
 fn units(raw: &str) -> Vec<u16> {
-    let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+    let inner = raw
+        .strip_prefix('"')
+        .and_then(|raw| raw.strip_suffix('"'))
+        .unwrap_or(raw);
     let mut units = Vec::new();
     let mut rest = inner.chars();
     while let Some(c) = rest.next() {
@@ -169,7 +186,9 @@ impl Reader<'_> {
                 _ => self.word()?,
             }
             loop {
-                let Some(&kind) = open.last() else { return Some(()) };
+                let Some(&kind) = open.last() else {
+                    return Some(());
+                };
                 self.space();
                 let end = if kind == b'{' { b'}' } else { b']' };
                 if self.take(end).is_some() {

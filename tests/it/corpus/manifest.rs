@@ -30,9 +30,12 @@ type Table<'t> = DeTable<'t>;
 /// Loads a case and compares what is loaded with what is written. A case is a `hookrun.toml`
 /// and, after a line `--script--`, a drop-in of `tool.pre`. Both are written into `folder`.
 pub(crate) fn check(input: &[u8], folder: &Path) {
-    let divider = input.windows(SCRIPT.len()).position(|part| part == SCRIPT.as_bytes());
-    let (manifest, script) =
-        divider.map_or((input, &b""[..]), |at| (&input[..at], &input[at + SCRIPT.len()..]));
+    let divider = input
+        .windows(SCRIPT.len())
+        .position(|part| part == SCRIPT.as_bytes());
+    let (manifest, script) = divider.map_or((input, &b""[..]), |at| {
+        (&input[..at], &input[at + SCRIPT.len()..])
+    });
     let drop_in = folder.join(DROP_IN);
     fs::create_dir_all(drop_in.parent().expect("it has one")).expect("the folder can be made");
     fs::write(folder.join("hookrun.toml"), manifest).expect("it can be written");
@@ -67,7 +70,10 @@ fn load(folder: &Path, scope: ConfigScope<'_>) -> Config {
         system: folder.join("none"),
         ..Environment::default()
     };
-    let choice = Choice { explicit: vec![folder.to_path_buf()], ..Choice::default() };
+    let choice = Choice {
+        explicit: vec![folder.to_path_buf()],
+        ..Choice::default()
+    };
     Config::load(&choice, &env, scope)
 }
 
@@ -80,7 +86,10 @@ struct Case<'c> {
 
 impl Case<'_> {
     fn errors(&self) -> impl Iterator<Item = &Problem> {
-        self.config.problems.iter().filter(|problem| problem.severity == Severity::Error)
+        self.config
+            .problems
+            .iter()
+            .filter(|problem| problem.severity == Severity::Error)
     }
 
     fn is_in_script(&self, problem: &Problem) -> bool {
@@ -94,22 +103,37 @@ impl Case<'_> {
             let text = if self.is_in_script(problem) {
                 self.script
             } else {
-                assert_eq!(problem.file, self.folder.join("hookrun.toml"), "{problem:?}");
+                assert_eq!(
+                    problem.file,
+                    self.folder.join("hookrun.toml"),
+                    "{problem:?}"
+                );
                 self.manifest
             };
             let Some(at) = problem.at else {
-                assert!(self.is_in_script(problem), "nobody knows where: {problem:?}");
+                assert!(
+                    self.is_in_script(problem),
+                    "nobody knows where: {problem:?}"
+                );
                 continue;
             };
             assert!(at.line >= 1 && at.column >= 1, "{problem:?}");
             let line = text.split('\n').nth(at.line - 1);
             let line = line.unwrap_or_else(|| panic!("no such line: {problem:?}"));
-            assert!(at.column <= line.chars().count() + 1, "no such column: {problem:?}");
-            let named =
-                problem.cause.strip_prefix("unknown key `").map(|rest| rest.trim_end_matches('`'));
+            assert!(
+                at.column <= line.chars().count() + 1,
+                "no such column: {problem:?}"
+            );
+            let named = problem
+                .cause
+                .strip_prefix("unknown key `")
+                .map(|rest| rest.trim_end_matches('`'));
             let is_bare = |key: &&str| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             if let Some(key) = named.filter(is_bare) {
-                assert!(line.contains(key) || line.contains('\\'), "not there: {problem:?}");
+                assert!(
+                    line.contains(key) || line.contains('\\'),
+                    "not there: {problem:?}"
+                );
             }
         }
         assert_eq!(self.config.has_errors(), self.config.refusal().is_some());
@@ -119,8 +143,15 @@ impl Case<'_> {
     fn check_hooks(&self) {
         for hook in &self.config.hooks {
             let spec = self.config.catalog.find(&hook.event);
-            assert!(spec.as_ref().is_ok_and(|spec| spec.name == hook.event.as_str()), "{hook:?}");
-            assert!(!hook.name.trim().is_empty() && !hook.usual_timeout().is_zero(), "{hook:?}");
+            assert!(
+                spec.as_ref()
+                    .is_ok_and(|spec| spec.name == hook.event.as_str()),
+                "{hook:?}"
+            );
+            assert!(
+                !hook.name.trim().is_empty() && !hook.usual_timeout().is_zero(),
+                "{hook:?}"
+            );
             match &hook.handler {
                 Handler::File(file) => assert_eq!(*file, self.folder.join(DROP_IN)),
                 Handler::Words { words, base } => {
@@ -145,7 +176,10 @@ impl Case<'_> {
     /// are read.
     fn check_scopes(&self) {
         let of = |config: &Config, with_script: bool| -> BTreeSet<String> {
-            let errors = config.problems.iter().filter(|one| one.severity == Severity::Error);
+            let errors = config
+                .problems
+                .iter()
+                .filter(|one| one.severity == Severity::Error);
             errors
                 .filter(|one| with_script || !self.is_in_script(one))
                 .filter(|one| with_script || !one.cause.starts_with("two hooks of "))
@@ -162,7 +196,11 @@ impl Case<'_> {
 
     /// The drop-in is loaded with all that its directives say, or a problem names one of them.
     fn check_drop_in(&self, script: &[u8]) {
-        let loaded = self.config.hooks.iter().find(|hook| hook.source.line.is_none());
+        let loaded = self
+            .config
+            .hooks
+            .iter()
+            .find(|hook| hook.source.line.is_none());
         let has_errors = self.errors().any(|problem| self.is_in_script(problem));
         let Some(hook) = loaded else {
             return assert!(has_errors, "the drop-in is lost");
@@ -214,7 +252,11 @@ impl Case<'_> {
     fn check_keys<T>(&self, table: &Table<'_>, rows: &[KeyRow<T>], what: &str) {
         for key in table.keys() {
             let is_known = rows.iter().any(|row| row.name == key.get_ref().as_ref());
-            assert!(is_known || self.config.has_errors(), "`{}` of {what}", key.get_ref());
+            assert!(
+                is_known || self.config.has_errors(),
+                "`{}` of {what}",
+                key.get_ref()
+            );
         }
     }
 
@@ -224,13 +266,19 @@ impl Case<'_> {
         let Some(table) = value.get_ref().as_table() else {
             return assert!(self.config.has_errors());
         };
-        assert!(is_own || self.config.has_errors(), "the event `{name}` is lost");
+        assert!(
+            is_own || self.config.has_errors(),
+            "the event `{name}` is lost"
+        );
         self.check_keys(table, EVENT_KEYS, name);
     }
 
     fn check_hook(&self, value: &Spanned<DeValue<'_>>, next: Option<usize>) {
         let line_of = |offset: usize| self.manifest[..offset].matches('\n').count() + 1;
-        let (first, last) = (line_of(value.span().start), next.map_or(usize::MAX, line_of));
+        let (first, last) = (
+            line_of(value.span().start),
+            next.map_or(usize::MAX, line_of),
+        );
         let is_told = self.errors().any(|problem| {
             let line = problem.at.map_or(0, |at| at.line);
             !self.is_in_script(problem) && (first..=last).contains(&line)
@@ -255,7 +303,10 @@ impl Case<'_> {
             let waits = events.iter().any(|event| {
                 self.config.catalog.find(event).is_err() && self.manifest.contains(event.as_str())
             });
-            assert!(is_told || waits && self.config.has_errors(), "a hook is lost: `{name}`");
+            assert!(
+                is_told || waits && self.config.has_errors(),
+                "a hook is lost: `{name}`"
+            );
             return;
         }
         for hook in loaded {
@@ -304,12 +355,14 @@ fn check_word(hook: &Hook, word: &str) {
         "dialect" => hook.dialect_name() == dialect(value),
         "tool" => wants.contains(&format!("tool {value}")),
         // Several of one kind are one part.
-        "path" | "runs" => {
-            [name, " or"].iter().any(|before| wants.contains(&format!("{before} {value}")))
-        }
+        "path" | "runs" => [name, " or"]
+            .iter()
+            .any(|before| wants.contains(&format!("{before} {value}"))),
         "command" => wants.contains(&format!("command /{value}/")),
         name => {
-            let field = name.strip_prefix("where.").expect("an unknown setting is a problem");
+            let field = name
+                .strip_prefix("where.")
+                .expect("an unknown setting is a problem");
             wants.contains(&format!("{field} /{value}/"))
         }
     };
@@ -319,12 +372,24 @@ fn check_word(hook: &Hook, word: &str) {
 /// The settings of a loaded hook are those of its table.
 fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
     for key in table.keys() {
-        assert!(HOOK_KEYS.iter().any(|row| row.name == key.get_ref().as_ref()), "{key:?}");
+        assert!(
+            HOOK_KEYS
+                .iter()
+                .any(|row| row.name == key.get_ref().as_ref()),
+            "{key:?}"
+        );
     }
-    let flag = |key: &str| table.get(key).map_or(Some(false), |value| value.get_ref().as_bool());
+    let flag = |key: &str| {
+        table
+            .get(key)
+            .map_or(Some(false), |value| value.get_ref().as_bool())
+    };
     assert_eq!(Some(hook.parallel), flag("parallel"));
     assert_eq!(Some(hook.rewrite), flag("rewrite"));
-    assert_eq!(hook.enabled, !table.contains_key("enabled") || flag("enabled") == Some(true));
+    assert_eq!(
+        hook.enabled,
+        !table.contains_key("enabled") || flag("enabled") == Some(true)
+    );
     match table.get("timeout") {
         Some(_) => {
             let given = text(table, "timeout").expect("a timeout is a string");
@@ -336,9 +401,15 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
         Some(value) => assert_eq!(Some(hook.priority), number(&source[value.span()])),
         None => assert_eq!(hook.priority, DEFAULT_PRIORITY),
     }
-    assert_eq!(hook.on_failure.map(|choice| choice.name().to_string()), text(table, "on_failure"));
+    assert_eq!(
+        hook.on_failure.map(|choice| choice.name().to_string()),
+        text(table, "on_failure")
+    );
     let background = text(table, "background");
-    assert_eq!(hook.background.name(), background.as_deref().unwrap_or(Background::Kill.name()));
+    assert_eq!(
+        hook.background.name(),
+        background.as_deref().unwrap_or(Background::Kill.name())
+    );
     let named = text(table, "dialect").unwrap_or("native".to_string());
     assert_eq!(hook.dialect_name(), dialect(&named));
     let command = text(table, "command").expect("a command is needed");
@@ -346,7 +417,10 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
         Handler::Shell(line) => assert_eq!((line, flag("shell")), (&command, Some(true))),
         Handler::Words { words, .. } => {
             assert_eq!(flag("shell"), Some(false));
-            assert!(words.iter().all(|word| word.len() <= command.len()), "{words:?}");
+            assert!(
+                words.iter().all(|word| word.len() <= command.len()),
+                "{words:?}"
+            );
         }
         Handler::File(_) | Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => {
             panic!("none of them stands in a manifest")
@@ -363,7 +437,10 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
         let wanted = match key {
             "tool" => vec![format!("tool {}", texts(matcher, key).join("|"))],
             "path" => vec![format!("path {}", texts(matcher, key).join(" or "))],
-            "command" => vec![format!("command /{}/", text(matcher, key).expect("a string"))],
+            "command" => vec![format!(
+                "command /{}/",
+                text(matcher, key).expect("a string")
+            )],
             "runs" => vec![format!("runs {}", texts(matcher, key).join(" or "))],
             _ => fields("", value),
         };

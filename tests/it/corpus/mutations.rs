@@ -103,8 +103,10 @@ impl Random {
                     text.splice(end..end, part);
                 }
                 4 => {
-                    let pieces =
-                        [PIECES[self.below(PIECES.len())], PIECES[self.below(PIECES.len())]];
+                    let pieces = [
+                        PIECES[self.below(PIECES.len())],
+                        PIECES[self.below(PIECES.len())],
+                    ];
                     text.splice(end..end, pieces[1].bytes());
                     text.splice(start..start, pieces[0].bytes());
                 }
@@ -121,8 +123,12 @@ impl Random {
 pub(super) fn run(count: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/shell");
     // A published package has no fuzz targets.
-    let Ok(files) = fs::read_dir(folder) else { return };
-    let texts: Vec<Vec<u8>> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+    let Ok(files) = fs::read_dir(folder) else {
+        return;
+    };
+    let texts: Vec<Vec<u8>> = files
+        .map(|file| fs::read(file.unwrap().path()).unwrap())
+        .collect();
     let (next, start) = (AtomicUsize::new(0), Instant::now());
     std::thread::scope(|threads| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -139,7 +145,10 @@ pub(super) fn run(count: usize) {
             });
         }
     });
-    let said = format!("{count} texts in {:.0?}: each is read or in doubt\n", start.elapsed());
+    let said = format!(
+        "{count} texts in {:.0?}: each is read or in doubt\n",
+        start.elapsed()
+    );
     // Past the capture of the test runner: this line is for people.
     std::io::stderr().write_all(said.as_bytes()).unwrap();
 }

@@ -9,9 +9,15 @@ const MOST_BYTES: usize = 64 << 10;
 pub(crate) fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let line = shell::read(&text);
-    assert_eq!(shell::read(&text), line, "the same text is read in the same way");
+    assert_eq!(
+        shell::read(&text),
+        line,
+        "the same text is read in the same way"
+    );
     check_words(&line);
-    let is_blank = text.split('\n').all(|line| line.trim_matches([' ', '\t']).is_empty());
+    let is_blank = text
+        .split('\n')
+        .all(|line| line.trim_matches([' ', '\t']).is_empty());
     assert!(!is_blank || line.commands.is_empty());
     if line.doubt.is_none() && text.len() < MOST_BYTES {
         check_surroundings(&text, &line);
@@ -22,22 +28,36 @@ pub(crate) fn check(input: &[u8]) {
 
 /// No word holds what no program can be given.
 fn check_words(line: &CommandLine) {
-    assert!(line.doubt.as_ref().is_none_or(|doubt| !doubt.trim().is_empty()));
+    assert!(
+        line.doubt
+            .as_ref()
+            .is_none_or(|doubt| !doubt.trim().is_empty())
+    );
     for command in &line.commands {
         let words = std::iter::once(&command.program).chain(&command.args);
         let targets = command.redirects.iter().map(|one| &one.target);
         let wrapped = command.through.iter().flat_map(|one| &one.args);
         for word in words.chain(targets).chain(wrapped) {
             let known = word.text.as_deref().unwrap_or_default();
-            assert!(!known.contains(['\0', '\u{10fffc}', '\u{10fffd}']), "{word:?}");
+            assert!(
+                !known.contains(['\0', '\u{10fffc}', '\u{10fffd}']),
+                "{word:?}"
+            );
         }
-        assert!(command.through.iter().all(|one| !one.name.is_empty()), "{command:?}");
+        assert!(
+            command.through.iter().all(|one| !one.name.is_empty()),
+            "{command:?}"
+        );
     }
 }
 
 /// What a text runs, it also runs in a group, in another shell, and after another command.
 fn check_surroundings(text: &str, line: &CommandLine) {
-    let end = if ends_in_comment_or_escape(text) { "\n" } else { "" };
+    let end = if ends_in_comment_or_escape(text) {
+        "\n"
+    } else {
+        ""
+    };
     let in_shell = format!("bash -c -- '{}'", text.replace('\'', r"'\''"));
     // In another shell the values of variables are not looked up, and what a third one would make of
     // them is not known either.
@@ -50,7 +70,10 @@ fn check_surroundings(text: &str, line: &CommandLine) {
         }
         for command in &line.commands {
             let is_same = |other: &&ShellCommand| is_found(command, other);
-            assert!(found.commands.iter().any(|one| is_same(&one)), "{command:?} in {surrounded}");
+            assert!(
+                found.commands.iter().any(|one| is_same(&one)),
+                "{command:?} in {surrounded}"
+            );
         }
     }
 }
@@ -61,7 +84,9 @@ fn ends_in_comment_or_escape(text: &str) -> bool {
 
 /// Whether it is the same command, or less of it is known.
 fn is_found(wanted: &ShellCommand, found: &ShellCommand) -> bool {
-    let Some(name) = found.name() else { return true };
+    let Some(name) = found.name() else {
+        return true;
+    };
     let is_word = |(wanted, found): (&hookrun::ShellWord, &hookrun::ShellWord)| {
         found.text.is_none() || wanted.text == found.text
     };

@@ -13,16 +13,21 @@ pub(super) fn by_a_person(sandbox: Sandbox) -> Sandbox {
     let mut config = format!("[projects.\"{folder}\"]\ntrust_level = \"trusted\"\n");
     for file in [".codex/hooks.json", "home/.codex/hooks.json"] {
         let text = std::fs::read_to_string(sandbox.at(file)).unwrap_or_default();
-        let Ok(mut settings) = serde_json::from_str::<Value>(&text) else { continue };
-        let Value::Object(events) = settings["hooks"].take() else { continue };
+        let Ok(mut settings) = serde_json::from_str::<Value>(&text) else {
+            continue;
+        };
+        let Value::Object(events) = settings["hooks"].take() else {
+            continue;
+        };
         for (event, groups) in &events {
             for (at, group) in groups.as_array().unwrap().iter().enumerate() {
                 for (below, hook) in group["hooks"].as_array().into_iter().flatten().enumerate() {
                     let path = sandbox.at(file).display().to_string();
                     let key = format!("{path}:{}:{at}:{below}", snake(event));
                     let sum = sum(&snake(event), hook);
-                    config
-                        .push_str(&format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"{sum}\"\n"));
+                    config.push_str(&format!(
+                        "[hooks.state.\"{key}\"]\ntrusted_hash = \"{sum}\"\n"
+                    ));
                 }
             }
         }
@@ -39,10 +44,12 @@ pub(super) fn by_a_person(sandbox: Sandbox) -> Sandbox {
 }
 
 fn snake(event: &str) -> String {
-    let letters = event.char_indices().map(|(at, letter)| match (at, letter.is_uppercase()) {
-        (0, _) | (_, false) => letter.to_ascii_lowercase().to_string(),
-        (_, true) => format!("_{}", letter.to_ascii_lowercase()),
-    });
+    let letters = event
+        .char_indices()
+        .map(|(at, letter)| match (at, letter.is_uppercase()) {
+            (0, _) | (_, false) => letter.to_ascii_lowercase().to_string(),
+            (_, true) => format!("_{}", letter.to_ascii_lowercase()),
+        });
     letters.collect()
 }
 
@@ -53,7 +60,9 @@ fn sum(event: &str, hook: &Value) -> String {
         "{{\"event_name\":\"{event}\",\"hooks\":[{{\"async\":false,\"command\":{command},\
          \"timeout\":{timeout},\"type\":\"command\"}}]}}"
     );
-    let digits: Vec<String> =
-        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: Vec<String> = Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("sha256:{}", digits.concat())
 }

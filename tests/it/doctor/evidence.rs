@@ -8,16 +8,25 @@ fn ask(sandbox: &Sandbox, folder: &str) {
     let change = |command: &mut std::process::Command| {
         command.current_dir(sandbox.at(folder));
     };
-    sandbox.hookrun_as(change, &["run", "--host", "claude"], event).exits(0);
+    sandbox
+        .hookrun_as(change, &["run", "--host", "claude"], event)
+        .exits(0);
 }
 
 /// What `doctor` says of when the host asked, in JSON and to people.
 #[track_caller]
 fn said(sandbox: &Sandbox, host: &str) -> String {
     let (_, found) = everything(sandbox, host);
-    let about = ["last ran", "not seen yet", "own events", "cannot tell whether"];
-    let mut all: Vec<&String> =
-        found.iter().filter(|one| about.iter().any(|part| one.contains(part))).collect();
+    let about = [
+        "last ran",
+        "not seen yet",
+        "own events",
+        "cannot tell whether",
+    ];
+    let mut all: Vec<&String> = found
+        .iter()
+        .filter(|one| about.iter().any(|part| one.contains(part)))
+        .collect();
     assert_eq!(all.len(), 1, "{found:?}");
     let (_, cause) = all.remove(0).split_once(": ").unwrap();
     let (cause, _) = cause.rsplit_once(" [").unwrap();
@@ -27,13 +36,18 @@ fn said(sandbox: &Sandbox, host: &str) -> String {
 
 #[test]
 fn a_host_that_never_asked_here_is_not_seen_yet() {
-    let sandbox = installed("claude").file("sub/x", "").file("home/elsewhere/x", "");
+    let sandbox = installed("claude")
+        .file("sub/x", "")
+        .file("home/elsewhere/x", "");
     let never = "installed, not seen yet: Claude Code has never run hookrun in this project";
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "..");
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "sub");
-    assert_eq!(said(&sandbox, "claude"), "Claude Code last ran hookrun here just now");
+    assert_eq!(
+        said(&sandbox, "claude"),
+        "Claude Code last ran hookrun here just now"
+    );
 }
 
 #[test]
@@ -43,10 +57,17 @@ fn the_time_is_that_of_the_last_decision_in_the_log() {
     let log = "home/.local/state/hookrun/log/decisions.jsonl";
     let line = sandbox.read(log);
     let start = line.find("\"time\":\"").unwrap() + "\"time\":\"".len();
-    let old = format!("{}2001-02-03T04:05:06.789Z{}", &line[..start], &line[start + 24..]);
+    let old = format!(
+        "{}2001-02-03T04:05:06.789Z{}",
+        &line[..start],
+        &line[start + 24..]
+    );
     std::fs::write(sandbox.at(log), old).unwrap();
     let all = said(&sandbox, "claude");
-    assert!(all.ends_with(" days ago, before this file was changed"), "{all}");
+    assert!(
+        all.ends_with(" days ago, before this file was changed"),
+        "{all}"
+    );
 }
 
 #[test]

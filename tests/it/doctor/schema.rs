@@ -17,12 +17,32 @@ const GROUPS: &str = "\"PreToolUse\": [";
 fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
     let claude = [
         ("{", "{ // mine\n", "is not plain JSON"),
-        ("{", "{\"model\": 5,", "`model` is `5`, and must be a string"),
+        (
+            "{",
+            "{\"model\": 5,",
+            "`model` is `5`, and must be a string",
+        ),
         ("{", "{\"env\": [],", "`env` is `[]`, and must be an object"),
-        ("{", "{\"permissions\": {\"allow\": \"Bash\"},", "`permissions.allow` is `\"Bash\"`"),
-        ("{", "{\"permissions\": {\"deny\": [1]},", "must be a list of strings"),
-        (GROUPS, "\"PreToolUse\": [5,", "`hooks.PreToolUse[0]` is `5`, and must be an object"),
-        (GROUPS, "\"PreToolUse\": [{},", "`hooks.PreToolUse[0].hooks` is missing"),
+        (
+            "{",
+            "{\"permissions\": {\"allow\": \"Bash\"},",
+            "`permissions.allow` is `\"Bash\"`",
+        ),
+        (
+            "{",
+            "{\"permissions\": {\"deny\": [1]},",
+            "must be a list of strings",
+        ),
+        (
+            GROUPS,
+            "\"PreToolUse\": [5,",
+            "`hooks.PreToolUse[0]` is `5`, and must be an object",
+        ),
+        (
+            GROUPS,
+            "\"PreToolUse\": [{},",
+            "`hooks.PreToolUse[0].hooks` is missing",
+        ),
         (
             GROUPS,
             "\"PreToolUse\": [{\"matcher\": 5, \"hooks\": []},",
@@ -92,9 +112,15 @@ fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
                     && one.contains(said)
                     && one.contains("reads nothing of the file")
             };
-            assert!(found.iter().any(|one| is_said(&one)), "{host} {text}: {found:?}");
+            assert!(
+                found.iter().any(|one| is_said(&one)),
+                "{host} {text}: {found:?}"
+            );
             let before = sandbox.read(file);
-            sandbox.hookrun(&["install", host], b"").exits(2).says("reads nothing of the file");
+            sandbox
+                .hookrun(&["install", host], b"")
+                .exits(2)
+                .says("reads nothing of the file");
             assert_eq!(sandbox.read(file), before);
         }
     }
@@ -110,8 +136,18 @@ fn what_a_host_passes_over_is_no_error() {
             "{",
             "{\"x\": 1, \"permissions\": {\"allow\": [\"Nonsense(\"]},",
         ),
-        ("codex", ".codex/hooks.json", "]\n  }", "],\n    \"SessionEnd\": [{}]\n  }"),
-        ("codex", ".codex/hooks.json", "\"timeout\"", "\"x\": 1, \"timeout\""),
+        (
+            "codex",
+            ".codex/hooks.json",
+            "]\n  }",
+            "],\n    \"SessionEnd\": [{}]\n  }",
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
+            "\"timeout\"",
+            "\"x\": 1, \"timeout\"",
+        ),
         ("gemini", ".gemini/settings.json", "{", "{ // mine\n"),
     ] {
         let sandbox = changed(host, file, (was, text));

@@ -12,7 +12,12 @@ fn every_switch_in_every_file_is_named() {
     for (host, file, text, said) in [
         ("claude", local, "{\"disableAllHooks\": true}", off),
         ("claude", user, "{\"disableAllHooks\": true}", off),
-        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", "`features.hooks` is false"),
+        (
+            "codex",
+            ".codex/config.toml",
+            "[features]\nhooks = false\n",
+            "`features.hooks` is false",
+        ),
         (
             "codex",
             ".codex/config.toml",
@@ -37,12 +42,20 @@ fn every_switch_in_every_file_is_named() {
             "{\"hooks\": {\"disabled\": [\"hookrun\"]}}",
             "`hooks.disabled` is [\"hookrun\"]",
         ),
-        ("copilot", "home/.copilot/hooks/hookrun.json", "{\"disableAllHooks\": true}", off),
+        (
+            "copilot",
+            "home/.copilot/hooks/hookrun.json",
+            "{\"disableAllHooks\": true}",
+            off,
+        ),
     ] {
         let sandbox = installed(host).file(file, text);
         let (status, found) = problems(&sandbox, host);
         assert_eq!((status, found.len()), (1, 1), "{host} {text}: {found:?}");
-        assert!(found[0].starts_with(&format!("error {file}: ")), "{found:?}");
+        assert!(
+            found[0].starts_with(&format!("error {file}: ")),
+            "{found:?}"
+        );
         assert!(found[0].contains(said), "{found:?}");
     }
     let sandbox = installed("gemini");
@@ -56,22 +69,58 @@ fn every_switch_in_every_file_is_named() {
 fn an_extension_that_is_left_out_is_named_with_the_entry() {
     let pi = |entries: &str| format!("{{\"extensions\": [{entries}]}}");
     for (host, file, text, said) in [
-        ("pi", ".pi/settings.json", pi("\"-extensions/hookrun.js\""), "`-extensions/hookrun.js`"),
-        ("pi", ".pi/settings.json", pi("\"x\", \"!hook*.js\""), "`!hook*.js`"),
-        ("pi", ".pi/settings.json", pi("\"!extensions/**\""), "`!extensions/**`"),
-        ("pi", ".pi/settings.json", pi("\"!**\", \"+extensions/hookrun.js\""), ""),
-        ("pi", ".pi/settings.json", pi("\"!other.js\", \"-hookrun.js\""), ""),
+        (
+            "pi",
+            ".pi/settings.json",
+            pi("\"-extensions/hookrun.js\""),
+            "`-extensions/hookrun.js`",
+        ),
+        (
+            "pi",
+            ".pi/settings.json",
+            pi("\"x\", \"!hook*.js\""),
+            "`!hook*.js`",
+        ),
+        (
+            "pi",
+            ".pi/settings.json",
+            pi("\"!extensions/**\""),
+            "`!extensions/**`",
+        ),
+        (
+            "pi",
+            ".pi/settings.json",
+            pi("\"!**\", \"+extensions/hookrun.js\""),
+            "",
+        ),
+        (
+            "pi",
+            ".pi/settings.json",
+            pi("\"!other.js\", \"-hookrun.js\""),
+            "",
+        ),
         (
             "omp",
             ".omp/config.yml",
             "disabledExtensions:\n  - extension-module:hookrun\n".into(),
             "is disabled",
         ),
-        ("omp", ".omp/config.yml", "# extension-module:hookrun\n".into(), ""),
+        (
+            "omp",
+            ".omp/config.yml",
+            "# extension-module:hookrun\n".into(),
+            "",
+        ),
     ] {
         let (status, found) = problems(&installed(host).file(file, &text), host);
-        let named = found.iter().find(|one| one.starts_with(&format!("error {file}: ")));
-        assert_eq!(named.is_some(), !said.is_empty(), "{host} {text}: {found:?}");
+        let named = found
+            .iter()
+            .find(|one| one.starts_with(&format!("error {file}: ")));
+        assert_eq!(
+            named.is_some(),
+            !said.is_empty(),
+            "{host} {text}: {found:?}"
+        );
         assert!(
             status == i32::from(!said.is_empty()) && named.is_none_or(|one| one.contains(said)),
             "{found:?}"
@@ -84,9 +133,10 @@ fn the_nearest_file_decides_about_a_switch() {
     let sandbox = installed("claude");
     let text = sandbox.read(".claude/settings.json");
     let text = text.replacen('{', "{\"disableAllHooks\": true,", 1);
-    let sandbox = sandbox
-        .file(".claude/settings.json", &text)
-        .file(".claude/settings.local.json", "{\"disableAllHooks\": false}");
+    let sandbox = sandbox.file(".claude/settings.json", &text).file(
+        ".claude/settings.local.json",
+        "{\"disableAllHooks\": false}",
+    );
     assert_eq!(problems(&sandbox, "claude"), (0, Vec::new()));
 }
 
@@ -102,7 +152,10 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     ];
     assert_eq!(found.len(), said.len(), "{found:?}");
     for (found, said) in found.iter().zip(said) {
-        assert!(found.starts_with("error home/.codex/config.toml: "), "{found}");
+        assert!(
+            found.starts_with("error home/.codex/config.toml: "),
+            "{found}"
+        );
         assert!(found.contains(said), "{found}");
     }
     let sandbox = accepted::by_a_person(sandbox);
@@ -112,14 +165,22 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     let off = config.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
     let (status, found) = problems(&sandbox.file("home/.codex/config.toml", &off), "codex");
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
-    assert!(found[0].contains("is switched off in `/hooks`"), "{found:?}");
+    assert!(
+        found[0].contains("is switched off in `/hooks`"),
+        "{found:?}"
+    );
 
     let sandbox = installed("codex");
     let text = sandbox.read(".codex/hooks.json");
     let text = text.replacen(" run --host codex", " run --host codex --budget 594s", 1);
     let (status, found) = problems(&sandbox.file(".codex/hooks.json", &text), "codex");
     assert_eq!(status, 1);
-    assert!(found.iter().any(|one| one.contains("has changed since it was accepted")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains("has changed since it was accepted")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -127,21 +188,28 @@ fn a_folder_that_is_not_trusted_in_gemini_is_an_error() {
     let sandbox = project();
     sandbox.hookrun(&["install", "gemini"], b"").exits(0);
     let place = sandbox.path().canonicalize().unwrap();
-    let (here, above) =
-        (place.display().to_string(), place.parent().unwrap().display().to_string());
+    let (here, above) = (
+        place.display().to_string(),
+        place.parent().unwrap().display().to_string(),
+    );
     let mut sandbox = sandbox;
     for (rules, is_trusted) in [
         ("{}".to_string(), false),
         (format!("{{\"{here}\": \"TRUST_FOLDER\"}}"), true),
         (format!("{{\"{above}\": \"TRUST_FOLDER\"}}"), true),
-        (format!("{{\"{above}\": \"TRUST_FOLDER\", \"{here}\": \"DO_NOT_TRUST\"}}"), false),
+        (
+            format!("{{\"{above}\": \"TRUST_FOLDER\", \"{here}\": \"DO_NOT_TRUST\"}}"),
+            false,
+        ),
         (format!("{{\"{here}/x\": \"TRUST_PARENT\"}}"), true),
         (format!("{{\"{here}x\": \"TRUST_FOLDER\"}}"), false),
     ] {
         sandbox = sandbox.file("home/.gemini/trustedFolders.json", &rules);
         let (status, found) = problems(&sandbox, "gemini");
         assert_eq!(status == 0, is_trusted, "{rules}: {found:?}");
-        let is_said = found.iter().any(|one| one.contains("the folder is not trusted"));
+        let is_said = found
+            .iter()
+            .any(|one| one.contains("the folder is not trusted"));
         assert_eq!(is_said, !is_trusted, "{rules}: {found:?}");
     }
     let sandbox = sandbox.file("home/.gemini/trustedFolders.json", "{}").file(
@@ -151,7 +219,9 @@ fn a_folder_that_is_not_trusted_in_gemini_is_an_error() {
     assert_eq!(problems(&sandbox, "gemini"), (0, Vec::new()));
     // What is installed for the user asks in every folder.
     let sandbox = project();
-    sandbox.hookrun(&["install", "gemini", "--scope", "user"], b"").exits(0);
+    sandbox
+        .hookrun(&["install", "gemini", "--scope", "user"], b"")
+        .exits(0);
     assert_eq!(problems(&sandbox, "gemini"), (0, Vec::new()));
 }
 
@@ -235,10 +305,17 @@ fn a_path_in_the_settings_counts_for_a_bare_name() {
     let text = sandbox.read(".claude/settings.json");
     let text = text.replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
     let text = text.replacen('{', "{\"env\": {\"PATH\": \"/usr/bin:/bin\"},", 1);
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_hookrun"))
+        .parent()
+        .unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());
-    let sandbox = sandbox.file(".claude/settings.json", &text).variable("PATH", &path);
+    let sandbox = sandbox
+        .file(".claude/settings.json", &text)
+        .variable("PATH", &path);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 1);
-    assert!(found[0].contains("finds no `hookrun` in its PATH"), "{found:?}");
+    assert!(
+        found[0].contains("finds no `hookrun` in its PATH"),
+        "{found:?}"
+    );
 }

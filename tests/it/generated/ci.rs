@@ -24,17 +24,31 @@ fn inputs() -> Vec<[String; 3]> {
     let form = Regex::new(form).unwrap();
     let found = form.captures_iter(inputs).map(|found| {
         let default = found.get(3).map_or("required", |default| default.as_str());
-        [1, 2].map(|at| found[at].to_string()).into_iter().chain([default.replace("\"\"", "")])
+        [1, 2]
+            .map(|at| found[at].to_string())
+            .into_iter()
+            .chain([default.replace("\"\"", "")])
     });
-    let rows: Vec<[String; 3]> =
-        found.map(|row| row.collect::<Vec<_>>().try_into().unwrap()).collect();
-    assert_eq!(rows.len(), inputs.lines().filter(|line| !line.starts_with("   ")).count());
+    let rows: Vec<[String; 3]> = found
+        .map(|row| row.collect::<Vec<_>>().try_into().unwrap())
+        .collect();
+    assert_eq!(
+        rows.len(),
+        inputs
+            .lines()
+            .filter(|line| !line.starts_with("   "))
+            .count()
+    );
     rows
 }
 
 pub(super) fn action_inputs() -> String {
     let rows = inputs().into_iter().map(|[name, about, default]| {
-        let default = if default == "." { code(&default) } else { default };
+        let default = if default == "." {
+            code(&default)
+        } else {
+            default
+        };
         [code(&name), about, default]
     });
     table(["input", "what it is", "default"], rows)
@@ -45,24 +59,41 @@ fn entries() -> Vec<Vec<(String, String)>> {
     let text = read(".pre-commit-hooks.yaml");
     let line = Regex::new(r"^(?:- |  )([a-z_]+): (.+)$").unwrap();
     let mut entries: Vec<Vec<(String, String)>> = Vec::new();
-    for text in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let found = line.captures(text).unwrap_or_else(|| panic!("not read: {text}"));
+    for text in text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let found = line
+            .captures(text)
+            .unwrap_or_else(|| panic!("not read: {text}"));
         if text.starts_with('-') {
             entries.push(Vec::new());
         }
-        entries.last_mut().unwrap().push((found[1].to_string(), found[2].to_string()));
+        entries
+            .last_mut()
+            .unwrap()
+            .push((found[1].to_string(), found[2].to_string()));
     }
     entries
 }
 
 fn value<'e>(entry: &'e [(String, String)], key: &str) -> &'e str {
-    entry.iter().find(|(known, _)| known == key).map_or("", |(_, value)| value)
+    entry
+        .iter()
+        .find(|(known, _)| known == key)
+        .map_or("", |(_, value)| value)
 }
 
 pub(super) fn pre_commit_hooks() -> String {
     let rows = entries().into_iter().map(|entry| {
-        let what = value(&entry, "name").trim_start_matches("hookrun ").to_string();
-        [code(value(&entry, "id")), code(value(&entry, "entry")), what]
+        let what = value(&entry, "name")
+            .trim_start_matches("hookrun ")
+            .to_string();
+        [
+            code(value(&entry, "id")),
+            code(value(&entry, "entry")),
+            what,
+        ]
     });
     table(["id", "runs", "which"], rows)
 }
@@ -75,7 +106,9 @@ fn the_page_about_ci_shows_what_happens() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.at("home/hookrun")).unwrap();
     let mut copy = Command::new("/bin/cp");
-    copy.arg("-a").arg(root().join("gates")).arg(sandbox.at("home/hookrun"));
+    copy.arg("-a")
+        .arg(root().join("gates"))
+        .arg(sandbox.at("home/hookrun"));
     assert!(copy.status().unwrap().success());
     walk("docs/ci.md", &sandbox, &shop, "/home/you/shop");
 }
@@ -84,10 +117,15 @@ fn the_page_about_ci_shows_what_happens() {
 fn what_the_action_hands_over_is_what_its_script_takes() {
     let action = read("action.yml");
     let set = Regex::new(r"(?m)^        (ACTION_[A-Z_]+): \$\{\{ inputs\.([a-z-]+) \}\}$").unwrap();
-    let handed: Vec<(String, String)> =
-        set.captures_iter(&action).map(|set| (set[1].to_string(), set[2].to_string())).collect();
+    let handed: Vec<(String, String)> = set
+        .captures_iter(&action)
+        .map(|set| (set[1].to_string(), set[2].to_string()))
+        .collect();
     for (variable, input) in &handed {
-        assert_eq!(*variable, format!("ACTION_{}", input.to_uppercase().replace('-', "_")));
+        assert_eq!(
+            *variable,
+            format!("ACTION_{}", input.to_uppercase().replace('-', "_"))
+        );
     }
     let mut used: BTreeSet<String> = handed.iter().map(|(_, input)| input.clone()).collect();
     used.insert("working-directory".to_string());
@@ -100,7 +138,13 @@ fn what_the_action_hands_over_is_what_its_script_takes() {
         .map(|found| found.as_str())
         .filter(|name| *name != "ACTION_PATH")
         .collect();
-    assert_eq!(taken, handed.iter().map(|(variable, _)| variable.as_str()).collect());
+    assert_eq!(
+        taken,
+        handed
+            .iter()
+            .map(|(variable, _)| variable.as_str())
+            .collect()
+    );
     // Inputs are never text of a script: they would be code.
     let run = action.split_once("      run: ").unwrap().1;
     assert!(!run.contains("${{"), "{run}");
@@ -112,8 +156,15 @@ fn action(sandbox: &Sandbox, variables: &[(&str, &str)]) -> (Ran, String) {
     fs::write(&output, "").unwrap();
     let mut script = Command::new(root().join("ci/action.sh"));
     script.current_dir(sandbox.path()).env_clear();
-    script.envs(sandbox.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    script.env("GITHUB_OUTPUT", &output).env("ACTION_BINARY", env!("CARGO_BIN_EXE_hookrun"));
+    script.envs(
+        sandbox
+            .command(&[])
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    script
+        .env("GITHUB_OUTPUT", &output)
+        .env("ACTION_BINARY", env!("CARGO_BIN_EXE_hookrun"));
     let ran = Ran::from(script.envs(variables.iter().copied()).output().unwrap());
     (ran, fs::read_to_string(output).unwrap())
 }
@@ -144,19 +195,31 @@ fn the_action_goes_on_or_stops_the_job() {
     let look = r#"case $(hookrun field service --default '') in shop) echo 'not the shop' >&2; exit 1; esac"#;
     let sandbox = Sandbox::new()
         .hook_for("own.pre", "look", look)
-        .file("hookrun.toml", "[event.\"own.pre\"]\nsummary = \"it starts\"\n")
+        .file(
+            "hookrun.toml",
+            "[event.\"own.pre\"]\nsummary = \"it starts\"\n",
+        )
         .file("shop.json", r#"{"service": "shop"}"#);
     let own = ("ACTION_EVENT", "own.pre");
 
     let allowed = "hookrun: own.pre is allowed\n";
-    let (ran, output) = action(&sandbox, &[own, ("ACTION_CONTEXT", r#"{"service": "bank"}"#)]);
-    assert_eq!((ran.status, ran.stdout.as_str(), output.as_str()), (0, allowed, "allowed=true\n"));
+    let (ran, output) = action(
+        &sandbox,
+        &[own, ("ACTION_CONTEXT", r#"{"service": "bank"}"#)],
+    );
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), output.as_str()),
+        (0, allowed, "allowed=true\n")
+    );
     let (ran, _) = action(&sandbox, &[own]);
     assert_eq!(ran.status, 0, "an empty context: {ran:?}");
 
     let (ran, output) = action(&sandbox, &[own, ("ACTION_CONTEXT_FILE", "shop.json")]);
     ran.exits(2);
-    assert_eq!(commands(&ran.stdout), ["::error title=look blocked own.pre::not the shop"]);
+    assert_eq!(
+        commands(&ran.stdout),
+        ["::error title=look blocked own.pre::not the shop"]
+    );
     assert_eq!(output, "allowed=false\n");
 
     let arguments = "--budget\n10s\n--jobs=1\n";
@@ -171,34 +234,91 @@ fn a_mistake_in_the_action_stops_the_job() {
     let sandbox = Sandbox::new()
         .file("a.json", "{}")
         .script("true", "#!/bin/sh\n")
-        .script("fails", "#!/bin/sh\nprintf '::error::%s\\n' no >&2\nexit 7\n");
+        .script(
+            "fails",
+            "#!/bin/sh\nprintf '::error::%s\\n' no >&2\nexit 7\n",
+        );
     for (variables, said) in [
-        (&[("ACTION_CONTEXT", "{}"), ("ACTION_CONTEXT_FILE", "a.json")][..], "exclude each other"),
-        (&[("ACTION_CONTEXT_FILE", "b.json")], "context-file cannot be read: b.json"),
-        (&[("ACTION_CONTEXT_FILE", "/tmp")], "context-file cannot be read: /tmp"),
-        (&[("ACTION_CONTEXT_FILE", "x\n::warning::hey%")], "read: x%0A::warning::hey%25"),
-        (&[("ACTION_BINARY", "/nowhere/hookrun")], "the input binary is no program"),
-        (&[("ACTION_BINARY", "/tmp")], "the input binary is no program: /tmp"),
-        (&[("ACTION_BINARY", "x\r::warning::hey%")], "no program: x%0D::warning::hey%25"),
-        (&[("ACTION_BINARY", "true")], "nothing was decided: hookrun ended with status 0%0A"),
-        (&[("ACTION_BINARY", "fails")], "hookrun ended with status 7 and said: ::error::no%0A"),
-        (&[("ACTION_CONTEXT", "no JSON")], "the event is not a JSON object"),
-        (&[("ACTION_ARGS", "--no-such-option")], "unexpected argument '--no-such-option'"),
-        (&[("ACTION_ARGS", "--budget 60s")], "The input args has one argument a line"),
-        (&[("ACTION_ARGS", "--format=json")], "cannot be used multiple times"),
-        (&[("ACTION_ARGS", "--help")], "nothing was decided: hookrun ended with status 0%0A"),
+        (
+            &[("ACTION_CONTEXT", "{}"), ("ACTION_CONTEXT_FILE", "a.json")][..],
+            "exclude each other",
+        ),
+        (
+            &[("ACTION_CONTEXT_FILE", "b.json")],
+            "context-file cannot be read: b.json",
+        ),
+        (
+            &[("ACTION_CONTEXT_FILE", "/tmp")],
+            "context-file cannot be read: /tmp",
+        ),
+        (
+            &[("ACTION_CONTEXT_FILE", "x\n::warning::hey%")],
+            "read: x%0A::warning::hey%25",
+        ),
+        (
+            &[("ACTION_BINARY", "/nowhere/hookrun")],
+            "the input binary is no program",
+        ),
+        (
+            &[("ACTION_BINARY", "/tmp")],
+            "the input binary is no program: /tmp",
+        ),
+        (
+            &[("ACTION_BINARY", "x\r::warning::hey%")],
+            "no program: x%0D::warning::hey%25",
+        ),
+        (
+            &[("ACTION_BINARY", "true")],
+            "nothing was decided: hookrun ended with status 0%0A",
+        ),
+        (
+            &[("ACTION_BINARY", "fails")],
+            "hookrun ended with status 7 and said: ::error::no%0A",
+        ),
+        (
+            &[("ACTION_CONTEXT", "no JSON")],
+            "the event is not a JSON object",
+        ),
+        (
+            &[("ACTION_ARGS", "--no-such-option")],
+            "unexpected argument '--no-such-option'",
+        ),
+        (
+            &[("ACTION_ARGS", "--budget 60s")],
+            "The input args has one argument a line",
+        ),
+        (
+            &[("ACTION_ARGS", "--format=json")],
+            "cannot be used multiple times",
+        ),
+        (
+            &[("ACTION_ARGS", "--help")],
+            "nothing was decided: hookrun ended with status 0%0A",
+        ),
         (&[("ACTION_ARGS", "two")], "`two` is one word too many"),
-        (&[("ACTION_EVENT", "--help")], "the input event is no name of an event: --help"),
+        (
+            &[("ACTION_EVENT", "--help")],
+            "the input event is no name of an event: --help",
+        ),
         (&[("ACTION_EVENT", "")], "the input event is empty"),
-        (&[("ACTION_EVENT", "no.such%\n::event")], "unknown event `no.such%25%0A::event`"),
+        (
+            &[("ACTION_EVENT", "no.such%\n::event")],
+            "unknown event `no.such%25%0A::event`",
+        ),
         (&[("RUNNER_TEMP", "/nowhere")], "the action itself failed"),
     ] {
-        let (ran, output) = action(&sandbox, &[&[("ACTION_EVENT", "gc.pre")], variables].concat());
+        let (ran, output) = action(
+            &sandbox,
+            &[&[("ACTION_EVENT", "gc.pre")], variables].concat(),
+        );
         assert_ne!(ran.status, 0, "{said}: {ran:?}");
         assert_eq!(output, "allowed=false\n", "{said}");
         let commands = commands(&ran.stdout);
         assert_eq!(commands.len(), 1, "{said}: {commands:?}");
-        assert!(commands[0].starts_with("::error title=hookrun"), "{said}: {commands:?}");
+        assert!(
+            commands[0].starts_with("::error title=hookrun"),
+            "{said}: {commands:?}"
+        );
         assert!(commands[0].contains(said), "{said}: {commands:?}");
     }
 }
@@ -207,8 +327,10 @@ fn a_mistake_in_the_action_stops_the_job() {
 fn what_a_hook_says_is_no_command_of_the_action() {
     let said = r"printf 'no\n::stop-commands::x\n::add-mask::y\nz ##[add-mask]z' >&2; exit 1";
     let sandbox = Sandbox::new().hook_for("compact.pre", "look", said);
-    let (ran, output) =
-        action(&sandbox, &[("ACTION_EVENT", "compact.pre"), ("HOOKRUN_LOG", "trace")]);
+    let (ran, output) = action(
+        &sandbox,
+        &[("ACTION_EVENT", "compact.pre"), ("HOOKRUN_LOG", "trace")],
+    );
     ran.exits(2);
     let commands = commands(&ran.stdout);
     assert_eq!(commands.len(), 1, "{commands:?}");
@@ -216,7 +338,10 @@ fn what_a_hook_says_is_no_command_of_the_action() {
         commands[0].starts_with("::error title=look blocked compact.pre::no%0A"),
         "{commands:?}"
     );
-    assert_eq!((output.as_str(), ran.stderr.as_str()), ("allowed=false\n", ""));
+    assert_eq!(
+        (output.as_str(), ran.stderr.as_str()),
+        ("allowed=false\n", "")
+    );
 }
 
 /// A host is refused with the status 0 where it reads a refusal; a job reads none.
@@ -224,10 +349,19 @@ fn what_a_hook_says_is_no_command_of_the_action() {
 fn a_question_in_the_words_of_a_host_stops_the_job() {
     let sandbox = Sandbox::new().hook("look", r#"echo '{"ask":"really?"}'"#);
     let payload = r#"{"hook_event_name":"PreToolUse","session_id":"1","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    let asked = [("ACTION_EVENT", "PreToolUse"), ("ACTION_ARGS", "--host=claude")];
-    let (ran, output) = action(&sandbox, &[&asked[..], &[("ACTION_CONTEXT", payload)]].concat());
+    let asked = [
+        ("ACTION_EVENT", "PreToolUse"),
+        ("ACTION_ARGS", "--host=claude"),
+    ];
+    let (ran, output) = action(
+        &sandbox,
+        &[&asked[..], &[("ACTION_CONTEXT", payload)]].concat(),
+    );
     ran.exits(2);
-    assert_eq!(commands(&ran.stdout), ["::error title=look asks about tool.pre::really?"]);
+    assert_eq!(
+        commands(&ran.stdout),
+        ["::error title=look asks about tool.pre::really?"]
+    );
     assert_eq!(output, "allowed=false\n");
 }
 
@@ -239,7 +373,9 @@ echo '::add-mask::x'
 while [ "$1" != --root ]; do shift; done
 [ -z "$INSTALLS" ] || { mkdir -p "$2/bin"; cp "$INSTALLS" "$2/bin/hookrun"; }
 "#;
-    let sandbox = Sandbox::new().script("tools/cargo", cargo).file("rust-toolchain.toml", "no");
+    let sandbox = Sandbox::new()
+        .script("tools/cargo", cargo)
+        .file("rust-toolchain.toml", "no");
     let tools = format!("{}:/usr/bin:/bin", sandbox.at("tools").display());
     let temporary = sandbox.path().canonicalize().unwrap();
     let source = root();
@@ -265,7 +401,11 @@ while [ "$1" != --root ]; do shift; done
 
     let installs = [("INSTALLS", env!("CARGO_BIN_EXE_hookrun"))];
     let (ran, output) = action(&sandbox, &[&variables[..], &installs].concat());
-    assert_eq!((ran.status, output.as_str()), (0, "allowed=true\n"), "{ran:?}");
+    assert_eq!(
+        (ran.status, output.as_str()),
+        (0, "allowed=true\n"),
+        "{ran:?}"
+    );
     // What the action needed for a while is gone.
     let left = fs::read_dir(&temporary)
         .unwrap()
@@ -276,21 +416,34 @@ while [ "$1" != --root ]; do shift; done
 
 #[test]
 fn the_entries_for_pre_commit_are_command_lines_of_hookrun() {
-    let sandbox =
-        Sandbox::new().hook_for("commit.msg", "look", "exit 0").file("message", "Say why\n");
-    sandbox.hookrun(&["new", "first", "--event", "tool.pre"], b"").exits(0);
+    let sandbox = Sandbox::new()
+        .hook_for("commit.msg", "look", "exit 0")
+        .file("message", "Say why\n");
+    sandbox
+        .hookrun(&["new", "first", "--event", "tool.pre"], b"")
+        .exits(0);
     let mut init = Command::new("git");
     init.args(["init", "-q"])
         .current_dir(sandbox.path())
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin");
     assert!(init.status().unwrap().success());
-    let ids: Vec<String> = entries().iter().map(|entry| value(entry, "id").to_string()).collect();
-    assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "{ids:?}");
+    let ids: Vec<String> = entries()
+        .iter()
+        .map(|entry| value(entry, "id").to_string())
+        .collect();
+    assert_eq!(
+        ids.len(),
+        ids.iter().collect::<BTreeSet<_>>().len(),
+        "{ids:?}"
+    );
     for entry in entries() {
         assert_eq!(value(&entry, "language"), "system");
         // Filters see no file that is deleted.
-        assert_eq!((value(&entry, "always_run"), value(&entry, "files")), ("true", ""));
+        assert_eq!(
+            (value(&entry, "always_run"), value(&entry, "files")),
+            ("true", "")
+        );
         let words: Vec<&str> = value(&entry, "entry").split(' ').collect();
         let (first, mut arguments) = words.split_first().map(|(a, b)| (*a, b.to_vec())).unwrap();
         assert_eq!(first, "hookrun");
@@ -307,7 +460,9 @@ fn the_entries_for_pre_commit_are_command_lines_of_hookrun() {
 fn yaml() -> Vec<String> {
     let text = read("docs/ci.md");
     let blocks = text.split("```yaml\n").skip(1);
-    blocks.map(|block| block.split_once("```").unwrap().0.to_string()).collect()
+    blocks
+        .map(|block| block.split_once("```").unwrap().0.to_string())
+        .collect()
 }
 
 /// The jobs of a workflow: their names and what is below them.
@@ -315,7 +470,10 @@ fn jobs(workflow: &str) -> Vec<(String, Vec<&str>)> {
     let mut jobs: Vec<(String, Vec<&str>)> = Vec::new();
     let (_, all) = workflow.split_once("\njobs:\n").unwrap();
     for line in all.lines() {
-        match line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) {
+        match line
+            .strip_prefix("  ")
+            .filter(|rest| !rest.starts_with(' '))
+        {
             Some(name) => jobs.push((name.trim_end_matches(':').to_string(), Vec::new())),
             None => jobs.last_mut().unwrap().1.push(line),
         }
@@ -325,12 +483,17 @@ fn jobs(workflow: &str) -> Vec<(String, Vec<&str>)> {
 
 #[test]
 fn the_workflows_on_the_page_are_whole() {
-    let workflows: Vec<String> =
-        yaml().into_iter().filter(|block| block.contains("\njobs:\n")).collect();
+    let workflows: Vec<String> = yaml()
+        .into_iter()
+        .filter(|block| block.contains("\njobs:\n"))
+        .collect();
     assert_eq!(workflows.len(), 2);
     for (name, lines) in workflows.iter().flat_map(|workflow| jobs(workflow)) {
         for key in ["    runs-on: ", "    steps:"] {
-            assert!(lines.iter().any(|line| line.starts_with(key)), "{name} has no {key}");
+            assert!(
+                lines.iter().any(|line| line.starts_with(key)),
+                "{name} has no {key}"
+            );
         }
         let first = |word: &str| lines.iter().position(|line| line.contains(word));
         // Before something is used, a step brings it.
@@ -348,7 +511,10 @@ fn the_workflows_on_the_page_are_whole() {
         }
     }
     for workflow in &workflows {
-        assert!(workflow.starts_with("on: ") || workflow.contains("\non: "), "{workflow}");
+        assert!(
+            workflow.starts_with("on: ") || workflow.contains("\non: "),
+            "{workflow}"
+        );
     }
 }
 
@@ -356,14 +522,20 @@ fn the_workflows_on_the_page_are_whole() {
 #[test]
 fn the_yaml_on_the_page_and_of_the_action_is_yaml() {
     let mut python = Command::new("python3");
-    python.args(["-c", "import yaml"]).stderr(std::process::Stdio::null());
+    python
+        .args(["-c", "import yaml"])
+        .stderr(std::process::Stdio::null());
     if !python.status().is_ok_and(|status| status.success()) {
         return;
     }
     let files = [read("action.yml"), read(".pre-commit-hooks.yaml")];
     for text in yaml().into_iter().chain(files) {
         let mut python = Command::new("python3");
-        python.args(["-c", "import sys, yaml; assert yaml.safe_load(sys.argv[1])", &text]);
+        python.args([
+            "-c",
+            "import sys, yaml; assert yaml.safe_load(sys.argv[1])",
+            &text,
+        ]);
         assert!(python.status().unwrap().success(), "{text}");
     }
 }
@@ -371,13 +543,19 @@ fn the_yaml_on_the_page_and_of_the_action_is_yaml() {
 /// The command lines of hookrun in those blocks.
 fn recipes() -> Vec<String> {
     let blocks = yaml().join("\n");
-    let lines = blocks.lines().map(str::trim_start).filter(|line| !line.contains("cargo install"));
+    let lines = blocks
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.contains("cargo install"));
     let lines = lines.filter_map(|line| {
         if let Some(command) = line.strip_prefix("command: [sh, -c, '") {
             return command.strip_suffix("']");
         }
         let line = line.trim_start_matches("- ");
-        let line = line.strip_prefix("run: ").or(line.strip_prefix("script: ")).unwrap_or(line);
+        let line = line
+            .strip_prefix("run: ")
+            .or(line.strip_prefix("script: "))
+            .unwrap_or(line);
         (line.starts_with("hookrun ") || line.contains("| hookrun ")).then_some(line)
     });
     lines.map(str::to_string).collect()
@@ -385,16 +563,29 @@ fn recipes() -> Vec<String> {
 
 #[test]
 fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
-    let sandbox =
-        Sandbox::new().file("package-lock.json", r#"{"lockfileVersion":3,"packages":{}}"#);
+    let sandbox = Sandbox::new().file(
+        "package-lock.json",
+        r#"{"lockfileVersion":3,"packages":{}}"#,
+    );
     let here = sandbox.path().display().to_string();
     let binary = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
     let shell = |line: &str| {
         let mut shell = Command::new("/bin/bash");
-        shell.args(["-e", "-o", "pipefail", "-c", line]).current_dir(&here).env_clear();
-        shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()));
-        shell.env("HOME", sandbox.at("home")).env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "base");
-        shell.env("CI_NODE_INDEX", "1").env("CI_NODE_TOTAL", "1").env("JOB_COMPLETION_INDEX", "0");
+        shell
+            .args(["-e", "-o", "pipefail", "-c", line])
+            .current_dir(&here)
+            .env_clear();
+        shell.env(
+            "PATH",
+            format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()),
+        );
+        shell
+            .env("HOME", sandbox.at("home"))
+            .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "base");
+        shell
+            .env("CI_NODE_INDEX", "1")
+            .env("CI_NODE_TOTAL", "1")
+            .env("JOB_COMPLETION_INDEX", "0");
         Ran::from(shell.output().unwrap())
     };
     let gates = root().join("gates").display().to_string();
@@ -409,12 +600,19 @@ fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
          cp events.jsonl data"
     );
     shell(&layout).exits(0);
-    assert!(sandbox.at("gates/hooks.d/tests/freeze.toml").exists(), "one file of cases");
+    assert!(
+        sandbox.at("gates/hooks.d/tests/freeze.toml").exists(),
+        "one file of cases"
+    );
     let recipes = recipes();
     assert_eq!(recipes.len(), 8, "{recipes:#?}");
     for recipe in recipes {
-        let line = recipe.replace("${{ matrix.part }}", "1").replace("1/4", "1/1");
-        let line = line.replace("$p/8", "$p/1").replace("/data/", &format!("{here}/data/"));
+        let line = recipe
+            .replace("${{ matrix.part }}", "1")
+            .replace("1/4", "1/1");
+        let line = line
+            .replace("$p/8", "$p/1")
+            .replace("/data/", &format!("{here}/data/"));
         let ran = shell(&line);
         assert_eq!(ran.status, 0, "{line}: {ran:?}");
     }

@@ -19,33 +19,52 @@ const HOSTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
 
 /// Every host that runs commands, in the order of reports.
 fn hosts() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().filter(|dialect| dialect.has_forms()).map(|dialect| dialect.name)
+    DIALECTS
+        .iter()
+        .filter(|dialect| dialect.has_forms())
+        .map(|dialect| dialect.name)
 }
 
 /// Every host with a page of its own: those that run commands, and those with plugins.
 pub(super) fn pages() -> Vec<&'static str> {
-    hosts().chain(plugins::PLUGINS.iter().map(|(name, _)| *name)).collect()
+    hosts()
+        .chain(plugins::PLUGINS.iter().map(|(name, _)| *name))
+        .collect()
 }
 
 /// How the name of a part of a host's page begins, and what makes it.
 type PartOfHost = (&'static str, fn(&str) -> String);
 
 /// The parts that the page of each host has.
-const OF_EACH: &[PartOfHost] =
-    &[("known-of-", known), ("events-of-", events), ("said-to-", said), ("limits-of-", limits)];
+const OF_EACH: &[PartOfHost] = &[
+    ("known-of-", known),
+    ("events-of-", events),
+    ("said-to-", said),
+    ("limits-of-", limits),
+];
 
 /// The part of a page of a host, by its name.
 pub(super) fn part(name: &str) -> Option<String> {
-    let all = OF_EACH.iter().filter_map(|(begin, make)| Some((name.strip_prefix(begin)?, make)));
+    let all = OF_EACH
+        .iter()
+        .filter_map(|(begin, make)| Some((name.strip_prefix(begin)?, make)));
     let mut all = all.filter(|(host, _)| pages().contains(host));
     all.next().map(|(host, make)| make(host))
 }
 
 /// The names of all those parts.
 pub(super) fn parts() -> impl Iterator<Item = String> {
-    let all =
-        hosts().flat_map(|host| OF_EACH.iter().map(move |(begin, _)| format!("{begin}{host}")));
-    all.chain(plugins::PLUGINS.iter().map(|(host, _)| format!("known-of-{host}"))).chain(
+    let all = hosts().flat_map(|host| {
+        OF_EACH
+            .iter()
+            .map(move |(begin, _)| format!("{begin}{host}"))
+    });
+    all.chain(
+        plugins::PLUGINS
+            .iter()
+            .map(|(host, _)| format!("known-of-{host}")),
+    )
+    .chain(
         ["opencode", "kilo", "amp"]
             .iter()
             .flat_map(|host| ["events", "limits"].map(|begin| format!("{begin}-of-{host}"))),
@@ -65,10 +84,25 @@ pub(super) fn capabilities() -> String {
         let blocks: Vec<String> = gates.filter(|event| can.blocks(event)).map(code).collect();
         let asks = if can.asks() { "asks" } else { "blocks" }.to_string();
         let open = can.facts.open_on();
-        let open = if open.is_empty() { "never".to_string() } else { open.join(", ") };
-        let measured = can.facts.measured.map_or("–".to_string(), |it| it.version.to_string());
+        let open = if open.is_empty() {
+            "never".to_string()
+        } else {
+            open.join(", ")
+        };
+        let measured = can
+            .facts
+            .measured
+            .map_or("–".to_string(), |it| it.version.to_string());
         let (host, blocks) = (code(can.facts.host), blocks.join(", "));
-        [host, blocks, asks, yes(can.rewrites()), yes(can.teaches()), open, measured]
+        [
+            host,
+            blocks,
+            asks,
+            yes(can.rewrites()),
+            yes(can.teaches()),
+            open,
+            measured,
+        ]
     });
     let head = [
         "host",
@@ -86,16 +120,36 @@ pub(super) fn capabilities() -> String {
 pub(super) fn setups() -> String {
     let rows = capability::all().map(|can| {
         let facts = can.facts;
-        let shell = facts.shell.map_or("– (a plugin or script)".to_string(), |it| it.about());
+        let shell = facts
+            .shell
+            .map_or("– (a plugin or script)".to_string(), |it| it.about());
         let unseen: Vec<String> = facts.unseen.iter().map(ToString::to_string).collect();
-        let names = |hosts: &[&str]| hosts.iter().map(|it| code(it)).collect::<Vec<_>>().join(", ");
+        let names = |hosts: &[&str]| {
+            hosts
+                .iter()
+                .map(|it| code(it))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let reads = match facts.converts {
             [] => names(&facts.reads.iter().map(|one| one.host).collect::<Vec<_>>()),
             plugins => format!("plugins for {}", names(plugins)),
         };
-        let dash = |text: String| if text.is_empty() { "–".to_string() } else { text };
+        let dash = |text: String| {
+            if text.is_empty() {
+                "–".to_string()
+            } else {
+                text
+            }
+        };
         let trust = facts.trust.unwrap_or_default().to_string();
-        [code(facts.host), dash(trust), shell, dash(reads), dash(unseen.join("; "))]
+        [
+            code(facts.host),
+            dash(trust),
+            shell,
+            dash(reads),
+            dash(unseen.join("; ")),
+        ]
     });
     table(
         [
@@ -114,18 +168,27 @@ pub(super) fn in_short() -> String {
     type Test = fn(&Capabilities) -> bool;
     let rows: [(&str, Test); 7] = [
         ("a hook can block a tool", |can| can.blocks("tool.pre")),
-        ("a hook can block a prompt", |can| can.blocks("prompt.submit")),
-        ("a hook can keep it from stopping", |can| can.blocks("agent.stop")),
+        ("a hook can block a prompt", |can| {
+            can.blocks("prompt.submit")
+        }),
+        ("a hook can keep it from stopping", |can| {
+            can.blocks("agent.stop")
+        }),
         ("it asks a person; the others block", Capabilities::asks),
         ("a tool can get a new input", Capabilities::rewrites),
         ("no tool runs if hookrun hangs", |can| {
             can.facts.closed_on.contains(&HostFailure::Timeout)
         }),
-        ("the client was run with hookrun", |can| can.facts.measured.is_some()),
+        ("the client was run with hookrun", |can| {
+            can.facts.measured.is_some()
+        }),
     ];
     let all = capability::all().count();
     let rows = rows.into_iter().map(|(what, can)| {
-        let hosts: Vec<&str> = capability::all().filter(can).map(|it| it.facts.host).collect();
+        let hosts: Vec<&str> = capability::all()
+            .filter(can)
+            .map(|it| it.facts.host)
+            .collect();
         let hosts = match hosts.len() {
             some if some == all => format!("all {all}"),
             _ => hosts.join(", "),
@@ -136,7 +199,11 @@ pub(super) fn in_short() -> String {
 }
 
 fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
-    let row = dialects::find(host).unwrap().events.iter().find(|row| row.name == event)?;
+    let row = dialects::find(host)
+        .unwrap()
+        .events
+        .iter()
+        .find(|row| row.name == event)?;
     match row.results {
         Results::Form(form) => Some((row.blocks, form)),
         Results::Native | Results::Keys(_) | Results::Whole(..) => None,
@@ -174,7 +241,11 @@ fn writes(row: &DialectEvent) -> &'static [ReplyRule] {
 
 /// What can be decided, in a few words.
 fn watched(decides: Vec<String>) -> String {
-    if decides.is_empty() { "watch".into() } else { decides.join(", ") }
+    if decides.is_empty() {
+        "watch".into()
+    } else {
+        decides.join(", ")
+    }
 }
 
 /// The events of one host.
@@ -196,12 +267,19 @@ pub(super) fn said(host: &str) -> String {
     let rows = dialects::find(host).unwrap().events;
     let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
     for row in rows {
-        let refusal = ReplyRule { on: ReplySlot::Refusal, put: &[], status: 2 };
+        let refusal = ReplyRule {
+            on: ReplySlot::Refusal,
+            put: &[],
+            status: 2,
+        };
         let is_listed = writes(row).iter().any(|say| say.on == ReplySlot::Refusal);
         let unlisted = Some(&refusal).filter(|_| row.blocks && !is_listed);
         for say in unlisted.into_iter().chain(writes(row)) {
             let (what, how) = (say.on.about(), place(say));
-            match said.iter_mut().find(|(one, other, _)| (one, other) == (&what, &how)) {
+            match said
+                .iter_mut()
+                .find(|(one, other, _)| (one, other) == (&what, &how))
+            {
                 Some((_, _, events)) => events.push(code(row.name)),
                 None => said.push((what, how, vec![code(row.name)])),
             }
@@ -211,7 +289,15 @@ pub(super) fn said(host: &str) -> String {
     said.sort_by_key(|(what, _, _)| order.iter().position(|word| what.contains(word)));
     let table_rows = said.into_iter().map(|(what, how, events)| {
         let is_everywhere = events.len() == rows.len();
-        [what, how, if is_everywhere { "every event".to_string() } else { events.join(", ") }]
+        [
+            what,
+            how,
+            if is_everywhere {
+                "every event".to_string()
+            } else {
+                events.join(", ")
+            },
+        ]
     });
     table(["what hookrun says", "how", "in"], table_rows)
 }
@@ -230,8 +316,9 @@ fn cell(host: &str, event: &str) -> String {
         [] => "–".to_string(),
         [(decides, _)] => decides.clone(),
         several => {
-            let each =
-                several.iter().map(|(decides, names)| format!("{}: {decides}", names.join(", ")));
+            let each = several
+                .iter()
+                .map(|(decides, names)| format!("{}: {decides}", names.join(", ")));
             each.collect::<Vec<_>>().join("; ")
         }
     }
@@ -239,16 +326,25 @@ fn cell(host: &str, event: &str) -> String {
 
 /// What can be decided in every event that a host tells, in every host.
 pub(super) fn bridge() -> String {
-    let all: Vec<&str> =
-        HOSTS.into_iter().chain(plugins::PLUGINS.iter().map(|(name, _)| *name)).collect();
-    let is_told =
-        |event: &str| all.iter().any(|host| told(host).iter().any(|it| it.event == event));
-    let rows = EVENTS.iter().filter(|spec| is_told(&spec.name)).map(|spec| {
-        let cells = all.iter().map(|host| cell(host, &spec.name));
-        let row: Vec<String> = std::iter::once(code(&spec.name)).chain(cells).collect();
-        <[String; 12]>::try_from(row).unwrap()
-    });
-    let head: Vec<&str> = std::iter::once("event").chain(all.iter().copied()).collect();
+    let all: Vec<&str> = HOSTS
+        .into_iter()
+        .chain(plugins::PLUGINS.iter().map(|(name, _)| *name))
+        .collect();
+    let is_told = |event: &str| {
+        all.iter()
+            .any(|host| told(host).iter().any(|it| it.event == event))
+    };
+    let rows = EVENTS
+        .iter()
+        .filter(|spec| is_told(&spec.name))
+        .map(|spec| {
+            let cells = all.iter().map(|host| cell(host, &spec.name));
+            let row: Vec<String> = std::iter::once(code(&spec.name)).chain(cells).collect();
+            <[String; 12]>::try_from(row).unwrap()
+        });
+    let head: Vec<&str> = std::iter::once("event")
+        .chain(all.iter().copied())
+        .collect();
     table(<[&str; 12]>::try_from(head).unwrap(), rows)
 }
 
@@ -263,7 +359,10 @@ pub(super) fn limits(host: &str) -> String {
     let ran = Sandbox::new().hookrun(&["install", host, "--all-events"], b"");
     ran.exits(0);
     let lines = |mark: &'static str| {
-        let lines = ran.stdout.lines().filter_map(move |line| line.strip_prefix(mark));
+        let lines = ran
+            .stdout
+            .lines()
+            .filter_map(move |line| line.strip_prefix(mark));
         // Where this program lies is no matter of the host.
         lines.filter(|line| !line.starts_with("it calls "))
     };
@@ -290,10 +389,20 @@ pub(super) fn statuses() -> String {
 
 /// What makes a context a host's where nobody says whose it is.
 pub(super) fn signs() -> String {
-    let all = |keys: &[&str]| keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ");
-    let rows = SIGNS
-        .iter()
-        .map(|sign| [code(sign.dialect), named(sign.named), all(sign.has), all(sign.lacks)]);
+    let all = |keys: &[&str]| {
+        keys.iter()
+            .map(|key| code(key))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let rows = SIGNS.iter().map(|sign| {
+        [
+            code(sign.dialect),
+            named(sign.named),
+            all(sign.has),
+            all(sign.lacks),
+        ]
+    });
     table(["whose", "the event's name is", "with", "without"], rows)
 }
 
@@ -317,7 +426,16 @@ pub(super) fn settings() -> String {
             together.to_string(),
         ]
     });
-    table(["say", "file", "commands run by", "`timeout` in", "hooks of one event"], rows)
+    table(
+        [
+            "say",
+            "file",
+            "commands run by",
+            "`timeout` in",
+            "hooks of one event",
+        ],
+        rows,
+    )
 }
 
 /// What each host calls its tools.
@@ -340,23 +458,48 @@ pub(super) fn tools() -> String {
         let of = |sort: &ToolSort| {
             let what = sort.about();
             let row = tools.rows.iter().find(|row| row.sort == *sort)?;
-            let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
+            let keys = row
+                .keys
+                .iter()
+                .map(|(usual, own)| format!("{own} = {usual}"));
             let keys = keys.collect::<Vec<_>>().join(", ");
-            let keys = if keys.is_empty() { keys } else { format!(" ({keys})") };
+            let keys = if keys.is_empty() {
+                keys
+            } else {
+                format!(" ({keys})")
+            };
             Some(format!("{what} {}{keys}", code(row.name)))
         };
         let own = sorts.iter().filter_map(of).collect::<Vec<_>>().join(", ");
         [code(host), own, code(&tools.mcp.write("SERVER", "TOOL"))]
     });
-    table(["host", "its tools, and keys of theirs", "a tool of an MCP server"], rows)
+    table(
+        [
+            "host",
+            "its tools, and keys of theirs",
+            "a tool of an MCP server",
+        ],
+        rows,
+    )
 }
 
 /// The variables that hooks of each host find.
 pub(super) fn variables() -> String {
     let rows = hosts().map(|host| {
-        let names = dialects::find(host).unwrap().variables.iter().map(|one| code(one.name));
+        let names = dialects::find(host)
+            .unwrap()
+            .variables
+            .iter()
+            .map(|one| code(one.name));
         let names = names.collect::<Vec<_>>().join(", ");
-        [code(host), if names.is_empty() { "none".to_string() } else { names }]
+        [
+            code(host),
+            if names.is_empty() {
+                "none".to_string()
+            } else {
+                names
+            },
+        ]
     });
     table(["hooks of", "find"], rows)
 }
@@ -366,9 +509,15 @@ pub(super) fn waits() -> String {
     let mut rows: Vec<(&str, Wait, Vec<String>)> = Vec::new();
     for host in hosts() {
         let dialect = dialects::find(host).unwrap();
-        let waits = dialect.events.iter().filter_map(|row| Some((row.wait?, row)));
+        let waits = dialect
+            .events
+            .iter()
+            .filter_map(|row| Some((row.wait?, row)));
         for (wait, row) in waits {
-            match rows.iter_mut().find(|(name, known, _)| (*name, *known) == (host, wait)) {
+            match rows
+                .iter_mut()
+                .find(|(name, known, _)| (*name, *known) == (host, wait))
+            {
                 Some((_, _, names)) => names.push(code(row.name)),
                 None => rows.push((host, wait, vec![code(row.name)])),
             }
@@ -376,17 +525,37 @@ pub(super) fn waits() -> String {
         let longest = rows.iter_mut().filter(|(name, _, _)| *name == host);
         if let Some((_, _, names)) = longest.max_by_key(|(_, _, names)| names.len()) {
             let is_all = names.len() == dialect.events.len();
-            *names = vec![if is_all { "every event" } else { "every other event" }.to_string()];
+            *names = vec![
+                if is_all {
+                    "every event"
+                } else {
+                    "every other event"
+                }
+                .to_string(),
+            ];
         }
     }
     let rows = rows.into_iter().map(|(host, wait, names)| {
         let usual = duration_text(wait.usual);
-        let usual = if wait.is_known { usual } else { format!("not stated; {usual} are assumed") };
+        let usual = if wait.is_known {
+            usual
+        } else {
+            format!("not stated; {usual} are assumed")
+        };
         let longest = wait.longest.map_or("any time".to_string(), duration_text);
         let budget = duration_text(Wait::budget(wait.usual));
         [code(host), names.join(", "), usual, longest, budget]
     });
-    table(["host", "event", "it waits", "its settings may say", "hookrun's budget"], rows)
+    table(
+        [
+            "host",
+            "event",
+            "it waits",
+            "its settings may say",
+            "hookrun's budget",
+        ],
+        rows,
+    )
 }
 
 /// What the name of an event must be, in words.

@@ -51,7 +51,10 @@ fn the_terminal_in_the_readme_shows_what_hookrun_prints() {
     fs::create_dir_all(&place).unwrap();
     let mut lines = Vec::new();
     for Scene { typed, runs, at } in SCENES {
-        lines.push(FilmLine { text: (*typed).to_string(), at: *at });
+        lines.push(FilmLine {
+            text: (*typed).to_string(),
+            at: *at,
+        });
         let printed = shell(runs, &sandbox, &place);
         assert!(!printed.contains("error"), "{runs}: {printed}");
         for text in printed.lines() {
@@ -88,7 +91,11 @@ fn film(lines: &[FilmLine]) -> String {
     svg.push_str(
         "@media (prefers-reduced-motion: reduce) { text { animation: none !important } }\n</style>\n",
     );
-    writeln!(svg, "<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#0d1117\"/>").unwrap();
+    writeln!(
+        svg,
+        "<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#0d1117\"/>"
+    )
+    .unwrap();
     for (row, line) in lines.iter().enumerate() {
         let scene = times.iter().position(|at| *at == line.at).unwrap();
         let is_typed = line.text.starts_with("$ ") || line.text.starts_with("claude> ");
@@ -120,9 +127,14 @@ fn the_plot_in_the_readme_has_the_numbers_of_the_benchmarks() {
     let bars = rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let times = cells[3].split(' ').next().unwrap().parse().unwrap();
-        Bar { runner: cells[1].trim_matches('`').to_string(), times }
+        Bar {
+            runner: cells[1].trim_matches('`').to_string(),
+            times,
+        }
     });
-    let mut bars: Vec<Bar> = bars.filter(|bar| !bar.runner.contains("plain build")).collect();
+    let mut bars: Vec<Bar> = bars
+        .filter(|bar| !bar.runner.contains("plain build"))
+        .collect();
     assert_eq!(bars.len(), 6);
     bars.sort_by(|one, other| one.times.total_cmp(&other.times));
     keep("docs/speed.svg", &plot(&bars));
@@ -144,7 +156,11 @@ fn plot(bars: &[Bar]) -> String {
     );
     for (row, Bar { runner, times }) in bars.iter().enumerate() {
         let y = 32.0 + 28.0 * row as f64;
-        let class = if runner.starts_with("hookrun") { " class=\"own\"" } else { "" };
+        let class = if runner.starts_with("hookrun") {
+            " class=\"own\""
+        } else {
+            ""
+        };
         let width = times / most * 380.0;
         writeln!(
             svg,
@@ -170,5 +186,7 @@ fn keep(picture: &str, made: &str) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

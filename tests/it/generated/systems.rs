@@ -10,7 +10,11 @@ fn rows(system: &str) -> &'static [DialectEvent] {
 
 /// The name of an event, and what tells it from others of the same name.
 fn name(system: &str, row: &DialectEvent) -> String {
-    let is_shared = rows(system).iter().filter(|other| other.name == row.name).count() > 1;
+    let is_shared = rows(system)
+        .iter()
+        .filter(|other| other.name == row.name)
+        .count()
+        > 1;
     match row.when.filter(|_| is_shared) {
         Some((_, value)) => format!("{} `{value}`", code(row.name)),
         None => code(row.name),
@@ -19,9 +23,13 @@ fn name(system: &str, row: &DialectEvent) -> String {
 
 /// The keys of an event that have other names here, or tell something else too.
 fn other_keys(row: &DialectEvent) -> Vec<String> {
-    let keys = row.keys.iter().map(|(theirs, ours)| format!("`{theirs}` is `{ours}`"));
+    let keys = row
+        .keys
+        .iter()
+        .map(|(theirs, ours)| format!("`{theirs}` is `{ours}`"));
     let stand_ins = row.stand_ins.iter();
-    keys.chain(stand_ins.map(|one| format!("`{}` tells `{}`", one.theirs, one.ours))).collect()
+    keys.chain(stand_ins.map(|one| format!("`{}` tells `{}`", one.theirs, one.ours)))
+        .collect()
 }
 
 /// The events under their names and ours, and the keys that have other names here. Those of all
@@ -36,9 +44,19 @@ pub(super) fn events(system: &str) -> String {
             (true, "allow") => "yes, fails open",
             (true, _) => "yes, fails closed",
         };
-        [name(system, row), code(row.event), refused.to_string(), keys.join(", ")]
+        [
+            name(system, row),
+            code(row.event),
+            refused.to_string(),
+            keys.join(", "),
+        ]
     };
-    let head = ["event", "in hookrun", "gate", "keys with other names in hookrun"];
+    let head = [
+        "event",
+        "in hookrun",
+        "gate",
+        "keys with other names in hookrun",
+    ];
     table(head, rows(system).iter().map(row))
 }
 
@@ -49,11 +67,15 @@ pub(super) fn results(system: &str) -> String {
             Results::Form(form) => form.writes.iter().map(|say| say.on.about()).collect(),
             Results::Native => vec!["as in hookrun".to_string()],
             Results::Whole(field, _) => vec![format!("as a whole the new `{field}`")],
-            Results::Keys(keys) => {
-                keys.iter().map(|key| format!("`{}`: {}", key.name, key.says.about())).collect()
-            }
+            Results::Keys(keys) => keys
+                .iter()
+                .map(|key| format!("`{}`: {}", key.name, key.says.about()))
+                .collect(),
         };
         (!said.is_empty()).then(|| [name(system, row), said.join("; "), row.merging()])
     };
-    table(["event", "result", "of several hooks"], rows(system).iter().filter_map(row))
+    table(
+        ["event", "result", "of several hooks"],
+        rows(system).iter().filter_map(row),
+    )
 }

@@ -50,7 +50,8 @@ fn what_was_just_installed_is_in_order_and_told_with_the_hosts() {
     let git = installed();
     assert_eq!(problems(&git), (0, Vec::new()));
     let ran = git.hookrun("w", &["doctor"]);
-    ran.exits(0).prints("git: installed in 1 hook of this repository\n");
+    ran.exits(0)
+        .prints("git: installed in 1 hook of this repository\n");
     let ran = git.hookrun("w", &["doctor", "git"]);
     assert!(!ran.stdout.contains("Claude"), "{ran:?}");
 }
@@ -61,7 +62,9 @@ fn outside_of_a_repository_git_is_a_problem_only_if_it_was_named() {
     let ran = git.hookrun("home", &["doctor"]);
     ran.exits(0);
     assert!(!ran.stdout.contains("git:"), "{ran:?}");
-    git.hookrun("home", &["doctor", "git"]).exits(1).prints("is in no git repository");
+    git.hookrun("home", &["doctor", "git"])
+        .exits(1)
+        .prints("is in no git repository");
 }
 
 #[test]
@@ -70,7 +73,10 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     fs::remove_file(git.sandbox.at(HOOK)).unwrap();
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
-    assert!(found[0].contains("git does not ask hookrun [`hookrun install git`]"), "{found:?}");
+    assert!(
+        found[0].contains("git does not ask hookrun [`hookrun install git`]"),
+        "{found:?}"
+    );
 
     let git = installed();
     let sandbox = git.sandbox.hook_for("pre-push", "20-push", "exit 0");
@@ -87,13 +93,19 @@ fn a_shim_that_may_not_be_executed_is_named() {
     set_mode(&git, HOOK, 0o644);
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
-    assert!(found[0].contains("may not be executed: git passes over it [`chmod +x "), "{found:?}");
+    assert!(
+        found[0].contains("may not be executed: git passes over it [`chmod +x "),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn a_shim_that_calls_what_is_gone_is_named() {
     let git = installed();
-    let text = git.sandbox.read(HOOK).replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
+    let text = git
+        .sandbox
+        .read(HOOK)
+        .replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
     fs::write(git.sandbox.at(HOOK), text).unwrap();
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
@@ -104,33 +116,51 @@ fn a_shim_that_calls_what_is_gone_is_named() {
 #[test]
 fn a_hook_that_was_written_over_the_shim_is_named_with_the_one_that_is_kept() {
     let git = Git::new(Sandbox::new().hook_for("pre-commit", "10-quiet", "exit 0"));
-    let git = Git { sandbox: git.sandbox.script(HOOK, "#!/bin/sh\nexit 0\n") };
+    let git = Git {
+        sandbox: git.sandbox.script(HOOK, "#!/bin/sh\nexit 0\n"),
+    };
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(problems(&git), (0, Vec::new()));
     set_mode(&git, "w/.git/hooks/pre-commit.before-hookrun", 0o644);
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    assert!(found[0].contains("neither git nor hookrun runs it [`chmod +x "), "{found:?}");
+    assert!(
+        found[0].contains("neither git nor hookrun runs it [`chmod +x "),
+        "{found:?}"
+    );
 
-    git.hookrun("w", &["install", "git", "--all-events"]).exits(0);
-    let git = Git { sandbox: git.sandbox.script(HOOK, "#!/bin/sh\n# a manager\n") };
+    git.hookrun("w", &["install", "git", "--all-events"])
+        .exits(0);
+    let git = Git {
+        sandbox: git.sandbox.script(HOOK, "#!/bin/sh\n# a manager\n"),
+    };
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 2), "{found:?}");
     assert!(
         found[0].starts_with("error .git/hooks/pre-commit: `pre-commit` is not hookrun's: "),
         "{found:?}"
     );
-    assert!(found[1].contains("not hookrun's any more, and this hook is not run"), "{found:?}");
+    assert!(
+        found[1].contains("not hookrun's any more, and this hook is not run"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn shims_that_git_passes_over_are_named() {
     let git = installed();
-    git.run("w", &["config", "core.hooksPath", "husky"]).exits(0);
+    git.run("w", &["config", "core.hooksPath", "husky"])
+        .exits(0);
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
-    assert!(found[0].contains("git passes over the hooks here: core.hooksPath is `"), "{found:?}");
-    assert!(found[0].contains("husky` (local) [`hookrun install git` moves them]"), "{found:?}");
+    assert!(
+        found[0].contains("git passes over the hooks here: core.hooksPath is `"),
+        "{found:?}"
+    );
+    assert!(
+        found[0].contains("husky` (local) [`hookrun install git` moves them]"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -138,9 +168,11 @@ fn the_folder_for_all_repositories_is_looked_at_where_it_serves() {
     let sandbox = Sandbox::new().hook_for("pre-commit", "10-quiet", "exit 0");
     let own = "home/.config/hookrun/hooks.d/pre-push/30-mine";
     let git = Git::new(sandbox.script(own, "#!/bin/sh\nexit 0\n"));
-    git.hookrun("w", &["install", "git", "--scope", "global"]).exits(0);
+    git.hookrun("w", &["install", "git", "--scope", "global"])
+        .exits(0);
     let ran = git.hookrun("w", &["doctor", "git"]);
-    ran.exits(0).prints("git: installed in 1 hook of all repositories\n");
+    ran.exits(0)
+        .prints("git: installed in 1 hook of all repositories\n");
 }
 
 /// Puts a hook of a manager over the shim, which goes aside.
@@ -169,7 +201,10 @@ fn asked(git: &Git) -> usize {
     git.write("w/file");
     git.run("w", &["add", "-A"]).exits(0);
     git.commit(&[]);
-    fs::read_to_string(git.sandbox.at("home/asked")).unwrap_or_default().lines().count()
+    fs::read_to_string(git.sandbox.at("home/asked"))
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[test]
@@ -177,9 +212,13 @@ fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
     let git = refusing();
     put_aside(&git, ".legacy");
     assert_eq!(problems(&git), (0, Vec::new()));
-    git.hookrun("w", &["install", "git"]).exits(0).prints("pre-commit.legacy is as it should be");
+    git.hookrun("w", &["install", "git"])
+        .exits(0)
+        .prints("pre-commit.legacy is as it should be");
     assert_eq!(asked(&git), 1);
-    git.hookrun("w", &["uninstall", "git"]).exits(0).prints("pre-commit.legacy\n");
+    git.hookrun("w", &["uninstall", "git"])
+        .exits(0)
+        .prints("pre-commit.legacy\n");
     assert!(!git.sandbox.at(&format!("{HOOK}.legacy")).exists());
     assert!(git.sandbox.read(HOOK).contains("$0.legacy"));
     assert_eq!(asked(&git), 0);
@@ -188,12 +227,19 @@ fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
     let git = refusing();
     let shim = git.sandbox.read(HOOK);
     put_aside(&git, ".legacy");
-    fs::rename(git.sandbox.at(HOOK), git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();
+    fs::rename(
+        git.sandbox.at(HOOK),
+        git.sandbox.at(&format!("{HOOK}.before-hookrun")),
+    )
+    .unwrap();
     fs::write(git.sandbox.at(HOOK), shim).unwrap();
     set_mode(&git, HOOK, 0o755);
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    assert!(found[0].contains("pre-commit.legacy: `pre-commit` runs hookrun too"), "{found:?}");
+    assert!(
+        found[0].contains("pre-commit.legacy: `pre-commit` runs hookrun too"),
+        "{found:?}"
+    );
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(problems(&git), (0, Vec::new()));
     assert_eq!(asked(&git), 1);
@@ -207,7 +253,12 @@ fn a_shim_that_lefthook_put_aside_goes_and_another_one_asks() {
     put_aside(&git, ".old");
     let (status, found) = problems(&git);
     assert_eq!(status, 1);
-    assert!(found.iter().any(|one| one.contains("nothing runs this shim any more")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains("nothing runs this shim any more")),
+        "{found:?}"
+    );
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(problems(&git), (0, Vec::new()));
     assert!(!git.sandbox.at(&format!("{HOOK}.old")).exists());
@@ -220,7 +271,8 @@ fn a_shim_that_lefthook_put_aside_goes_and_another_one_asks() {
 fn what_a_later_core_hooks_path_hides_is_cured_by_install_and_by_uninstall() {
     for command in ["install", "uninstall"] {
         let git = refusing();
-        git.run("w", &["config", "core.hooksPath", "other"]).exits(0);
+        git.run("w", &["config", "core.hooksPath", "other"])
+            .exits(0);
         let (status, found) = problems(&git);
         assert_eq!((status, found.len()), (1, 1), "{found:?}");
         git.hookrun("w", &[command, "git"]).exits(0);
@@ -234,9 +286,13 @@ fn what_a_later_core_hooks_path_hides_is_cured_by_install_and_by_uninstall() {
     }
     // A folder for all repositories that is not hookrun's.
     let git = refusing();
-    git.run("w", &["config", "--global", "core.hooksPath", "/nowhere"]).exits(0);
+    git.run("w", &["config", "--global", "core.hooksPath", "/nowhere"])
+        .exits(0);
     let (_, found) = problems(&git);
-    assert!(found[0].contains("[`hookrun uninstall git` takes them out]"), "{found:?}");
+    assert!(
+        found[0].contains("[`hookrun uninstall git` takes them out]"),
+        "{found:?}"
+    );
     git.hookrun("w", &["uninstall", "git"]).exits(0);
     assert!(!git.sandbox.at(HOOK).exists());
 }
@@ -244,13 +300,20 @@ fn what_a_later_core_hooks_path_hides_is_cured_by_install_and_by_uninstall() {
 #[test]
 fn husky_has_a_line_of_its_own_because_it_writes_its_folder_anew() {
     let git = refusing();
-    git.run("w", &["config", "core.hooksPath", ".husky/_"]).exits(0);
+    git.run("w", &["config", "core.hooksPath", ".husky/_"])
+        .exits(0);
     let line = "hookrun run --host git pre-commit -- \"$@\"";
     let ran = git.hookrun("w", &["install", "git"]);
-    ran.exits(0).prints("husky writes its folder anew at each `npm install`").prints(line);
+    ran.exits(0)
+        .prints("husky writes its folder anew at each `npm install`")
+        .prints(line);
     assert!(git.sandbox.at("w/.husky/_/pre-commit").exists());
     // Somebody puts the line there, and husky writes its folder anew.
-    fs::write(git.sandbox.at("w/.husky/pre-commit"), format!("npm test\n{line}\n")).unwrap();
+    fs::write(
+        git.sandbox.at("w/.husky/pre-commit"),
+        format!("npm test\n{line}\n"),
+    )
+    .unwrap();
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
     assert!(found[0].contains("every hook runs twice"), "{found:?}");
@@ -276,27 +339,59 @@ fn what_an_allowing_hook_says_on_stderr_is_seen() {
     git.write("w/file");
     git.run("w", &["add", "-A"]).exits(0);
     let ran = git.commit(&[]);
-    ran.exits(0).says("10-warn: warning: 3 lines are long\n10-warn: \\u{1b}[31mred\n");
+    ran.exits(0)
+        .says("10-warn: warning: 3 lines are long\n10-warn: \\u{1b}[31mred\n");
 }
 
 #[test]
 fn a_hook_that_reads_the_working_tree_of_a_commit_is_noted() {
     for (body, is_noted) in [
-        ("for path in $HOOKRUN_ACTION_PATHS; do grep -q secret \"$path\"; done", true),
-        ("for path in $HOOKRUN_ACTION_PATHS; do git show \":$path\"; done", false),
-        ("for path in $HOOKRUN_ACTION_PATHS; do case $path in *.pem) exit 1;; esac; done", false),
-        ("while read -r status path; do wc -l \"$path\"; done <<END\n$HOOKRUN_CHANGES\nEND", true),
-        ("# test -f says no\ncase $HOOKRUN_ACTION_PATHS in *.pem) exit 1;; esac", false),
-        ("case $HOOKRUN_CHANGES in *.pem) echo 'format it' >&2; exit 1;; esac", false),
-        ("[ -z \"$HOOKRUN_CHANGES\" ] || if test \"$X\" = 1; then exit 1; fi", false),
-        ("for path in $HOOKRUN_ACTION_PATHS; do echo \"$(head -1 \"$path\")\"; done", true),
-        ("for path in $HOOKRUN_ACTION_PATHS; do npm test \"$path\"; done", true),
+        (
+            "for path in $HOOKRUN_ACTION_PATHS; do grep -q secret \"$path\"; done",
+            true,
+        ),
+        (
+            "for path in $HOOKRUN_ACTION_PATHS; do git show \":$path\"; done",
+            false,
+        ),
+        (
+            "for path in $HOOKRUN_ACTION_PATHS; do case $path in *.pem) exit 1;; esac; done",
+            false,
+        ),
+        (
+            "while read -r status path; do wc -l \"$path\"; done <<END\n$HOOKRUN_CHANGES\nEND",
+            true,
+        ),
+        (
+            "# test -f says no\ncase $HOOKRUN_ACTION_PATHS in *.pem) exit 1;; esac",
+            false,
+        ),
+        (
+            "case $HOOKRUN_CHANGES in *.pem) echo 'format it' >&2; exit 1;; esac",
+            false,
+        ),
+        (
+            "[ -z \"$HOOKRUN_CHANGES\" ] || if test \"$X\" = 1; then exit 1; fi",
+            false,
+        ),
+        (
+            "for path in $HOOKRUN_ACTION_PATHS; do echo \"$(head -1 \"$path\")\"; done",
+            true,
+        ),
+        (
+            "for path in $HOOKRUN_ACTION_PATHS; do npm test \"$path\"; done",
+            true,
+        ),
         ("exit 0", false),
     ] {
         let sandbox = Sandbox::new().hook_for("pre-commit", "10-look", body);
         let ran = sandbox.hookrun(&["validate"], b"");
         let said = "reads files as they are in the working tree; a commit takes what is staged";
-        assert_eq!(ran.exits(0).stdout.contains(said), is_noted, "{body}: {ran:?}");
+        assert_eq!(
+            ran.exits(0).stdout.contains(said),
+            is_noted,
+            "{body}: {ran:?}"
+        );
     }
 }
 
@@ -306,14 +401,22 @@ fn a_new_hook_of_a_commit_reads_no_working_tree() {
         let sandbox = Sandbox::new();
         let new = ["new", "no-env", "--event", "commit.pre", "--lang", language];
         sandbox.hookrun(&new, b"").exits(0);
-        assert!(sandbox.problems(&[]).is_empty(), "{language}: {:?}", sandbox.problems(&[]));
+        assert!(
+            sandbox.problems(&[]).is_empty(),
+            "{language}: {:?}",
+            sandbox.problems(&[])
+        );
     }
 }
 
 #[test]
 fn a_foreign_hook_beside_one_that_was_kept_is_joined_with_it_in_two_steps() {
     let git = installed();
-    fs::copy(git.sandbox.at(HOOK), git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();
+    fs::copy(
+        git.sandbox.at(HOOK),
+        git.sandbox.at(&format!("{HOOK}.before-hookrun")),
+    )
+    .unwrap();
     fs::write(git.sandbox.at(HOOK), "#!/bin/sh\nexit 0\n").unwrap();
     let (status, found) = problems(&git);
     assert_eq!(status, 1, "{found:?}");

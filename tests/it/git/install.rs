@@ -12,7 +12,13 @@ fn wanting(event: &str) -> Sandbox {
 }
 
 fn mode(git: &Git, path: &str) -> u32 {
-    git.sandbox.at(path).metadata().unwrap().permissions().mode() & 0o7777
+    git.sandbox
+        .at(path)
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode()
+        & 0o7777
 }
 
 /// The names in the folder of hooks, without git's samples.
@@ -28,29 +34,45 @@ fn names(git: &Git, folder: &str) -> Vec<String> {
 fn only_what_some_hook_wants_is_installed_and_twice_is_once() {
     let git = Git::new(wanting("pre-commit"));
     let would = git.hookrun("w", &["install", "git", "--dry-run"]);
-    would.exits(0).prints("would write ").prints("/w/.git/hooks/pre-commit\n");
+    would
+        .exits(0)
+        .prints("would write ")
+        .prints("/w/.git/hooks/pre-commit\n");
     assert!(names(&git, "w/.git/hooks").is_empty());
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(names(&git, "w/.git/hooks"), ["pre-commit"]);
     let shim = git.sandbox.read("w/.git/hooks/pre-commit");
-    git.hookrun("w", &["install", "git"]).exits(0).prints("pre-commit is as it should be\n");
+    git.hookrun("w", &["install", "git"])
+        .exits(0)
+        .prints("pre-commit is as it should be\n");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), shim);
-    git.hookrun("w", &["install", "git", "--all-events"]).exits(0);
+    git.hookrun("w", &["install", "git", "--all-events"])
+        .exits(0);
     let all = names(&git, "w/.git/hooks");
-    assert!(all.len() == 19 && all.contains(&"post-update".to_string()), "{all:?}");
+    assert!(
+        all.len() == 19 && all.contains(&"post-update".to_string()),
+        "{all:?}"
+    );
     // Their mere presence slows git down, or takes something off it.
-    for name in ["push-to-checkout", "reference-transaction", "post-index-change"] {
+    for name in [
+        "push-to-checkout",
+        "reference-transaction",
+        "post-index-change",
+    ] {
         assert!(!all.contains(&name.to_string()), "{name}");
     }
     git.hookrun("w", &["uninstall", "git"]).exits(0);
     assert!(names(&git, "w/.git/hooks").is_empty());
-    git.hookrun("w", &["uninstall", "git"]).exits(0).prints("nothing of hookrun is in ");
+    git.hookrun("w", &["uninstall", "git"])
+        .exits(0)
+        .prints("nothing of hookrun is in ");
 }
 
 #[test]
 fn what_only_git_can_be_told_is_no_option_of_another_host() {
     let ran = wanting("tool.pre").hookrun(&["install", "claude", "--budget", "1s"], b"");
-    ran.exits(2).says("--hooks, --settings, --discover and --budget are only for git");
+    ran.exits(2)
+        .says("--hooks, --settings, --discover and --budget are only for git");
 }
 
 #[test]
@@ -59,7 +81,9 @@ fn without_a_hook_nothing_is_installed() {
     git.hookrun("w", &["install", "git"])
         .exits(2)
         .says("no hook is configured for an event of git");
-    git.hookrun("home", &["install", "git"]).exits(2).says("is in no git repository");
+    git.hookrun("home", &["install", "git"])
+        .exits(2)
+        .says("is in no git repository");
     assert!(names(&git, "w/.git/hooks").is_empty());
 }
 
@@ -70,14 +94,18 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
     let old = "#!/bin/sh\n[ ! -e stop ] || { echo old says no >&2; exit 3; }\n";
     let push = "#!/bin/sh\ncat > ../lines\necho \"$@\" > ../arguments\n";
     let sandbox = git.sandbox.script("w/.git/hooks/pre-commit", old);
-    let git = Git { sandbox: sandbox.script("w/.git/hooks/pre-push", push) };
+    let git = Git {
+        sandbox: sandbox.script("w/.git/hooks/pre-push", push),
+    };
     fs::set_permissions(
         git.sandbox.at("w/.git/hooks/pre-commit"),
         fs::Permissions::from_mode(0o750),
     )
     .unwrap();
     let report = git.hookrun("w", &["install", "git"]);
-    report.exits(0).prints("the hook that was there is pre-commit.before-hookrun and runs first");
+    report
+        .exits(0)
+        .prints("the hook that was there is pre-commit.before-hookrun and runs first");
 
     git.write("w/stop");
     git.commit(&[]).exits(1).says("old says no");
@@ -89,11 +117,17 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
 
     git.run("w", &["push", "-q", "origin", "main"]).exits(0);
     assert_eq!(git.sandbox.read("arguments"), "origin ../s.git\n");
-    let line = format!("refs/heads/main {} refs/heads/main {}\n", git.head("w"), "0".repeat(40));
+    let line = format!(
+        "refs/heads/main {} refs/heads/main {}\n",
+        git.head("w"),
+        "0".repeat(40)
+    );
     assert_eq!(git.sandbox.read("lines"), line);
 
     git.hookrun("w", &["install", "git"]).exits(0);
-    git.hookrun("w", &["uninstall", "git"]).exits(0).prints("the hook that was there is back");
+    git.hookrun("w", &["uninstall", "git"])
+        .exits(0)
+        .prints("the hook that was there is back");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), old);
     assert_eq!(mode(&git, "w/.git/hooks/pre-commit"), 0o750);
     assert_eq!(names(&git, "w/.git/hooks"), ["pre-commit", "pre-push"]);
@@ -104,7 +138,9 @@ fn both_get_the_lines_that_git_gives() {
     let sandbox = super::keeper(Sandbox::new(), "pre-receive");
     let git = Git::new(sandbox);
     let old = "#!/bin/sh\ncat > ../lines\n";
-    let git = Git { sandbox: git.sandbox.script("s.git/hooks/pre-receive", old) };
+    let git = Git {
+        sandbox: git.sandbox.script("s.git/hooks/pre-receive", old),
+    };
     git.hookrun("s.git", &["install", "git"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
@@ -125,8 +161,11 @@ fn a_script_that_asks_for_its_own_name_gets_the_one_that_it_had() {
         .file("w/.husky/_/h", finder)
         .file("w/.husky/pre-commit", "echo husky >&2\nexit 1\n");
     let git = Git { sandbox };
-    git.run("w", &["config", "core.hooksPath", ".husky/_"]).exits(0);
-    git.hookrun("w/.husky", &["install", "git"]).exits(0).prints("/w/.husky/_/pre-commit");
+    git.run("w", &["config", "core.hooksPath", ".husky/_"])
+        .exits(0);
+    git.hookrun("w/.husky", &["install", "git"])
+        .exits(0)
+        .prints("/w/.husky/_/pre-commit");
     git.commit(&[]).exits(1).says("husky");
     git.sandbox.has_no_file("w/.git/hooks/pre-commit");
     git.hookrun("w", &["uninstall", "git"]).exits(0);
@@ -136,21 +175,34 @@ fn a_script_that_asks_for_its_own_name_gets_the_one_that_it_had() {
 #[test]
 fn a_new_hook_beside_a_kept_one_is_not_lost() {
     let git = Git::new(wanting("commit.pre"));
-    let sandbox = git.sandbox.script("w/.git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+    let sandbox = git
+        .sandbox
+        .script("w/.git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
     let git = Git { sandbox };
     git.hookrun("w", &["install", "git"]).exits(0);
     let new = "#!/bin/sh\necho new\n";
-    let git = Git { sandbox: git.sandbox.script("w/.git/hooks/pre-commit", new) };
-    git.hookrun("w", &["install", "git"]).exits(2).says("an older one is kept next to it");
-    git.hookrun("w", &["uninstall", "git"]).exits(0).prints("pre-commit: left alone");
+    let git = Git {
+        sandbox: git.sandbox.script("w/.git/hooks/pre-commit", new),
+    };
+    git.hookrun("w", &["install", "git"])
+        .exits(2)
+        .says("an older one is kept next to it");
+    git.hookrun("w", &["uninstall", "git"])
+        .exits(0)
+        .prints("pre-commit: left alone");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), new);
-    git.sandbox.has_file("w/.git/hooks/pre-commit.before-hookrun");
+    git.sandbox
+        .has_file("w/.git/hooks/pre-commit.before-hookrun");
 }
 
 #[test]
 fn what_git_did_not_run_is_not_run_now() {
     let git = Git::new(wanting("commit.pre"));
-    let git = Git { sandbox: git.sandbox.file("w/.git/hooks/pre-commit", "#!/bin/sh\nexit 1\n") };
+    let git = Git {
+        sandbox: git
+            .sandbox
+            .file("w/.git/hooks/pre-commit", "#!/bin/sh\nexit 1\n"),
+    };
     git.hookrun("w", &["install", "git"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
@@ -162,13 +214,20 @@ fn a_worktree_asks_its_own_hooks() {
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     git.run("w", &["worktree", "add", "-q", "../v"]).exits(0);
-    git.hookrun("v", &["install", "git"]).exits(0).prints("/w/.git/hooks/pre-commit");
-    let sandbox = git.sandbox.script("v/hooks.d/commit.pre/no", "#!/bin/sh\npwd >&2; exit 1\n");
+    git.hookrun("v", &["install", "git"])
+        .exits(0)
+        .prints("/w/.git/hooks/pre-commit");
+    let sandbox = git
+        .sandbox
+        .script("v/hooks.d/commit.pre/no", "#!/bin/sh\npwd >&2; exit 1\n");
     let git = Git { sandbox };
     let here = git.sandbox.at("v").canonicalize().unwrap();
     let refused = git.run("v", &["commit", "-q", "--allow-empty", "-m", "x"]);
-    refused.exits(1).says(&format!("blocked by hook `no`: {}\n", here.display()));
-    git.run("w", &["commit", "-q", "--allow-empty", "-m", "x"]).exits(0);
+    refused
+        .exits(1)
+        .says(&format!("blocked by hook `no`: {}\n", here.display()));
+    git.run("w", &["commit", "-q", "--allow-empty", "-m", "x"])
+        .exits(0);
 }
 
 #[test]
@@ -178,8 +237,10 @@ fn without_hookrun_what_can_be_refused_is_refused() {
     git.hookrun("w", &["install", "git"]).exits(0);
     for name in ["pre-commit", "post-commit"] {
         let path = format!("w/.git/hooks/{name}");
-        let shim =
-            git.sandbox.read(&path).replace(env!("CARGO_BIN_EXE_hookrun"), "/nowhere/hookrun");
+        let shim = git
+            .sandbox
+            .read(&path)
+            .replace(env!("CARGO_BIN_EXE_hookrun"), "/nowhere/hookrun");
         fs::write(git.sandbox.at(&path), shim).unwrap();
     }
     git.write("w/a.txt");
@@ -192,22 +253,32 @@ fn without_hookrun_what_can_be_refused_is_refused() {
 #[test]
 fn for_all_repositories_the_hooks_of_each_still_run() {
     let git = Git::new(wanting("commit.pre"));
-    let sandbox =
-        git.sandbox.script("w/.git/hooks/commit-msg", "#!/bin/sh\necho own >&2; exit 1\n");
+    let sandbox = git.sandbox.script(
+        "w/.git/hooks/commit-msg",
+        "#!/bin/sh\necho own >&2; exit 1\n",
+    );
     let refuse = "#!/bin/sh\necho mine >&2; exit 1\n";
     let user = "home/.config/hookrun/hooks.d/commit.pre/10-mine";
-    let git = Git { sandbox: sandbox.script(user, refuse) };
+    let git = Git {
+        sandbox: sandbox.script(user, refuse),
+    };
     git.hookrun("w", &["install", "git", "--scope", "global"])
         .exits(0)
         .prints("set core.hooksPath to ");
-    git.hookrun("w", &["install", "git", "--scope", "global"]).exits(0);
+    git.hookrun("w", &["install", "git", "--scope", "global"])
+        .exits(0);
     assert_eq!(git.run(".", &["init", "-q", "new"]).exits(0).stderr, "");
     git.write("w/a.txt");
-    git.commit(&[]).exits(1).says("pre-commit blocked by hook `10-mine`: mine");
+    git.commit(&[])
+        .exits(1)
+        .says("pre-commit blocked by hook `10-mine`: mine");
     fs::remove_file(git.sandbox.at(user)).unwrap();
     git.commit(&[]).exits(1).says("own");
     // Not one of the project: it may have come with a clone.
-    let sandbox = git.sandbox.script("w/hooks.d/commit.pre/10-theirs", "#!/bin/sh\ntouch ../run\n");
+    let sandbox = git.sandbox.script(
+        "w/hooks.d/commit.pre/10-theirs",
+        "#!/bin/sh\ntouch ../run\n",
+    );
     let git = Git { sandbox };
     git.commit(&[]).exits(1).says("own");
     git.sandbox.has_no_file("run");
@@ -217,17 +288,30 @@ fn for_all_repositories_the_hooks_of_each_still_run() {
     git.hookrun("w", &["uninstall", "git", "--scope", "global"])
         .exits(0)
         .prints("unset core.hooksPath");
-    git.run("w", &["config", "--global", "--get", "core.hooksPath"]).exits(1);
+    git.run("w", &["config", "--global", "--get", "core.hooksPath"])
+        .exits(1);
     git.sandbox.has_no_file("home/.config/hookrun/git-hooks");
 }
 
 #[test]
 fn a_server_takes_its_hooks_from_where_it_is_told() {
-    let sandbox = Sandbox::new()
-        .script("it's policy/receive.pre/10-no", "#!/bin/sh\necho closed >&2; exit 1\n");
+    let sandbox = Sandbox::new().script(
+        "it's policy/receive.pre/10-no",
+        "#!/bin/sh\necho closed >&2; exit 1\n",
+    );
     let git = Git::new(sandbox);
-    git.hookrun("s.git", &["install", "git", "--hooks", "../it's policy", "--budget", "20s"])
-        .exits(0);
+    git.hookrun(
+        "s.git",
+        &[
+            "install",
+            "git",
+            "--hooks",
+            "../it's policy",
+            "--budget",
+            "20s",
+        ],
+    )
+    .exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     git.run("w", &["push", "-q", "origin", "main"])

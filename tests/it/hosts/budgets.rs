@@ -24,7 +24,10 @@ fn a_hook_that_takes_longer_than_the_host_waits_is_ended_before() {
         let arguments = [&command[..], &["--host", "claude", "--format", "json"]].concat();
         let ran = sandbox.hookrun(&arguments, payload.as_bytes());
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(report["hooks"][0]["failure"], "the budget of 5s was used up", "{ran:?}");
+        assert_eq!(
+            report["hooks"][0]["failure"], "the budget of 5s was used up",
+            "{ran:?}"
+        );
     }
 }
 
@@ -39,9 +42,15 @@ fn the_end_of_a_session_is_over_within_the_second_that_hosts_give_it() {
         let payload = shown("SessionEnd").to_string();
         let ran = sandbox.hookrun(&["run", "--host", host], payload.as_bytes());
         // The second is what is said where a busy machine took the time for something else.
-        let in_time = [format!("the budget of {budget} was used up"), "in time".to_string()];
+        let in_time = [
+            format!("the budget of {budget} was used up"),
+            "in time".to_string(),
+        ];
         let on_stdin = format!("arrived on stdin within {budget}");
-        let is_said = in_time.iter().chain([&on_stdin]).any(|text| ran.stderr.contains(text));
+        let is_said = in_time
+            .iter()
+            .chain([&on_stdin])
+            .any(|text| ran.stderr.contains(text));
         assert!(is_said, "{host}: {ran:?}");
     }
 }
@@ -62,8 +71,19 @@ fn a_budget_that_is_given_counts_instead_of_the_hosts() {
 #[test]
 fn an_event_that_never_comes_is_awaited_for_the_budget_only() {
     let sandbox = Sandbox::new();
-    let arguments = ["run", "MessageDisplay", "--host", "claude", "--stdin-timeout", "1h"];
-    let mut child = sandbox.command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let arguments = [
+        "run",
+        "MessageDisplay",
+        "--host",
+        "claude",
+        "--stdin-timeout",
+        "1h",
+    ];
+    let mut child = sandbox
+        .command(&arguments)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let pipe = child.stdin.take();
     let ran = Ran::from(child.wait_with_output().unwrap());
     drop(pipe);
@@ -73,24 +93,45 @@ fn an_event_that_never_comes_is_awaited_for_the_budget_only() {
 
 #[test]
 fn what_is_installed_ends_before_the_host_gives_up() {
-    for host in HOSTS.iter().filter(|host| host.project.ends_with(".json") && host.name != "kiro") {
+    for host in HOSTS
+        .iter()
+        .filter(|host| host.project.ends_with(".json") && host.name != "kiro")
+    {
         let sandbox = Sandbox::new().hook("hook", "exit 0");
-        sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
+        sandbox
+            .hookrun(&["install", host.name, "--all-events"], b"")
+            .exits(0);
         let settings: Value = sandbox.read_json(host.project);
-        let table = if settings["hookrun"].is_null() { "hooks" } else { "hookrun" };
+        let table = if settings["hookrun"].is_null() {
+            "hooks"
+        } else {
+            "hookrun"
+        };
         let events = settings[table].as_object().unwrap();
         let count = dialects::find(host.name).unwrap().events.len();
         assert!(events.len() > count / 2, "{}", host.name);
         for (event, hooks) in events {
-            let hook = if hooks[0]["hooks"].is_array() { &hooks[0]["hooks"][0] } else { &hooks[0] };
+            let hook = if hooks[0]["hooks"].is_array() {
+                &hooks[0]["hooks"][0]
+            } else {
+                &hooks[0]
+            };
             if host.name == "windsurf" {
                 // It has no setting for that.
                 assert!(hook.get("timeout").is_none() && !hook.to_string().contains("--budget"));
                 continue;
             }
             let (waits, budget) = times(host, event, hook);
-            assert!(Wait::last_word(budget) < waits, "{} {event}: {hook}", host.name);
-            assert!(waits - budget <= dialects::MARGIN, "{} {event}: {hook}", host.name);
+            assert!(
+                Wait::last_word(budget) < waits,
+                "{} {event}: {hook}",
+                host.name
+            );
+            assert!(
+                waits - budget <= dialects::MARGIN,
+                "{} {event}: {hook}",
+                host.name
+            );
         }
     }
 }
@@ -107,7 +148,11 @@ fn times(host: &Host, event: &str, hook: &Value) -> (Duration, Duration) {
     } else {
         Duration::from_secs(waits)
     };
-    let (_, given) = hook[command].as_str().unwrap().split_once(" --budget ").unzip();
+    let (_, given) = hook[command]
+        .as_str()
+        .unwrap()
+        .split_once(" --budget ")
+        .unzip();
     let budget = given.map_or_else(
         || binding(host.name, event).budget().unwrap(),
         |given| parse_duration(given.split(' ').next().unwrap()).unwrap(),
@@ -122,9 +167,24 @@ fn binding(host: &str, event: &str) -> Binding {
 #[test]
 fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
     for (host, old, new, said) in [
-        ("claude", "600", "595", "waits 9m 55s for PreToolUse, and hookrun takes up to 9m 55s"),
-        ("gemini", "600000", "60000", "waits 1m for BeforeTool, and hookrun takes up to 9m 55s"),
-        ("copilot", "595s", "601s", "waits 10m for preToolUse, and hookrun takes up to 10m 1s"),
+        (
+            "claude",
+            "600",
+            "595",
+            "waits 9m 55s for PreToolUse, and hookrun takes up to 9m 55s",
+        ),
+        (
+            "gemini",
+            "600000",
+            "60000",
+            "waits 1m for BeforeTool, and hookrun takes up to 9m 55s",
+        ),
+        (
+            "copilot",
+            "595s",
+            "601s",
+            "waits 10m for preToolUse, and hookrun takes up to 10m 1s",
+        ),
     ] {
         let host = HOSTS.iter().find(|one| one.name == host).unwrap();
         let sandbox = Sandbox::new().hook("hook", "exit 0");
@@ -135,7 +195,11 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
         sandbox.hookrun(&doctor, b"").exits(0);
         let text = sandbox.read(host.project).replace(old, new);
         let sandbox = sandbox.file(host.project, &text);
-        sandbox.hookrun(&doctor, b"").exits(1).prints(said).prints("a later block is lost");
+        sandbox
+            .hookrun(&doctor, b"")
+            .exits(1)
+            .prints(said)
+            .prints("a later block is lost");
         sandbox.hookrun(&["install", host.name], b"").exits(0);
         sandbox.hookrun(&doctor, b"").exits(0);
     }
@@ -144,13 +208,21 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
 #[test]
 fn the_times_of_a_host_are_shown() {
     let shown = |event: &str, host: &str| {
-        Sandbox::new().hookrun(&["events", event, "--dialect", host], b"").stdout
+        Sandbox::new()
+            .hookrun(&["events", event, "--dialect", host], b"")
+            .stdout
     };
     let end = shown("SessionEnd", "claude");
-    assert!(end.contains("1s 500ms, at most 1m where its settings say so"), "{end}");
+    assert!(
+        end.contains("1s 500ms, at most 1m where its settings say so"),
+        "{end}"
+    );
     assert!(end.contains("750ms"), "{end}");
     let cursor = shown("stop", "cursor");
-    assert!(cursor.contains("it does not say how long; 30s are thought safe"), "{cursor}");
+    assert!(
+        cursor.contains("it does not say how long; 30s are thought safe"),
+        "{cursor}"
+    );
     let all = ["events", "--dialect", "codex", "--format", "json"];
     let all = Sandbox::new().json(&all);
     let wait = |event: &str| {

@@ -13,7 +13,10 @@ fn event(host: &'static str, name: &str, input: &Value) -> Event {
 }
 
 fn call(name: &str, input: Value) -> HostCall {
-    HostCall { name: name.to_string(), input }
+    HostCall {
+        name: name.to_string(),
+        input,
+    }
 }
 
 /// One call in the words of each host.
@@ -44,14 +47,22 @@ fn everywhere() -> Vec<Vec<(&'static str, HostCall)>> {
             ("claude", "Write", write.clone()),
             ("gemini", "write_file", write.clone()),
             ("cursor", "Write", write),
-            ("copilot", "create", json!({"path": "a", "file_text": "x\ny"})),
+            (
+                "copilot",
+                "create",
+                json!({"path": "a", "file_text": "x\ny"}),
+            ),
             ("codex", "apply_patch", added),
         ],
         &[
             ("claude", "Edit", edit.clone()),
             ("gemini", "replace", edit.clone()),
             ("cursor", "Write", edit),
-            ("copilot", "edit", json!({"path": "a", "old_str": "x", "new_str": "y"})),
+            (
+                "copilot",
+                "edit",
+                json!({"path": "a", "old_str": "x", "new_str": "y"}),
+            ),
             ("codex", "apply_patch", updated),
         ],
         &[
@@ -68,7 +79,9 @@ fn everywhere() -> Vec<Vec<(&'static str, HostCall)>> {
     ];
     let told =
         |(host, name, input): &(&'static str, &str, Value)| (*host, call(name, input.clone()));
-    rows.iter().map(|row| row.iter().map(told).collect()).collect()
+    rows.iter()
+        .map(|row| row.iter().map(told).collect())
+        .collect()
 }
 
 #[test]
@@ -78,7 +91,11 @@ fn a_call_is_told_in_the_words_of_every_other_host() {
             for (of, told) in &words {
                 let event = event(host, &said.name, &said.input);
                 let calls = find(of).unwrap().calls(&event);
-                let wanted = if host == of { vec![] } else { vec![told.clone()] };
+                let wanted = if host == of {
+                    vec![]
+                } else {
+                    vec![told.clone()]
+                };
                 assert_eq!(calls, wanted, "{host} to {of}");
                 let names = find(of).unwrap().tool_names(&event);
                 assert!(names.contains(&told.name), "{host} to {of}: {names:?}");
@@ -119,7 +136,10 @@ fn a_patch_over_several_files_is_a_call_for_each() {
     let event = event("codex", "apply_patch", &json!({"command": patch}));
     let claude = find("claude").unwrap();
     let edit = |path: &str, old: &str, new: &str| {
-        call("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
+        call(
+            "Edit",
+            json!({"file_path": path, "old_string": old, "new_string": new}),
+        )
     };
     let wanted = [
         call("Write", json!({"file_path": "a", "content": "x"})),
@@ -128,8 +148,15 @@ fn a_patch_over_several_files_is_a_call_for_each() {
         edit("f", "", ""),
     ];
     assert_eq!(claude.calls(&event), wanted);
-    assert!(claude.taken_back(&event, 1, json!({"file_path": "z"})).is_err());
-    assert_eq!(find("codex").unwrap().tool_names(&event), ["apply_patch", "Edit", "Write"]);
+    assert!(
+        claude
+            .taken_back(&event, 1, json!({"file_path": "z"}))
+            .is_err()
+    );
+    assert_eq!(
+        find("codex").unwrap().tool_names(&event),
+        ["apply_patch", "Edit", "Write"]
+    );
 }
 
 #[test]
@@ -154,12 +181,25 @@ fn a_patch_inside_a_shell_command_is_told_as_both() {
         ] {
             let dialect = find(of).unwrap();
             let parts = dialect.patch_calls(&event);
-            assert_eq!((parts.len(), parts[0].name.as_str()), (1, write), "{host} to {of}");
+            assert_eq!(
+                (parts.len(), parts[0].name.as_str()),
+                (1, write),
+                "{host} to {of}"
+            );
             let text = parts[0].input[key].as_str().unwrap();
-            assert!(text.ends_with(".env") || text == command, "{host} to {of}: {parts:?}");
+            assert!(
+                text.ends_with(".env") || text == command,
+                "{host} to {of}: {parts:?}"
+            );
             let names = dialect.tool_names(&event);
-            assert!(names.iter().any(|name| name == write), "{host} to {of}: {names:?}");
-            assert!(names.iter().any(|name| name == bash), "{host} to {of}: {names:?}");
+            assert!(
+                names.iter().any(|name| name == write),
+                "{host} to {of}: {names:?}"
+            );
+            assert!(
+                names.iter().any(|name| name == bash),
+                "{host} to {of}: {names:?}"
+            );
             let back = dialect.taken_back(&event, 1, json!({ "file_path": "other" }));
             assert!(back.is_err(), "{host} to {of}: {back:?}");
         }
@@ -170,7 +210,11 @@ fn a_patch_inside_a_shell_command_is_told_as_both() {
 fn several_edits_of_a_file_are_a_call_for_each() {
     let edits =
         json!([{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]);
-    let event = event("claude", "MultiEdit", &json!({"file_path": "f", "edits": edits}));
+    let event = event(
+        "claude",
+        "MultiEdit",
+        &json!({"file_path": "f", "edits": edits}),
+    );
     let calls = find("gemini").unwrap().calls(&event);
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[1].input["old_string"], "c");
@@ -178,7 +222,11 @@ fn several_edits_of_a_file_are_a_call_for_each() {
 
 #[test]
 fn what_could_be_two_tools_has_the_names_of_both() {
-    let event = event("cursor", "Write", &json!({"file_path": "a", "content": "x"}));
+    let event = event(
+        "cursor",
+        "Write",
+        &json!({"file_path": "a", "content": "x"}),
+    );
     let names = find("claude").unwrap().tool_names(&event);
     assert_eq!(names, ["Write", "Edit"]);
 }
@@ -189,7 +237,10 @@ fn what_nobody_knows_stays_as_it_came() {
     let claude = find("claude").unwrap();
     assert_eq!(claude.calls(&event), []);
     assert_eq!(claude.tool_names(&event), ["save_memory"]);
-    assert_eq!(claude.taken_back(&event, 0, json!({"y": 1})), Ok(json!({"y": 1})));
+    assert_eq!(
+        claude.taken_back(&event, 0, json!({"y": 1})),
+        Ok(json!({"y": 1}))
+    );
 }
 
 #[test]
@@ -204,7 +255,17 @@ fn a_command_in_words_is_told_as_a_line_and_takes_no_other() {
     let input = json!({"command": ["bash", "-lc", "rm -rf x"]});
     let event = event("native", "shell", &input);
     let claude = find("claude").unwrap();
-    assert_eq!(claude.calls(&event), [call("Bash", json!({"command": "rm -rf x"}))]);
-    assert!(claude.taken_back(&event, 0, json!({"command": "ls"})).is_err());
-    assert_eq!(claude.taken_back(&event, 0, json!({"command": "rm -rf x"})), Ok(input));
+    assert_eq!(
+        claude.calls(&event),
+        [call("Bash", json!({"command": "rm -rf x"}))]
+    );
+    assert!(
+        claude
+            .taken_back(&event, 0, json!({"command": "ls"}))
+            .is_err()
+    );
+    assert_eq!(
+        claude.taken_back(&event, 0, json!({"command": "rm -rf x"})),
+        Ok(input)
+    );
 }

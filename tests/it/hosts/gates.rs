@@ -13,13 +13,22 @@ use crate::sandbox::Sandbox;
 fn a_hook_that_refuses_or_fails_refuses_in_every_host() {
     let cases = [
         ("echo 'not this' >&2; exit 1", "not this"),
-        ("exit 1", "hook `hook` exited with status 1 and gave no reason"),
-        ("kill -KILL $$", "hook `hook` failed: killed by SIGKILL (fail closed)"),
+        (
+            "exit 1",
+            "hook `hook` exited with status 1 and gave no reason",
+        ),
+        (
+            "kill -KILL $$",
+            "hook `hook` failed: killed by SIGKILL (fail closed)",
+        ),
         (
             "# hookrun: timeout=300ms\nsleep 600",
             "hook `hook` failed: timed out after 300ms (fail closed)",
         ),
-        ("echo Welcome back\necho '{\"continue\":false,\"reason\":\"no\"}'", "no"),
+        (
+            "echo Welcome back\necho '{\"continue\":false,\"reason\":\"no\"}'",
+            "no",
+        ),
     ];
     for host in HOSTS {
         for (body, reason) in cases {
@@ -66,14 +75,19 @@ fn a_reason_that_looks_like_json_stays_a_refusal() {
 fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_refused_without_any() {
     for host in HOSTS {
         let sandbox = Sandbox::new().hook("hook", r#"echo '{"continue":false,"reason":" "}'"#);
-        host.is_refused(&sandbox.host(host.name, &host.before("ls")), "blocked without a reason");
+        host.is_refused(
+            &sandbox.host(host.name, &host.before("ls")),
+            "blocked without a reason",
+        );
     }
 }
 
 #[test]
 fn a_broken_configuration_closes_gates_and_holds_up_nothing_else() {
     for host in HOSTS {
-        let sandbox = Sandbox::new().hook("hook", "exit 0").file("hookrun.toml", "x = [");
+        let sandbox = Sandbox::new()
+            .hook("hook", "exit 0")
+            .file("hookrun.toml", "x = [");
         let ran = sandbox.host(host.name, &host.before("ls"));
         ran.says("hookrun.toml");
         host.is_refused(&ran, ran.stderr.trim_end());
@@ -104,7 +118,9 @@ fn one_guard_refuses_rm_rf_in_every_host() {
         |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let [rules, script] = ["10-guard-destructive.toml", "11-guard-deletions.py"]
         .map(|name| format!("hooks.d/tool.pre/{name}"));
-    let sandbox = Sandbox::new().file(&rules, &shipped(&rules)).script(&script, &shipped(&script));
+    let sandbox = Sandbox::new()
+        .file(&rules, &shipped(&rules))
+        .script(&script, &shipped(&script));
     for host in HOSTS {
         let ran = sandbox.host(host.name, &host.before("rm -rf build"));
         ran.says("`rm -rf build` deletes for good");
@@ -120,10 +136,26 @@ fn one_guard_refuses_rm_rf_in_every_host() {
 fn a_slip_in_the_name_of_a_gate_refuses_and_names_it() {
     let sandbox = Sandbox::new();
     for (dialect, context, help) in [
-        ("claude", r#"{"hook_event_name":"PreToolUses"}"#, "did you mean `PreToolUse`?"),
-        ("cursor", r#"{"hook_event_name":"preTool_Use "}"#, "did you mean `preToolUse`?"),
-        ("wolli", r#"{"type":"tool_cal"}"#, "did you mean `tool_call`?"),
-        ("pi", r#"{"type":"nothing_like_it"}"#, "unknown event `nothing_like_it`"),
+        (
+            "claude",
+            r#"{"hook_event_name":"PreToolUses"}"#,
+            "did you mean `PreToolUse`?",
+        ),
+        (
+            "cursor",
+            r#"{"hook_event_name":"preTool_Use "}"#,
+            "did you mean `preToolUse`?",
+        ),
+        (
+            "wolli",
+            r#"{"type":"tool_cal"}"#,
+            "did you mean `tool_call`?",
+        ),
+        (
+            "pi",
+            r#"{"type":"nothing_like_it"}"#,
+            "unknown event `nothing_like_it`",
+        ),
     ] {
         let ran = sandbox.hookrun(&["run", "--host", dialect], context.as_bytes());
         ran.exits(2).says(help);
@@ -136,7 +168,11 @@ fn a_broken_configuration_is_told_once() {
         let sandbox = Sandbox::new().file("hookrun.toml", "[[hook]]\nname = 5\n");
         let payload = json!({"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}});
         let ran = sandbox.host(host, &payload);
-        assert_eq!(ran.stderr.matches("the hooks have errors").count(), 1, "{ran:?}");
+        assert_eq!(
+            ran.stderr.matches("the hooks have errors").count(),
+            1,
+            "{ran:?}"
+        );
         assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
     }
 }

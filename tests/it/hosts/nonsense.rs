@@ -26,7 +26,10 @@ fn a_word_that_decides_nothing_closes_the_gate() {
         ("cursor", r#"{"permission":"denied"}"#.to_string()),
         ("copilot", r#"{"permissionDecision":"no"}"#.to_string()),
         ("copilot", r#"{"permissionDecision":false}"#.to_string()),
-        ("claude", nested.replace("permissionDecision", "permission_decision")),
+        (
+            "claude",
+            nested.replace("permissionDecision", "permission_decision"),
+        ),
         ("claude", r#"{"permission_decision":"deny"}"#.to_string()),
         ("claude", r#"{"hookSpecificOutput":"deny"}"#.to_string()),
     ] {
@@ -39,7 +42,10 @@ fn a_word_that_decides_nothing_closes_the_gate() {
 fn words_that_a_host_reads_are_no_slips() {
     for (dialect, json) in [
         ("claude", r#"{"decision":"approve"}"#),
-        ("claude", r#"{"hookSpecificOutput":{"permissionDecision":"allow"},"new":"deny"}"#),
+        (
+            "claude",
+            r#"{"hookSpecificOutput":{"permissionDecision":"allow"},"new":"deny"}"#,
+        ),
         ("gemini", r#"{"decision":"allow"}"#),
         ("cursor", r#"{"permission":"allow"}"#),
         ("copilot", r#"{"permissionDecision":"allow"}"#),
@@ -69,25 +75,41 @@ fn text_is_context_where_the_host_takes_it_for_that() {
         ran.allows_with(json!({ "additionalContext": "plain context" }));
     }
     let sandbox = Sandbox::new().hook_of("claude", "PreToolUse", "hook", "echo words");
-    sandbox.hookrun(&["run", "tool.pre"], SHELL.as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], SHELL.as_bytes())
+        .allows();
 }
 
 #[test]
 fn a_tool_without_a_name_is_not_let_pass() {
     let sandbox = Sandbox::new().hook("hook", "true");
     for (arguments, payload, key) in [
-        (vec!["run", "--host", "claude"], r#"{"hook_event_name":"PreToolUse"}"#, "tool_name"),
+        (
+            vec!["run", "--host", "claude"],
+            r#"{"hook_event_name":"PreToolUse"}"#,
+            "tool_name",
+        ),
         (
             vec!["run", "--host", "codex"],
             r#"{"hook_event_name":"PreToolUse","toolName":"Bash","tool_input":{"command":"rm"}}"#,
             "tool_name",
         ),
-        (vec!["run", "--host", "cursor"], r#"{"hook_event_name":"preToolUse"}"#, "tool_name"),
-        (vec!["run", "preToolUse", "--host", "copilot"], "{}", "toolName"),
+        (
+            vec!["run", "--host", "cursor"],
+            r#"{"hook_event_name":"preToolUse"}"#,
+            "tool_name",
+        ),
+        (
+            vec!["run", "preToolUse", "--host", "copilot"],
+            "{}",
+            "toolName",
+        ),
     ] {
         let ran = sandbox.hookrun(&arguments, payload.as_bytes());
         ran.exits(2).says(&format!("`{key}` is missing"));
     }
     let prompt = r#"{"hook_event_name":"UserPromptSubmit","prompt":"hi"}"#;
-    sandbox.hookrun(&["run", "--host", "claude"], prompt.as_bytes()).exits(0);
+    sandbox
+        .hookrun(&["run", "--host", "claude"], prompt.as_bytes())
+        .exits(0);
 }

@@ -22,17 +22,27 @@ fn a_patch_by_the_shell_is_seen_by_guards_of_files_and_of_commands() {
     let guards = [
         Sandbox::new().hook("guard", &format!("# hookrun: path=.env\n{no}")),
         Sandbox::new().hook("guard", &format!("# hookrun: tool=write|edit\n{no}")),
-        Sandbox::new().hook("guard", &format!("# hookrun: tool=bash command=apply_patch\n{no}")),
+        Sandbox::new().hook(
+            "guard",
+            &format!("# hookrun: tool=bash command=apply_patch\n{no}"),
+        ),
         Sandbox::new().hook_of(
             "claude",
             "tool.pre",
             "guard",
-            &format!("# hookrun: tool=edit|write\n{}", no.replace("exit 1", "exit 2")),
+            &format!(
+                "# hookrun: tool=edit|write\n{}",
+                no.replace("exit 1", "exit 2")
+            ),
         ),
     ];
     for (number, sandbox) in guards.iter().enumerate() {
         let ran = sandbox.ask("codex", "PreToolUse", &context);
-        assert_eq!((ran.status, ran.stderr.trim()), (2, "not .env"), "{number}: {ran:?}");
+        assert_eq!(
+            (ran.status, ran.stderr.trim()),
+            (2, "not .env"),
+            "{number}: {ran:?}"
+        );
     }
     for file in [".claude/settings.json", ".codex/hooks.json"] {
         for matcher in ["Edit|Write", "Bash", "*"] {

@@ -28,7 +28,11 @@ fn holds((host, event, answer, status, reply): Case) {
         _ => panic!("{event}"),
     };
     payload["hook_event_name"] = event.into();
-    let directive = if answer["update"].is_object() { "# hookrun: rewrite=true\n" } else { "" };
+    let directive = if answer["update"].is_object() {
+        "# hookrun: rewrite=true\n"
+    } else {
+        ""
+    };
     let body = format!("{directive}echo '{answer}'");
     let sandbox = Sandbox::new().hook_for(canonical, "hook", &body);
     let ran = sandbox.host(host, &payload);
@@ -36,7 +40,11 @@ fn holds((host, event, answer, status, reply): Case) {
         "" => Value::Null,
         stdout => serde_json::from_str(stdout).unwrap(),
     };
-    assert_eq!((ran.status, said), (status, reply), "{host} {event} {answer}: {ran:?}");
+    assert_eq!(
+        (ran.status, said),
+        (status, reply),
+        "{host} {event} {answer}: {ran:?}"
+    );
 }
 
 fn tool() -> Value {
@@ -79,9 +87,21 @@ fn a_question_goes_to_the_host_that_can_ask_and_refuses_in_the_others() {
     let alone = format!("sure?{ALONE}");
     let deny = json!({"permission": "deny", "user_message": alone, "agent_message": alone});
     let cursor = json!({"permission": "ask", "user_message": "sure?"});
-    holds(("claude", "PreToolUse", ask(), 0, specific("PreToolUse", asks.clone())));
+    holds((
+        "claude",
+        "PreToolUse",
+        ask(),
+        0,
+        specific("PreToolUse", asks.clone()),
+    ));
     holds(("codex", "PreToolUse", ask(), 2, Value::Null));
-    holds(("gemini", "BeforeTool", ask(), 0, json!({"decision": "ask", "reason": "sure?"})));
+    holds((
+        "gemini",
+        "BeforeTool",
+        ask(),
+        0,
+        json!({"decision": "ask", "reason": "sure?"}),
+    ));
     holds(("cursor", "preToolUse", ask(), 2, deny.clone()));
     holds(("cursor", "beforeShellExecution", ask(), 0, cursor.clone()));
     holds(("cursor", "beforeMCPExecution", ask(), 0, cursor));
@@ -100,11 +120,29 @@ fn a_new_input_stands_where_the_host_looks_for_it() {
         specific("PreToolUse", json!({"updatedInput": new})),
     ));
     let allowed = json!({"permissionDecision": "allow", "updatedInput": new});
-    holds(("codex", "PreToolUse", new_input(), 0, specific("PreToolUse", allowed)));
+    holds((
+        "codex",
+        "PreToolUse",
+        new_input(),
+        0,
+        specific("PreToolUse", allowed),
+    ));
     let gemini = json!({"hookSpecificOutput": {"tool_input": new}});
     holds(("gemini", "BeforeTool", new_input(), 0, gemini));
-    holds(("cursor", "preToolUse", new_input(), 0, json!({"updated_input": new})));
-    holds(("copilot", "preToolUse", new_input(), 0, json!({"modifiedArgs": new})));
+    holds((
+        "cursor",
+        "preToolUse",
+        new_input(),
+        0,
+        json!({"updated_input": new}),
+    ));
+    holds((
+        "copilot",
+        "preToolUse",
+        new_input(),
+        0,
+        json!({"modifiedArgs": new}),
+    ));
 }
 
 #[test]
@@ -115,7 +153,13 @@ fn a_question_about_a_new_input_carries_both() {
         "permissionDecisionReason": "sure?",
         "updatedInput": {"command": "ls -l"},
     });
-    holds(("claude", "PreToolUse", both.clone(), 0, specific("PreToolUse", claude)));
+    holds((
+        "claude",
+        "PreToolUse",
+        both.clone(),
+        0,
+        specific("PreToolUse", claude),
+    ));
     let gemini = json!({
         "decision": "ask",
         "reason": "sure?",
@@ -135,8 +179,20 @@ fn a_new_result_replaces_what_the_model_sees() {
         0,
         json!({"decision": "block", "reason": "clean"}),
     ));
-    holds(("gemini", "AfterTool", new_result(), 0, json!({"decision": "deny", "reason": "clean"})));
-    holds(("copilot", "postToolUse", new_result(), 0, json!({"modifiedResult": "clean"})));
+    holds((
+        "gemini",
+        "AfterTool",
+        new_result(),
+        0,
+        json!({"decision": "deny", "reason": "clean"}),
+    ));
+    holds((
+        "copilot",
+        "postToolUse",
+        new_result(),
+        0,
+        json!({"modifiedResult": "clean"}),
+    ));
 }
 
 #[test]
@@ -144,25 +200,65 @@ fn an_objection_after_the_tool_is_told_where_the_host_has_a_place_for_it() {
     let blocks = json!({"decision": "block", "reason": "no"});
     holds(("claude", "PostToolUse", no(), 0, blocks.clone()));
     holds(("codex", "PostToolUse", no(), 0, blocks));
-    holds(("gemini", "AfterTool", no(), 0, json!({"decision": "deny", "reason": "no"})));
-    holds(("cursor", "postToolUse", no(), 0, json!({"additional_context": "no"})));
-    holds(("copilot", "postToolUse", no(), 0, json!({"additionalContext": "no"})));
+    holds((
+        "gemini",
+        "AfterTool",
+        no(),
+        0,
+        json!({"decision": "deny", "reason": "no"}),
+    ));
+    holds((
+        "cursor",
+        "postToolUse",
+        no(),
+        0,
+        json!({"additional_context": "no"}),
+    ));
+    holds((
+        "copilot",
+        "postToolUse",
+        no(),
+        0,
+        json!({"additionalContext": "no"}),
+    ));
 }
 
 #[test]
 fn a_context_reaches_the_model_where_the_host_takes_one() {
     let text = || json!({"additionalContext": "mind the gap"});
-    for event in ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart"] {
+    for event in [
+        "PreToolUse",
+        "PostToolUse",
+        "UserPromptSubmit",
+        "SessionStart",
+    ] {
         holds(("claude", event, context(), 0, specific(event, text())));
         holds(("codex", event, context(), 0, specific(event, text())));
     }
     for event in ["AfterTool", "BeforeAgent", "SessionStart"] {
-        holds(("gemini", event, context(), 0, json!({"hookSpecificOutput": text()})));
+        holds((
+            "gemini",
+            event,
+            context(),
+            0,
+            json!({"hookSpecificOutput": text()}),
+        ));
     }
     for event in ["sessionStart", "postToolUse"] {
-        holds(("cursor", event, context(), 0, json!({"additional_context": "mind the gap"})));
+        holds((
+            "cursor",
+            event,
+            context(),
+            0,
+            json!({"additional_context": "mind the gap"}),
+        ));
     }
-    for event in ["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse"] {
+    for event in [
+        "sessionStart",
+        "userPromptSubmitted",
+        "preToolUse",
+        "postToolUse",
+    ] {
         holds(("copilot", event, context(), 0, text()));
     }
     holds(("cursor", "preToolUse", context(), 0, Value::Null));
@@ -175,7 +271,13 @@ fn an_output_is_shown_where_the_host_shows_any() {
     holds(("claude", "PostToolUse", output(), 0, shown()));
     holds(("codex", "PostToolUse", output(), 0, shown()));
     holds(("gemini", "AfterTool", output(), 0, shown()));
-    holds(("cursor", "preCompact", output(), 0, json!({"user_message": "formatted"})));
+    holds((
+        "cursor",
+        "preCompact",
+        output(),
+        0,
+        json!({"user_message": "formatted"}),
+    ));
     holds(("cursor", "postToolUse", output(), 0, Value::Null));
     holds(("copilot", "postToolUse", output(), 0, Value::Null));
 }
@@ -186,7 +288,13 @@ fn a_refused_stop_goes_on_with_the_reason() {
     holds(("codex", "Stop", no(), 2, Value::Null));
     holds(("gemini", "AfterAgent", no(), 2, Value::Null));
     holds(("cursor", "stop", no(), 0, json!({"followup_message": "no"})));
-    holds(("copilot", "agentStop", no(), 0, json!({"decision": "block", "reason": "no"})));
+    holds((
+        "copilot",
+        "agentStop",
+        no(),
+        0,
+        json!({"decision": "block", "reason": "no"}),
+    ));
 }
 
 #[test]
@@ -225,5 +333,8 @@ fn what_a_host_has_no_place_for_is_on_stderr() {
     let sandbox = Sandbox::new().hook("hook", &format!("echo '{}'", context()));
     let mut payload = tool();
     payload["hook_event_name"] = "preToolUse".into();
-    sandbox.host("cursor", &payload).allows().says("mind the gap");
+    sandbox
+        .host("cursor", &payload)
+        .allows()
+        .says("mind the gap");
 }

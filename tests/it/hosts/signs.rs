@@ -54,9 +54,17 @@ fn documented() -> Vec<(&'static str, Value)> {
             "tool_use_id": "t-1", "cwd": "/p", "prompt": "p", "session_id": "c-1",
         })
     };
-    let events = ["preToolUse", "beforeShellExecution", "sessionStart", "stop", "sessionEnd"];
-    let mut all: Vec<(&'static str, Value)> =
-        events.iter().map(|event| ("cursor", of_cursor(event))).collect();
+    let events = [
+        "preToolUse",
+        "beforeShellExecution",
+        "sessionStart",
+        "stop",
+        "sessionEnd",
+    ];
+    let mut all: Vec<(&'static str, Value)> = events
+        .iter()
+        .map(|event| ("cursor", of_cursor(event)))
+        .collect();
     let copilots = [
         json!({"hook_event_name": "PreToolUse", "session_id": "s", "timestamp": "2026", "cwd": "/p",
             "tool_name": "Bash", "tool_input": {}}),
@@ -74,11 +82,14 @@ fn documented() -> Vec<(&'static str, Value)> {
 /// Every payload that there is, with its host.
 fn all() -> Vec<(&'static str, Map<String, Value>)> {
     let captured = IN_DOUBT.iter().flat_map(|(host, _)| {
-        let events = payloads(host).into_iter().filter(|(name, _)| !name.starts_with('_'));
+        let events = payloads(host)
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with('_'));
         events.map(|(_, payload)| (*host, payload))
     });
     let all = captured.chain(documented());
-    all.map(|(host, payload)| (host, payload.as_object().unwrap().clone())).collect()
+    all.map(|(host, payload)| (host, payload.as_object().unwrap().clone()))
+        .collect()
 }
 
 fn whose(payload: &Map<String, Value>) -> Result<RecognisedEvent, Doubt> {
@@ -88,12 +99,17 @@ fn whose(payload: &Map<String, Value>) -> Result<RecognisedEvent, Doubt> {
 #[test]
 fn what_real_clients_sent_is_their_own_or_is_in_doubt() {
     for (host, in_doubt) in IN_DOUBT {
-        for (name, payload) in payloads(host).into_iter().filter(|(name, _)| !name.starts_with('_'))
+        for (name, payload) in payloads(host)
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with('_'))
         {
             match whose(payload.as_object().unwrap()) {
                 Ok(told) => {
                     assert_eq!((told.dialect, told.event.as_str()), (*host, name.as_str()));
-                    assert!(!in_doubt.contains(&name.as_str()), "{host} {name} is certain");
+                    assert!(
+                        !in_doubt.contains(&name.as_str()),
+                        "{host} {name} is certain"
+                    );
                 }
                 Err(Doubt::Several { event, of }) => {
                     assert!(in_doubt.contains(&name.as_str()), "{host} {name}: {of:?}");
@@ -120,7 +136,10 @@ fn every_event_of_ours_is_ours() {
         let mut context: Value = serde_json::from_str(&spec.sample()).unwrap();
         context["event"] = json!(spec.name);
         let told = whose(context.as_object().unwrap()).unwrap_or_else(|doubt| panic!("{doubt}"));
-        assert_eq!((told.dialect, told.event.as_str()), ("native", spec.name.as_ref()));
+        assert_eq!(
+            (told.dialect, told.event.as_str()),
+            ("native", spec.name.as_ref())
+        );
     }
 }
 
@@ -154,7 +173,11 @@ proptest! {
 
 #[test]
 fn keys_of_two_hosts_in_one_payload_make_it_no_third_ones() {
-    let certain = || all().into_iter().filter(|(_, payload)| whose(payload).is_ok());
+    let certain = || {
+        all()
+            .into_iter()
+            .filter(|(_, payload)| whose(payload).is_ok())
+    };
     for (ours, payload) in certain() {
         for (theirs, other) in certain().filter(|(theirs, _)| *theirs != ours) {
             let mut both = other;
@@ -170,10 +193,19 @@ fn keys_of_two_hosts_in_one_payload_make_it_no_third_ones() {
 fn run_finds_host_and_event_by_itself_and_answers_in_the_hosts_words() {
     let hosts: BTreeSet<&str> = ["claude", "codex", "gemini"].into();
     for host in hosts {
-        let gate = if host == "gemini" { "BeforeTool" } else { "PreToolUse" };
-        let (_, payload) = payloads(host).into_iter().find(|(name, _)| name == gate).unwrap();
-        let sandbox = Sandbox::new()
-            .hook("10-host", "echo \"no $HOOKRUN_HOST, no $HOOKRUN_ACTION_COMMAND\" >&2; exit 1");
+        let gate = if host == "gemini" {
+            "BeforeTool"
+        } else {
+            "PreToolUse"
+        };
+        let (_, payload) = payloads(host)
+            .into_iter()
+            .find(|(name, _)| name == gate)
+            .unwrap();
+        let sandbox = Sandbox::new().hook(
+            "10-host",
+            "echo \"no $HOOKRUN_HOST, no $HOOKRUN_ACTION_COMMAND\" >&2; exit 1",
+        );
         let ran = sandbox.hookrun(&["run"], payload.to_string().as_bytes());
         ran.exits(2);
         assert_eq!(ran.stderr, format!("no {host}, no echo hello\n"));
@@ -190,7 +222,11 @@ fn run_takes_an_event_of_ours_by_its_name_in_the_context() {
     assert_eq!(ran.stderr, "no\n");
     let ran = sandbox.hookrun(&["run"], br#"{"event":"tool.per","toolName":"bash"}"#);
     ran.exits(2);
-    assert!(ran.stderr.contains("unknown event `tool.per`; did you mean `tool.pre`?"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("unknown event `tool.per`; did you mean `tool.pre`?"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -228,17 +264,26 @@ fn a_new_event_of_a_host_that_is_recognised_passes_with_a_notice() {
     let payload = br#"{"hook_event_name":"Brandnew","session_id":"s","prompt_id":"p","cwd":"/p"}"#;
     let ran = Sandbox::new().hookrun(&["run"], payload);
     ran.exits(0);
-    assert_eq!(ran.stderr, "hookrun knows no event `Brandnew` of claude, and allowed it\n");
+    assert_eq!(
+        ran.stderr,
+        "hookrun knows no event `Brandnew` of claude, and allowed it\n"
+    );
 }
 
 #[test]
 fn a_host_that_is_named_is_believed() {
     let sandbox = Sandbox::new();
-    let (_, payload) =
-        payloads("claude").into_iter().find(|(name, _)| name == "PreToolUse").unwrap();
+    let (_, payload) = payloads("claude")
+        .into_iter()
+        .find(|(name, _)| name == "PreToolUse")
+        .unwrap();
     let ran = sandbox.hookrun(&["run", "--host", "native"], payload.to_string().as_bytes());
     ran.exits(2);
-    assert!(ran.stderr.starts_with("no event is named, and the context has no `event`"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .starts_with("no event is named, and the context has no `event`"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -256,18 +301,26 @@ fn a_name_that_is_no_text_is_said_to_be_none() {
 
 #[test]
 fn test_takes_the_event_from_the_payload_and_the_host_too() {
-    let (_, payload) =
-        payloads("claude").into_iter().find(|(name, _)| name == "PreToolUse").unwrap();
+    let (_, payload) = payloads("claude")
+        .into_iter()
+        .find(|(name, _)| name == "PreToolUse")
+        .unwrap();
     let sandbox = Sandbox::new().hook("no", "echo no >&2; exit 1");
     for arguments in [&["test", "--host", "claude"][..], &["test"]] {
         let arguments = [arguments, &["--format", "json"]].concat();
         let ran = sandbox.hookrun(&arguments, payload.to_string().as_bytes());
         ran.exits(1);
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!((&report["event"], &report["host"]), (&json!("tool.pre"), &json!("claude")));
+        assert_eq!(
+            (&report["event"], &report["host"]),
+            (&json!("tool.pre"), &json!("claude"))
+        );
     }
     // With nothing on stdin the suite is meant.
-    sandbox.hookrun(&["test"], b"").exits(2).says("there are no files of cases");
+    sandbox
+        .hookrun(&["test"], b"")
+        .exits(2)
+        .says("there are no files of cases");
 }
 
 #[test]
@@ -292,12 +345,24 @@ fn a_folder_is_named_after_the_dialect_that_alone_writes_such_hooks() {
 #[test]
 fn the_words_of_a_script_tell_for_whom_it_was_written() {
     for (text, foreign, is_ours) in [
-        ("jq -r .tool_input.command", Some(("tool_input", 1, "claude")), false),
-        ("x\nd[\"tool_name\"]", Some(("tool_name", 2, "claude")), false),
+        (
+            "jq -r .tool_input.command",
+            Some(("tool_input", 1, "claude")),
+            false,
+        ),
+        (
+            "x\nd[\"tool_name\"]",
+            Some(("tool_name", 2, "claude")),
+            false,
+        ),
         ("d['toolArgs']", Some(("toolArgs", 1, "copilot")), false),
         ("# tool_input\njq .toolInput", None, true),
         ("echo \"$HOOKRUN_ACTION_COMMAND\"", None, true),
-        ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
+        (
+            "jq '.toolInput // .tool_input'",
+            Some(("tool_input", 1, "claude")),
+            true,
+        ),
         ("my_tool_input=1; exit 1", None, false),
     ] {
         let found = written(text);

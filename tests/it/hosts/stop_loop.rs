@@ -20,11 +20,9 @@ const STATE: &str = "home/.local/state/hookrun";
 
 fn never_done() -> Sandbox {
     let refuse = "echo 'run the tests first' >&2; exit 1";
-    Sandbox::new().hook_for("agent.stop", "never", refuse).hook_for(
-        "subagent.stop",
-        "never",
-        refuse,
-    )
+    Sandbox::new()
+        .hook_for("agent.stop", "never", refuse)
+        .hook_for("subagent.stop", "never", refuse)
 }
 
 impl Sandbox {
@@ -40,8 +38,14 @@ impl Sandbox {
             assert!(is_refusal(&ran), "{host} {number}: {ran:?}");
         }
         let ran = self.host(host, payload);
-        assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{host}: {ran:?}");
-        ran.says(&format!("hookrun: blocked {cap} {LET_STOP}; the last reason: run the tests"));
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (0, ""),
+            "{host}: {ran:?}"
+        );
+        ran.says(&format!(
+            "hookrun: blocked {cap} {LET_STOP}; the last reason: run the tests"
+        ));
     }
 }
 
@@ -77,7 +81,11 @@ fn a_host_that_tells_of_one_refusal_is_believed() {
     for _ in 0..7 {
         assert!(is_refusal(&sandbox.host("claude", &payload)));
     }
-    sandbox.host("claude", &payload).allows().says("blocked 8").says(LET_STOP);
+    sandbox
+        .host("claude", &payload)
+        .allows()
+        .says("blocked 8")
+        .says(LET_STOP);
 }
 
 #[test]
@@ -95,14 +103,24 @@ fn a_native_stop_is_refused_eight_times_in_a_row() {
     for _ in 0..8 {
         sandbox.stop(&context).blocks("run the tests first");
     }
-    sandbox.stop(&json!({"sessionId": "another"})).blocks("run the tests first");
-    let ran =
-        sandbox.hookrun(&["run", "agent.stop", "--format", "json"], context.to_string().as_bytes());
+    sandbox
+        .stop(&json!({"sessionId": "another"}))
+        .blocks("run the tests first");
+    let ran = sandbox.hookrun(
+        &["run", "agent.stop", "--format", "json"],
+        context.to_string().as_bytes(),
+    );
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((ran.status, &report["decision"]), (0, &json!("allow")));
     let notice = &report["notices"][0];
-    assert_eq!((&notice["hook"], &notice["kind"]), (&json!("hookrun"), &json!("own")));
-    assert!(notice["text"].as_str().unwrap().contains(LET_STOP), "{notice}");
+    assert_eq!(
+        (&notice["hook"], &notice["kind"]),
+        (&json!("hookrun"), &json!("own"))
+    );
+    assert!(
+        notice["text"].as_str().unwrap().contains(LET_STOP),
+        "{notice}"
+    );
 }
 
 #[test]
@@ -152,7 +170,11 @@ fn without_a_session_what_the_host_tells_counts_alone() {
     // With one, whoever has counted more is right.
     let context = |loops: u32| json!({"sessionId": "s", "loopCount": loops});
     sandbox.stop(&context(6)).exits(2);
-    sandbox.stop(&context(8)).allows().says("blocked 8").says(LET_STOP);
+    sandbox
+        .stop(&context(8))
+        .allows()
+        .says("blocked 8")
+        .says(LET_STOP);
     sandbox.has_no_file(&format!("{STATE}/sessions/no-session/.hookrun"));
 }
 
@@ -197,11 +219,21 @@ fn where_nothing_can_be_counted_the_refusal_stands_and_a_notice_says_so() {
     let sandbox = never_done().file(STATE, "not a folder");
     let context = json!({"sessionId": "s"}).to_string();
     for _ in 0..9 {
-        let ran = sandbox.hookrun(&["run", "agent.stop", "--format", "json"], context.as_bytes());
+        let ran = sandbox.hookrun(
+            &["run", "agent.stop", "--format", "json"],
+            context.as_bytes(),
+        );
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!((ran.status, &report["decision"]), (2, &json!("block")), "{ran:?}");
+        assert_eq!(
+            (ran.status, &report["decision"]),
+            (2, &json!("block")),
+            "{ran:?}"
+        );
         let notice = report["notices"][0]["text"].as_str().unwrap();
-        assert!(notice.starts_with("this block was not counted: cannot use `"), "{notice}");
+        assert!(
+            notice.starts_with("this block was not counted: cannot use `"),
+            "{notice}"
+        );
     }
 }
 
@@ -210,13 +242,22 @@ fn what_was_tested_is_neither_counted_nor_let_go() {
     let sandbox = never_done();
     let context = json!({"sessionId": "s"}).to_string();
     for _ in 0..10 {
-        sandbox.hookrun(&["test", "agent.stop"], context.as_bytes()).exits(1);
+        sandbox
+            .hookrun(&["test", "agent.stop"], context.as_bytes())
+            .exits(1);
     }
     for _ in 0..8 {
-        sandbox.hookrun(&["run", "agent.stop"], context.as_bytes()).exits(2);
+        sandbox
+            .hookrun(&["run", "agent.stop"], context.as_bytes())
+            .exits(2);
     }
-    sandbox.hookrun(&["test", "agent.stop"], context.as_bytes()).exits(1);
-    sandbox.hookrun(&["run", "agent.stop"], context.as_bytes()).allows().says(LET_STOP);
+    sandbox
+        .hookrun(&["test", "agent.stop"], context.as_bytes())
+        .exits(1);
+    sandbox
+        .hookrun(&["run", "agent.stop"], context.as_bytes())
+        .allows()
+        .says(LET_STOP);
 }
 
 #[test]
@@ -226,8 +267,12 @@ fn no_file_is_touched_for_what_is_allowed_or_has_no_limit() {
         .hook_for("agent.stop", "fine", "exit 0")
         .hook_for("tool.pre", "deny", "exit 1");
     let context = json!({"sessionId": "s"}).to_string();
-    sandbox.hookrun(&["run", "agent.stop"], context.as_bytes()).allows();
-    sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(2);
+    sandbox
+        .hookrun(&["run", "agent.stop"], context.as_bytes())
+        .allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.as_bytes())
+        .exits(2);
     sandbox.has_no_file(&kept);
 }
 
@@ -252,16 +297,25 @@ fn the_counts_of_a_session_are_not_lost_where_many_stop_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let (runner, event) = (in_library(folder.path()), stop_of("s"));
     let refusals = std::thread::scope(|scope| {
-        let stop = || (0..6).filter(|_| runner.handle(&event).outcome.refusal().is_some()).count();
+        let stop = || {
+            (0..6)
+                .filter(|_| runner.handle(&event).outcome.refusal().is_some())
+                .count()
+        };
         let all: Vec<_> = (0..3).map(|_| scope.spawn(stop)).collect();
-        all.into_iter().map(|one| one.join().unwrap()).sum::<usize>()
+        all.into_iter()
+            .map(|one| one.join().unwrap())
+            .sum::<usize>()
     });
     assert_eq!(refusals, 16, "of 18, two are let go");
 }
 
 fn in_library(state: &Path) -> Runner {
     let never = Hook::function("never", "agent.stop", |_| Verdict::block("not yet"));
-    let env = Environment { state_home: Some(state.to_path_buf()), ..Environment::capture() };
+    let env = Environment {
+        state_home: Some(state.to_path_buf()),
+        ..Environment::capture()
+    };
     Runner::embedded(Registry::new([never]).unwrap(), &env)
 }
 

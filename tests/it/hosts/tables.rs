@@ -30,7 +30,12 @@ fn every_row_is_over_the_catalog() {
             }
             for rewrite in row.results.rewrites() {
                 let field = rewrite.field;
-                assert!(spec.carries(&field), "{}: {}: {field}", dialect.name, row.name);
+                assert!(
+                    spec.carries(&field),
+                    "{}: {}: {field}",
+                    dialect.name,
+                    row.name
+                );
             }
         }
     }
@@ -42,7 +47,11 @@ fn rows_of_one_name_are_told_apart_by_one_key() {
         for row in dialect.events {
             let same = dialect.events.iter().filter(|one| one.name == row.name);
             let same: Vec<_> = same.map(|one| one.when).collect();
-            assert!(same.len() == 1 || same.iter().all(Option::is_some), "{}", row.name);
+            assert!(
+                same.len() == 1 || same.iter().all(Option::is_some),
+                "{}",
+                row.name
+            );
             let keys: Vec<_> = same.iter().flatten().map(|(key, _)| key).collect();
             assert!(keys.windows(2).all(|two| two[0] == two[1]), "{}", row.name);
         }
@@ -53,14 +62,23 @@ fn rows_of_one_name_are_told_apart_by_one_key() {
 fn buckets_and_actions_of_settings_name_what_is_there() {
     for shape in SHAPES {
         for bucket in shape.buckets {
-            assert!(catalog::EVENTS.iter().any(|spec| spec.name == bucket.event), "{bucket:?}");
+            assert!(
+                catalog::EVENTS.iter().any(|spec| spec.name == bucket.event),
+                "{bucket:?}"
+            );
         }
         for action in shape.actions {
             for key in [action.needs, action.may].into_iter().flatten() {
-                assert!(shape.keys.iter().any(|known| known.name == key), "{action:?}");
+                assert!(
+                    shape.keys.iter().any(|known| known.name == key),
+                    "{action:?}"
+                );
             }
             if let Some(only) = action.only_in {
-                assert!(shape.buckets.iter().any(|bucket| bucket.key == only), "{action:?}");
+                assert!(
+                    shape.buckets.iter().any(|bucket| bucket.key == only),
+                    "{action:?}"
+                );
             }
         }
     }
@@ -107,9 +125,15 @@ fn every_hook_of_git_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
 #[test]
 fn every_folder_is_of_a_dialect_and_stays_below_its_root() {
     for folders in FOLDERS {
-        assert_eq!(find(folders.dialect).map(|one| one.name), Some(folders.dialect));
+        assert_eq!(
+            find(folders.dialect).map(|one| one.name),
+            Some(folders.dialect)
+        );
         for folder in [folders.user, folders.project] {
-            assert!(!folder.starts_with('/') && !folder.contains(".."), "{folder}");
+            assert!(
+                !folder.starts_with('/') && !folder.contains(".."),
+                "{folder}"
+            );
         }
     }
 }
@@ -119,11 +143,25 @@ fn every_event_of_a_host_has_a_budget_within_its_limit() {
     for dialect in DIALECTS {
         for row in dialect.events {
             let has_one = row.wait.is_some();
-            assert_eq!(has_one, dialect.has_forms(), "{}: {}", dialect.name, row.name);
+            assert_eq!(
+                has_one,
+                dialect.has_forms(),
+                "{}: {}",
+                dialect.name,
+                row.name
+            );
             let Some(wait) = row.wait else { continue };
             let budget = Wait::budget(wait.usual);
-            assert!(!budget.is_zero() && Wait::last_word(budget) < wait.usual, "{}", row.name);
-            assert!(wait.longest.is_none_or(|longest| longest > wait.usual), "{}", row.name);
+            assert!(
+                !budget.is_zero() && Wait::last_word(budget) < wait.usual,
+                "{}",
+                row.name
+            );
+            assert!(
+                wait.longest.is_none_or(|longest| longest > wait.usual),
+                "{}",
+                row.name
+            );
         }
     }
 }
@@ -131,13 +169,19 @@ fn every_event_of_a_host_has_a_budget_within_its_limit() {
 #[test]
 fn every_sign_is_of_a_dialect_and_asks_for_something() {
     for sign in SIGNS {
-        assert!(sign.dialect == native::NAME || find(sign.dialect).is_some(), "{sign:?}");
+        assert!(
+            sign.dialect == native::NAME || find(sign.dialect).is_some(),
+            "{sign:?}"
+        );
         if let SignedEvents::KnownNotIn(other) = sign.named {
             assert!(find(other).is_some(), "{sign:?}");
         }
         let is_by_name = matches!(sign.named, SignedEvents::Alone | SignedEvents::Ours);
         assert!(is_by_name || !sign.has.is_empty(), "{sign:?}");
-        assert!(!sign.has.iter().any(|key| sign.lacks.contains(key)), "{sign:?}");
+        assert!(
+            !sign.has.iter().any(|key| sign.lacks.contains(key)),
+            "{sign:?}"
+        );
     }
 }
 
@@ -167,7 +211,19 @@ fn what_is_open_is_told_apart_from_where_a_command_runs() {
     let context = Context::parse(json).unwrap();
     let cwd = Some(PathBuf::from("/c"));
     let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
-    assert_eq!(told("cursor", &context), HostFolders { roots, cwd: cwd.clone() });
-    assert_eq!(told("claude", &context), HostFolders { roots: Vec::new(), cwd });
+    assert_eq!(
+        told("cursor", &context),
+        HostFolders {
+            roots,
+            cwd: cwd.clone()
+        }
+    );
+    assert_eq!(
+        told("claude", &context),
+        HostFolders {
+            roots: Vec::new(),
+            cwd
+        }
+    );
     assert_eq!(told("pi", &context), HostFolders::default());
 }

@@ -40,7 +40,10 @@ fn with(mut payload: Value, key: &str, value: &Value) -> Value {
 impl Sandbox {
     /// How often a hook was asked.
     fn asked(&self) -> usize {
-        fs::read_to_string(self.at("asked")).unwrap_or_default().lines().count()
+        fs::read_to_string(self.at("asked"))
+            .unwrap_or_default()
+            .lines()
+            .count()
     }
 
     /// Asks about both payloads, one after the other: how often a hook was asked.
@@ -53,10 +56,15 @@ impl Sandbox {
 
     /// Moves the time at which what is kept was decided.
     fn decided_later(&self, seconds: i64) {
-        for file in fs::read_dir(self.at(KEPT)).unwrap().map(|file| file.unwrap().path()) {
+        for file in fs::read_dir(self.at(KEPT))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+        {
             let text = fs::read_to_string(&file).unwrap();
             // Beside it lies its lock.
-            let Ok(mut kept) = serde_json::from_str::<Value>(&text) else { continue };
+            let Ok(mut kept) = serde_json::from_str::<Value>(&text) else {
+                continue;
+            };
             let at = kept["at"]["secs_since_epoch"].as_i64().unwrap();
             kept["at"]["secs_since_epoch"] = (at + seconds).into();
             fs::write(&file, kept.to_string()).unwrap();
@@ -65,7 +73,10 @@ impl Sandbox {
 
     fn start(&self, host: &str, payload: &Value) -> Child {
         use std::io::Write;
-        let mut child = self.command(&["run", "--host", host, "--budget=1h"]).spawn().unwrap();
+        let mut child = self
+            .command(&["run", "--host", host, "--budget=1h"])
+            .spawn()
+            .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(payload.to_string().as_bytes()).unwrap();
         child
@@ -81,16 +92,27 @@ fn until(is_so: impl Fn() -> bool) {
 
 /// Whether a process has come to what is kept of a call.
 fn is_at_the_lock(child: &Child) -> bool {
-    let files = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+    let files = fs::read_dir(format!("/proc/{}/fd", child.id()))
+        .into_iter()
+        .flatten()
+        .flatten();
     let links = files.filter_map(|file| fs::read_link(file.path()).ok());
-    links.into_iter().any(|link| link.to_string_lossy().contains("/.hookrun/decided-"))
+    links
+        .into_iter()
+        .any(|link| link.to_string_lossy().contains("/.hookrun/decided-"))
 }
 
 #[test]
 fn a_refusal_is_said_in_both_forms_and_decided_once() {
     for (first, second) in [("cursor", "claude"), ("claude", "cursor")] {
         let sandbox = Sandbox::new().hook("deny", &format!("{COUNTS}; echo no >&2; exit 1"));
-        let payload = |host: &str| if host == "cursor" { cursor("1") } else { claude("1") };
+        let payload = |host: &str| {
+            if host == "cursor" {
+                cursor("1")
+            } else {
+                claude("1")
+            }
+        };
         for name in [first, second] {
             let host = super::HOSTS.iter().find(|host| host.name == name).unwrap();
             host.is_refused(&sandbox.host(name, &payload(name)), "no");
@@ -132,7 +154,11 @@ fn words_for_others(host: &str, file: &str) -> Value {
 fn a_host_that_reads_settings_of_another_gets_one_decision_in_words_that_block_there() {
     let mut pairs = 0;
     for facts in FACTS {
-        let others = facts.reads.iter().map(|one| one.host).chain(facts.converts.iter().copied());
+        let others = facts
+            .reads
+            .iter()
+            .map(|one| one.host)
+            .chain(facts.converts.iter().copied());
         for (other, file) in
             others.flat_map(|it| ["PreToolUse.json", "PreToolUse-edit.json"].map(|file| (it, file)))
         {
@@ -141,7 +167,11 @@ fn a_host_that_reads_settings_of_another_gets_one_decision_in_words_that_block_t
             let own = own_words(host, file);
             let theirs = with(words_for_others(host, file), "cwd", &own["cwd"]);
             // The command in a file of Copilot's names the event.
-            let event = if other == "copilot" { &["preToolUse"][..] } else { &[] };
+            let event = if other == "copilot" {
+                &["preToolUse"][..]
+            } else {
+                &[]
+            };
             let entry = [&["run"], event, &["--host", other]].concat();
             for is_own_first in [true, false] {
                 let sandbox =
@@ -176,7 +206,10 @@ fn grok_gets_its_own_words_also_where_it_asks_by_claudes_settings_or_cursors() {
     for other in ["claude", "cursor"] {
         let payload = own_words("grok", "PreToolUse.json");
         let ran = sandbox.host(other, &with(payload, "toolUseId", &other.into()));
-        assert_eq!(ran.stdout, "{\"decision\":\"deny\",\"reason\":\"no\"}\n", "{ran:?}");
+        assert_eq!(
+            ran.stdout, "{\"decision\":\"deny\",\"reason\":\"no\"}\n",
+            "{ran:?}"
+        );
         assert_eq!(ran.status, 2);
     }
     // A host that does not read Gemini's settings has no business there.
@@ -212,7 +245,10 @@ fn an_outcome_too_long_to_keep_is_decided_in_each_form() {
         "tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_output": "{}",
     });
     let of_claude = with(claude("1"), "hook_event_name", &"PostToolUse".into());
-    assert_eq!(sandbox.asked_about(("cursor", &of_cursor), ("claude", &of_claude)), 2);
+    assert_eq!(
+        sandbox.asked_about(("cursor", &of_cursor), ("claude", &of_claude)),
+        2
+    );
 }
 
 #[test]
@@ -228,7 +264,10 @@ fn a_report_says_for_whom_it_was_decided() {
     assert_eq!(earlier["decidedEarlierFor"], "cursor preToolUse");
     let hook = &earlier["hooks"][0];
     assert_eq!(hook["fate"], "idle");
-    assert_eq!(hook["why"], "it already ran for this call, as `cursor preToolUse`");
+    assert_eq!(
+        hook["why"],
+        "it already ran for this call, as `cursor preToolUse`"
+    );
     // Who asks for the second time asks anew.
     assert_eq!(report(&sandbox)["decidedEarlierFor"], Value::Null);
     assert_eq!(sandbox.asked(), 2);
@@ -251,14 +290,26 @@ fn the_two_spellings_of_copilot_are_one_call_in_the_same_millisecond() {
     };
     let at = 1_763_753_543_123_u64;
     let text = json!("2025-11-21T19:32:23.123Z");
-    for (other, same) in [("copilot", json!(at)), ("claude", text.clone()), ("claude", json!(at))] {
+    for (other, same) in [
+        ("copilot", json!(at)),
+        ("claude", text.clone()),
+        ("claude", json!(at)),
+    ] {
         let (camel, snake) = (camel(at), snake(same));
-        assert_eq!(sandbox.asked_about(("copilot", &camel), (other, &snake)), 1, "{snake}");
+        assert_eq!(
+            sandbox.asked_about(("copilot", &camel), (other, &snake)),
+            1,
+            "{snake}"
+        );
     }
     let coarse = json!("2025-11-21T19:32:23Z");
     for other in [json!(at + 1), coarse, Value::Null] {
         let (camel, snake) = (camel(at), snake(other));
-        assert_eq!(sandbox.asked_about(("copilot", &camel), ("claude", &snake)), 2, "{snake}");
+        assert_eq!(
+            sandbox.asked_about(("copilot", &camel), ("claude", &snake)),
+            2,
+            "{snake}"
+        );
         fs::remove_dir_all(sandbox.at(KEPT)).unwrap();
     }
 }
@@ -278,7 +329,11 @@ fn what_is_not_certainly_the_same_call_is_decided_anew() {
         2,
         "another input"
     );
-    assert_eq!(asked("claude", &with(claude("1"), "tool_use_id", &Value::Null)), 2, "no id");
+    assert_eq!(
+        asked("claude", &with(claude("1"), "tool_use_id", &Value::Null)),
+        2,
+        "no id"
+    );
     assert_eq!(asked("cursor", &cursor("1")), 2, "the same form");
     assert_eq!(asked("claude", &claude("1")), 1, "the same call");
 }
@@ -302,15 +357,24 @@ fn an_allow_is_not_taken_over_by_a_hook_that_is_told_something_else() {
     // A shell tool that nobody knows as one.
     let guard = format!("{COUNTS}; test \"$HOOKRUN_TOOL_NAME\" = Bash && exit 2; exit 0");
     let sandbox = Sandbox::new().hook("guard", &guard);
-    sandbox.host("cursor", &with(cursor("1"), "tool_name", &"Mine".into())).allows();
+    sandbox
+        .host("cursor", &with(cursor("1"), "tool_name", &"Mine".into()))
+        .allows();
     sandbox.host("claude", &claude("1")).exits(2);
     // A hook of a host's is told that host's words.
     let sandbox = Sandbox::new().hook_of("claude", "PreToolUse", "guard", COUNTS);
-    assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))), 2);
+    assert_eq!(
+        sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))),
+        2
+    );
     // What it looks at comes under another key.
     let sandbox = Sandbox::new().hook("guard", "grep -q '\"file\"' && exit 2; exit 0");
     let write = |payload: Value, input: &Value| {
-        with(with(payload, "tool_name", &"Write".into()), "tool_input", input)
+        with(
+            with(payload, "tool_name", &"Write".into()),
+            "tool_input",
+            input,
+        )
     };
     let one = json!({"file_path": "a", "content": "x"});
     let two = json!({"file_path": "a", "content": "x", "file": "a"});
@@ -337,7 +401,10 @@ fn a_refusal_is_taken_over_in_another_folder_and_an_allow_is_not() {
         let body = format!("cd '{}'; {COUNTS}; exit {status}", sandbox.path().display());
         let sandbox = sandbox.hook("guard", &body);
         let elsewhere = with(claude("1"), "cwd", &json!(sandbox.at("home")));
-        assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &elsewhere)), asked);
+        assert_eq!(
+            sandbox.asked_about(("cursor", &cursor("1")), ("claude", &elsewhere)),
+            asked
+        );
     }
 }
 
@@ -360,14 +427,23 @@ fn what_cannot_be_refused_is_done_once_but_a_rewrite_needs_the_same_input() {
 fn a_call_waits_for_no_other_and_few_files_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let state_home = Some(folder.path().to_path_buf());
-    let env = Environment { state_home, ..Environment::capture() };
+    let env = Environment {
+        state_home,
+        ..Environment::capture()
+    };
     let hook = Hook::shell("guard", "tool.pre", "true");
     let runner = Runner::embedded(Registry::new([hook]).unwrap(), &env);
-    let event = Event::tool_pre("bash", json!({"command": "ls"})).build().unwrap();
+    let event = Event::tool_pre("bash", json!({"command": "ls"}))
+        .build()
+        .unwrap();
     // One that waited for another would wait for this long.
     let budget = Budget::from(Instant::now(), Duration::from_secs(86_400));
     let claim = |id: usize| {
-        let call = FormOfCall { session: "s".into(), id: id.to_string(), form: "a".into() };
+        let call = FormOfCall {
+            session: "s".into(),
+            id: id.to_string(),
+            form: "a".into(),
+        };
         runner.once(&event, &call, Some(budget))
     };
     let is_held = |claim: &CallClaim| matches!(claim, CallClaim::Now(Some(_)));
@@ -435,12 +511,17 @@ fn a_second_run_waits_no_longer_than_its_budget_and_then_refuses() {
 #[test]
 fn claude_itself_is_known_and_asks_once() {
     let sandbox = Sandbox::new().hook("fine", COUNTS);
-    let itself = Sandbox::new().hook("fine", COUNTS).variable("CLAUDE_CODE_SESSION_ID", "s");
+    let itself = Sandbox::new()
+        .hook("fine", COUNTS)
+        .variable("CLAUDE_CODE_SESSION_ID", "s");
     itself.host("claude", &claude("1")).allows();
     itself.has_no_file(KEPT);
     // A host that was started in a session of Claude's has another one.
     let sandbox = sandbox.variable("CLAUDE_CODE_SESSION_ID", "around");
-    assert_eq!(sandbox.asked_about(("claude", &claude("1")), ("cursor", &cursor("1"))), 1);
+    assert_eq!(
+        sandbox.asked_about(("claude", &claude("1")), ("cursor", &cursor("1"))),
+        1
+    );
 }
 
 #[test]
@@ -448,12 +529,22 @@ fn no_file_is_touched_where_no_call_can_come_twice() {
     let quiet = |sandbox: &Sandbox| sandbox.has_no_file(KEPT);
     let sandbox = Sandbox::new().hook("fine", COUNTS);
     sandbox.host("codex", &claude("1")).allows();
-    sandbox.host("gemini", &with(claude("1"), "hook_event_name", &"BeforeTool".into())).allows();
     sandbox
-        .hookrun(&["run", "tool.pre"], br#"{"toolName": "x", "sessionId": "s", "toolUseId": "1"}"#)
+        .host(
+            "gemini",
+            &with(claude("1"), "hook_event_name", &"BeforeTool".into()),
+        )
+        .allows();
+    sandbox
+        .hookrun(
+            &["run", "tool.pre"],
+            br#"{"toolName": "x", "sessionId": "s", "toolUseId": "1"}"#,
+        )
         .allows();
     let test = ["test", "preToolUse", "--host", "cursor"];
-    sandbox.hookrun(&test, cursor("1").to_string().as_bytes()).exits(0);
+    sandbox
+        .hookrun(&test, cursor("1").to_string().as_bytes())
+        .exits(0);
     quiet(&sandbox);
     let unwanted = format!("# hookrun: tool=write\n{COUNTS}");
     let sandbox = Sandbox::new().hook("unwanted", &unwanted);
@@ -463,18 +554,28 @@ fn no_file_is_touched_where_no_call_can_come_twice() {
 
 #[test]
 fn a_hook_that_runs_hookrun_does_not_wait_for_itself() {
-    let inner = format!("{} run --host cursor --hooks inner", env!("CARGO_BIN_EXE_hookrun"));
+    let inner = format!(
+        "{} run --host cursor --hooks inner",
+        env!("CARGO_BIN_EXE_hookrun")
+    );
     let sandbox = Sandbox::new()
         .hook_of("cursor", "preToolUse", "outer", &format!("exec {inner}"))
-        .script("inner/hooks.d/tool.pre/deny", "#!/bin/sh\necho inner >&2; exit 1\n");
+        .script(
+            "inner/hooks.d/tool.pre/deny",
+            "#!/bin/sh\necho inner >&2; exit 1\n",
+        );
     sandbox.host("cursor", &cursor("1")).exits(2).says("inner");
 }
 
 #[test]
 fn where_nothing_can_be_kept_both_decide() {
-    let sandbox =
-        Sandbox::new().hook("fine", COUNTS).file("home/.local/state/hookrun", "not a folder");
-    assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))), 2);
+    let sandbox = Sandbox::new()
+        .hook("fine", COUNTS)
+        .file("home/.local/state/hookrun", "not a folder");
+    assert_eq!(
+        sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))),
+        2
+    );
     let sandbox = Sandbox::new().hook("fine", COUNTS);
     sandbox.host("cursor", &cursor("1")).allows();
     for file in fs::read_dir(sandbox.at(KEPT)).unwrap() {

@@ -113,7 +113,11 @@ fn a_hook_gets_the_event_in_the_words_of_its_host() {
         let input: Value = serde_json::from_str(&text.unwrap_or(seen[input].to_string())).unwrap();
         assert_eq!(input, json!({"command": "ls -l"}), "{}", host.name);
         let shell = ["Bash", "run_shell_command", "Shell", "bash"];
-        assert!(shell.contains(&seen[tool].as_str().unwrap()), "{}: {seen}", host.name);
+        assert!(
+            shell.contains(&seen[tool].as_str().unwrap()),
+            "{}: {seen}",
+            host.name
+        );
     }
 }
 

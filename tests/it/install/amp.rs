@@ -23,7 +23,9 @@ const CALL: &str = r#"{"tool": "Bash", "toolUseID": "toolu_1", "input": {"cmd": 
 fn installed(event: &str, script: &str) -> Sandbox {
     let script = format!("#!/bin/sh\n# hookrun: rewrite\n{script}\n");
     let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/a"), &script);
-    sandbox.hookrun(&["install", "amp", "--all-events"], b"").exits(0);
+    sandbox
+        .hookrun(&["install", "amp", "--all-events"], b"")
+        .exits(0);
     sandbox
 }
 
@@ -35,7 +37,10 @@ fn call(sandbox: &Sandbox, name: &str, event: &str) -> Option<String> {
 fn a_tool_is_allowed_blocked_or_changed() {
     for (script, said) in [
         ("exit 0", r#"{"action":"allow"}"#),
-        ("echo not that >&2; exit 1", r#"{"action":"reject-and-continue","message":"not that"}"#),
+        (
+            "echo not that >&2; exit 1",
+            r#"{"action":"reject-and-continue","message":"not that"}"#,
+        ),
         (
             r#"echo '{"update": {"toolInput": {"cmd": "pwd"}}}'"#,
             r#"{"action":"modify","input":{"cmd":"pwd"}}"#,
@@ -45,7 +50,9 @@ fn a_tool_is_allowed_blocked_or_changed() {
             r#"{"action":"allow"}"#,
         ),
     ] {
-        let Some(found) = call(&installed("tool.pre", script), "tool.call", CALL) else { return };
+        let Some(found) = call(&installed("tool.pre", script), "tool.call", CALL) else {
+            return;
+        };
         assert_eq!(found, said, "{script}");
     }
 }
@@ -55,22 +62,37 @@ fn a_result_is_replaced_and_a_prompt_gets_context() {
     let hook = r#"echo '{"update": {"result": "redacted"}}'"#;
     let event =
         r#"{"tool": "Bash", "toolUseID": "t", "input": {}, "status": "done", "output": "secret"}"#;
-    let Some(found) = call(&installed("tool.post", hook), "tool.result", event) else { return };
+    let Some(found) = call(&installed("tool.post", hook), "tool.result", event) else {
+        return;
+    };
     assert_eq!(found, r#"{"status":"done","output":"redacted"}"#);
-    let sandbox = installed("agent.start", r#"echo '{"additionalContext": "mind the gap"}'"#);
+    let sandbox = installed(
+        "agent.start",
+        r#"echo '{"additionalContext": "mind the gap"}'"#,
+    );
     let found = call(&sandbox, "agent.start", r#"{"message": "hello"}"#).unwrap();
-    assert_eq!(found, r#"{"message":{"content":"mind the gap","display":true}}"#);
+    assert_eq!(
+        found,
+        r#"{"message":{"content":"mind the gap","display":true}}"#
+    );
 }
 
 #[test]
 fn without_a_decision_a_tool_is_blocked() {
     for (body, why) in NO_DECISION {
         let sandbox = with_other(installed("tool.pre", "exit 0"), PLUGIN, body);
-        let Some(found) = call(&sandbox, "tool.call", CALL) else { return };
-        assert!(found.contains("reject-and-continue") && found.contains(why), "{body}: {found}");
+        let Some(found) = call(&sandbox, "tool.call", CALL) else {
+            return;
+        };
+        assert!(
+            found.contains("reject-and-continue") && found.contains(why),
+            "{body}: {found}"
+        );
     }
     let sandbox = installed("tool.pre", "exit 0");
-    let away = sandbox.read(PLUGIN).replace(env!("CARGO_BIN_EXE_hookrun"), "/nowhere/hookrun");
+    let away = sandbox
+        .read(PLUGIN)
+        .replace(env!("CARGO_BIN_EXE_hookrun"), "/nowhere/hookrun");
     let found = call(&sandbox.file(PLUGIN, &away), "tool.call", CALL).unwrap();
     assert!(found.contains("reject-and-continue"), "{found}");
 }

@@ -29,7 +29,10 @@ fn a_read_only_file_is_left_alone() {
     let sandbox = project().file(HOSTS[0].project, HOSTS[0].existing);
     let file = sandbox.at(HOSTS[0].project);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
-    install(&sandbox, &HOSTS[0], "project").exits(2).says("is read-only").says("chmod u+w");
+    install(&sandbox, &HOSTS[0], "project")
+        .exits(2)
+        .says("is read-only")
+        .says("chmod u+w");
     assert_eq!(sandbox.read(HOSTS[0].project), HOSTS[0].existing);
 }
 
@@ -52,7 +55,12 @@ fn a_link_to_the_settings_stays_a_link() {
     let link = sandbox.at(HOSTS[0].user);
     symlink(sandbox.at("dotfiles/claude.json"), &link).unwrap();
     install(&sandbox, &HOSTS[0], "user").exits(0);
-    assert!(link.is_symlink() && sandbox.read("dotfiles/claude.json").contains("--host claude"));
+    assert!(
+        link.is_symlink()
+            && sandbox
+                .read("dotfiles/claude.json")
+                .contains("--host claude")
+    );
     uninstall(&sandbox, &HOSTS[0], "user").exits(0);
     assert!(link.is_symlink());
     assert_eq!(sandbox.read("dotfiles/claude.json"), HOSTS[0].existing);
@@ -63,7 +71,11 @@ fn a_user_whose_settings_were_moved_is_served_there() {
     for (host, variable, file) in [
         (&HOSTS[0], "CLAUDE_CONFIG_DIR", "settings.json"),
         (&HOSTS[1], "CODEX_HOME", "hooks.json"),
-        (named("opencode"), "XDG_CONFIG_HOME", "opencode/plugins/hookrun.js"),
+        (
+            named("opencode"),
+            "XDG_CONFIG_HOME",
+            "opencode/plugins/hookrun.js",
+        ),
         (named("openclaw"), "OPENCLAW_STATE_DIR", "hookrun.js"),
         (named("pi"), "PI_CODING_AGENT_DIR", "extensions/hookrun.js"),
     ] {
@@ -73,7 +85,9 @@ fn a_user_whose_settings_were_moved_is_served_there() {
         install(&sandbox, host, "user").exits(0);
         assert!(folder.join(file).exists(), "{}", host.name);
         sandbox.has_no_file(host.user);
-        sandbox.hookrun(&["doctor", host.name], b"").prints("in user scope");
+        sandbox
+            .hookrun(&["doctor", host.name], b"")
+            .prints("in user scope");
         uninstall(&sandbox, host, "user").exits(0);
         sandbox.has_no_file("moved");
     }
@@ -84,7 +98,9 @@ fn a_link_to_nothing_is_named() {
     let sandbox = project();
     fs::create_dir(sandbox.at(".claude")).unwrap();
     symlink("gone.json", sandbox.at(HOSTS[0].project)).unwrap();
-    install(&sandbox, &HOSTS[0], "project").exits(2).says("is a link to nothing");
+    install(&sandbox, &HOSTS[0], "project")
+        .exits(2)
+        .says("is a link to nothing");
 }
 
 #[test]
@@ -108,7 +124,9 @@ fn without_a_home_there_is_only_the_project() {
         sandbox.hookrun_as(change, arguments, b"")
     };
     homeless(&["install", "claude"]).exits(0);
-    homeless(&["uninstall", "claude"]).exits(0).prints("was removed");
+    homeless(&["uninstall", "claude"])
+        .exits(0)
+        .prints("was removed");
 }
 
 #[test]
@@ -120,9 +138,16 @@ fn a_new_file_in_a_folder_that_is_a_link_goes_again() {
         fs::create_dir_all(folder.parent().unwrap()).unwrap();
         symlink(sandbox.at("dotfiles"), &folder).unwrap();
         install(&sandbox, host, "user").exits(0);
-        assert!(fs::read_dir(sandbox.at("dotfiles")).unwrap().count() > 1, "{name}");
+        assert!(
+            fs::read_dir(sandbox.at("dotfiles")).unwrap().count() > 1,
+            "{name}"
+        );
         uninstall(&sandbox, host, "user").exits(0);
-        assert_eq!(fs::read_dir(sandbox.at("dotfiles")).unwrap().count(), 1, "{name}");
+        assert_eq!(
+            fs::read_dir(sandbox.at("dotfiles")).unwrap().count(),
+            1,
+            "{name}"
+        );
         assert!(folder.is_symlink(), "{name}");
     }
 }

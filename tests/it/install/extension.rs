@@ -52,13 +52,17 @@ fn file(host: &str) -> String {
 }
 
 fn installed(host: &str, sandbox: Sandbox) -> Sandbox {
-    sandbox.hookrun(&["install", host, "--all-events"], b"").exits(0);
+    sandbox
+        .hookrun(&["install", host, "--all-events"], b"")
+        .exits(0);
     sandbox
 }
 
 /// Waits for the server as long as it takes, on a machine that does much else.
 fn patient(host: &str, sandbox: Sandbox) -> Sandbox {
-    let text = sandbox.read(&file(host)).replace("START_MS = 5;", "START_MS = 60000;");
+    let text = sandbox
+        .read(&file(host))
+        .replace("START_MS = 5;", "START_MS = 60000;");
     sandbox.file(&file(host), &text)
 }
 
@@ -88,18 +92,37 @@ fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
         let body = "grep -q 'rm -rf' && { echo 'not that' >&2; exit 1; }";
         let sandbox = installed(host, Sandbox::new().hook("guard", body));
         let doctor = || sandbox.hookrun(&["doctor", host], b"").stdout;
-        assert!(doctor().contains("`hookrun why` shows whether any came"), "{}", doctor());
-        let Some(said) = play(&sandbox, host, false, &[tool_call()]) else { return };
-        assert_eq!(said["printed"][0]["result"], json!({ "block": true, "reason": "not that" }));
-        assert!(doctor().contains("which last came here just now"), "{}", doctor());
+        assert!(
+            doctor().contains("`hookrun why` shows whether any came"),
+            "{}",
+            doctor()
+        );
+        let Some(said) = play(&sandbox, host, false, &[tool_call()]) else {
+            return;
+        };
+        assert_eq!(
+            said["printed"][0]["result"],
+            json!({ "block": true, "reason": "not that" })
+        );
+        assert!(
+            doctor().contains("which last came here just now"),
+            "{}",
+            doctor()
+        );
 
         let all = r#"{"update": {"toolInput": {"command": "ls"}}, "additionalContext": "why"}"#;
         let body = format!("# hookrun: rewrite\necho '{all}'");
         let sandbox = installed(host, Sandbox::new().hook("mend", &body));
         let said = play(&sandbox, host, false, &[tool_call(), tool_result()]).unwrap();
-        assert_eq!(said["printed"][0]["event"]["input"], json!({ "command": "ls" }));
+        assert_eq!(
+            said["printed"][0]["event"]["input"],
+            json!({ "command": "ls" })
+        );
         let texts = &said["printed"][1]["result"]["content"];
-        assert_eq!((&texts[0]["text"], &texts[1]["text"]), (&"secret".into(), &"why".into()));
+        assert_eq!(
+            (&texts[0]["text"], &texts[1]["text"]),
+            (&"secret".into(), &"why".into())
+        );
     }
 }
 
@@ -118,7 +141,11 @@ fn a_result_and_a_prompt_are_what_hooks_make_of_them() {
         let sandbox = installed(host, sandbox);
         let prompt = |on: &str, text: &str| json!({ "on": on, "text": text, "prompt": text });
         // oh-my-pi has `input` at a terminal only.
-        let on = if host == "pi" { "input" } else { "before_agent_start" };
+        let on = if host == "pi" {
+            "input"
+        } else {
+            "before_agent_start"
+        };
         let events = [
             json!({ "on": "session_start" }),
             prompt(on, "good"),
@@ -126,16 +153,25 @@ fn a_result_and_a_prompt_are_what_hooks_make_of_them() {
             prompt(on, "bad"),
             tool_result(),
         ];
-        let Some(said) = play(&sandbox, host, false, &events) else { return };
+        let Some(said) = play(&sandbox, host, false, &events) else {
+            return;
+        };
         let result = |at: usize| &said["printed"][at]["result"];
         let told = if host == "pi" { 2 } else { 1 };
-        assert_eq!(result(told)["message"]["content"], "of the session\n\nmore", "{said}");
+        assert_eq!(
+            result(told)["message"]["content"],
+            "of the session\n\nmore",
+            "{said}"
+        );
         let refused = match host {
             "pi" => result(3)["action"] == "handled",
             _ => said["seen"] == json!([["abort"]]),
         };
         assert!(refused, "{said}");
-        assert_eq!(result(4)["content"], json!([{ "type": "text", "text": "***" }]));
+        assert_eq!(
+            result(4)["content"],
+            json!([{ "type": "text", "text": "***" }])
+        );
     }
 }
 
@@ -153,7 +189,9 @@ fn what_may_be_cancelled_is_cancelled_and_a_command_of_the_person_gets_the_reaso
             json!({ "on": "session_before_switch", "reason": "new" }),
             json!({ "on": "user_bash", "command": "ls" }),
         ];
-        let Some(said) = play(&sandbox, host, true, &events) else { return };
+        let Some(said) = play(&sandbox, host, true, &events) else {
+            return;
+        };
         assert_eq!(said["printed"][0]["result"], json!({ "cancel": true }));
         assert_eq!(said["printed"][1].get("result"), None);
         assert_eq!(said["printed"][2]["result"]["result"]["output"], "not now");
@@ -174,7 +212,9 @@ fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
     for host in HOSTS {
         let sandbox = patient(host, installed(host, Sandbox::new().hook("guard", &body)));
         let start = json!({ "on": "session_start" });
-        let Some(said) = play(&sandbox, host, true, &[start, tool_call()]) else { return };
+        let Some(said) = play(&sandbox, host, true, &[start, tool_call()]) else {
+            return;
+        };
         let seen = json!([
             ["confirm", "guard: Sure", "text"],
             ["select", "guard: Which", ["one", "two"]],
@@ -200,7 +240,9 @@ fn a_dialog_is_shown_where_its_event_is() {
             json!({ "on": "tool_call", "screen": screen, "toolName": "bash", "toolCallId": screen, "input": input })
         };
         let both = json!({ "together": [call("left"), call("right")] });
-        let Some(said) = play(&sandbox, host, true, &[both]) else { return };
+        let Some(said) = play(&sandbox, host, true, &[both]) else {
+            return;
+        };
         let mut seen = said["seen"].as_array().unwrap().clone();
         seen.sort_by_key(Value::to_string);
         let shown = |screen: &str| json!([screen, "confirm", format!("guard: for {screen}"), ""]);
@@ -222,11 +264,16 @@ fn messages_come_into_the_session_and_no_hook_is_asked_about_them() {
     sends["wait"] = 2.into();
     let echo = json!({ "on": "input", "text": "again", "source": "extension" });
     let events = [json!({ "on": "session_start" }), sends, echo];
-    let Some(said) = play(&sandbox, "pi", false, &events) else { return };
+    let Some(said) = play(&sandbox, "pi", false, &events) else {
+        return;
+    };
     let data = json!({ "customType": "ci", "content": "data", "display": false, "details": { "exit": 1 } });
     let busy = json!({ "deliverAs": "followUp" });
     let starts = json!({ "deliverAs": "followUp", "triggerTurn": true });
-    let seen = json!([["sendUserMessage", "again", busy], ["sendMessage", data, starts]]);
+    let seen = json!([
+        ["sendUserMessage", "again", busy],
+        ["sendMessage", data, starts]
+    ]);
     assert_eq!(said["seen"], seen, "{said}");
     assert_eq!(said["printed"][2].get("result"), None, "{said}");
 }
@@ -240,13 +287,22 @@ fn a_hookrun_that_decides_nothing_refuses_tools_and_lets_agents_stop() {
         let text = sandbox.read(&file("omp")).replace("28000", "500");
         let sandbox = sandbox.file(&file("omp"), &text);
         let events = [tool_call(), stop.clone()];
-        let Some(said) = play(&sandbox, "omp", false, &events) else { return };
+        let Some(said) = play(&sandbox, "omp", false, &events) else {
+            return;
+        };
         let result = &said["printed"][0]["result"];
         assert_eq!(result["block"], true, "{said}");
-        assert!(result["reason"].as_str().unwrap().starts_with(reason), "{said}");
+        assert!(
+            result["reason"].as_str().unwrap().starts_with(reason),
+            "{said}"
+        );
         // Status 2 is a block, and not a failure.
         let is_block = body.ends_with("exit 2");
-        assert_eq!(said["printed"][1].get("result").is_some(), is_block, "{body}: {said}");
+        assert_eq!(
+            said["printed"][1].get("result").is_some(),
+            is_block,
+            "{body}: {said}"
+        );
     }
 }
 
@@ -258,9 +314,15 @@ fn where_the_server_is_no_help_the_event_is_decided_by_a_run() {
         // Not in this build, gone at once, and garbage.
         ("[ $1 = run ] || exit 2", ":"),
         ("[ $1 = run ] || kill -9 $$", ":"),
-        ("[ $1 = run ] || { read -r line; echo garbage; exec cat; }", ":"),
+        (
+            "[ $1 = run ] || { read -r line; echo garbage; exec cat; }",
+            ":",
+        ),
         // Killed while it decides, and without an answer to what it took.
-        (kill, "[ -e once ] || { touch once; kill -9 $(cat serve.pid); sleep 5; }"),
+        (
+            kill,
+            "[ -e once ] || { touch once; kill -9 $(cat serve.pid); sleep 5; }",
+        ),
         (
             "[ $1 = run ] || { read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read -r line; exit; }",
             ":",
@@ -271,7 +333,9 @@ fn where_the_server_is_no_help_the_event_is_decided_by_a_run() {
         let body = format!("{serve}\n[ $1 != run ] || touch ran\nexec {real} \"$@\"");
         let sandbox = patient("pi", with_other(sandbox, &file("pi"), &body));
         let events = [json!({ "on": "session_start" }), tool_call()];
-        let Some(said) = play(&sandbox, "pi", false, &events) else { return };
+        let Some(said) = play(&sandbox, "pi", false, &events) else {
+            return;
+        };
         let result = json!({ "block": true, "reason": "by a run" });
         assert_eq!(said["printed"][1]["result"], result, "{serve}: {said}");
         assert_eq!(sandbox.read("ran"), "", "{serve}");
@@ -284,16 +348,23 @@ fn a_server_that_does_not_answer_holds_no_event_up() {
     let real = env!("CARGO_BIN_EXE_hookrun");
     let body = format!("[ $1 = run ] || exec cat > heard\nexec {real} \"$@\"");
     let sandbox = with_other(sandbox, &file("pi"), &body);
-    let Some(said) = play(&sandbox, "pi", false, &[tool_call()]) else { return };
+    let Some(said) = play(&sandbox, "pi", false, &[tool_call()]) else {
+        return;
+    };
     assert_eq!(said["printed"][0]["result"]["reason"], "no", "{said}");
 }
 
 #[test]
 fn what_was_interrupted_in_the_host_is_refused_and_its_hooks_end() {
     let sandbox = installed("pi", Sandbox::new().hook("guard", "touch began; sleep 600"));
-    let driver = DRIVER.replace("abort: sends", "signal: AbortSignal.timeout(300), abort: sends");
+    let driver = DRIVER.replace(
+        "abort: sends",
+        "signal: AbortSignal.timeout(300), abort: sends",
+    );
     let file = file("pi");
     let call = tool_call().to_string();
-    let Some(said) = drive(&sandbox, &driver, &[&file, "false", &call]) else { return };
+    let Some(said) = drive(&sandbox, &driver, &[&file, "false", &call]) else {
+        return;
+    };
     assert!(said.contains("it was interrupted"), "{said}");
 }

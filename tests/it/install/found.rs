@@ -5,7 +5,9 @@ use crate::sandbox::Sandbox;
 
 /// A project whose user has Claude Code and Kimi Code.
 fn two_hosts() -> Sandbox {
-    project().file("home/.claude/x", "").file("home/.kimi-code/x", "")
+    project()
+        .file("home/.claude/x", "")
+        .file("home/.kimi-code/x", "")
 }
 
 #[test]
@@ -19,35 +21,50 @@ fn without_a_host_those_that_are_here_are_listed_and_nothing_is_written() {
     assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
     sandbox.has_no_file(".claude");
     sandbox.hookrun(&["install", "claude"], b"").exits(0);
-    sandbox.hookrun(&["install"], b"").exits(0).prints("Claude Code: has hookrun in");
+    sandbox
+        .hookrun(&["install"], b"")
+        .exits(0)
+        .prints("Claude Code: has hookrun in");
 }
 
 #[test]
 fn all_of_them_are_done_at_once_and_undone() {
     let sandbox = two_hosts();
     let ran = sandbox.hookrun(&["install", "--all", "--dry-run"], b"");
-    ran.exits(0).prints("+++ .claude/settings.json").prints("+++ home/.kimi-code/config.toml");
+    ran.exits(0)
+        .prints("+++ .claude/settings.json")
+        .prints("+++ home/.kimi-code/config.toml");
     sandbox.has_no_file(".claude");
     let ran = sandbox.hookrun(&["install", "--all"], b"");
-    ran.exits(0).prints("Claude Code, project scope").prints("Kimi Code, user scope");
+    ran.exits(0)
+        .prints("Claude Code, project scope")
+        .prints("Kimi Code, user scope");
     let ran = sandbox.hookrun(&["uninstall", "--all"], b"");
-    ran.exits(0).prints("Claude Code, project scope").prints("was removed");
+    ran.exits(0)
+        .prints("Claude Code, project scope")
+        .prints("was removed");
     sandbox.has_no_file(".claude");
-    sandbox.hookrun(&["uninstall", "--all"], b"").exits(0).prints("no host has hookrun here");
+    sandbox
+        .hookrun(&["uninstall", "--all"], b"")
+        .exits(0)
+        .prints("no host has hookrun here");
 }
 
 #[test]
 fn a_host_that_cannot_be_done_holds_up_no_other() {
     let sandbox = two_hosts().file("home/.kimi-code/config.toml", "hooks = [");
     let ran = sandbox.hookrun(&["install", "--all"], b"");
-    ran.exits(2).prints("Kimi Code: not done: ").prints("Claude Code, project scope");
+    ran.exits(2)
+        .prints("Kimi Code: not done: ")
+        .prints("Claude Code, project scope");
 }
 
 #[test]
 fn uninstall_says_so_where_it_cannot_take_hookrun_out() {
-    for (host, file) in
-        [("kimi", "home/.kimi-code/config.toml"), ("kiro", "home/.kiro/hooks/hookrun.json")]
-    {
+    for (host, file) in [
+        ("kimi", "home/.kimi-code/config.toml"),
+        ("kiro", "home/.kiro/hooks/hookrun.json"),
+    ] {
         for end in ["\n= [", "\u{0}"] {
             let sandbox = project();
             install(&sandbox, named(host), "user").exits(0);
@@ -64,7 +81,10 @@ fn uninstall_says_so_where_it_cannot_take_hookrun_out() {
 fn a_script_for_another_event_alone_is_found_too() {
     let sandbox = Sandbox::new().script("hooks.d/tool.post/see.sh", "#!/bin/sh\n");
     install(&sandbox, named("cline"), "project").exits(0);
-    let (script, other) = (".clinerules/hooks/PostToolUse", ".clinerules/hooks/PreToolUse");
+    let (script, other) = (
+        ".clinerules/hooks/PostToolUse",
+        ".clinerules/hooks/PreToolUse",
+    );
     assert!(sandbox.at(script).exists() && !sandbox.at(other).exists());
     sandbox.hookrun(&["uninstall", "--all"], b"").exits(0);
     sandbox.has_no_file(script);
@@ -73,9 +93,18 @@ fn a_script_for_another_event_alone_is_found_too() {
 #[test]
 fn what_is_not_meant_is_an_error() {
     let sandbox = project();
-    sandbox.hookrun(&["install"], b"").exits(2).says("no host is found here");
-    sandbox.hookrun(&["uninstall"], b"").exits(2).says("no host is named");
-    sandbox.hookrun(&["install", "claude", "--all"], b"").exits(2).says("cannot be used with");
+    sandbox
+        .hookrun(&["install"], b"")
+        .exits(2)
+        .says("no host is found here");
+    sandbox
+        .hookrun(&["uninstall"], b"")
+        .exits(2)
+        .says("no host is named");
+    sandbox
+        .hookrun(&["install", "claude", "--all"], b"")
+        .exits(2)
+        .says("cannot be used with");
     let ran = two_hosts().hookrun(&["install", "--all", "--mcp"], b"");
     ran.exits(2).says("are for one host");
 }

@@ -37,7 +37,9 @@ fn event(host: &Host, line: &str) -> Value {
         name if !["claude", "codex", "gemini"].contains(&name) => {
             let file = format!("fixtures/documented/{name}/{}.json", host.gate);
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-            let sent = fs::read_to_string(file).unwrap().replace("echo hello", line);
+            let sent = fs::read_to_string(file)
+                .unwrap()
+                .replace("echo hello", line);
             return serde_json::from_str(&sent).unwrap();
         }
         "gemini" => ("session_id", "run_shell_command"),
@@ -52,7 +54,9 @@ fn ask(sandbox: &Sandbox, (shell, line): (&str, &str), event: &Value) -> Output 
         .args(["-c", line])
         .current_dir(sandbox.path())
         .env("HOME", sandbox.at("home"))
-        .stdin(Stdio::from(fs::File::open(sandbox.at("event.json")).unwrap()))
+        .stdin(Stdio::from(
+            fs::File::open(sandbox.at("event.json")).unwrap(),
+        ))
         .output()
         .unwrap()
 }
@@ -73,10 +77,18 @@ fn whatever_happens_to_hookrun_the_tool_does_not_run() {
         let asked = |line: &str, typed: &str| ask(&sandbox, (shell, line), &event(host, typed));
 
         let allowed = asked(&line, "ls");
-        assert_eq!((allowed.status.code(), allowed.stderr.as_slice()), (Some(0), &b""[..]));
+        assert_eq!(
+            (allowed.status.code(), allowed.stderr.as_slice()),
+            (Some(0), &b""[..])
+        );
         let blocked = asked(&line, "rm -rf /");
         assert_eq!(blocked.status.code(), Some(2), "{}: {blocked:?}", host.name);
-        assert_eq!(String::from_utf8_lossy(&blocked.stderr), "not that\n", "{}", host.name);
+        assert_eq!(
+            String::from_utf8_lossy(&blocked.stderr),
+            "not that\n",
+            "{}",
+            host.name
+        );
 
         fs::create_dir(sandbox.at("other")).unwrap();
         for (name, text, mode, status) in [
@@ -94,7 +106,11 @@ fn whatever_happens_to_hookrun_the_tool_does_not_run() {
             assert_eq!(ran.status.code(), Some(2), "{} {name}: {ran:?}", host.name);
             assert_eq!(ran.stdout, b"", "{} {name}", host.name);
             let said = format!("hookrun ended with status {status} and no decision\n");
-            assert!(String::from_utf8_lossy(&ran.stderr).ends_with(&said), "{} {ran:?}", host.name);
+            assert!(
+                String::from_utf8_lossy(&ran.stderr).ends_with(&said),
+                "{} {ran:?}",
+                host.name
+            );
         }
     }
 }
@@ -109,7 +125,9 @@ fn the_guard_follows_every_event_that_a_failure_blocks_by_status_2_and_no_other(
         &["preToolUse", "permissionRequest"],
     ]) {
         let sandbox = Sandbox::new();
-        sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
+        sandbox
+            .hookrun(&["install", host.name, "--all-events"], b"")
+            .exits(0);
         let settings = sandbox.read_json(host.project);
         let has_guard = |event: &str| {
             let text = settings["hooks"][event].to_string();

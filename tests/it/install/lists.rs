@@ -18,13 +18,22 @@ fn the_other_tables_of_a_toml_file_stay_as_they_are() {
     let kimi = named("kimi");
     for existing in [EXISTING, "", "x = 1\n", "\n"] {
         let sandbox = project().file(CONFIG, existing);
-        install(&sandbox, kimi, "user").exits(0).prints("PreToolUse");
+        install(&sandbox, kimi, "user")
+            .exits(0)
+            .prints("PreToolUse");
         let text = sandbox.read(CONFIG);
         assert!(text.starts_with(existing), "{text}");
-        assert!(text.contains("[[hooks]]\nevent = \"PreToolUse\"\ncommand = \""), "{text}");
+        assert!(
+            text.contains("[[hooks]]\nevent = \"PreToolUse\"\ncommand = \""),
+            "{text}"
+        );
         assert!(text.contains("\ntimeout = 600\n"), "{text}");
-        install(&sandbox, kimi, "user").exits(0).prints("nothing was changed");
-        uninstall(&sandbox, kimi, "user").exits(0).prints("is as it was before");
+        install(&sandbox, kimi, "user")
+            .exits(0)
+            .prints("nothing was changed");
+        uninstall(&sandbox, kimi, "user")
+            .exits(0)
+            .prints("is as it was before");
         assert_eq!(sandbox.read(CONFIG), existing);
     }
 }
@@ -34,9 +43,14 @@ fn hookruns_tables_go_from_between_others_that_came_later() {
     let kimi = named("kimi");
     let sandbox = project().file(CONFIG, EXISTING);
     install(&sandbox, kimi, "user").exits(0);
-    let later = format!("{}\n[last]\nx = 1\n", sandbox.read(CONFIG).replace("mine.sh", "yours.sh"));
+    let later = format!(
+        "{}\n[last]\nx = 1\n",
+        sandbox.read(CONFIG).replace("mine.sh", "yours.sh")
+    );
     let sandbox = sandbox.file(CONFIG, &later);
-    uninstall(&sandbox, kimi, "user").exits(0).prints("has lost hookrun's hooks");
+    uninstall(&sandbox, kimi, "user")
+        .exits(0)
+        .prints("has lost hookrun's hooks");
     let before = EXISTING.replace("mine.sh", "yours.sh");
     assert_eq!(sandbox.read(CONFIG), format!("{before}\n\n[last]\nx = 1\n"));
 }
@@ -53,7 +67,11 @@ fn what_others_write_after_hookruns_tables_or_in_a_text_stays() {
     let sandbox = sandbox.file(CONFIG, &installed);
     for _ in 0..2 {
         install(&sandbox, kimi, "user").exits(0);
-        assert!(sandbox.read(CONFIG).contains(later.trim()), "{}", sandbox.read(CONFIG));
+        assert!(
+            sandbox.read(CONFIG).contains(later.trim()),
+            "{}",
+            sandbox.read(CONFIG)
+        );
     }
     let sandbox = sandbox.file(CONFIG, &installed);
     uninstall(&sandbox, kimi, "user").exits(0);
@@ -64,9 +82,13 @@ fn what_others_write_after_hookruns_tables_or_in_a_text_stays() {
 fn a_broken_toml_file_is_named_and_not_touched() {
     let sandbox = project().file(CONFIG, "hooks = [\n");
     let ran = install(&sandbox, named("kimi"), "user");
-    ran.exits(2).says("does not parse").says("it was not touched");
+    ran.exits(2)
+        .says("does not parse")
+        .says("it was not touched");
     let sandbox = project().file(CONFIG, "hooks = []\n");
-    install(&sandbox, named("kimi"), "user").exits(2).says("`[[hooks]]`");
+    install(&sandbox, named("kimi"), "user")
+        .exits(2)
+        .says("`[[hooks]]`");
     assert_eq!(sandbox.read(CONFIG), "hooks = []\n");
 }
 
@@ -74,8 +96,13 @@ fn a_broken_toml_file_is_named_and_not_touched() {
 fn a_host_that_reads_no_settings_of_a_project_says_so() {
     let sandbox = project();
     let ran = sandbox.hookrun(&["install", "kimi", "--scope", "project"], b"");
-    ran.exits(2).says("reads hooks from its user's settings alone").says("--scope user");
-    sandbox.hookrun(&["install", "kimi"], b"").exits(0).prints("Kimi Code, user scope");
+    ran.exits(2)
+        .says("reads hooks from its user's settings alone")
+        .says("--scope user");
+    sandbox
+        .hookrun(&["install", "kimi"], b"")
+        .exits(0)
+        .prints("Kimi Code, user scope");
 }
 
 #[test]
@@ -105,16 +132,25 @@ fn hooks_in_one_list_run_and_a_switched_off_one_does_not() {
 #[test]
 fn a_script_for_each_event_blocks_where_hookrun_is_missing() {
     let sandbox = project();
-    install(&sandbox, named("cline"), "project").exits(0).prints("TaskStart").prints("PreToolUse");
+    install(&sandbox, named("cline"), "project")
+        .exits(0)
+        .prints("TaskStart")
+        .prints("PreToolUse");
     let file = sandbox.at(".clinerules/hooks/PreToolUse");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o755);
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o755
+    );
     let text = sandbox.read(".clinerules/hooks/PreToolUse");
     let own = env!("CARGO_BIN_EXE_hookrun");
     let away = text.replace(own, "/nowhere/hookrun");
     let sandbox = sandbox.script(".clinerules/hooks/PreToolUse", &away);
     let said = Command::new(&file).output().unwrap();
     assert!(said.status.success(), "{said:?}");
-    assert!(String::from_utf8_lossy(&said.stdout).contains("\"cancel\":true"), "{said:?}");
+    assert!(
+        String::from_utf8_lossy(&said.stdout).contains("\"cancel\":true"),
+        "{said:?}"
+    );
     drop(sandbox);
 }
 

@@ -42,24 +42,38 @@ fn a_decision_is_in_the_words_of_each_event() {
     let sandbox = Sandbox::new()
         .hook("guard", &rewrite("toolInput", r#"{"command": "ls"}"#))
         .hook_for("prompt.submit", "censor", refuse)
-        .hook_for("agent.start", "tell", r#"echo '{"additionalContext": "be brief"}'"#)
+        .hook_for(
+            "agent.start",
+            "tell",
+            r#"echo '{"additionalContext": "be brief"}'"#,
+        )
         .hook_for("agent.stop", "more", refuse)
         .hook_for("message.out", "mend", &rewrite("content", "\"***\""))
         .hook_for("session.start", "send", &with_hookrun("hookrun send hello"));
-    sandbox.hookrun(&["install", "openclaw", "--all-events"], b"").exits(0);
-    let patient = sandbox.read(FILE).replace("START_MS = 5;", "START_MS = 60000;");
+    sandbox
+        .hookrun(&["install", "openclaw", "--all-events"], b"")
+        .exits(0);
+    let patient = sandbox
+        .read(FILE)
+        .replace("START_MS = 5;", "START_MS = 60000;");
     let sandbox = sandbox.file(FILE, &patient);
     let tool = |command: &str| json!({ "on": "before_tool_call", "toolName": "exec", "params": { "command": command } });
     let stop = |text: &str| json!({ "on": "before_agent_finalize", "lastAssistantMessage": text });
     let events = [
-        (json!({ "on": "session_start", "sessionId": "s", "wait": 1 }), Value::Null),
+        (
+            json!({ "on": "session_start", "sessionId": "s", "wait": 1 }),
+            Value::Null,
+        ),
         (tool("bad"), json!({ "block": true, "blockReason": "no" })),
         (tool("good"), json!({ "params": { "command": "ls" } })),
         (
             json!({ "on": "before_agent_run", "prompt": "bad" }),
             json!({ "outcome": "block", "reason": "no", "message": "no" }),
         ),
-        (json!({ "on": "before_agent_run", "prompt": "good" }), Value::Null),
+        (
+            json!({ "on": "before_agent_run", "prompt": "good" }),
+            Value::Null,
+        ),
         (
             json!({ "on": "before_prompt_build", "prompt": "x" }),
             json!({ "appendContext": "be brief" }),
@@ -76,13 +90,20 @@ fn a_decision_is_in_the_words_of_each_event() {
         ),
     ];
     let sent: Vec<String> = events.iter().map(|(event, _)| event.to_string()).collect();
-    let words: Vec<&str> = std::iter::once(FILE).chain(sent.iter().map(String::as_str)).collect();
-    let Some(said) = drive(&sandbox, DRIVER, &words) else { return };
+    let words: Vec<&str> = std::iter::once(FILE)
+        .chain(sent.iter().map(String::as_str))
+        .collect();
+    let Some(said) = drive(&sandbox, DRIVER, &words) else {
+        return;
+    };
     let said: Value = serde_json::from_str(&said).unwrap();
     for (at, (event, result)) in events.iter().enumerate() {
         assert_eq!(&said["results"][at], result, "{event}: {said}");
     }
-    assert_eq!(said["injected"], json!([{ "sessionKey": "k", "text": "hello" }]));
+    assert_eq!(
+        said["injected"],
+        json!([{ "sessionKey": "k", "text": "hello" }])
+    );
 }
 
 #[test]
@@ -90,11 +111,18 @@ fn doctor_says_whether_openclaw_loads_the_plugin() {
     let sandbox = Sandbox::new().hook("guard", "exit 0");
     sandbox.hookrun(&["install", "openclaw"], b"").exits(0);
     let ran = sandbox.hookrun(&["doctor", "openclaw"], b"");
-    ran.prints("openclaw does not load the plugin").prints("keeps prompts and stops from");
+    ran.prints("openclaw does not load the plugin")
+        .prints("keeps prompts and stops from");
     let file = sandbox.at(FILE).canonicalize().unwrap();
-    let paths = format!("plugins: {{ load: {{ paths: [\"{}\"] }}, // ours\n", file.display());
+    let paths = format!(
+        "plugins: {{ load: {{ paths: [\"{}\"] }}, // ours\n",
+        file.display()
+    );
     let access = "entries: { hookrun: { hooks: { allowConversationAccess: true } } } }";
-    let sandbox = sandbox.file("home/.openclaw/openclaw.json", &format!("{{ {paths} {access} }}"));
+    let sandbox = sandbox.file(
+        "home/.openclaw/openclaw.json",
+        &format!("{{ {paths} {access} }}"),
+    );
     let ran = sandbox.hookrun(&["doctor", "openclaw"], b"");
     ran.exits(0).prints("installed for 1 event");
 }

@@ -39,8 +39,17 @@ pub(super) fn drive(sandbox: &Sandbox, driver: &str, words: &[&str]) -> Option<S
         .env("HOME", sandbox.at("home"))
         .output()
         .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    Some(String::from_utf8(ran.stdout).unwrap().trim_end().to_string())
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    Some(
+        String::from_utf8(ran.stdout)
+            .unwrap()
+            .trim_end()
+            .to_string(),
+    )
 }
 
 fn call(sandbox: &Sandbox, hook: &str, input: &str, output: &str) -> Option<String> {
@@ -50,8 +59,14 @@ fn call(sandbox: &Sandbox, hook: &str, input: &str, output: &str) -> Option<Stri
 /// What a hookrun does that decides nothing, and what is said of it.
 pub(super) const NO_DECISION: [(&str, &str); 7] = [
     ("kill -9 $$", "hookrun ended with SIGKILL and no decision"),
-    ("echo 'thread panicked' >&2; exit 101", "hookrun ended with status 101 and no decision"),
-    ("echo '{}'; exit 1", "hookrun ended with status 1 and no decision"),
+    (
+        "echo 'thread panicked' >&2; exit 101",
+        "hookrun ended with status 101 and no decision",
+    ),
+    (
+        "echo '{}'; exit 1",
+        "hookrun ended with status 1 and no decision",
+    ),
     ("echo no >&2; exit 2", "no"),
     ("exit 2", "hookrun gave no reason"),
     ("echo garbage", "hookrun said what cannot be read"),
@@ -62,9 +77,15 @@ pub(super) const NO_DECISION: [(&str, &str); 7] = [
 pub(super) fn with_other(sandbox: Sandbox, file: &str, body: &str) -> Sandbox {
     let sandbox = sandbox.script("other/hookrun", &format!("#!/bin/sh\n{body}\n"));
     let other = sandbox.at("other/hookrun").display().to_string();
-    let text = sandbox.read(file).replace(env!("CARGO_BIN_EXE_hookrun"), &other);
+    let text = sandbox
+        .read(file)
+        .replace(env!("CARGO_BIN_EXE_hookrun"), &other);
     // Only the one that never answers waits for it.
-    let text = if body.contains("STOP") { text.replace("600000", "500") } else { text };
+    let text = if body.contains("STOP") {
+        text.replace("600000", "500")
+    } else {
+        text
+    };
     sandbox.file(file, &text)
 }
 
@@ -82,7 +103,9 @@ const ARGUMENTS: &str = r#"{"args": {"command": "rm -rf /", "timeout": 5}}"#;
 fn a_refused_tool_throws_the_reason() {
     let body = "grep -q 'rm -rf' && { echo 'not that' >&2; exit 1; }";
     let sandbox = installed(Sandbox::new().hook("guard", body));
-    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else { return };
+    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
+        return;
+    };
     assert_eq!(said, "thrown: not that");
 }
 
@@ -90,7 +113,9 @@ fn a_refused_tool_throws_the_reason() {
 fn an_allowed_tool_goes_on_with_what_a_hook_wrote_anew() {
     let hook = "# hookrun: rewrite\necho '{\"update\": {\"toolInput\": {\"command\": \"ls\"}}}'";
     let sandbox = installed(Sandbox::new().hook("mend", hook));
-    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else { return };
+    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
+        return;
+    };
     assert_eq!(said, r#"{"args":{"command":"ls"}}"#);
 }
 
@@ -99,17 +124,26 @@ fn a_result_is_what_a_hook_made_of_it() {
     let hook = "# hookrun: rewrite\necho '{\"update\": {\"result\": \"***\"}, \"additionalContext\": \"seen\"}'";
     let sandbox = installed(Sandbox::new().hook_for("tool.post", "redact", hook));
     let output = r#"{"title": "t", "output": "secret"}"#;
-    let Some(said) = call(&sandbox, "tool.execute.after", TOOL, output) else { return };
+    let Some(said) = call(&sandbox, "tool.execute.after", TOOL, output) else {
+        return;
+    };
     assert_eq!(said, r#"{"title":"t","output":"***\n\nseen"}"#);
 }
 
 #[test]
 fn a_hookrun_that_is_gone_refuses_tools() {
     let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
-    let gone = sandbox.read(PLUGIN).replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
+    let gone = sandbox
+        .read(PLUGIN)
+        .replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
     let sandbox = sandbox.file(PLUGIN, &gone);
-    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else { return };
-    assert!(said.starts_with("thrown: hookrun cannot be started"), "{said}");
+    let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
+        return;
+    };
+    assert!(
+        said.starts_with("thrown: hookrun cannot be started"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -117,7 +151,9 @@ fn a_hookrun_that_decides_nothing_refuses_tools_and_says_how_it_ended() {
     for (body, said) in NO_DECISION {
         let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
         let sandbox = with_other(sandbox, PLUGIN, body);
-        let Some(all) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else { return };
+        let Some(all) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
+            return;
+        };
         assert!(all.starts_with(&format!("thrown: {said}")), "{all}");
     }
 }
@@ -127,19 +163,26 @@ fn a_prompt_is_refused_or_gets_context() {
     let session = r#"{"sessionID": "s"}"#;
     let prompt = r#"{"parts": [{"type": "text", "text": "hello"}]}"#;
     let censor = Sandbox::new().hook_for("prompt.submit", "censor", "echo no >&2; exit 1");
-    let Some(said) = call(&installed(censor), "chat.message", session, prompt) else { return };
+    let Some(said) = call(&installed(censor), "chat.message", session, prompt) else {
+        return;
+    };
     assert_eq!(said, "toast: no\nthrown: no");
     let body = "echo '{\"additionalContext\": \"be brief\"}'";
     let teller = Sandbox::new().hook_for("prompt.submit", "tell", body);
     let said = call(&installed(teller), "chat.message", session, prompt);
-    assert_eq!(said.unwrap(), r#"{"parts":[{"type":"text","text":"hello\n\nbe brief"}]}"#);
+    assert_eq!(
+        said.unwrap(),
+        r#"{"parts":[{"type":"text","text":"hello\n\nbe brief"}]}"#
+    );
 }
 
 #[test]
 fn what_the_host_tells_of_a_session_reaches_its_hooks() {
     let sandbox = installed(Sandbox::new().hook_for("session.start", "note", "cat > seen"));
     let event = r#"{"event": {"type": "session.created", "properties": {"info": {"id": "s7"}}}}"#;
-    let Some(_) = call(&sandbox, "event", event, "{}") else { return };
+    let Some(_) = call(&sandbox, "event", event, "{}") else {
+        return;
+    };
     let text = sandbox.read("seen");
     assert!(text.contains(r#""sessionId":"s7""#), "{text}");
 }
@@ -150,7 +193,10 @@ fn a_plugin_of_somebody_else_is_left_alone() {
     let sandbox = Sandbox::new().hook("guard", "exit 0");
     let sandbox = sandbox.file(PLUGIN, mine);
     for command in ["install", "uninstall"] {
-        sandbox.hookrun(&[command, "opencode"], b"").exits(2).says("was not written by hookrun");
+        sandbox
+            .hookrun(&[command, "opencode"], b"")
+            .exits(2)
+            .says("was not written by hookrun");
         assert_eq!(sandbox.read(PLUGIN), mine);
     }
 }

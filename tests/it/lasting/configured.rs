@@ -16,17 +16,31 @@ fn a_script_and_a_table_may_say_it() {
     let listed = sandbox.json(&["list", "--format", "json"]);
     let hooks = listed["hooks"].as_array().unwrap();
     assert_eq!(hooks.len(), 3, "{listed:#}");
-    assert!(hooks.iter().all(|hook| hook["lives"] == "session"), "{listed:#}");
+    assert!(
+        hooks.iter().all(|hook| hook["lives"] == "session"),
+        "{listed:#}"
+    );
 }
 
 #[test]
 fn nobody_holds_a_session_for_run_and_every_command_says_so() {
     let sandbox = watched();
-    sandbox.hookrun(&["run", "tool.post"], br#"{"toolName":"bash","sessionId":"s"}"#).allows();
+    sandbox
+        .hookrun(
+            &["run", "tool.post"],
+            br#"{"toolName":"bash","sessionId":"s"}"#,
+        )
+        .allows();
     sandbox.has_no_file("started");
     let why = "it lives as long as a session that a program holds, such as `hookrun serve`";
-    sandbox.hookrun(&["list"], b"").exits(0).prints(&format!("(idle: {why})"));
-    sandbox.hookrun(&["show", "watch.sh"], b"").exits(0).prints(why);
+    sandbox
+        .hookrun(&["list"], b"")
+        .exits(0)
+        .prints(&format!("(idle: {why})"));
+    sandbox
+        .hookrun(&["show", "watch.sh"], b"")
+        .exits(0)
+        .prints(why);
     let report = sandbox.report("tool.post", r#"{"toolName":"bash"}"#);
     assert_eq!(report["hooks"][0]["fate"], "idle", "{report:#}");
     let validated = sandbox.hookrun(&["validate"], b"");
@@ -48,7 +62,10 @@ fn a_gate_needs_an_answer() {
     sandbox.run("tool.pre").exits(2);
     sandbox.has_no_file("started");
     let sandbox = Sandbox::new().script("hooks.d/command/watch.sh", SCRIPT);
-    sandbox.hookrun(&["validate"], b"").exits(1).prints("needs an answer");
+    sandbox
+        .hookrun(&["validate"], b"")
+        .exits(1)
+        .prints("needs an answer");
 }
 
 #[test]
@@ -74,8 +91,14 @@ fn keys_about_answers_exclude_it() {
     let rule =
         "[[rule]]\nevent = \"tool.pre\"\nruns = \"rm\"\ndeny = \"no\"\nlives = \"session\"\n";
     let sandbox = Sandbox::new().file(USER_FILE, rule);
-    sandbox.hookrun(&["validate"], b"").exits(1).prints("unknown key `lives`");
+    sandbox
+        .hookrun(&["validate"], b"")
+        .exits(1)
+        .prints("unknown key `lives`");
     let script = SCRIPT.replace("lives=session", "lives=forever");
     let sandbox = Sandbox::new().script("hooks.d/tool.post/watch.sh", &script);
-    sandbox.hookrun(&["validate"], b"").exits(1).prints("`lives` takes one of");
+    sandbox
+        .hookrun(&["validate"], b"")
+        .exits(1)
+        .prints("`lives` takes one of");
 }

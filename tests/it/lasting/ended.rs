@@ -75,7 +75,11 @@ fn a_hook_that_never_reads_loses_the_oldest_lines_and_is_told_how_many() {
     assert_eq!(held.context(), "born");
     // Some fit into the pipe, and others are too long for it.
     for _ in 0..100 {
-        held.event("tool.post", "s", &json!({ "toolName": "bash", "result": "x".repeat(10_000) }));
+        held.event(
+            "tool.post",
+            "s",
+            &json!({ "toolName": "bash", "result": "x".repeat(10_000) }),
+        );
     }
     for _ in 0..2_000 {
         held.event("tool.post", "s", &tool("bash"));
@@ -109,11 +113,17 @@ fn floods_are_bounded() {
     held.starts("s");
     assert_eq!(held.context(), "still here");
     let mut endless = watcher("exec yes");
-    endless.limits = Limits { output_bytes: Some(100_000), ..Limits::default() };
+    endless.limits = Limits {
+        output_bytes: Some(100_000),
+        ..Limits::default()
+    };
     let held = Held::new(&sandbox, [endless]);
     held.starts("s");
     let (how, restarts_in) = held.ended();
-    assert!(how.starts_with("over its limit on output: it wrote "), "{how}");
+    assert!(
+        how.starts_with("over its limit on output: it wrote "),
+        "{how}"
+    );
     assert!(restarts_in.is_some());
 }
 
@@ -121,18 +131,28 @@ fn floods_are_bounded() {
 fn its_limits_and_its_sandbox_hold() {
     let sandbox = Sandbox::new();
     let mut many = watcher("for one in 1 2 3 4 5 6; do sleep 1000 & done; wait");
-    many.limits = Limits { processes: Some(3), ..Limits::default() };
+    many.limits = Limits {
+        processes: Some(3),
+        ..Limits::default()
+    };
     let held = Held::new(&sandbox, [many]);
     held.starts("s");
     let (how, _) = held.ended();
-    assert!(how.starts_with("over its limit on processes: it had "), "{how}");
+    assert!(
+        how.starts_with("over its limit on processes: it had "),
+        "{how}"
+    );
 
     let cookie = Cookie::new();
     let line = r#"touch "$HOOKRUN_STATE_DIR/own" && own=1 || own=0; touch elsewhere 2>&- && other=1 || other=0
         printf '{"additionalContext": "%s %s"}\n' $own $other; exec sleep 1000"#;
     let mut bound = watcher(line);
     bound.sandbox = Some(hookrun::Sandbox::default());
-    let held = Held::of(&runner(sandbox.path(), [bound], &cookie), sandbox.path(), cookie);
+    let held = Held::of(
+        &runner(sandbox.path(), [bound], &cookie),
+        sandbox.path(),
+        cookie,
+    );
     held.starts("s");
     match held.next().1 {
         Heard::Context(_, text) => assert_eq!(text, "1 0"),
@@ -147,7 +167,11 @@ fn a_namespace_ends_with_it() {
     let cookie = Cookie::new();
     let mut hook = watcher(&format!("{FAMILY}exec sleep 1000"));
     hook.containment = Containment::Pidns;
-    let mut held = Held::of(&runner(sandbox.path(), [hook], &cookie), sandbox.path(), cookie);
+    let mut held = Held::of(
+        &runner(sandbox.path(), [hook], &cookie),
+        sandbox.path(),
+        cookie,
+    );
     held.starts("s");
     match held.next().1 {
         Heard::Context(..) => held.drop_all(),
@@ -162,7 +186,10 @@ fn alone(test: &str, sandbox: &Sandbox, descriptors: u32) -> Command {
     let line = format!("ulimit -n {descriptors} 2>/dev/null || exit 77; exec \"$@\"");
     let test = format!("lasting::ended::{test}");
     let own = std::env::current_exe().unwrap();
-    command.args(["-c", &line, "sh"]).arg(own).args(["--exact", &test, "--ignored"]);
+    command
+        .args(["-c", &line, "sh"])
+        .arg(own)
+        .args(["--exact", &test, "--ignored"]);
     command.current_dir(sandbox.path()).stdout(Stdio::null());
     command
 }
@@ -191,7 +218,9 @@ fn nothing_is_left_when_the_holder_is_killed() {
     let sandbox = Sandbox::new();
     let cookie = Cookie::new();
     fs::write(sandbox.at("cookie"), &cookie.0).unwrap();
-    let mut holder = alone("holds_until_it_is_killed", &sandbox, 256).spawn().unwrap();
+    let mut holder = alone("holds_until_it_is_killed", &sandbox, 256)
+        .spawn()
+        .unwrap();
     wait_until("the hook has started", || sandbox.at("started").exists());
     let keeper = format!("keep\0lasting-{}", cookie.0);
     wait_until("the keeper has started", || {
@@ -264,7 +293,12 @@ fn holds_too_many() {
 fn a_session_whose_hook_finds_no_descriptors_is_told() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.at("cookie"), &Cookie::new().0).unwrap();
-    assert!(alone("holds_too_many", &sandbox, 100).status().unwrap().success());
+    assert!(
+        alone("holds_too_many", &sandbox, 100)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]
@@ -284,11 +318,16 @@ fn holds_and_decides() {
     let sleepers = || {
         let words = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/cmdline"));
         let holders = held.cookie.holders();
-        holders.iter().filter(|pid| words(pid).is_ok_and(|line| line.starts_with("sleep"))).count()
+        holders
+            .iter()
+            .filter(|pid| words(pid).is_ok_and(|line| line.starts_with("sleep")))
+            .count()
     };
     wait_until("its processes run", || sleepers() == 2);
     for _ in 0..20 {
-        let event = Event::tool_pre("bash", json!({ "command": "ls" })).build().unwrap();
+        let event = Event::tool_pre("bash", json!({ "command": "ls" }))
+            .build()
+            .unwrap();
         assert!(runner.handle(&event).permit().is_ok());
         assert_eq!(sleepers(), 2);
     }
@@ -302,5 +341,10 @@ fn holds_and_decides() {
 fn decisions_meanwhile_leave_it_and_its_processes_alone() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.at("cookie"), &Cookie::new().0).unwrap();
-    assert!(alone("holds_and_decides", &sandbox, 256).status().unwrap().success());
+    assert!(
+        alone("holds_and_decides", &sandbox, 256)
+            .status()
+            .unwrap()
+            .success()
+    );
 }

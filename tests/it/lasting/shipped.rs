@@ -18,15 +18,27 @@ use crate::sandbox::{Sandbox, takes_posts};
 /// The hook of this name, with these variables and with `hookrun` in its `PATH`.
 fn shipped(name: &str, variables: &[(&str, &str)]) -> Vec<Hook> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session-hooks");
-    let choice = Choice { explicit: vec![folder], ..Choice::default() };
+    let choice = Choice {
+        explicit: vec![folder],
+        ..Choice::default()
+    };
     let config = Config::load(&choice, &Environment::capture(), ConfigScope::All);
     assert!(config.problems.is_empty(), "{:?}", config.problems);
     let programs = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
     let search = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
-    let set = [("PATH", search.as_str())].into_iter().chain(variables.iter().copied());
-    let set: Vec<(String, String)> = set.map(|(name, value)| (name.into(), value.into())).collect();
+    let set = [("PATH", search.as_str())]
+        .into_iter()
+        .chain(variables.iter().copied());
+    let set: Vec<(String, String)> = set
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
     let hooks = config.hooks.into_iter().filter(|hook| hook.name == name);
-    let hooks = hooks.map(|hook| Hook { variables: set.clone(), ..hook }).collect::<Vec<_>>();
+    let hooks = hooks
+        .map(|hook| Hook {
+            variables: set.clone(),
+            ..hook
+        })
+        .collect::<Vec<_>>();
     assert!(!hooks.is_empty());
     hooks
 }
@@ -85,10 +97,14 @@ fn what_is_written_into_the_trigger_file_is_sent_until_the_session_is_over() {
     for text in ["Run the tests", "Say \"hello\""] {
         fs::write(&file, format!("{text}\n")).unwrap();
         assert_eq!(message(&held), format!("External trigger: {text}"));
-        wait_until("an empty file", || fs::read_to_string(&file).unwrap().is_empty());
+        wait_until("an empty file", || {
+            fs::read_to_string(&file).unwrap().is_empty()
+        });
     }
     let watching = format!("Watching {}", file.display());
-    wait_until("the person has read it", || person.0.lock().unwrap().contains(&watching));
+    wait_until("the person has read it", || {
+        person.0.lock().unwrap().contains(&watching)
+    });
     held.event("session.end", "s", &json!({}));
     assert_eq!(held.ended(), ("its session is over".to_string(), None));
     held.drop_all();
@@ -99,10 +115,15 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
     let sandbox = Sandbox::new();
     let held = Held::new(&sandbox, shipped("webhook", &[("WEBHOOK_PORT", "0")]));
     held.starts("s");
-    let (_, Heard::Status(key, Some(status))) = held.next() else { panic!("no status") };
+    let (_, Heard::Status(key, Some(status))) = held.next() else {
+        panic!("no status")
+    };
     assert_eq!(key, "webhook");
     let port: u16 = status.rsplit(':').next().unwrap().parse().unwrap();
-    for (body, text) in [("CI build failed", "CI build failed"), ("", "Webhook triggered")] {
+    for (body, text) in [
+        ("CI build failed", "CI build failed"),
+        ("", "Webhook triggered"),
+    ] {
         takes_posts(port, body);
         assert_eq!(message(&held), text);
     }
@@ -116,7 +137,10 @@ fn files_come_back_when_the_conversation_branches() {
     let sandbox = Sandbox::new();
     let git = |line: &str| {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-ec", line]).current_dir(sandbox.path()).env("HOME", sandbox.path());
+        shell
+            .args(["-ec", line])
+            .current_dir(sandbox.path())
+            .env("HOME", sandbox.path());
         assert!(shell.status().unwrap().success(), "{line}");
     };
     git("git init -q; git config user.name a; git config user.email a@b; echo one > file");
@@ -128,17 +152,25 @@ fn files_come_back_when_the_conversation_branches() {
     // ours and one of what is staged. A turn without changes follows.
     let commits = || {
         let mut git = Command::new("git");
-        git.args(["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"]);
+        git.args([
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objecttype)",
+        ]);
         let found = git.current_dir(sandbox.path()).output().unwrap();
-        String::from_utf8_lossy(&found.stdout).matches("commit").count()
+        String::from_utf8_lossy(&found.stdout)
+            .matches("commit")
+            .count()
     };
     wait_until("a checkpoint", || commits() == 3);
     held.event("turn.start", "s", &json!({ "turnIndex": 2 }));
     git("echo three > file");
     held.event("session.branch", "s", &json!({ "targetTurnIndex": 7 }));
     held.event("session.branch", "s", &json!({ "targetTurnIndex": 1 }));
-    let restored =
-        Heard::Status("git-checkpoint".into(), Some("Code restored to checkpoint".into()));
+    let restored = Heard::Status(
+        "git-checkpoint".into(),
+        Some("Code restored to checkpoint".into()),
+    );
     assert_eq!(held.next().1, restored);
     assert_eq!(sandbox.read("file"), "two\n");
     assert_eq!(*person.0.lock().unwrap(), ["Restore code state?"]);

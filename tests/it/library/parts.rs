@@ -26,9 +26,14 @@ fn of_kind(place: usize, kind: u8, event: &str) -> Hook {
 }
 
 fn decided(kinds: &[u8], name: &str) -> Outcome {
-    let hooks = kinds.iter().enumerate().map(|(place, kind)| of_kind(place, *kind, name));
+    let hooks = kinds
+        .iter()
+        .enumerate()
+        .map(|(place, kind)| of_kind(place, *kind, name));
     let runner = Runner::new(Registry::new(hooks).unwrap(), surroundings("/".as_ref()));
-    runner.handle(&event(name, &json!({ "toolName": "note" }))).outcome
+    runner
+        .handle(&event(name, &json!({ "toolName": "note" })))
+        .outcome
 }
 
 proptest::proptest! {
@@ -61,9 +66,16 @@ proptest::proptest! {
 
 #[test]
 fn hooks_come_and_go_and_equal_ones_keep_their_order() {
-    let hook = |name: &str, priority: i64| Hook { priority, ..shell(name, "true") };
+    let hook = |name: &str, priority: i64| Hook {
+        priority,
+        ..shell(name, "true")
+    };
     let names = |registry: &Registry| -> Vec<String> {
-        registry.bound("tool.pre").iter().map(|hook| hook.name.clone()).collect()
+        registry
+            .bound("tool.pre")
+            .iter()
+            .map(|hook| hook.name.clone())
+            .collect()
     };
     let registry = Registry::new([hook("b", 100), hook("late", 200)]).unwrap();
     let shared = registry.clone();
@@ -82,19 +94,33 @@ fn hooks_come_and_go_and_equal_ones_keep_their_order() {
 #[test]
 fn a_hook_for_an_event_that_does_not_exist_is_an_error_and_a_hosts_name_is_ours() {
     let hook = |event: &str| Hook::shell("x", event, "true");
-    let own = EventSpec { name: "deploy.pre".into(), ..find("tool.pre").unwrap().clone() };
+    let own = EventSpec {
+        name: "deploy.pre".into(),
+        ..find("tool.pre").unwrap().clone()
+    };
     let registry = Registry::loaded([], Catalog::with(vec![own]));
-    for (name, meant) in
-        [("tool.pre", "tool.pre"), ("PreToolUse", "tool.pre"), ("Deploy.Pre", "deploy.pre")]
-    {
+    for (name, meant) in [
+        ("tool.pre", "tool.pre"),
+        ("PreToolUse", "tool.pre"),
+        ("Deploy.Pre", "deploy.pre"),
+    ] {
         registry.register(hook(name)).unwrap();
         assert_eq!(registry.bound(meant).last().unwrap().event, meant, "{name}");
     }
     for slip in ["tool.per", "", "deploy"] {
         assert_eq!(registry.register(hook(slip)).unwrap_err().name, slip);
     }
-    assert_eq!(Registry::new([hook("tool.per")]).unwrap_err().nearest.unwrap(), "tool.pre");
-    assert!(Registry::new([hook("deploy.pre")]).is_err(), "nothing declares it here");
+    assert_eq!(
+        Registry::new([hook("tool.per")])
+            .unwrap_err()
+            .nearest
+            .unwrap(),
+        "tool.pre"
+    );
+    assert!(
+        Registry::new([hook("deploy.pre")]).is_err(),
+        "nothing declares it here"
+    );
     assert_eq!(registry.hooks().len(), 3);
 }
 
@@ -110,7 +136,10 @@ fn reminders_are_drained_once_in_order_and_a_block_is_never_suppressed() {
     let blocks = || Hook::function("c", "tool.pre", |_| Verdict::block("no"));
     let decide = |hooks: Vec<Hook>| {
         let runner = Runner::new(Registry::new(hooks).unwrap(), surroundings("/".as_ref()));
-        runner.reminders(reminders.clone()).handle(&call("ls")).outcome
+        runner
+            .reminders(reminders.clone())
+            .handle(&call("ls"))
+            .outcome
     };
     let drained = || -> Vec<String> {
         let texts = reminders.drain().into_iter().map(|one| one.text);
@@ -146,7 +175,10 @@ fn reminders_are_drained_once_in_order_and_a_block_is_never_suppressed() {
 }
 
 fn reads(path: &str) -> ToolCall {
-    ToolCall { tool: "read".into(), input: json!({ "path": path }) }
+    ToolCall {
+        tool: "read".into(),
+        input: json!({ "path": path }),
+    }
 }
 
 #[test]
@@ -166,7 +198,10 @@ fn each_interceptor_sees_what_the_earlier_ones_made_and_a_veto_or_a_panic_ends_i
     });
     all.before("c", "read", appends("c"));
     let rewritten_by = vec!["b".to_string(), "c".to_string()];
-    let runs = InterceptedCall::Runs { call: reads("abc"), rewritten_by };
+    let runs = InterceptedCall::Runs {
+        call: reads("abc"),
+        rewritten_by,
+    };
     assert_eq!(all.run_before(reads("a")), runs);
 
     all.before("no", "read", |_| CallChange::Veto("no".into()));
@@ -184,10 +219,20 @@ fn each_interceptor_sees_what_the_earlier_ones_made_and_a_veto_or_a_panic_ends_i
 #[test]
 fn a_panic_of_an_interceptor_after_a_call_leaves_the_result_and_a_notice() {
     let mut all = Interceptors::default();
-    let result = |text: &str| ToolResult { value: json!(text), is_error: false };
+    let result = |text: &str| ToolResult {
+        value: json!(text),
+        is_error: false,
+    };
     all.after("strips", "read", |_, result| {
-        let text = result.value.as_str().unwrap_or_default().replace("secret", "***");
-        After::Rewrite(ToolResult { value: json!(text), ..result.clone() })
+        let text = result
+            .value
+            .as_str()
+            .unwrap_or_default()
+            .replace("secret", "***");
+        After::Rewrite(ToolResult {
+            value: json!(text),
+            ..result.clone()
+        })
     });
     all.after("broken", ToolSet::All, |_, _| panic!("broken"));
     all.after("counts", ToolSet::All, |_, result| {
@@ -195,19 +240,43 @@ fn a_panic_of_an_interceptor_after_a_call_leaves_the_result_and_a_notice() {
         After::Pass
     });
     let finished = all.run_after(&reads("a"), result("a secret"));
-    assert_eq!((finished.result, finished.rewritten_by), (result("a ***"), vec!["strips".into()]));
-    assert_eq!(finished.notices, ["interceptor `broken` failed: panicked: broken"]);
+    assert_eq!(
+        (finished.result, finished.rewritten_by),
+        (result("a ***"), vec!["strips".into()])
+    );
+    assert_eq!(
+        finished.notices,
+        ["interceptor `broken` failed: panicked: broken"]
+    );
 }
 
 #[test]
 fn of_several_variables_of_one_name_the_last_counts_and_a_hooks_own_before_the_given() {
     let sandbox = Sandbox::new();
-    let given = [("A", "first"), ("A", "1"), ("AB", "2"), ("C", "x=y\nz"), ("D", "")];
-    let given = given.map(|(name, value)| (name.into(), value.into())).to_vec();
-    let surroundings = Surroundings { variables: Some(given), ..surroundings(sandbox.path()) };
+    let given = [
+        ("A", "first"),
+        ("A", "1"),
+        ("AB", "2"),
+        ("C", "x=y\nz"),
+        ("D", ""),
+    ];
+    let given = given
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec();
+    let surroundings = Surroundings {
+        variables: Some(given),
+        ..surroundings(sandbox.path())
+    };
     let line = "echo \"$A/$AB/$C/${D-none}/${HOME-none}\"; env | grep -c ^A=";
     let own = ["first", "own"].map(|value| ("A".to_string(), value.to_string()));
-    let hook = Hook { variables: own.to_vec(), ..shell("hook", line) };
+    let hook = Hook {
+        variables: own.to_vec(),
+        ..shell("hook", line)
+    };
     let run = Runner::new(Registry::new([hook]).unwrap(), surroundings).handle(&call("ls"));
-    assert_eq!(run.outcome.output().as_deref(), Some("own/2/x=y\nz//none\n1"), "{run:?}");
+    assert_eq!(
+        run.outcome.output().as_deref(),
+        Some("own/2/x=y\nz//none\n1"),
+        "{run:?}"
+    );
 }

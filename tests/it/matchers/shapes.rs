@@ -10,12 +10,19 @@ fn wants(matcher: &Matcher, tool: &str, input: &Value) -> bool {
     let spec = Catalog::default().find("tool.pre").unwrap();
     let context = json!({"toolName": tool, "toolInput": input}).to_string();
     let event = Event::new(spec, "native", Context::parse(context).unwrap()).unwrap();
-    let place = PathBase { cwd: "/p".into(), project: "/p".into() };
+    let place = PathBase {
+        cwd: "/p".into(),
+        project: "/p".into(),
+    };
     matcher.decide(&event, &place).is_ok()
 }
 
 fn command() -> Matcher {
-    Matcher::default().tool("bash").unwrap().command("rm -rf").unwrap()
+    Matcher::default()
+        .tool("bash")
+        .unwrap()
+        .command("rm -rf")
+        .unwrap()
 }
 
 fn path(glob: &str) -> Matcher {
@@ -44,11 +51,17 @@ fn what_a_tool_may_run_is_seen_in_every_shape() {
         json!("{\"cmd\": \"rm\\u0020-rf x\"}"),
     ];
     let tools = ["Bash", "exec_command", "mcp__a__run", "frobnicate"];
-    for (tool, input) in tools.iter().flat_map(|tool| shapes.iter().map(move |one| (tool, one))) {
+    for (tool, input) in tools
+        .iter()
+        .flat_map(|tool| shapes.iter().map(move |one| (tool, one)))
+    {
         assert!(wants(&command(), tool, input), "{tool} {input}");
     }
     for (tool, input) in [
-        ("write_stdin", json!({"session_id": 1, "chars": "rm -rf x\n"})),
+        (
+            "write_stdin",
+            json!({"session_id": 1, "chars": "rm -rf x\n"}),
+        ),
         ("run_command", json!({"CommandLine": "rm -rf x"})),
         ("mcp__py__exec", json!({"code": "os.system('rm -rf x')"})),
         ("Bash", json!({"command": "ls", "stdin": "rm -rf x"})),
@@ -57,19 +70,33 @@ fn what_a_tool_may_run_is_seen_in_every_shape() {
         assert!(wants(&command(), tool, &input), "{tool} {input}");
     }
     for (tool, input) in [
-        ("Bash", json!({"command": "ls", "description": "no rm -rf here", "workdir": "rm -rf"})),
+        (
+            "Bash",
+            json!({"command": "ls", "description": "no rm -rf here", "workdir": "rm -rf"}),
+        ),
         ("mcp__a__b", json!({"text": "rm -rf x"})),
-        ("Write", json!({"file_path": "a", "content": "{\"command\": \"rm -rf x\"}"})),
+        (
+            "Write",
+            json!({"file_path": "a", "content": "{\"command\": \"rm -rf x\"}"}),
+        ),
     ] {
         assert!(!wants(&command(), tool, &input), "{tool} {input}");
     }
     let shell = Matcher::default().tool("bash").unwrap();
-    assert!(!wants(&shell, "mcp__geo__find", &json!({"code": "DE", "city": "Rm"})));
+    assert!(!wants(
+        &shell,
+        "mcp__geo__find",
+        &json!({"code": "DE", "city": "Rm"})
+    ));
 }
 
 #[test]
 fn calls_of_other_tools_are_seen_in_every_shape() {
-    let write = Matcher::default().tool("write").unwrap().path(".env").unwrap();
+    let write = Matcher::default()
+        .tool("write")
+        .unwrap()
+        .path(".env")
+        .unwrap();
     let call = |tool: &str, input: Value| {
         [
             json!({"tool_calls": [{"tool": tool, "parameters": input}]}),
@@ -86,7 +113,10 @@ fn calls_of_other_tools_are_seen_in_every_shape() {
     for outer in ["batch", "multi_tool_use.parallel"] {
         for input in call("exec_command", json!({"cmd": "rm -rf x"})) {
             assert!(wants(&command(), outer, &input), "{outer} {input}");
-            assert!(wants(&command(), outer, &input.to_string().into()), "{outer} {input}");
+            assert!(
+                wants(&command(), outer, &input.to_string().into()),
+                "{outer} {input}"
+            );
         }
         for input in call("write", json!({"file_path": ".env", "content": "x"})) {
             assert!(wants(&write, outer, &input), "{outer} {input}");
@@ -96,7 +126,11 @@ fn calls_of_other_tools_are_seen_in_every_shape() {
         "x": {"command": "rm -rf x"}});
     assert!(wants(&command(), "batch", &beside));
     let people = json!({"list": [{"name": "Write"}, {"name": "Ann"}]});
-    assert!(!wants(&Matcher::default().tool("write").unwrap(), "frobnicate", &people));
+    assert!(!wants(
+        &Matcher::default().tool("write").unwrap(),
+        "frobnicate",
+        &people
+    ));
 }
 
 #[test]
@@ -120,17 +154,49 @@ fn what_a_tool_may_touch_is_seen_in_every_shape() {
         json!("{\"path\": \".env\"}"),
     ] {
         for tool in ["mcp__x__y", "frobnicate"] {
-            assert!(wants(&path(".env"), tool, &input), "{tool} {}", input.to_string().len());
+            assert!(
+                wants(&path(".env"), tool, &input),
+                "{tool} {}",
+                input.to_string().len()
+            );
         }
     }
     for (tool, input, glob) in [
-        ("Write", json!({"file_path": "/tmp/a://../../srv/prod/x"}), "/srv/prod/**"),
-        ("Write", json!({"file_path": "a://../.git/hooks/pre-commit"}), ".git/hooks/**"),
-        ("Write", json!({"file_path": "https://../.git/hooks/x"}), ".git/hooks/**"),
-        ("mcp__fs__write", json!({"path": "ab://../.git/hooks/x"}), ".git/hooks/**"),
-        ("mcp__fs__write", json!({"workdir": "/p/secrets", "path": "x"}), "secrets/**"),
-        ("mcp__fs__write", json!({"root": "/srv/prod", "name": "x"}), "/srv/prod/**"),
-        ("Grep", json!({"pattern": "x", "path": ".", "glob": ".env"}), ".env"),
+        (
+            "Write",
+            json!({"file_path": "/tmp/a://../../srv/prod/x"}),
+            "/srv/prod/**",
+        ),
+        (
+            "Write",
+            json!({"file_path": "a://../.git/hooks/pre-commit"}),
+            ".git/hooks/**",
+        ),
+        (
+            "Write",
+            json!({"file_path": "https://../.git/hooks/x"}),
+            ".git/hooks/**",
+        ),
+        (
+            "mcp__fs__write",
+            json!({"path": "ab://../.git/hooks/x"}),
+            ".git/hooks/**",
+        ),
+        (
+            "mcp__fs__write",
+            json!({"workdir": "/p/secrets", "path": "x"}),
+            "secrets/**",
+        ),
+        (
+            "mcp__fs__write",
+            json!({"root": "/srv/prod", "name": "x"}),
+            "/srv/prod/**",
+        ),
+        (
+            "Grep",
+            json!({"pattern": "x", "path": ".", "glob": ".env"}),
+            ".env",
+        ),
         ("Glob", json!({"pattern": "**/.env"}), ".env"),
         ("WebFetch", json!({"url": "file:///p/.env"}), ".env"),
     ] {
@@ -153,19 +219,37 @@ fn what_a_command_writes_or_removes_is_a_path() {
         // What cannot be read may do anything.
         (".env", "rm 'x"),
     ] {
-        for (tool, key) in [("Bash", "command"), ("exec_command", "cmd"), ("frobnicate", "command")]
-        {
+        for (tool, key) in [
+            ("Bash", "command"),
+            ("exec_command", "cmd"),
+            ("frobnicate", "command"),
+        ] {
             let is_seen = wants(&path(glob), tool, &json!({ key: command }));
-            assert!(is_seen || tool == "frobnicate" && command == "rm 'x", "{tool} {command}");
+            assert!(
+                is_seen || tool == "frobnicate" && command == "rm 'x",
+                "{tool} {command}"
+            );
         }
     }
-    assert!(wants(&path("secrets/**"), "Bash", &json!({"command": "rm x", "cwd": "secrets"})));
+    assert!(wants(
+        &path("secrets/**"),
+        "Bash",
+        &json!({"command": "rm x", "cwd": "secrets"})
+    ));
     let calls = json!({"calls": [{"tool": "bash", "input": {"command": "rm .env"}}]});
     assert!(wants(&path(".env"), "batch", &calls));
-    for command in
-        ["cat .env", "cp .env x", "echo .env", "rm \"$f\"", "rm x # .env", "ls > /dev/null"]
-    {
-        assert!(!wants(&path("{.env,null}"), "Bash", &json!({ "command": command })), "{command}");
+    for command in [
+        "cat .env",
+        "cp .env x",
+        "echo .env",
+        "rm \"$f\"",
+        "rm x # .env",
+        "ls > /dev/null",
+    ] {
+        assert!(
+            !wants(&path("{.env,null}"), "Bash", &json!({ "command": command })),
+            "{command}"
+        );
     }
 }
 
@@ -174,17 +258,45 @@ fn what_is_written_or_said_is_no_path() {
     let prose = format!("{} .env and a/.env too", "words ".repeat(300));
     let blob = "ab/cd+".repeat(2000);
     for (tool, input, glob) in [
-        ("Write", json!({"file_path": ".gitignore", "content": ".env"}), ".env"),
-        ("Edit", json!({"file_path": "a", "old_string": ".env", "new_string": "b"}), ".env"),
-        ("mcp__fs__write", json!({"path": ".gitignore", "content": ".env"}), ".env"),
-        ("mcp__gh__issue", json!({"title": "About .env", "body": prose}), ".env"),
-        ("mcp__gh__issue", json!({"path": "a", "note": prose}), ".env"),
-        ("mcp__a__b", json!({"path": "a", "see": "https://x.y/.env"}), ".env"),
+        (
+            "Write",
+            json!({"file_path": ".gitignore", "content": ".env"}),
+            ".env",
+        ),
+        (
+            "Edit",
+            json!({"file_path": "a", "old_string": ".env", "new_string": "b"}),
+            ".env",
+        ),
+        (
+            "mcp__fs__write",
+            json!({"path": ".gitignore", "content": ".env"}),
+            ".env",
+        ),
+        (
+            "mcp__gh__issue",
+            json!({"title": "About .env", "body": prose}),
+            ".env",
+        ),
+        (
+            "mcp__gh__issue",
+            json!({"path": "a", "note": prose}),
+            ".env",
+        ),
+        (
+            "mcp__a__b",
+            json!({"path": "a", "see": "https://x.y/.env"}),
+            ".env",
+        ),
         ("mcp__a__b", json!({"blob": blob}), "ab/**"),
         ("Grep", json!({"pattern": ".env", "path": "src"}), ".env"),
         ("WebFetch", json!({"url": "https://x.y/.env"}), ".env"),
         ("Bash", json!({"command": "ls", "cwd": "/p/.env"}), ".env"),
-        ("mcp__a__b", json!({"profile": ".env", "path": "a", "title": "b"}), "a/**"),
+        (
+            "mcp__a__b",
+            json!({"profile": ".env", "path": "a", "title": "b"}),
+            "a/**",
+        ),
     ] {
         assert!(!wants(&path(glob), tool, &input), "{tool} {glob}");
     }
@@ -209,5 +321,9 @@ fn a_patch_in_a_command_is_seen_from_every_folder_it_may_be_in() {
             assert!(wants(&path("secrets/**"), tool, &input), "{tool} {input}");
         }
     }
-    assert!(!wants(&path("secrets/**"), "Bash", &json!({"command": patch})));
+    assert!(!wants(
+        &path("secrets/**"),
+        "Bash",
+        &json!({"command": patch})
+    ));
 }

@@ -15,7 +15,8 @@ fn printed(bytes: &[u8], status: i32) -> Ran {
 
 #[track_caller]
 fn malformed(ran: &Ran, problem: &str) {
-    ran.blocks_saying("hook `hook` failed: malformed answer: ").says(problem);
+    ran.blocks_saying("hook `hook` failed: malformed answer: ")
+        .says(problem);
     ran.says("(fail closed)");
 }
 
@@ -45,7 +46,10 @@ const NO: &str = r#"{"continue":false,"reason":"no"}"#;
 
 /// UTF-16 with a byte order mark, as some shells write it.
 fn utf_16(text: &str, bytes_of: fn(u16) -> [u8; 2]) -> Vec<u8> {
-    std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes_of).collect()
+    std::iter::once(0xfeff)
+        .chain(text.encode_utf16())
+        .flat_map(bytes_of)
+        .collect()
 }
 
 /// `depth` brackets around nothing, in an object.
@@ -149,7 +153,9 @@ fn a_hundred_thousand_objects_refuse() {
     // Without optimization, on a busy machine, this may be work for so long that the watchdog
     // answers.
     let deep = format!("{}1{}", "{\"x\":".repeat(100_000), "}".repeat(100_000));
-    printed(deep.as_bytes(), 0).blocks_saying("failed: ").says("(fail closed)");
+    printed(deep.as_bytes(), 0)
+        .blocks_saying("failed: ")
+        .says("(fail closed)");
 }
 
 #[test]
@@ -159,7 +165,11 @@ fn nesting_that_is_not_too_deep_is_fine() {
 
 #[test]
 fn large_and_long_numbers_under_other_keys_are_fine() {
-    for number in ["1e308".to_string(), "9".repeat(300), format!("-0.{}", "1".repeat(100_000))] {
+    for number in [
+        "1e308".to_string(),
+        "9".repeat(300),
+        format!("-0.{}", "1".repeat(100_000)),
+    ] {
         printed(format!("{{\"x-\":{number}}}").as_bytes(), 0).allows();
     }
 }
@@ -183,7 +193,10 @@ fn a_refusal_by_status_is_not_lost_in_utf_16() {
 fn one_byte_more_than_a_mebibyte_is_malformed() {
     let mut long = br#"{"output":"x"}"#.to_vec();
     long.resize(1024 * 1024 + 1, b' ');
-    malformed(&printed(&long, 0), "stdout has 1048577 bytes, more than 1 MiB");
+    malformed(
+        &printed(&long, 0),
+        "stdout has 1048577 bytes, more than 1 MiB",
+    );
     long.pop();
     says(&printed(&long, 0), "x");
 }

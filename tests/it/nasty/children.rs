@@ -36,7 +36,9 @@ const JOIN_OURS: &str = "exec perl -e '\
 fn with(body: &str) -> Sandbox {
     let scripts = [("bomb", BOMB), ("chain", CHAIN), ("guardian", GUARDIAN)];
     let hook = Sandbox::new().hook("hook", body);
-    scripts.iter().fold(hook, |sandbox, (name, text)| sandbox.script(name, text))
+    scripts
+        .iter()
+        .fold(hook, |sandbox, (name, text)| sandbox.script(name, text))
 }
 
 /// A hook that would go on for an hour is ended at its timeout, with all that it has started.
@@ -51,7 +53,9 @@ fn times_out(body: &str) -> Sandbox {
 /// timeout is far beyond what the test waits for.
 #[track_caller]
 fn answers(body: &str) {
-    let sandbox = with(&format!("# hookrun: timeout=1h\n{{\n{body}\n}} >/dev/null\necho hi"));
+    let sandbox = with(&format!(
+        "# hookrun: timeout=1h\n{{\n{body}\n}} >/dev/null\necho hi"
+    ));
     decide(&sandbox.variable("JOIN", JOIN_OURS)).allows_with(json!({ "output": "hi" }));
 }
 
@@ -144,7 +148,9 @@ hooks! {
 
 #[test]
 fn a_hook_cannot_join_hookruns_own_group() {
-    let sandbox = times_out(&format!("HOOKRUN_PID=$PPID; export HOOKRUN_PID\n{JOIN_OURS}"));
+    let sandbox = times_out(&format!(
+        "HOOKRUN_PID=$PPID; export HOOKRUN_PID\n{JOIN_OURS}"
+    ));
     sandbox.has_file("tried");
 }
 
@@ -157,8 +163,16 @@ fn an_answer_that_may_be_incomplete_is_none() {
     // allows.
     let cases = [
         ("", "exit 0", Err("it may be incomplete: `")),
-        ("", "echo '{\"ask\":\"may it?\"}'", Err("start it with `>/dev/null 2>&1 &`")),
-        ("", "echo '{\"continue\":false,\"reason\":\"no\"}'", Err("no")),
+        (
+            "",
+            "echo '{\"ask\":\"may it?\"}'",
+            Err("start it with `>/dev/null 2>&1 &`"),
+        ),
+        (
+            "",
+            "echo '{\"continue\":false,\"reason\":\"no\"}'",
+            Err("no"),
+        ),
         ("", "echo no >&2; exit 1", Err("no")),
         ("on_failure=allow", "exit 0", Ok(())),
         ("dialect=claude", "exit 0", Err("it may be incomplete: `")),
@@ -200,7 +214,10 @@ fn what_comes_after_the_exit_is_part_of_the_answer() {
 #[test]
 fn what_cannot_be_refused_waits_for_nobody() {
     let sandbox = Sandbox::new().hook_for("tool.post", "hook", &format!("{HOLDER}\necho hi"));
-    let ran = Running::start(&sandbox, &["run", "tool.post"]).feed(b"{}").ended().ran;
+    let ran = Running::start(&sandbox, &["run", "tool.post"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.allows_with(json!({ "output": "hi" }));
 }
 
@@ -220,7 +237,10 @@ fn what_has_left_the_group_and_runs_on_is_named() {
     let report = decide_with_report(&with(&body));
     let notes = report["hooks"][0]["notes"].to_string();
     // It may be found before it has become `sleep`.
-    assert!(notes.contains("it left s") && notes.contains(" running; killed"), "{notes}");
+    assert!(
+        notes.contains("it left s") && notes.contains(" running; killed"),
+        "{notes}"
+    );
 }
 
 #[test]
@@ -228,10 +248,15 @@ fn a_hook_may_leave_a_process_behind_on_purpose() {
     for start in ["sleep 600 &", "setsid sleep 600 &"] {
         let body = format!("# hookrun: background=detach\n{start} echo $! > pid; echo hi");
         let later = "sleep 600 >/dev/null &";
-        let sandbox = Sandbox::new().hook("10-detaches", &body).hook("20-later", later);
+        let sandbox = Sandbox::new()
+            .hook("10-detaches", &body)
+            .hook("20-later", later);
         let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
         let cookie = running.cookie.clone();
-        running.ended_alone().ran.allows_with(json!({ "output": "hi" }));
+        running
+            .ended_alone()
+            .ran
+            .allows_with(json!({ "output": "hi" }));
         let mut left = Vec::new();
         wait_until("only the process of the first hook is left", || {
             left = cookie.holders();
@@ -240,15 +265,23 @@ fn a_hook_may_leave_a_process_behind_on_purpose() {
         left.iter().for_each(|pid| end(*pid, "KILL"));
         let named: i32 = sandbox.read("pid").trim().parse().unwrap();
         // `setsid` may have to fork, and then leaves the number that the shell knew.
-        assert!(left.len() == 1 && (start.starts_with("setsid") || left == [named]), "{left:?}");
+        assert!(
+            left.len() == 1 && (start.starts_with("setsid") || left == [named]),
+            "{left:?}"
+        );
         cookie.has_nobody();
     }
 }
 
 #[test]
 fn a_hook_that_hangs_is_ended_even_if_it_may_leave_processes_behind() {
-    let sandbox = Sandbox::new()
-        .hook("hook", "# hookrun: background=detach timeout=300ms\nsleep 600 & sleep 600");
+    let sandbox = Sandbox::new().hook(
+        "hook",
+        "# hookrun: background=detach timeout=300ms\nsleep 600 & sleep 600",
+    );
     let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
-    running.ended().ran.blocks("hook `hook` failed: timed out after 300ms (fail closed)");
+    running
+        .ended()
+        .ran
+        .blocks("hook `hook` failed: timed out after 300ms (fail closed)");
 }

@@ -15,7 +15,9 @@ fn as_first() -> Option<String> {
     let user = if is_root() { "" } else { "-Ur " };
     let words = format!("unshare {user}--pid --fork --kill-child --mount-proc");
     let mut probe = Command::new("/bin/sh");
-    probe.args(["-c", &format!("exec {words} true")]).stderr(Stdio::null());
+    probe
+        .args(["-c", &format!("exec {words} true")])
+        .stderr(Stdio::null());
     if probe.status().is_ok_and(|status| status.success()) {
         return Some(words);
     }
@@ -26,7 +28,12 @@ fn as_first() -> Option<String> {
 /// `hookrun run tool.pre` as process 1, started by the words before it.
 #[track_caller]
 fn start(sandbox: &Sandbox, words: &str) -> Running {
-    Running::start_by(sandbox, &format!("exec {words} \"$@\""), &["run", "tool.pre"]).feed(b"{}")
+    Running::start_by(
+        sandbox,
+        &format!("exec {words} \"$@\""),
+        &["run", "tool.pre"],
+    )
+    .feed(b"{}")
 }
 
 #[track_caller]
@@ -67,7 +74,9 @@ fn the_first_process_refuses_with_a_reason() {
 #[test]
 fn the_first_process_ends_a_hook_at_its_timeout() {
     let body = "# hookrun: timeout=300ms\ntrap '' TERM; setsid sleep 600 & sleep 600; sleep 600";
-    let Some(ran) = decide(&Sandbox::new().hook("hook", body)) else { return };
+    let Some(ran) = decide(&Sandbox::new().hook("hook", body)) else {
+        return;
+    };
     ran.blocks("hook `hook` failed: timed out after 300ms (fail closed)");
 }
 
@@ -97,7 +106,9 @@ signals! {
 fn the_first_process_buries_orphans() {
     let orphans = "n=0; while [ $n -lt 100 ]; do (setsid true &); n=$((n + 1)); done";
     let count = "grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l";
-    let sandbox = Sandbox::new().hook("10-orphans", orphans).hook("20-counts", count);
+    let sandbox = Sandbox::new()
+        .hook("10-orphans", orphans)
+        .hook("20-counts", count);
     let Some(ran) = decide(&sandbox) else { return };
     ran.allows_with(json!({ "output": "0" }));
 }
@@ -107,7 +118,9 @@ fn the_first_process_ends_what_a_hook_leaves_before_the_next_one_runs() {
     let leaves = "setsid sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null &) &";
     // `ps` would be one more thing to install.
     let count = "grep -lx 'Name:.sleep' /proc/[0-9]*/status 2>/dev/null | wc -l";
-    let sandbox = Sandbox::new().hook("10-leaves", leaves).hook("20-counts", count);
+    let sandbox = Sandbox::new()
+        .hook("10-leaves", leaves)
+        .hook("20-counts", count);
     let Some(ran) = decide(&sandbox) else { return };
     ran.allows_with(json!({ "output": "0" }));
 }
@@ -119,7 +132,10 @@ fn strangers_in_the_container_do_not_hold_the_first_process_up() {
     let others =
         format!("{words} sh -c 'sleep 600 & (exit 3) & setsid sleep 600 & exec \"$@\"' sh");
     let sandbox = Sandbox::new().hook("hook", "echo hi");
-    start(&sandbox, &others).ended().ran.allows_with(json!({ "output": "hi" }));
+    start(&sandbox, &others)
+        .ended()
+        .ran
+        .allows_with(json!({ "output": "hi" }));
 }
 
 /// The group of hookrun is then outside of the container, and has the number 0 in it.
@@ -132,7 +148,10 @@ fn a_process_of_a_group_outside_the_container_does_not_hold_the_first_process_up
     );
     let waits = "touch started; until [ -e gone ]; do sleep 0.01; done; echo hi";
     let sandbox = Sandbox::new().hook("hook", waits);
-    start(&sandbox, &others).ended().ran.allows_with(json!({ "output": "hi" }));
+    start(&sandbox, &others)
+        .ended()
+        .ran
+        .allows_with(json!({ "output": "hi" }));
 }
 
 #[test]

@@ -17,7 +17,9 @@ fn a_hook_that_a_signal_kills_refuses_and_names_the_signal() {
     for signal in TERMINATING {
         let body = format!("ulimit -c 0; echo '{{}}'; kill -s {signal} $$; sleep 600");
         let ran = decide(&Sandbox::new().hook("hook", &body));
-        ran.blocks(&format!("hook `hook` failed: killed by SIG{signal} (fail closed)"));
+        ran.blocks(&format!(
+            "hook `hook` failed: killed by SIG{signal} (fail closed)"
+        ));
     }
 }
 
@@ -44,8 +46,10 @@ fn a_consent_that_was_printed_before_death_is_void() {
 
 #[test]
 fn a_consent_without_an_exit_is_void() {
-    let sandbox = Sandbox::new()
-        .hook("hook", "# hookrun: timeout=300ms\necho '{\"continue\":true}'; exec >&-; sleep 600");
+    let sandbox = Sandbox::new().hook(
+        "hook",
+        "# hookrun: timeout=300ms\necho '{\"continue\":true}'; exec >&-; sleep 600",
+    );
     decide(&sandbox).blocks("hook `hook` failed: timed out after 300ms (fail closed)");
 }
 
@@ -71,13 +75,22 @@ fn a_hook_that_ends_at_the_very_moment_of_its_timeout_is_told_consistently() {
         let body = format!("# hookrun: timeout=200ms\nsleep {pause}; echo done");
         let report = decide_with_report(&Sandbox::new().hook("hook", &body));
         let hook = &report["hooks"][0];
-        let told = (report["decision"].as_str().unwrap(), hook["ending"].as_str().unwrap());
+        let told = (
+            report["decision"].as_str().unwrap(),
+            hook["ending"].as_str().unwrap(),
+        );
         match told {
             ("allow", "answered") => {
-                assert_eq!((&report["output"], &hook["status"]), (&json!("done"), &json!(0)));
+                assert_eq!(
+                    (&report["output"], &hook["status"]),
+                    (&json!("done"), &json!(0))
+                );
             }
             ("block", "timed-out") => {
-                assert!(report["output"].is_null() && report["cause"] == "failure", "{report}");
+                assert!(
+                    report["output"].is_null() && report["cause"] == "failure",
+                    "{report}"
+                );
             }
             other => panic!("{other:?}: {report}"),
         }
@@ -90,7 +103,10 @@ fn a_refusal_at_the_very_moment_of_its_timeout_is_one_or_the_other() {
         let body = format!("# hookrun: timeout=200ms\nsleep {pause}; echo no >&2; exit 1");
         let ran = decide(&Sandbox::new().hook("hook", &body));
         let reason = ran.stderr.trim_end();
-        let expected = ["no", "hook `hook` failed: timed out after 200ms (fail closed)"];
+        let expected = [
+            "no",
+            "hook `hook` failed: timed out after 200ms (fail closed)",
+        ];
         assert!(ran.status == 2 && expected.contains(&reason), "{ran:?}");
     }
 }

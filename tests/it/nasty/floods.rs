@@ -24,9 +24,12 @@ fn floods_and_ends(body: &str) -> (Sandbox, Ended) {
 #[track_caller]
 fn floods_for(timeout: &str, body: &str) -> (Sandbox, Ended) {
     let settings = format!("# hookrun: on_failure=allow timeout={timeout}");
-    let sandbox =
-        Sandbox::new().hook("10-floods", &format!("{settings}\n{body}")).hook("20-looks", LOOK);
-    let ended = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended();
+    let sandbox = Sandbox::new()
+        .hook("10-floods", &format!("{settings}\n{body}"))
+        .hook("20-looks", LOOK);
+    let ended = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended();
     let peak = peak_seen(&sandbox).max(ended.peak_kib);
     assert!(peak > 0 && peak < ROOM_KIB, "{peak} KiB");
     (sandbox, ended)
@@ -44,18 +47,28 @@ fn a_flood_on_stdout_is_bounded_and_ended() {
 
 #[test]
 fn a_flood_on_stderr_is_bounded_and_ended() {
-    floods("exec yes >&2").1.ran.allows().says("timed out after 1s");
+    floods("exec yes >&2")
+        .1
+        .ran
+        .allows()
+        .says("timed out after 1s");
 }
 
 #[test]
 fn a_flood_on_both_is_bounded_and_ended() {
-    floods("yes & exec yes >&2").1.ran.allows().says("timed out after 1s");
+    floods("yes & exec yes >&2")
+        .1
+        .ran
+        .allows()
+        .says("timed out after 1s");
 }
 
 #[test]
 fn a_flood_that_ends_in_time_is_malformed_on_stdout() {
     let (_, ended) = floods_and_ends("yes | head -c 30000000");
-    ended.ran.says("malformed answer: stdout has 30000000 bytes, more than 1 MiB");
+    ended
+        .ran
+        .says("malformed answer: stdout has 30000000 bytes, more than 1 MiB");
 }
 
 #[test]
@@ -82,7 +95,9 @@ fn the_head_and_the_tail_of_a_long_stderr_are_the_reason() {
 fn a_daemon_that_floods_the_output_of_a_hook_that_has_exited_is_ended() {
     let body = "# hookrun: timeout=1h\nsetsid yes >&2 &\nexit 0";
     let sandbox = Sandbox::new().hook("hook", body);
-    let ended = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended();
+    let ended = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended();
     ended.ran.allows();
     assert!(ended.peak_kib < ROOM_KIB, "{} KiB", ended.peak_kib);
 }
@@ -134,7 +149,10 @@ fn a_large_event_that_no_hook_reads_is_decided_within_bounds() {
 fn a_large_event_reaches_hooks_that_write_while_they_read() {
     let sandbox = Sandbox::new().hook("hook", "# hookrun: timeout=50s\ntee /dev/stderr | wc -c");
     let arguments = ["run", "tool.pre", "--stdin-timeout", "50s"];
-    let ran = Running::start(&sandbox, &arguments).feed(&large()).ended().ran;
+    let ran = Running::start(&sandbox, &arguments)
+        .feed(&large())
+        .ended()
+        .ran;
     ran.exits(0).prints("{\"output\":\"5000");
 }
 
@@ -148,7 +166,9 @@ fn a_large_event_reaches_parallel_hooks_that_read_at_their_own_pace() {
     let mut event = b"{\"text\":\"".to_vec();
     event.resize(5_000_000, b'x');
     event.extend_from_slice(b"\"}");
-    let ended = Running::start(&sandbox, &["run", "tool.pre"]).feed(&event).ended();
+    let ended = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(&event)
+        .ended();
     let ran = ended.ran;
     ran.exits(0);
     assert_eq!(ran.stdout.matches("50000").count(), 3, "{ran:?}");

@@ -54,7 +54,10 @@ fn signals_without_end_refuse_like_one() {
     for signal in ["INT", "TERM", "HUP", "QUIT"].repeat(5) {
         end(running.pid(), signal);
     }
-    running.ended().ran.blocks_saying("hook `hook` failed: hookrun was interrupted by SIG");
+    running
+        .ended()
+        .ran
+        .blocks_saying("hook `hook` failed: hookrun was interrupted by SIG");
 }
 
 #[test]
@@ -82,11 +85,16 @@ fn a_hook_that_tells_hookrun_to_stop_is_ended_with_a_refusal() {
 #[test]
 fn parallel_hooks_are_all_ended_by_a_signal() {
     let body = "# hookrun: timeout=1h parallel\ntouch started-$HOOKRUN_HOOK; sleep 3600";
-    let sandbox = Sandbox::new().hook("a", body).hook("b", body).hook("c", body);
+    let sandbox = Sandbox::new()
+        .hook("a", body)
+        .hook("b", body)
+        .hook("c", body);
     let arguments = ["run", "tool.pre", "--jobs", "3"];
     let running = Running::start(&sandbox, &arguments).feed(b"{}");
     wait_until("all have started", || {
-        ["a", "b", "c"].iter().all(|name| sandbox.at(&format!("started-{name}")).exists())
+        ["a", "b", "c"]
+            .iter()
+            .all(|name| sandbox.at(&format!("started-{name}")).exists())
     });
     end(running.pid(), "TERM");
     running.ended().ran.blocks_saying("interrupted");

@@ -23,7 +23,10 @@ fn a_hookrun_whose_host_blocks_signals_still_obeys_them() {
 #[test]
 fn a_hook_has_no_blocked_signals() {
     let sandbox = Sandbox::new().hook("hook", "grep SigBlk /proc/self/status >&2; exit 1");
-    let ran = Running::start_by(&sandbox, BLOCKING, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start_by(&sandbox, BLOCKING, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.blocks("SigBlk:\t0000000000000000");
 }
 
@@ -31,7 +34,10 @@ fn a_hook_has_no_blocked_signals() {
 fn a_hook_has_no_descriptors_but_its_own() {
     let sandbox = Sandbox::new().hook("hook", "ls /proc/self/fd | tr '\\n' ' ' >&2; exit 1");
     let line = "exec 3</dev/null 7>/dev/null 9</etc/passwd; exec \"$@\"";
-    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     // The fourth is the folder that `ls` reads.
     ran.blocks("0 1 2 3");
 }
@@ -40,6 +46,9 @@ fn a_hook_has_no_descriptors_but_its_own() {
 fn a_hook_that_crashes_leaves_no_core_file() {
     let sandbox = Sandbox::new().hook("hook", "ulimit -c >&2; exit 1");
     let line = "ulimit -c unlimited; exec \"$@\"";
-    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.blocks("0");
 }

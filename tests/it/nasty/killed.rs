@@ -55,7 +55,9 @@ fn all_parallel_hooks_of_a_hookrun_that_is_killed_are_ended() {
     let sandbox = Sandbox::new().hook("a", body).hook("b", body);
     let running = Running::start(&sandbox, &["run", "tool.pre", "--jobs", "2"]).feed(b"{}");
     wait_until("all have started", || {
-        ["a", "b"].iter().all(|name| sandbox.at(&format!("started-{name}")).exists())
+        ["a", "b"]
+            .iter()
+            .all(|name| sandbox.at(&format!("started-{name}")).exists())
     });
     wait_until("the keeper has started", || running.keepers() == 1);
     end(running.pid(), "KILL");
@@ -73,7 +75,9 @@ fn a_host_that_kills_the_whole_group_of_hookrun_leaves_nothing_behind() {
     let group = running.pid();
     wait_until("the keeper is out of the group", || {
         let others = running.cookie.holders();
-        !others.iter().any(|pid| *pid != group && group_of(*pid) == Some(group))
+        !others
+            .iter()
+            .any(|pid| *pid != group && group_of(*pid) == Some(group))
     });
     end(-group, "KILL");
     assert_eq!(running.ended().ran.status, -1);
@@ -82,7 +86,13 @@ fn a_host_that_kills_the_whole_group_of_hookrun_leaves_nothing_behind() {
 /// The process group of a process.
 fn group_of(pid: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    status.rsplit(')').next()?.split_whitespace().nth(2)?.parse().ok()
+    status
+        .rsplit(')')
+        .next()?
+        .split_whitespace()
+        .nth(2)?
+        .parse()
+        .ok()
 }
 
 #[test]
@@ -93,7 +103,10 @@ fn killing_one_hookrun_does_not_touch_the_hooks_of_another() {
     end(first.pid(), "KILL");
     assert_eq!(first.ended().ran.status, -1);
     let still = second.cookie.holders();
-    assert!(before.iter().all(|pid| still.contains(pid)), "{before:?} {still:?}");
+    assert!(
+        before.iter().all(|pid| still.contains(pid)),
+        "{before:?} {still:?}"
+    );
     end(second.pid(), "TERM");
     second.ended().ran.blocks_saying("interrupted");
 }
@@ -121,10 +134,15 @@ fn of_many_hookruns_those_that_are_not_killed_decide() {
 #[test]
 fn a_hookrun_inside_a_hook_leaves_nothing_behind_when_the_outer_one_is_killed() {
     let inner = "#!/bin/sh\n# hookrun: timeout=1h\ntouch started; sleep 3600\n";
-    let body = format!("{} run tool.pre --hooks inner", env!("CARGO_BIN_EXE_hookrun"));
+    let body = format!(
+        "{} run tool.pre --hooks inner",
+        env!("CARGO_BIN_EXE_hookrun")
+    );
     let sandbox = patient(&body).script("inner/tool.pre/a", inner);
     let running = started(&sandbox);
-    wait_until("the inner hook has started", || sandbox.at("started").exists());
+    wait_until("the inner hook has started", || {
+        sandbox.at("started").exists()
+    });
     wait_until("both have their keepers", || running.keepers() == 2);
     end(running.pid(), "KILL");
     running.ended();
@@ -143,7 +161,10 @@ fn a_hook_that_stops_the_keeper_leaves_no_keeper_behind() {
     let sandbox = patient(&body);
     started(&sandbox).ended().ran.blocks("no");
     let keeper = std::fs::read_to_string(sandbox.at("keeper")).unwrap();
-    assert!(!std::path::Path::new("/proc").join(keeper.trim()).exists(), "{keeper}");
+    assert!(
+        !std::path::Path::new("/proc").join(keeper.trim()).exists(),
+        "{keeper}"
+    );
 }
 
 #[test]
@@ -158,8 +179,13 @@ fn a_hook_that_kills_the_keeper_changes_no_decision() {
 fn a_hook_that_kills_the_keeper_and_hangs_is_ended_at_its_timeout() {
     let hang = "kill -KILL $keeper; touch killed; setsid sleep 600 & sleep 600";
     let body = format!("# hookrun: timeout=2s\n{FIND_KEEPER}\n{hang}");
-    let sandbox = Sandbox::new().hook("hook", &body).hook("later", "touch later");
-    started(&sandbox).ended().ran.blocks_saying("timed out after 2s");
+    let sandbox = Sandbox::new()
+        .hook("hook", &body)
+        .hook("later", "touch later");
+    started(&sandbox)
+        .ended()
+        .ran
+        .blocks_saying("timed out after 2s");
     sandbox.has_file("killed");
     sandbox.has_no_file("later");
 }
@@ -176,7 +202,9 @@ fn stopped(timeout: &str) -> (Sandbox, Running, i32) {
     // Starting it is over for hookrun as well, or the time would be that of a start that hangs.
     wait_until("the keeper has started", || running.keepers() == 1);
     end(running.pid(), "STOP");
-    wait_until("hookrun is stopped", || state_of(running.pid()) == Some('T'));
+    wait_until("hookrun is stopped", || {
+        state_of(running.pid()) == Some('T')
+    });
     let hook = sandbox.read("pid").trim().parse().unwrap();
     (sandbox, running, hook)
 }
@@ -213,7 +241,10 @@ fn a_hook_that_still_runs_when_a_stopped_hookrun_goes_on_has_timed_out() {
     let (_sandbox, running, _hook) = stopped("2s");
     let_pass(Duration::from_secs(3));
     end(running.pid(), "CONT");
-    running.ended().ran.blocks("hook `hook` failed: timed out after 2s (fail closed)");
+    running
+        .ended()
+        .ran
+        .blocks("hook `hook` failed: timed out after 2s (fail closed)");
 }
 
 #[test]
@@ -235,7 +266,9 @@ fn an_event_that_came_while_hookrun_was_stopped_is_decided() {
     let mut running = Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "5s"]);
     let mut stdin = running.stdin();
     end(running.pid(), "STOP");
-    wait_until("hookrun is stopped", || state_of(running.pid()) == Some('T'));
+    wait_until("hookrun is stopped", || {
+        state_of(running.pid()) == Some('T')
+    });
     stdin.write_all(TOOL.as_bytes()).unwrap();
     let_pass(Duration::from_secs(5));
     end(running.pid(), "CONT");

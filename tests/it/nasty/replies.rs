@@ -9,7 +9,10 @@ use crate::sandbox::{Sandbox, TOOL};
 /// The exit status of hookrun by a shell line that prints it, or writes it into `status`.
 #[track_caller]
 fn status_by(sandbox: &Sandbox, line: &str) -> String {
-    let ran = Running::start_by(sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start_by(sandbox, line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     assert!(!ran.stderr.contains("panic"), "{ran:?}");
     let file = sandbox.at("status");
     let status = std::fs::read_to_string(&file).unwrap_or(ran.stdout);
@@ -36,7 +39,10 @@ fn decide_with(redirections: &str) {
         refuses.has_no_file("context");
     }
     let is_silent = Sandbox::new().hook("hook", "cat >/dev/null");
-    assert_eq!(status_by(&is_silent, &line), if has_event { "0" } else { "2" });
+    assert_eq!(
+        status_by(&is_silent, &line),
+        if has_event { "0" } else { "2" }
+    );
     if has_event && is_heard {
         let says = Sandbox::new().hook("hook", "cat >/dev/null; echo words");
         // The words may stand before the status.
@@ -93,7 +99,10 @@ fn a_pipe_without_a_reader_for_the_reason_still_refuses() {
     let run = "\"$@\" 2>&1 >&3; echo $? > status";
     let line = format!("exec 3>reply; {{ {WHEN_GONE}; {run}; }} | {GOES}");
     assert_eq!(status_by(&sandbox, &line), "2");
-    assert_eq!(sandbox.read("reply"), "{\"continue\":false,\"reason\":\"no\"}\n");
+    assert_eq!(
+        sandbox.read("reply"),
+        "{\"continue\":false,\"reason\":\"no\"}\n"
+    );
 }
 
 #[test]
@@ -105,13 +114,19 @@ fn a_full_disk_for_the_reply_refuses() {
 #[test]
 fn a_refusal_stands_on_a_full_disk() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
-    assert_eq!(status_by(&sandbox, "\"$@\" > /dev/full 2> /dev/full; echo $?"), "2");
+    assert_eq!(
+        status_by(&sandbox, "\"$@\" > /dev/full 2> /dev/full; echo $?"),
+        "2"
+    );
 }
 
 #[test]
 fn silence_needs_no_reader() {
     let sandbox = Sandbox::new().hook("hook", "true");
-    assert_eq!(status_by(&sandbox, "\"$@\" > /dev/full 2> /dev/full; echo $?"), "0");
+    assert_eq!(
+        status_by(&sandbox, "\"$@\" > /dev/full 2> /dev/full; echo $?"),
+        "0"
+    );
 }
 
 #[test]
@@ -120,7 +135,12 @@ fn a_host_that_reads_stdout_first_gets_its_answer() {
     let cookie = Cookie::new();
     let mut command = sandbox.command(&["run", "tool.pre"]);
     let mut child = cookie.mark(&mut command).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(TOOL.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(TOOL.as_bytes())
+        .unwrap();
     let stdout = read_to_string(child.stdout.take().unwrap()).unwrap();
     let stderr = read_to_string(child.stderr.take().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));

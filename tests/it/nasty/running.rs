@@ -59,7 +59,9 @@ impl Cookie {
         pids.filter(|pid| {
             ["environ", "cmdline"].iter().any(|file| {
                 let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-                bytes.windows(self.0.len()).any(|window| window == self.0.as_bytes())
+                bytes
+                    .windows(self.0.len())
+                    .any(|window| window == self.0.as_bytes())
             })
         })
         .collect()
@@ -101,7 +103,13 @@ fn described(pid: i32) -> String {
 /// Sends a signal to one process that a test has started, or to its group by a negative number.
 pub(crate) fn end(pid: i32, signal: &str) {
     let mut kill = Command::new("/bin/sh");
-    kill.args(["-c", "kill -s \"$1\" -- \"$2\"", "sh", signal, &pid.to_string()]);
+    kill.args([
+        "-c",
+        "kill -s \"$1\" -- \"$2\"",
+        "sh",
+        signal,
+        &pid.to_string(),
+    ]);
     let _ = kill.stderr(Stdio::null()).status();
 }
 
@@ -153,7 +161,10 @@ pub(crate) fn is_root() -> bool {
 }
 
 /// Tells of a test that this system does not permit.
-#[expect(clippy::print_stderr, reason = "a test that proves nothing must say so")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that proves nothing must say so"
+)]
 pub(crate) fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
@@ -178,7 +189,10 @@ impl Running {
     pub(crate) fn start_by(sandbox: &Sandbox, line: &str, arguments: &[&str]) -> Running {
         let hookrun = sandbox.command(arguments);
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", line, "sh"]).arg(hookrun.get_program()).args(hookrun.get_args());
+        shell
+            .args(["-c", line, "sh"])
+            .arg(hookrun.get_program())
+            .args(hookrun.get_args());
         Running::start_instead(sandbox, shell)
     }
 
@@ -188,7 +202,10 @@ impl Running {
         command.current_dir(sandbox.path()).env_clear();
         let variables = hookrun.get_envs();
         command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         Running::start_as(command)
     }
 
@@ -198,7 +215,13 @@ impl Running {
         let mut child = cookie.mark(&mut command).spawn().unwrap();
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
-        Running { child, cookie, stdout, stderr, peak_kib: 0 }
+        Running {
+            child,
+            cookie,
+            stdout,
+            stderr,
+            peak_kib: 0,
+        }
     }
 
     pub(crate) fn pid(&self) -> i32 {
@@ -208,7 +231,11 @@ impl Running {
     /// How many keepers it has: processes that end its hooks when it is killed.
     pub(crate) fn keepers(&self) -> usize {
         let is_keeper = |pid: &i32| words_of(*pid).get(1).is_some_and(|word| word == "keep");
-        self.cookie.holders().iter().filter(|pid| is_keeper(pid)).count()
+        self.cookie
+            .holders()
+            .iter()
+            .filter(|pid| is_keeper(pid))
+            .count()
     }
 
     /// Its stdin, to be kept open or written to.
@@ -237,17 +264,28 @@ impl Running {
     #[track_caller]
     pub(crate) fn ended_alone(mut self) -> Ended {
         let status = self.status();
-        let stdout = self.stdout.recv_timeout(NOT_HUNG).expect("stdout is held open");
-        let stderr = self.stderr.recv_timeout(NOT_HUNG).expect("stderr is held open");
+        let stdout = self
+            .stdout
+            .recv_timeout(NOT_HUNG)
+            .expect("stdout is held open");
+        let stderr = self
+            .stderr
+            .recv_timeout(NOT_HUNG)
+            .expect("stderr is held open");
         let ran = Ran {
             status: status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr: String::from_utf8_lossy(&stderr).into_owned(),
         };
         // With next to no memory it is the start of a thread, in std, that panics.
-        let is_thread = ran.stderr.contains("failed to allocate an alternative stack");
+        let is_thread = ran
+            .stderr
+            .contains("failed to allocate an alternative stack");
         assert!(is_thread || !ran.stderr.contains("panicked"), "{ran:?}");
-        Ended { ran, peak_kib: self.peak_kib }
+        Ended {
+            ran,
+            peak_kib: self.peak_kib,
+        }
     }
 
     #[track_caller]
@@ -261,7 +299,10 @@ impl Running {
             if started.elapsed() > NOT_HUNG {
                 let _ = self.child.kill();
                 let _ = self.child.wait();
-                self.cookie.holders().iter().for_each(|pid| end(*pid, "KILL"));
+                self.cookie
+                    .holders()
+                    .iter()
+                    .for_each(|pid| end(*pid, "KILL"));
                 panic!("hookrun hung");
             }
             thread::sleep(Duration::from_millis(1));
@@ -280,7 +321,9 @@ impl Running {
 
 fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
-    let Some(mut stream) = stream else { return receiver };
+    let Some(mut stream) = stream else {
+        return receiver;
+    };
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);

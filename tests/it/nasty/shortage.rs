@@ -10,8 +10,15 @@ use crate::sandbox::{Ran, Sandbox};
 /// A decision by a shell line in which `"$@"` is hookrun.
 #[track_caller]
 fn decide_by(sandbox: &Sandbox, line: &str, arguments: &[&str]) -> Ran {
-    let all: Vec<&str> = ["run", "tool.pre"].iter().chain(arguments).copied().collect();
-    Running::start_by(sandbox, line, &all).feed(b"{}").ended().ran
+    let all: Vec<&str> = ["run", "tool.pre"]
+        .iter()
+        .chain(arguments)
+        .copied()
+        .collect();
+    Running::start_by(sandbox, line, &all)
+        .feed(b"{}")
+        .ended()
+        .ran
 }
 
 #[test]
@@ -35,7 +42,9 @@ fn a_second_hook_needs_no_more_descriptors_than_the_first() {
     let one = Sandbox::new().hook("20-guard", guard);
     // It leaves a process that is found and ended before the next hook starts.
     let leaver = "setsid sh -c 'sleep 60; touch late' </dev/null >/dev/null 2>&1 &";
-    let two = Sandbox::new().hook("10-first", leaver).hook("20-guard", guard);
+    let two = Sandbox::new()
+        .hook("10-first", leaver)
+        .hook("20-guard", guard);
     // With fewer the shell of the hook cannot read its script.
     for limit in 11..=40 {
         let line = format!("ulimit -n {limit}; exec \"$@\"");
@@ -43,7 +52,10 @@ fn a_second_hook_needs_no_more_descriptors_than_the_first() {
             continue;
         }
         let ran = decide_by(&two, &line, &[]);
-        assert!(ran.status == 2 && ran.stderr.contains("20-guard"), "{limit}: {ran:?}");
+        assert!(
+            ran.status == 2 && ran.stderr.contains("20-guard"),
+            "{limit}: {ran:?}"
+        );
     }
 }
 
@@ -70,7 +82,8 @@ fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
     for limit in [16, 24, 40, 64] {
         let line = format!("ulimit -n {limit}; exec \"$@\"");
         let ran = decide_by(&sandbox, &line, &["--jobs", "30"]);
-        ran.blocks_saying("out of file descriptors").says("ulimit -n");
+        ran.blocks_saying("out of file descriptors")
+            .says("ulimit -n");
     }
 }
 
@@ -78,7 +91,10 @@ fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
 fn a_hundred_parallel_hooks_need_no_more_than_64_descriptors() {
     let mut sandbox = Sandbox::new();
     for number in 100..200 {
-        sandbox = sandbox.hook(&number.to_string(), "# hookrun: parallel\necho $HOOKRUN_HOOK");
+        sandbox = sandbox.hook(
+            &number.to_string(),
+            "# hookrun: parallel\necho $HOOKRUN_HOOK",
+        );
     }
     let ran = decide_by(&sandbox, "ulimit -n 64; exec \"$@\"", &[]);
     let names: Vec<String> = (100..200).map(|number| number.to_string()).collect();
@@ -112,7 +128,9 @@ fn decide_with_processes(limit: u32) -> Option<Ran> {
 
 #[test]
 fn without_another_process_a_hook_refuses() {
-    let Some(ran) = decide_with_processes(1) else { return };
+    let Some(ran) = decide_with_processes(1) else {
+        return;
+    };
     ran.blocks_saying("hook `hook` failed: never ran: the system cannot start another process");
     ran.says("ulimit -u");
 }
@@ -121,9 +139,14 @@ fn without_another_process_a_hook_refuses() {
 fn without_another_thread_there_is_a_decision() {
     // One for hookrun, and then a thread, a hook, a keeper, whatever comes first.
     for limit in 2..=5 {
-        let Some(ran) = decide_with_processes(limit) else { return };
+        let Some(ran) = decide_with_processes(limit) else {
+            return;
+        };
         ran.blocks_saying("");
-        assert!(ran.stderr.trim_end() == "no" || ran.stderr.contains("never ran"), "{ran:?}");
+        assert!(
+            ran.stderr.trim_end() == "no" || ran.stderr.contains("never ran"),
+            "{ran:?}"
+        );
     }
 }
 
@@ -131,7 +154,10 @@ fn without_another_thread_there_is_a_decision() {
 fn a_small_address_space_never_allows() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
     // From one in which no program can start to one in which all goes well.
-    for kib in (2_000..16_000).step_by(500).chain([20_000, 24_000, 32_000, 64_000]) {
+    for kib in (2_000..16_000)
+        .step_by(500)
+        .chain([20_000, 24_000, 32_000, 64_000])
+    {
         let ran = decide_by(&sandbox, &format!("ulimit -v {kib}; exec \"$@\""), &[]);
         assert!(ran.status != 0 && ran.status != 101, "{kib}: {ran:?}");
     }
@@ -150,9 +176,13 @@ fn an_environment_that_is_too_long_refuses() {
     });
     let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
     let ran = running.feed(context.to_string().as_bytes()).ended().ran;
-    ran.blocks_saying("hook `hook` failed: never ran: ").says("too long").says("shorten");
-    let of_event =
-        format!("the largest are `LONG` ({} bytes), `HOOKRUN_", 100_000 + "LONG=\0".len());
+    ran.blocks_saying("hook `hook` failed: never ran: ")
+        .says("too long")
+        .says("shorten");
+    let of_event = format!(
+        "the largest are `LONG` ({} bytes), `HOOKRUN_",
+        100_000 + "LONG=\0".len()
+    );
     ran.says(&of_event);
     sandbox.has_no_file("ran");
 }
@@ -163,7 +193,9 @@ fn no_event_is_allowed_in_a_folder_that_is_gone() {
         .hook("hook", r#"echo '{"continue":false,"reason":"no"}'"#)
         .file("gone/x", "");
     let line = "cd gone && rm -r ../gone && exec \"$@\"";
-    decide_by(&sandbox, line, &[]).exits(2).says("working directory");
+    decide_by(&sandbox, line, &[])
+        .exits(2)
+        .says("working directory");
 }
 
 #[test]

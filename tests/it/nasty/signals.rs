@@ -82,8 +82,14 @@ fn signals_that_end_nothing_change_nothing() {
     let sandbox = Sandbox::new().hook("hook", "echo words");
     let mut running = waiting(&sandbox);
     OTHERS.iter().for_each(|signal| end(running.pid(), signal));
-    running.stdin().write_all(b"{\"toolName\":\"Bash\"}").unwrap();
-    running.ended().ran.allows_with(serde_json::json!({ "output": "words" }));
+    running
+        .stdin()
+        .write_all(b"{\"toolName\":\"Bash\"}")
+        .unwrap();
+    running
+        .ended()
+        .ran
+        .allows_with(serde_json::json!({ "output": "words" }));
 }
 
 #[test]
@@ -91,10 +97,17 @@ fn a_hook_gets_every_signal_as_usual() {
     let body = "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f 2 | tr '\\n' ' ' >&2; exit 1";
     let sandbox = Sandbox::new().hook("hook", body);
     let ran = sandbox.run("tool.pre");
-    let masks = ran.stderr.split_whitespace().map(|mask| u64::from_str_radix(mask, 16).unwrap());
+    let masks = ran
+        .stderr
+        .split_whitespace()
+        .map(|mask| u64::from_str_radix(mask, 16).unwrap());
     // Two are the C library's own, and may be ignored by whoever has started the tests.
     let own = 0b11 << 31;
-    assert_eq!(masks.map(|mask| mask & !own).collect::<Vec<_>>(), [0, 0], "{ran:?}");
+    assert_eq!(
+        masks.map(|mask| mask & !own).collect::<Vec<_>>(),
+        [0, 0],
+        "{ran:?}"
+    );
 }
 
 /// hookrun whose reply nobody has read so far, after its hook: it fills the pipe to stdout.
@@ -114,11 +127,24 @@ impl Stuck {
         writer.write_all(&vec![b' '; 1024 * 1024]).unwrap();
         let mut command = sandbox.command(&["run", "tool.pre"]);
         let cookie = Cookie::new();
-        let mut child = cookie.mark(command.stdout(writer).stderr(Stdio::piped())).spawn().unwrap();
+        let mut child = cookie
+            .mark(command.stdout(writer).stderr(Stdio::piped()))
+            .spawn()
+            .unwrap();
         drop(command);
-        child.stdin.take().unwrap().write_all(b"{\"toolName\":\"Bash\"}").unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(b"{\"toolName\":\"Bash\"}")
+            .unwrap();
         wait_until("the hook has answered", || sandbox.at("said").exists());
-        Stuck { child, cookie, stdout, sandbox }
+        Stuck {
+            child,
+            cookie,
+            stdout,
+            sandbox,
+        }
     }
 
     fn signal(&self, signal: &str) {
@@ -132,11 +158,20 @@ impl Stuck {
             self.stdout.read_to_string(&mut reply).unwrap();
         }
         let mut stderr = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
         let status = self.child.wait().unwrap().code().unwrap_or(-1);
         self.cookie.has_nobody();
         drop(self.sandbox);
-        Ran { status, stdout: reply.trim_start().to_string(), stderr }
+        Ran {
+            status,
+            stdout: reply.trim_start().to_string(),
+            stderr,
+        }
     }
 }
 
@@ -159,7 +194,9 @@ fn every_signal_after_the_hook_ends_a_reply_that_nobody_reads() {
 fn signals_that_end_nothing_leave_the_reply_to_be_read() {
     let stuck = Stuck::new();
     OTHERS.iter().for_each(|signal| stuck.signal(signal));
-    stuck.ended(true).allows_with(serde_json::json!({ "output": "words" }));
+    stuck
+        .ended(true)
+        .allows_with(serde_json::json!({ "output": "words" }));
 }
 
 #[test]
@@ -181,7 +218,11 @@ fn a_hook_that_tells_its_parent_by_a_signal_cannot_silence_hookrun() {
 
 #[test]
 fn a_limit_on_the_size_of_files_is_a_stdout_that_cannot_be_written() {
-    for (body, status) in [("echo words", "2"), ("echo no >&2; exit 1", "2"), ("true", "0")] {
+    for (body, status) in [
+        ("echo words", "2"),
+        ("echo no >&2; exit 1", "2"),
+        ("true", "0"),
+    ] {
         let sandbox = Sandbox::new().hook("hook", body);
         let line = "ulimit -f 0; \"$@\" >reply; echo $?";
         let running = Running::start_by(&sandbox, line, &["run", "tool.pre"])

@@ -15,7 +15,8 @@ const HOOK: &str = "hooks.d/tool.pre/hook";
 #[track_caller]
 fn never_runs(sandbox: &Sandbox, problem: &str, cure: &str) {
     let ran = decide(sandbox);
-    ran.blocks_saying("hook `hook` failed: never ran: ").says("(fail closed)");
+    ran.blocks_saying("hook `hook` failed: never ran: ")
+        .says("(fail closed)");
     ran.says(problem).says(cure);
     sandbox.has_no_file("ran");
 }
@@ -145,7 +146,9 @@ fn a_first_line_with_env_that_ends_in_carriage_return_never_runs() {
         decide(&sandbox).blocks_saying("hook:1:1: its first line ends in CR LF, so its");
         sandbox.has_no_file("ran");
         let ran = sandbox.hookrun(&["validate"], b"");
-        ran.exits(1).prints("its first line ends in CR LF").prints("sed -i 's/\\r$//'");
+        ran.exits(1)
+            .prints("its first line ends in CR LF")
+            .prints("sed -i 's/\\r$//'");
     }
 }
 
@@ -177,7 +180,9 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
     let open = "mv hooks.d/tool.pre old; mkdir hooks.d/tool.pre; cp old/* hooks.d/tool.pre\n\
                 printf '#!/bin/sh\\ntouch ran\\n' > hooks.d/tool.pre/20; chmod 777 hooks.d/tool.pre";
     for open in ["chmod 777 hooks.d/tool.pre", open] {
-        let sandbox = Sandbox::new().hook("10", open).hook("20", "touch ran; exit 1");
+        let sandbox = Sandbox::new()
+            .hook("10", open)
+            .hook("20", "touch ran; exit 1");
         decide(&sandbox).blocks_saying("`20` failed: never ran: everyone may write");
         sandbox.has_no_file("ran");
     }
@@ -196,7 +201,10 @@ fn a_file_that_somebody_is_just_writing_is_tried_again() {
     let sandbox = Sandbox::new()
         .hook("a", "# hookrun: parallel\ntouch begun")
         .hook("hook", "# hookrun: parallel\necho no >&2; exit 1");
-    let busy = fs::OpenOptions::new().append(true).open(sandbox.at(HOOK)).unwrap();
+    let busy = fs::OpenOptions::new()
+        .append(true)
+        .open(sandbox.at(HOOK))
+        .unwrap();
     let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
     wait_until("its neighbour runs", || sandbox.at("begun").exists());
     drop(busy);
@@ -206,7 +214,10 @@ fn a_file_that_somebody_is_just_writing_is_tried_again() {
 #[test]
 fn a_file_that_stays_open_for_writing_never_runs() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
-    let busy = fs::OpenOptions::new().append(true).open(sandbox.at(HOOK)).unwrap();
+    let busy = fs::OpenOptions::new()
+        .append(true)
+        .open(sandbox.at(HOOK))
+        .unwrap();
     never_runs(&sandbox, "cannot start", "");
     drop(busy);
 }
@@ -233,8 +244,14 @@ fn a_decision_is_reached_even_if_the_system_hangs_while_starting_a_hook() {
     );
     let hookrun = sandbox.command(&["run", "tool.pre"]);
     let mut python = Command::new("python3");
-    python.args(["-c", WITH_LEASE, "guard"]).arg(hookrun.get_program()).args(hookrun.get_args());
-    let ran: Ran = Running::start_instead(&sandbox, python).feed(b"").ended().ran;
+    python
+        .args(["-c", WITH_LEASE, "guard"])
+        .arg(hookrun.get_program())
+        .args(hookrun.get_args());
+    let ran: Ran = Running::start_instead(&sandbox, python)
+        .feed(b"")
+        .ended()
+        .ran;
     if !ran.stdout.contains("no leases here") {
         ran.blocks_saying("hook `guard` failed: never ran: the system took");
     }

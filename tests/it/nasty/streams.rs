@@ -23,7 +23,10 @@ fn event_of(bytes: usize) -> Vec<u8> {
 fn decide_on(bytes: usize, body: &str) -> Ran {
     let sandbox = Sandbox::new().hook("hook", &format!("{LONG}\n{body}"));
     let arguments = ["run", "tool.pre", "--stdin-timeout", "50s"];
-    Running::start(&sandbox, &arguments).feed(&event_of(bytes)).ended().ran
+    Running::start(&sandbox, &arguments)
+        .feed(&event_of(bytes))
+        .ended()
+        .ran
 }
 
 /// What a hook counts that reads all of such an event: the final newline is part of it.
@@ -73,8 +76,14 @@ fn a_stdout_that_is_closed_takes_no_question_back() {
             let ran = sandbox.hookrun(&["run", "--host", "claude"], payload);
             let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
             let said = &said["hookSpecificOutput"];
-            assert_eq!(said["permissionDecision"], "ask", "{first} {second}: {ran:?}");
-            assert_eq!(said["permissionDecisionReason"], "really?", "{first} {second}: {ran:?}");
+            assert_eq!(
+                said["permissionDecision"], "ask",
+                "{first} {second}: {ran:?}"
+            );
+            assert_eq!(
+                said["permissionDecisionReason"], "really?",
+                "{first} {second}: {ran:?}"
+            );
         }
     }
     // What cannot be written is no consent.

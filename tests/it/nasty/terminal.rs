@@ -49,10 +49,20 @@ fn typed(body: &str, keys: &str) -> (Sandbox, Ran) {
     let mut python = Command::new("python3");
     python.args(["-c", ON_TERMINAL, "started", keys]);
     python.arg(hookrun.get_program()).args(hookrun.get_args());
-    let ran = Running::start_instead(&sandbox, python).feed(b"").ended().ran;
+    let ran = Running::start_instead(&sandbox, python)
+        .feed(b"")
+        .ended()
+        .ran;
     assert_eq!(ran.stderr, "");
     let reply = sandbox.read("stdout");
-    (sandbox, Ran { status: ran.status, stdout: reply, stderr: ran.stdout })
+    (
+        sandbox,
+        Ran {
+            status: ran.status,
+            stdout: reply,
+            stderr: ran.stdout,
+        },
+    )
 }
 
 /// Keys end hookrun, with a refusal that names itself.
@@ -79,7 +89,11 @@ fn control_c_twice_refuses() {
 
 #[test]
 fn control_c_ends_what_the_hook_has_started() {
-    is_told_to_stop("setsid sleep 3600 & sleep 3600 & touch started; wait", "\u{3}", "INT");
+    is_told_to_stop(
+        "setsid sleep 3600 & sleep 3600 & touch started; wait",
+        "\u{3}",
+        "INT",
+    );
 }
 
 #[test]
@@ -114,7 +128,11 @@ fn a_hook_has_no_terminal() {
             let (_sandbox, ran) = typed(&body, "");
             ran.allows();
             // Nothing but the line that says that it ran.
-            assert!(ran.stderr.starts_with("ok hook "), "{a_try}: {}", ran.stderr);
+            assert!(
+                ran.stderr.starts_with("ok hook "),
+                "{a_try}: {}",
+                ran.stderr
+            );
             assert_eq!(ran.stderr.lines().count(), 1, "{a_try}: {}", ran.stderr);
         }
     }

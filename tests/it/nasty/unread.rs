@@ -20,7 +20,10 @@ struct Stream {
 
 fn pipe() -> Stream {
     let (reader, writer) = std::io::pipe().unwrap();
-    Stream { ours: Some(reader.into()), theirs: writer.into() }
+    Stream {
+        ours: Some(reader.into()),
+        theirs: writer.into(),
+    }
 }
 
 /// What a pipe can be made to hold by anybody.
@@ -30,7 +33,9 @@ const WIDEST: usize = 1024 * 1024;
 fn full_of(bytes: usize) -> Stream {
     let stream = pipe();
     rustix::pipe::fcntl_setpipe_size(&stream.theirs, bytes).unwrap();
-    File::from(stream.theirs.try_clone().unwrap()).write_all(&vec![b' '; bytes]).unwrap();
+    File::from(stream.theirs.try_clone().unwrap())
+        .write_all(&vec![b' '; bytes])
+        .unwrap();
     stream
 }
 
@@ -45,8 +50,15 @@ fn not_blocking(stream: Stream) -> Stream {
 }
 
 fn file(path: &str, writes: bool) -> Stream {
-    let file = File::options().read(!writes).write(writes).open(path).unwrap();
-    Stream { ours: None, theirs: file.into() }
+    let file = File::options()
+        .read(!writes)
+        .write(writes)
+        .open(path)
+        .unwrap();
+    Stream {
+        ours: None,
+        theirs: file.into(),
+    }
 }
 
 /// What becomes of a reply.
@@ -65,29 +77,58 @@ type State = (&'static str, fn() -> Stream, Fate);
 
 const STATES: &[State] = &[
     ("a pipe that is read at the end", pipe, Fate::Arrives),
-    ("one that does not block", || not_blocking(pipe()), Fate::Arrives),
+    (
+        "one that does not block",
+        || not_blocking(pipe()),
+        Fate::Arrives,
+    ),
     (
         "a socket that is read at the end",
         || {
             let (ours, theirs) = UnixStream::pair().unwrap();
-            Stream { ours: Some(ours.into()), theirs: theirs.into() }
+            Stream {
+                ours: Some(ours.into()),
+                theirs: theirs.into(),
+            }
         },
         Fate::Arrives,
     ),
-    ("a full pipe that can be widened", || full_of(WIDEST / 16), Fate::Arrives),
+    (
+        "a full pipe that can be widened",
+        || full_of(WIDEST / 16),
+        Fate::Arrives,
+    ),
     ("a full pipe", full, Fate::Fails),
-    ("a full pipe that does not block", || not_blocking(full()), Fate::Fails),
-    ("a pipe without a reader", || Stream { ours: None, ..pipe() }, Fate::Fails),
+    (
+        "a full pipe that does not block",
+        || not_blocking(full()),
+        Fate::Fails,
+    ),
+    (
+        "a pipe without a reader",
+        || Stream {
+            ours: None,
+            ..pipe()
+        },
+        Fate::Fails,
+    ),
     (
         "the wrong end of a pipe",
         || {
             let (reader, _) = std::io::pipe().unwrap();
-            Stream { ours: None, theirs: reader.into() }
+            Stream {
+                ours: None,
+                theirs: reader.into(),
+            }
         },
         Fate::Fails,
     ),
     ("a full disk", || file("/dev/full", true), Fate::Fails),
-    ("a file that is not open for writing", || file("/dev/null", false), Fate::Fails),
+    (
+        "a file that is not open for writing",
+        || file("/dev/null", false),
+        Fate::Fails,
+    ),
     ("nothing at all", || file("/dev/null", true), Fate::Vanishes),
 ];
 
@@ -104,9 +145,27 @@ const CLAUDE: &str = "--host=claude";
 const NATIVE: &str = "--host=native";
 
 const DECISIONS: &[Decision] = &[
-    Decision { hook: "echo no >&2; exit 1", host: NATIVE, arrives: 2, fails: 2, vanishes: 2 },
-    Decision { hook: "true", host: NATIVE, arrives: 0, fails: 0, vanishes: 0 },
-    Decision { hook: "echo words", host: NATIVE, arrives: 0, fails: 2, vanishes: 0 },
+    Decision {
+        hook: "echo no >&2; exit 1",
+        host: NATIVE,
+        arrives: 2,
+        fails: 2,
+        vanishes: 2,
+    },
+    Decision {
+        hook: "true",
+        host: NATIVE,
+        arrives: 0,
+        fails: 0,
+        vanishes: 0,
+    },
+    Decision {
+        hook: "echo words",
+        host: NATIVE,
+        arrives: 0,
+        fails: 2,
+        vanishes: 0,
+    },
     Decision {
         hook: "head -c 150000 /dev/zero | tr '\\0' x",
         host: NATIVE,
@@ -132,7 +191,10 @@ const DECISIONS: &[Decision] = &[
 
 impl Decision {
     fn sandbox(&self) -> Sandbox {
-        Sandbox::new().hook("hook", &format!("# hookrun: rewrite timeout=50s\n{}", self.hook))
+        Sandbox::new().hook(
+            "hook",
+            &format!("# hookrun: rewrite timeout=50s\n{}", self.hook),
+        )
     }
 }
 
@@ -144,7 +206,9 @@ const OURS: &[u8] = b"{\"toolName\":\"Bash\",\"toolInput\":{\"command\":\"ls\"}}
 fn decide(sandbox: &Sandbox, host: &str, stdout: Stream, stderr: Stream) -> Ran {
     let mut command = sandbox.command(&["run", "tool.pre", host, "--budget=50s"]);
     let cookie = Cookie::new();
-    command.stdout(Stdio::from(stdout.theirs)).stderr(Stdio::from(stderr.theirs));
+    command
+        .stdout(Stdio::from(stdout.theirs))
+        .stderr(Stdio::from(stderr.theirs));
     let mut child = cookie.mark(&mut command).spawn().unwrap();
     // Our own copies of the streams go with it.
     drop(command);
@@ -162,7 +226,11 @@ fn decide(sandbox: &Sandbox, host: &str, stdout: Stream, stderr: Stream) -> Ran 
         text.trim_start().to_string()
     };
     let status = status.and_then(|status| status.code()).unwrap_or(-1);
-    Ran { status, stdout: text(stdout.ours), stderr: text(stderr.ours) }
+    Ran {
+        status,
+        stdout: text(stdout.ours),
+        stderr: text(stderr.ours),
+    }
 }
 
 /// Every decision in every state of one stream, at once: some wait for a reader for a while.
@@ -185,10 +253,19 @@ fn a_decision_that_stdout_does_not_take_is_a_block() {
             Fate::Fails => decision.fails,
             Fate::Vanishes => decision.vanishes,
         };
-        assert_eq!(ran.status, status, "{} into {name}: {:.300}", decision.hook, ran.stderr);
+        assert_eq!(
+            ran.status, status,
+            "{} into {name}: {:.300}",
+            decision.hook, ran.stderr
+        );
         if *fate == Fate::Arrives && decision.hook != "true" {
             let whole: Result<serde_json::Value, _> = serde_json::from_str(&ran.stdout);
-            assert!(whole.is_ok(), "{} into {name}: {:.300}", decision.hook, ran.stdout);
+            assert!(
+                whole.is_ok(),
+                "{} into {name}: {:.300}",
+                decision.hook,
+                ran.stdout
+            );
         }
     });
 }
@@ -199,7 +276,11 @@ fn a_stderr_that_takes_nothing_changes_nothing() {
         for level in ["error", "debug"] {
             let sandbox = decision.sandbox().variable("HOOKRUN_LOG", level);
             let ran = decide(&sandbox, decision.host, pipe(), open());
-            assert_eq!(ran.status, decision.arrives, "{} with {name}: {ran:.300?}", decision.hook);
+            assert_eq!(
+                ran.status, decision.arrives,
+                "{} with {name}: {ran:.300?}",
+                decision.hook
+            );
             let is_said = ran.stdout.is_empty() == (decision.hook == "true");
             assert!(is_said, "{} with {name}: {ran:.300?}", decision.hook);
         }
@@ -209,7 +290,12 @@ fn a_stderr_that_takes_nothing_changes_nothing() {
 #[test]
 fn both_streams_may_take_nothing() {
     for decision in DECISIONS {
-        let ran = decide(&decision.sandbox(), decision.host, file("/dev/full", true), full());
+        let ran = decide(
+            &decision.sandbox(),
+            decision.host,
+            file("/dev/full", true),
+            full(),
+        );
         assert_eq!(ran.status, decision.fails, "{}", decision.hook);
     }
 }
@@ -221,11 +307,17 @@ fn a_reply_that_nobody_reads_ends_with_the_budget() {
     let started = Instant::now();
     let stdout = full();
     let mut command = sandbox.command(&["run", "tool.pre", "--budget=2s"]);
-    command.stdout(Stdio::from(stdout.theirs)).stderr(Stdio::null());
+    command
+        .stdout(Stdio::from(stdout.theirs))
+        .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(OURS).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(9),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 #[test]
@@ -233,9 +325,15 @@ fn a_reader_that_comes_late_gets_all_of_a_long_reply() {
     for is_blocking in [true, false] {
         let body = "head -c 900000 /dev/zero | tr '\\0' x; exec >&-; touch said";
         let sandbox = Sandbox::new().hook("hook", body);
-        let stdout = if is_blocking { full() } else { not_blocking(full()) };
+        let stdout = if is_blocking {
+            full()
+        } else {
+            not_blocking(full())
+        };
         let mut command = sandbox.command(&["run", "tool.pre"]);
-        command.stdout(Stdio::from(stdout.theirs)).stderr(Stdio::null());
+        command
+            .stdout(Stdio::from(stdout.theirs))
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         drop(command);
         child.stdin.take().unwrap().write_all(OURS).unwrap();
@@ -253,12 +351,19 @@ fn a_reader_that_comes_late_gets_all_of_a_long_reply() {
 fn the_exit_follows_the_answer_although_what_is_kept_hangs() {
     // The hook may take an hour, and the summary of the job is a pipe that nobody opens.
     let sandbox = Sandbox::new().hook("hook", "# hookrun: timeout=1h\necho no >&2; exit 1");
-    let made = std::process::Command::new("mkfifo").arg(sandbox.at("summary")).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(sandbox.at("summary"))
+        .status()
+        .unwrap();
     assert!(made.success());
     let summary = sandbox.at("summary");
     let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", summary.to_str().unwrap());
     let mut command = sandbox.command(&["run", "tool.pre", "--format=github"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(OURS).unwrap();
     let started = Instant::now();
     let mut status = None;

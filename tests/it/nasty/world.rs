@@ -17,7 +17,10 @@ use crate::sandbox::{Ran, Sandbox};
 /// A decision by a shell line in which `"$@"` is hookrun.
 #[track_caller]
 fn decide_by(sandbox: &Sandbox, line: &str) -> Ran {
-    Running::start_by(sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran
+    Running::start_by(sandbox, line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran
 }
 
 /// hookrun as an orderly host starts it, whatever this test was started with.
@@ -35,8 +38,9 @@ fn a_hook_has_three_descriptors() {
 #[test]
 fn parallel_hooks_have_three_descriptors_each() {
     let body = "# hookrun: parallel\nls /proc/self/fd; sleep 0.1";
-    let sandbox =
-        ["a", "b", "c", "d"].iter().fold(Sandbox::new(), |all, name| all.hook(name, body));
+    let sandbox = ["a", "b", "c", "d"]
+        .iter()
+        .fold(Sandbox::new(), |all, name| all.hook(name, body));
     let all = ["0\n1\n2\n3"; 4].join("\n");
     decide_by(&sandbox, ORDERLY).allows_with(json!({ "output": all }));
 }
@@ -58,7 +62,9 @@ fn signals_that_the_host_ignores_still_work_in_hooks() {
     for signal in ["TERM", "INT", "HUP", "QUIT", "PIPE"] {
         let sandbox = Sandbox::new().hook("hook", &format!("kill -{signal} $$; sleep 600; exit 0"));
         let ran = decide_by(&sandbox, &format!("trap '' {signal}; exec \"$@\""));
-        ran.blocks(&format!("hook `hook` failed: killed by SIG{signal} (fail closed)"));
+        ran.blocks(&format!(
+            "hook `hook` failed: killed by SIG{signal} (fail closed)"
+        ));
     }
 }
 
@@ -70,7 +76,11 @@ fn an_ignored_sigchld_is_taken_back() {
     let look = format!("{ignore} grep SigIgn /proc/self/status");
     let ignored = Running::start_by(&sandbox, &look, &[]).ended().ran.stdout;
     let mask = u64::from_str_radix(ignored.trim_start_matches("SigIgn:").trim(), 16).unwrap();
-    assert_eq!(mask >> 16 & 1, 1, "SIGCHLD is not inherited as ignored: {ignored}");
+    assert_eq!(
+        mask >> 16 & 1,
+        1,
+        "SIGCHLD is not inherited as ignored: {ignored}"
+    );
     decide_by(&sandbox, &format!("{ignore} \"$@\"")).blocks("3");
 }
 
@@ -78,7 +88,9 @@ fn an_ignored_sigchld_is_taken_back() {
 fn the_noise_of_a_locale_that_is_not_there_decides_nothing() {
     let config = "[[hook]]\nname = 'perl'\nevent = 'tool.pre'\ncommand = '''perl -e 'exit 0' '''\n\
                   [[hook]]\nname = 'bash'\nevent = 'tool.pre'\ncommand = 'bash -c true'\n";
-    let noisy = Sandbox::new().file("hookrun.toml", config).variable("LC_ALL", "xx_YY.nonsense");
+    let noisy = Sandbox::new()
+        .file("hookrun.toml", config)
+        .variable("LC_ALL", "xx_YY.nonsense");
     assert_eq!(decide(&noisy).allows().stderr, "");
     let refuses = Sandbox::new().hook("hook", "exec perl -e 'print STDERR \"no\\n\"; exit 1'");
     decide(&refuses.variable("LC_ALL", "xx_YY.nonsense")).blocks_saying("no\n");
@@ -88,7 +100,9 @@ fn the_noise_of_a_locale_that_is_not_there_decides_nothing() {
 fn an_environment_that_is_no_text_reaches_the_hook() {
     let sandbox = Sandbox::new().hook("hook", "printf %s \"$ODD\" > odd; printf %s \"$LINES_OF\"");
     let mut command = sandbox.command(&["run", "tool.pre"]);
-    command.env("ODD", OsStr::from_bytes(b"a\xff=b")).env("LINES_OF", "two\nlines");
+    command
+        .env("ODD", OsStr::from_bytes(b"a\xff=b"))
+        .env("LINES_OF", "two\nlines");
     command.env(OsStr::from_bytes(b"\xffODD"), "x");
     let ran = Running::start_as(command).feed(b"{}").ended().ran;
     ran.allows_with(json!({ "output": "two\nlines" }));
@@ -126,7 +140,9 @@ names! {
 #[test]
 fn a_name_may_be_no_text() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
-    let strange = sandbox.at("hooks.d/tool.pre").join(OsStr::from_bytes(b"a\xff"));
+    let strange = sandbox
+        .at("hooks.d/tool.pre")
+        .join(OsStr::from_bytes(b"a\xff"));
     fs::rename(sandbox.at("hooks.d/tool.pre/hook"), strange).unwrap();
     decide(&sandbox).blocks("no");
 }
@@ -182,7 +198,8 @@ fn good_or_bad(sandbox: &Sandbox) -> &'static str {
         ran.allows_with(json!({ "output": "good" }));
         return "good";
     }
-    ran.blocks_saying("hook `hook` failed: never ran: ").says("everyone may write");
+    ran.blocks_saying("hook `hook` failed: never ran: ")
+        .says("everyone may write");
     "bad"
 }
 
@@ -194,6 +211,8 @@ fn a_folder_that_flips_never_runs_the_file_that_must_not() {
     let config = "[[hook]]\nname = 'hook'\nevent = 'tool.pre'\ncommand = './folder/hook'\n";
     fs::set_permissions(sandbox.at("bad/hook"), fs::Permissions::from_mode(0o757)).unwrap();
     let sandbox = sandbox.file("hookrun.toml", config);
-    while_flipping(&sandbox.at("folder"), ["good", "bad"], || good_or_bad(&sandbox));
+    while_flipping(&sandbox.at("folder"), ["good", "bad"], || {
+        good_or_bad(&sandbox)
+    });
     sandbox.has_no_file("ran");
 }

@@ -34,7 +34,10 @@ fn long_strings_and_lists_are_cut_and_named_and_the_rest_stays() {
     let line = logged(&json!({"short": short, "a": long, "many": many, "z": 2}));
     let context = &line["context"];
     let text = context["a"]["b"].as_str().unwrap();
-    assert!(text.starts_with("éé") && text.ends_with(" bytes left out …]"), "{text}");
+    assert!(
+        text.starts_with("éé") && text.ends_with(" bytes left out …]"),
+        "{text}"
+    );
     assert_eq!(context["many"].as_array().unwrap().len(), 200);
     assert_eq!(
         (&context["short"], &context["a"]["c"], &context["z"]),
@@ -48,7 +51,10 @@ fn a_bound_is_kept_whatever_the_shape() {
     let nested: Vec<Vec<String>> = vec![vec!["text {\"[,".repeat(10); 150]; 150];
     let line = logged(&json!({ "nested": nested, "last": 1 }));
     let truncated = line["truncated"].as_array().unwrap();
-    assert!(truncated.contains(&json!("context.nested")), "{truncated:?}");
+    assert!(
+        truncated.contains(&json!("context.nested")),
+        "{truncated:?}"
+    );
     assert!(truncated.contains(&json!("context.last")), "{truncated:?}");
 }
 
@@ -57,7 +63,12 @@ fn a_secret_on_the_edge_is_not_kept_in_half() {
     for before in 2018..2058 {
         let secret = format!("ghp_{}", "a1".repeat(18));
         let text = format!("{} {secret} {}", "x".repeat(before), "y".repeat(70_000));
-        assert!(!logged(&json!({ "text": text })).to_string().contains("ghp_a1"), "{before}");
+        assert!(
+            !logged(&json!({ "text": text }))
+                .to_string()
+                .contains("ghp_a1"),
+            "{before}"
+        );
     }
 }
 
@@ -75,7 +86,10 @@ fn latencies(times: impl IntoIterator<Item = f64>) -> Latencies {
 
 #[test]
 fn times_are_known_to_a_sixty_fourth() {
-    for us in (0..5000).chain((0..42).map(|power| 1_u64 << power)).chain([3_599_999_999]) {
+    for us in (0..5000)
+        .chain((0..42).map(|power| 1_u64 << power))
+        .chain([3_599_999_999])
+    {
         let ms = us as f64 / 1e3;
         let found = latencies([ms, 1e12]).percentile_ms(0.5);
         assert!(found >= ms && found - ms <= ms / 64.0, "{ms}: {found}");
@@ -99,7 +113,10 @@ fn percentiles_are_those_of_the_times() {
     let all = latencies((1..=1000).map(f64::from));
     for (share, wanted) in [(0.5, 500.0), (0.9, 900.0), (0.99, 990.0), (1.0, 1000.0)] {
         let found = all.percentile_ms(share);
-        assert!((wanted..wanted * 1.016).contains(&found), "{share}: {found}");
+        assert!(
+            (wanted..wanted * 1.016).contains(&found),
+            "{share}: {found}"
+        );
     }
     assert_eq!((all.max_ms(), all.total_ms()), (1000.0, 500_500.0));
     assert_eq!(all.histogram(&[]), [1000]);

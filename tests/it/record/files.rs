@@ -16,12 +16,19 @@ fn the_log_is_private_and_its_files_are_rotated_by_size() {
     let folder = tempfile::tempdir().unwrap();
     let log = DecisionLog::in_folder(folder.path().join("state/log")).file_size(100);
     for number in 0..60 {
-        log.append(&format!("a line of twenty {number:02}\n")).unwrap();
+        log.append(&format!("a line of twenty {number:02}\n"))
+            .unwrap();
     }
     let files = log.files();
     assert_eq!(files.len(), 5);
-    let text: Vec<String> = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
-    assert!(text[0].ends_with("59\n") && text[4].contains("35"), "{text:?}");
+    let text: Vec<String> = files
+        .iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    assert!(
+        text[0].ends_with("59\n") && text[4].contains("35"),
+        "{text:?}"
+    );
     for file in &files {
         let meta = file.metadata().unwrap();
         assert!(meta.len() <= 100 && meta.mode() & 0o777 == 0o600);
@@ -37,7 +44,11 @@ fn links_and_what_is_no_file_are_not_written() {
     let link = folder.path().join("link");
     symlink(&victim, &link).unwrap();
     for file in [link.as_path(), Path::new("/dev/full"), folder.path()] {
-        assert!(Recording::in_file(file).append("x\n").is_err(), "{}", file.display());
+        assert!(
+            Recording::in_file(file).append("x\n").is_err(),
+            "{}",
+            file.display()
+        );
     }
     assert_eq!(fs::read(&victim).unwrap(), b"");
 }
@@ -59,7 +70,11 @@ fn backward(text: &[u8]) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     while let Some((offset, line)) = lines.line_before().unwrap() {
         // Counting reads the file again, so not for each line.
-        let number = if found.len() < 9 { lines.number_at(offset).unwrap() } else { 0 };
+        let number = if found.len() < 9 {
+            lines.number_at(offset).unwrap()
+        } else {
+            0
+        };
         found.push((number, String::from_utf8(line).unwrap()));
     }
     found.reverse();
@@ -82,7 +97,11 @@ fn both_ways_find_the_same_lines_with_the_same_numbers() {
         let back = backward(text.as_bytes());
         assert_eq!(found.len(), back.len());
         for (one, other) in found.iter().zip(&back) {
-            assert!(one.1 == other.1 && (other.0 == 0 || one.0 == other.0), "{}", one.0);
+            assert!(
+                one.1 == other.1 && (other.0 == 0 || one.0 == other.0),
+                "{}",
+                one.0
+            );
         }
         let wanted = text.lines().filter(|line| !line.trim().is_empty()).count();
         assert_eq!(found.len(), wanted);

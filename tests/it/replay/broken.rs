@@ -15,7 +15,11 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
     let text = sandbox.read("events.jsonl");
     let last = text.lines().last().unwrap();
     let cut = &last[..last.len() / 2];
-    let newer = text.lines().next().unwrap().replacen("\"hookrun\":1", "\"hookrun\":2", 1);
+    let newer = text
+        .lines()
+        .next()
+        .unwrap()
+        .replacen("\"hookrun\":1", "\"hookrun\":2", 1);
     let sandbox = sandbox.file("events.jsonl", &format!("{newer}\nno json\n{text}{cut}"));
 
     let ran = replay(&sandbox, &["events.jsonl"]);
@@ -60,11 +64,15 @@ fn changed(sandbox: &Sandbox, change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn an_event_that_was_not_kept_whole_is_not_decided_and_told() {
     let sandbox = recorded(GUARD, &["ls"]);
-    let cut = changed(&sandbox, |line| line["truncated"] = json!(["context.toolInput.content"]));
+    let cut = changed(&sandbox, |line| {
+        line["truncated"] = json!(["context.toolInput.content"])
+    });
     let redacted = changed(&sandbox, |line| {
         line["context"]["toolInput"]["command"] = json!("curl -H [redacted:authorization]");
     });
-    let bare = changed(&sandbox, |line| drop(line.as_object_mut().unwrap().remove("context")));
+    let bare = changed(&sandbox, |line| {
+        drop(line.as_object_mut().unwrap().remove("context"))
+    });
     let sandbox = sandbox.file("cut.jsonl", &[cut, redacted, bare].join("\n"));
 
     let ran = replay(&sandbox, &["cut.jsonl"]);
@@ -76,15 +84,23 @@ fn an_event_that_was_not_kept_whole_is_not_decided_and_told() {
         .prints("cut.jsonl:2  tool.pre cannot be decided again: a secret in it was replaced")
         .prints("cut.jsonl:3  tool.pre cannot be decided again: its context was not kept")
         .prints("3 events: 0 as recorded, 0 changed, 3 not decided");
-    replay(&sandbox, &["cut.jsonl", "--allow-undecided"]).exits(0).prints("3 not decided");
+    replay(&sandbox, &["cut.jsonl", "--allow-undecided"])
+        .exits(0)
+        .prints("3 not decided");
     replay(&sandbox, &["cut.jsonl", "--write", "new.jsonl"]).exits(2);
-    assert_eq!(sandbox.read("new.jsonl").trim_end(), sandbox.read("cut.jsonl"), "nothing is lost");
+    assert_eq!(
+        sandbox.read("new.jsonl").trim_end(),
+        sandbox.read("cut.jsonl"),
+        "nothing is lost"
+    );
 }
 
 #[test]
 fn what_no_hook_would_look_at_need_not_be_whole() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]);
-    let cut = changed(&sandbox, |line| line["truncated"] = json!(["context.toolInput.content"]));
+    let cut = changed(&sandbox, |line| {
+        line["truncated"] = json!(["context.toolInput.content"])
+    });
     let rest = sandbox.read("events.jsonl");
     let sandbox = sandbox.file("events.jsonl", &format!("{cut}\n{rest}"));
     fs::remove_file(sandbox.at("hooks.d/tool.pre/10-guard.sh")).unwrap();
@@ -96,7 +112,9 @@ fn what_no_hook_would_look_at_need_not_be_whole() {
 fn the_decision_log_is_a_recording_too() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]);
     let log = "home/.local/state/hookrun/log/decisions.jsonl";
-    replay(&sandbox, &[log, "--strict"]).exits(0).prints("2 as recorded");
+    replay(&sandbox, &[log, "--strict"])
+        .exits(0)
+        .prints("2 as recorded");
     let context = json!({
         "toolName": "bash", "toolInput": { "command": "x".repeat(100_000) },
     });
@@ -109,7 +127,9 @@ fn an_event_that_nobody_knows_any_more_would_be_refused() {
     let declared =
         "[event.\"deploy.pre\"]\nsummary = \"a deployment is about to start\"\nblocks = true\n";
     let sandbox = Sandbox::new().file("hookrun.toml", declared);
-    sandbox.hookrun(&["run", "deploy.pre", "--record", "events.jsonl"], b"{}").exits(0);
+    sandbox
+        .hookrun(&["run", "deploy.pre", "--record", "events.jsonl"], b"{}")
+        .exits(0);
     replay(&sandbox, &["events.jsonl"]).exits(0);
     fs::remove_file(sandbox.at("hookrun.toml")).unwrap();
     replay(&sandbox, &["events.jsonl"])
@@ -127,7 +147,9 @@ fn a_full_disk_is_told_and_no_file_is_half_written() {
             .says("cannot write `/dev/full`: No space left on device");
     }
     let before = sandbox.read("events.jsonl");
-    let sandbox = sandbox.file("old.jsonl", "old\n").hook("10-guard.sh", "exit 0 ;;");
+    let sandbox = sandbox
+        .file("old.jsonl", "old\n")
+        .hook("10-guard.sh", "exit 0 ;;");
     let ran = replay(&sandbox, &["events.jsonl", "--write", "none/new.jsonl"]);
     ran.exits(2).says("none/new.jsonl`: No such file");
     assert_eq!(sandbox.read("events.jsonl"), before);
@@ -138,15 +160,25 @@ fn a_full_disk_is_told_and_no_file_is_half_written() {
 fn a_part_never_takes_the_place_of_the_whole() {
     let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]);
     let before = sandbox.read("events.jsonl");
-    let part = ["events.jsonl", "--partition", "1/2", "--write", "./events.jsonl"];
+    let part = [
+        "events.jsonl",
+        "--partition",
+        "1/2",
+        "--write",
+        "./events.jsonl",
+    ];
     replay(&sandbox, &part)
         .exits(2)
         .says("`events.jsonl` is what is replayed: what is written would not be the same events")
         .says("write to another file");
     let sandbox = sandbox.file("more.jsonl", &before);
     let both = ["events.jsonl", "more.jsonl", "--write", "more.jsonl"];
-    replay(&sandbox, &both).exits(2).says("`more.jsonl` is what is replayed");
-    replay(&sandbox, &["events.jsonl", "--write", "-"]).exits(2).says("`--write -` names no file");
+    replay(&sandbox, &both)
+        .exits(2)
+        .says("`more.jsonl` is what is replayed");
+    replay(&sandbox, &["events.jsonl", "--write", "-"])
+        .exits(2)
+        .says("`--write -` names no file");
     assert_eq!(
         (sandbox.read("events.jsonl"), sandbox.read("more.jsonl")),
         (before.clone(), before)
@@ -161,7 +193,10 @@ fn a_part_never_takes_the_place_of_the_whole() {
 fn what_is_recorded_meanwhile_is_not_written_over() {
     let sandbox = recorded(GUARD, &["ls"]);
     // The hook stands for a hookrun elsewhere that still records.
-    let sandbox = sandbox.hook("10-guard.sh", "echo '{}' >> \"$HOOKRUN_PROJECT_DIR/events.jsonl\"");
+    let sandbox = sandbox.hook(
+        "10-guard.sh",
+        "echo '{}' >> \"$HOOKRUN_PROJECT_DIR/events.jsonl\"",
+    );
     replay(&sandbox, &["events.jsonl", "--write", "events.jsonl"])
         .exits(2)
         .says("another program has written to it meanwhile; it is left as it is");
@@ -172,10 +207,16 @@ fn what_is_recorded_meanwhile_is_not_written_over() {
 fn a_pipe_that_nobody_reads_is_not_waited_for() {
     let sandbox = recorded(GUARD, &["ls"]);
     let script = "mkfifo pipe && exec \"$0\" replay events.jsonl --write pipe";
-    sandbox.hookrun_by_shell(script, b"").exits(2).says("it is a pipe without a reader");
+    sandbox
+        .hookrun_by_shell(script, b"")
+        .exits(2)
+        .says("it is a pipe without a reader");
     // The shell holds both ends of the pipe, so that nobody waits for anybody.
     let script = "exec 3<> pipe; \"$0\" replay events.jsonl --write pipe && head -n 1 <&3";
-    sandbox.hookrun_by_shell(script, b"").exits(0).prints("{\"hookrun\":1,");
+    sandbox
+        .hookrun_by_shell(script, b"")
+        .exits(0)
+        .prints("{\"hookrun\":1,");
 }
 
 #[test]
@@ -204,7 +245,14 @@ fn a_report_that_cannot_be_written_is_a_failure() {
 fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     let sandbox = recorded("", &["ls"]).hook("10-guard.sh", ": > started; sleep 600");
     let child = sandbox
-        .command(&["replay", "events.jsonl", "--write", "new.jsonl", "--format", "tap"])
+        .command(&[
+            "replay",
+            "events.jsonl",
+            "--write",
+            "new.jsonl",
+            "--format",
+            "tap",
+        ])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -218,7 +266,10 @@ fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(128 + 15));
     let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.contains("interrupted: not all of events.jsonl is decided"), "{said}");
+    assert!(
+        said.contains("interrupted: not all of events.jsonl is decided"),
+        "{said}"
+    );
     let told = String::from_utf8_lossy(&ended.stdout);
     assert_eq!(told, "TAP version 13\nBail out! it was interrupted\n");
     sandbox.has_no_file("new.jsonl");
@@ -230,7 +281,10 @@ fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
 #[test]
 fn a_header_names_what_was_replayed() {
     let sandbox = recorded(GUARD, &["ls"]);
-    let header = &lines(&sandbox, &["events.jsonl", "--partition", "2/3", "--strict"])[0];
+    let header = &lines(
+        &sandbox,
+        &["events.jsonl", "--partition", "2/3", "--strict"],
+    )[0];
     assert_eq!(header["hookrunReplay"], 1);
     assert_eq!(
         (&header["inputs"], &header["partition"]),

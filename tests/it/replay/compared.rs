@@ -6,7 +6,10 @@ use crate::sandbox::Sandbox;
 fn two_sets() -> Sandbox {
     let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]);
     sandbox
-        .script("other/hooks.d/tool.pre/10-guard.sh", &format!("#!/bin/sh\n{OTHER_GUARD}\n"))
+        .script(
+            "other/hooks.d/tool.pre/10-guard.sh",
+            &format!("#!/bin/sh\n{OTHER_GUARD}\n"),
+        )
         // What was recorded does not matter.
         .hook("20-more.sh", r#"[ "$HOOKRUN_ACTION_COMMAND" != ls ]"#)
 }
@@ -33,9 +36,21 @@ fn two_sets_of_hooks_are_compared_with_each_other() {
 #[test]
 fn a_set_is_as_itself() {
     let sandbox = two_sets();
-    replay(&sandbox, &["events.jsonl", "--against", "."]).exits(0).prints("the same: 3 events");
-    replay(&sandbox, &["events.jsonl", "--hooks", "other", "--against", "other", "--strict"])
-        .exits(0);
+    replay(&sandbox, &["events.jsonl", "--against", "."])
+        .exits(0)
+        .prints("the same: 3 events");
+    replay(
+        &sandbox,
+        &[
+            "events.jsonl",
+            "--hooks",
+            "other",
+            "--against",
+            "other",
+            "--strict",
+        ],
+    )
+    .exits(0);
 }
 
 #[test]

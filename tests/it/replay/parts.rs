@@ -14,13 +14,17 @@ use crate::sandbox::{Ran, Sandbox};
 const PARTS: usize = 4;
 
 fn many() -> Sandbox {
-    let commands: Vec<String> =
-        (0..24).map(|n| format!("{} {n}", ["ls", "rm", "cat"][n % 3])).collect();
+    let commands: Vec<String> = (0..24)
+        .map(|n| format!("{} {n}", ["ls", "rm", "cat"][n % 3]))
+        .collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let sandbox = recorded(GUARD, &commands).hook("10-guard.sh", OTHER_GUARD);
     // What cannot be read is in one of them too.
     let text = sandbox.read("events.jsonl");
-    sandbox.file("events.jsonl", &format!("{text}broken\n{{\"hookrun\":1,\"time\":"))
+    sandbox.file(
+        "events.jsonl",
+        &format!("{text}broken\n{{\"hookrun\":1,\"time\":"),
+    )
 }
 
 /// Writes the reports of all parts, and returns their names.
@@ -42,7 +46,9 @@ fn report_parts(sandbox: Sandbox, files: &[&str]) -> (Sandbox, Vec<String>) {
 fn timeless(mut lines: Vec<Value>) -> Vec<Value> {
     for line in &mut lines {
         for set in ["hooks", "against"] {
-            let Some(hooks) = line["totals"][set].as_object_mut() else { continue };
+            let Some(hooks) = line["totals"][set].as_object_mut() else {
+                continue;
+            };
             for hook in hooks.values_mut() {
                 let steps = hook["latencies"]["steps"].as_array().unwrap().iter();
                 let calls: u64 = steps.map(|step| step[1].as_u64().unwrap()).sum();
@@ -62,14 +68,20 @@ fn every_event_is_in_exactly_one_part() {
     let mut found: Vec<Value> = Vec::new();
     let mut events = 0;
     for part in 1..=PARTS {
-        let own = lines(&sandbox, &["events.jsonl", "--partition", &format!("{part}/{PARTS}")]);
+        let own = lines(
+            &sandbox,
+            &["events.jsonl", "--partition", &format!("{part}/{PARTS}")],
+        );
         events += own.last().unwrap()["totals"]["events"].as_u64().unwrap();
         found.extend(own.into_iter().filter(|line| line["finding"].is_string()));
     }
     assert_eq!(events, 24);
     found.sort_by_key(|line| line["line"].as_u64());
     let whole = lines(&sandbox, &["events.jsonl"]);
-    let whole: Vec<Value> = whole.into_iter().filter(|line| line["finding"].is_string()).collect();
+    let whole: Vec<Value> = whole
+        .into_iter()
+        .filter(|line| line["finding"].is_string())
+        .collect();
     assert_eq!(found, whole);
     assert_eq!(found.len(), 8 + 8 + 2);
 }
@@ -84,7 +96,9 @@ fn the_merged_report_of_all_parts_is_that_of_the_whole() {
 
     assert_eq!(merged, whole);
     let human = replay(&sandbox, &[&["--merge"], names.as_slice()].concat());
-    human.exits(2).prints("24 events: 8 as recorded, 16 changed, 3 not readable");
+    human
+        .exits(2)
+        .prints("24 events: 8 as recorded, 16 changed, 3 not readable");
 }
 
 #[test]
@@ -93,7 +107,9 @@ fn the_exit_status_of_parts_is_that_of_the_worst() {
     let (sandbox, names) = report_parts(sandbox, &["events.jsonl"]);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let merge = [&["--merge"], names.as_slice()].concat();
-    replay(&sandbox, &merge).exits(0).prints("4 events: 4 as recorded");
+    replay(&sandbox, &merge)
+        .exits(0)
+        .prints("4 events: 4 as recorded");
     let (sandbox, _) = report_parts(sandbox.hook("10-guard.sh", OTHER_GUARD), &["events.jsonl"]);
     replay(&sandbox, &merge).exits(1).prints("2 changed");
 }
@@ -110,11 +126,22 @@ fn a_part_that_is_missing_or_there_twice_or_of_something_else_is_told() {
     says(&sandbox, &all[..3], "name also the report of part 4");
     says(&sandbox, &[all[0], all[1], all[2], all[2]], "so is");
     says(&sandbox, &["nothing.json"], "nothing.json: No such file");
-    says(&sandbox, &["events.jsonl"], "events.jsonl:1: it is no report of a replay");
+    says(
+        &sandbox,
+        &["events.jsonl"],
+        "events.jsonl:1: it is no report of a replay",
+    );
     let text = sandbox.read("part-2.json");
     let sandbox = sandbox.file("part-2.json", text.rsplit_once("{\"totals\"").unwrap().0);
-    says(&sandbox, &all, "part-2.json: it has no end: the job was interrupted");
-    let sandbox = sandbox.file("part-2.json", &text.replacen("events.jsonl", "other.jsonl", 1));
+    says(
+        &sandbox,
+        &all,
+        "part-2.json: it has no end: the job was interrupted",
+    );
+    let sandbox = sandbox.file(
+        "part-2.json",
+        &text.replacen("events.jsonl", "other.jsonl", 1),
+    );
     says(&sandbox, &all, "part-2.json: it is of another replay than");
     let mut sandbox = sandbox;
     let part = ["events.jsonl", "--format", "json", "--partition", "2/4"];
@@ -125,10 +152,21 @@ fn a_part_that_is_missing_or_there_twice_or_of_something_else_is_told() {
     }
     let newer = text.replacen("\"hookrunReplay\":1", "\"hookrunReplay\":2", 1);
     let sandbox = sandbox.file("part-2.json", &newer);
-    says(&sandbox, &all, "part-2.json:1: it was written by a newer hookrun");
-    let lost: Vec<&str> = text.lines().enumerate().filter(|(n, _)| *n != 1).map(|l| l.1).collect();
+    says(
+        &sandbox,
+        &all,
+        "part-2.json:1: it was written by a newer hookrun",
+    );
+    let lost: Vec<&str> = text
+        .lines()
+        .enumerate()
+        .filter(|(n, _)| *n != 1)
+        .map(|l| l.1)
+        .collect();
     let sandbox = sandbox.file("part-2.json", &(lost.join("\n") + "\n"));
-    replay(&sandbox, &[&["--merge"], all.as_slice()].concat()).exits(2).says("part-2.json");
+    replay(&sandbox, &[&["--merge"], all.as_slice()].concat())
+        .exits(2)
+        .says("part-2.json");
 }
 
 #[test]
@@ -165,9 +203,17 @@ fn a_part_is_that_of_the_hash_that_is_promised() {
 #[test]
 fn long_texts_are_told_by_their_beginning() {
     let reason = Some("é".repeat(2048));
-    let short = ComparedOutcome { reason, ..ComparedOutcome::default() }.shortened();
+    let short = ComparedOutcome {
+        reason,
+        ..ComparedOutcome::default()
+    }
+    .shortened();
     let short = short.reason.unwrap();
-    assert!(short.len() < 2100 && short.ends_with("bytes left out …]"), "{}", short.len());
+    assert!(
+        short.len() < 2100 && short.ends_with("bytes left out …]"),
+        "{}",
+        short.len()
+    );
 }
 
 #[test]
@@ -184,13 +230,19 @@ fn a_session_is_never_divided() {
     // Every event of a part is counted there; each session has four.
     let counts: Vec<u64> = (1..=PARTS)
         .map(|part| {
-            let own = lines(&sandbox, &["events.jsonl", "--partition", &format!("{part}/{PARTS}")]);
+            let own = lines(
+                &sandbox,
+                &["events.jsonl", "--partition", &format!("{part}/{PARTS}")],
+            );
             own.last().unwrap()["totals"]["events"].as_u64().unwrap()
         })
         .collect();
     assert_eq!(counts.iter().sum::<u64>(), 24);
     assert!(counts.iter().all(|count| count % 4 == 0), "{counts:?}");
-    assert!(counts.iter().filter(|count| **count > 0).count() > 1, "{counts:?}");
+    assert!(
+        counts.iter().filter(|count| **count > 0).count() > 1,
+        "{counts:?}"
+    );
 }
 
 /// The lines of a shell in the documents that decide all parts: GNU parallel's if it is here.
@@ -198,13 +250,24 @@ fn a_session_is_never_divided() {
 fn the_recipes_for_many_parts_work() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/replay.md"));
     let page = page.unwrap();
-    let recipes: Vec<&str> =
-        page.split("```sh\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
-    let argo = page.lines().find(|line| line.contains("inputs.parameters.part}}/8")).unwrap();
-    let argo = argo.split("sh, -c, '").nth(1).unwrap().trim_end_matches("']");
+    let recipes: Vec<&str> = page
+        .split("```sh\n")
+        .skip(1)
+        .map(|part| part.split("```").next().unwrap())
+        .collect();
+    let argo = page
+        .lines()
+        .find(|line| line.contains("inputs.parameters.part}}/8"))
+        .unwrap();
+    let argo = argo
+        .split("sh, -c, '")
+        .nth(1)
+        .unwrap()
+        .trim_end_matches("']");
     let argo = format!(
         "for p in $(seq 8); do sh -c '{}'; done",
-        argo.replace("{{inputs.parameters.part}}", "'$p'").replace(" --hooks policies", "")
+        argo.replace("{{inputs.parameters.part}}", "'$p'")
+            .replace(" --hooks policies", "")
     );
     let mut lines: Vec<String> = vec![argo];
     let has = |name: &&str| {
@@ -213,7 +276,9 @@ fn the_recipes_for_many_parts_work() {
             .any(|folder| std::path::Path::new(folder).join(name).exists())
     };
     for program in ["parallel", "xargs"] {
-        let found = recipes.iter().find(|line| line.contains(&format!("{program} ")));
+        let found = recipes
+            .iter()
+            .find(|line| line.contains(&format!("{program} ")));
         let line = found.unwrap_or_else(|| panic!("no recipe for {program}"));
         match has(&program) {
             true => lines.push((*line).to_string()),
@@ -221,11 +286,17 @@ fn the_recipes_for_many_parts_work() {
         }
     }
     let sandbox = recorded(GUARD, &["ls", "rm x", "cat y", "ls z"]);
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_hookrun"))
+        .parent()
+        .unwrap();
     for line in lines {
         let whole = format!("PATH={}:$PATH; rm -f part-*; {line}", program.display());
         let ran = sandbox.hookrun_by_shell(&whole, b"");
-        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{line}: {ran:?}");
+        assert_eq!(
+            (ran.status, ran.stderr.as_str()),
+            (0, ""),
+            "{line}: {ran:?}"
+        );
         let merged = sandbox.hookrun_by_shell("\"$0\" replay --merge part-*.json", b"");
         merged.exits(0).prints("4 events: 4 as recorded");
     }
@@ -235,8 +306,14 @@ fn the_recipes_for_many_parts_work() {
 fn shell(sandbox: &Sandbox, line: &str) -> Ran {
     let binary = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
     let mut shell = Command::new("/bin/bash");
-    shell.args(["-e", "-o", "pipefail", "-c", line]).current_dir(sandbox.path()).env_clear();
-    shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()));
+    shell
+        .args(["-e", "-o", "pipefail", "-c", line])
+        .current_dir(sandbox.path())
+        .env_clear();
+    shell.env(
+        "PATH",
+        format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()),
+    );
     shell.env("HOME", sandbox.at("home"));
     Ran::from(shell.output().unwrap())
 }
@@ -245,11 +322,21 @@ fn shell(sandbox: &Sandbox, line: &str) -> Ran {
 fn the_recipes_for_many_processes_and_machines_split_a_recording_and_merge_it() {
     let page =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/replay.md")).unwrap();
-    let line = |beginning: &str| page.lines().find(|line| line.starts_with(beginning)).unwrap();
+    let line = |beginning: &str| {
+        page.lines()
+            .find(|line| line.starts_with(beginning))
+            .unwrap()
+    };
     let of_argo = |name: &str| {
-        let (_, template) = page.rsplit_once(&format!("- name: {name}\n      ")).unwrap();
+        let (_, template) = page
+            .rsplit_once(&format!("- name: {name}\n      "))
+            .unwrap();
         let (_, command) = template.split_once("command: [sh, -c, '").unwrap();
-        command.split_once("']\n").unwrap().0.replace("{{inputs.parameters.part}}", "$part")
+        command
+            .split_once("']\n")
+            .unwrap()
+            .0
+            .replace("{{inputs.parameters.part}}", "$part")
     };
     let argo = format!("for part in $(seq 8); do\n{}\ndone", of_argo("part"));
     let mut recipes = vec![line("seq 8 | xargs").to_string(), argo];
@@ -267,8 +354,14 @@ fn the_recipes_for_many_processes_and_machines_split_a_recording_and_merge_it() 
     let whole = summary(&replay(&sandbox, &["events.jsonl"]));
     for recipe in recipes {
         shell(&sandbox, &recipe).exits(0);
-        shell(&sandbox, "ls part-*.json | wc -l").exits(0).prints("8\n");
-        assert_eq!(summary(&shell(&sandbox, &of_argo("merge"))), whole, "{recipe}");
+        shell(&sandbox, "ls part-*.json | wc -l")
+            .exits(0)
+            .prints("8\n");
+        assert_eq!(
+            summary(&shell(&sandbox, &of_argo("merge"))),
+            whole,
+            "{recipe}"
+        );
         shell(&sandbox, "rm part-*.json").exits(0);
     }
 }

@@ -25,11 +25,16 @@ pub(super) fn chromium() -> Option<PathBuf> {
 }
 
 /// The program that a variable names, or the first of these on the path.
-#[expect(clippy::disallowed_methods, reason = "programs are where this process finds them")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "programs are where this process finds them"
+)]
 pub(super) fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = || std::env::split_paths(&path);
-    let mut files = names.iter().flat_map(|name| folders().map(move |folder| folder.join(name)));
+    let mut files = names
+        .iter()
+        .flat_map(|name| folders().map(move |folder| folder.join(name)));
     let named = std::env::var_os(variable).map(PathBuf::from);
     named.or_else(|| files.find(|file| file.is_file()))
 }
@@ -52,12 +57,22 @@ impl Browser {
             "--remote-debugging-pipe",
             &profile,
         ]);
-        shell.env("HOME", folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        shell
+            .env("HOME", folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = shell.spawn().unwrap();
         let to = child.stdin.take().unwrap();
         let from = BufReader::new(child.stdout.take().unwrap());
         let (session, events) = (String::new(), Vec::new());
-        let mut browser = Browser { child, to, from, calls: 0, session, events };
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            calls: 0,
+            session,
+            events,
+        };
         let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = browser.call("Target.attachToTarget", &attach);
@@ -102,8 +117,15 @@ impl Browser {
             &json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false }),
         );
         self.events.clear();
-        self.call("Page.navigate", &json!({ "url": format!("file://{}", page.display()) }));
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+        self.call(
+            "Page.navigate",
+            &json!({ "url": format!("file://{}", page.display()) }),
+        );
+        while !self
+            .events
+            .iter()
+            .any(|event| event["method"] == "Page.loadEventFired")
+        {
             let message = self.next();
             self.events.push(message);
         }
@@ -113,7 +135,10 @@ impl Browser {
     pub(super) fn value(&mut self, expression: &str) -> Value {
         let asked = json!({ "expression": expression, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", &asked);
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {answer}"
+        );
         answer["result"]["value"].clone()
     }
 
@@ -132,7 +157,9 @@ impl Browser {
             "Runtime.consoleAPICalled" => true,
             "Log.entryAdded" => true,
             "Network.requestWillBeSent" => {
-                let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
+                let url = event["params"]["request"]["url"]
+                    .as_str()
+                    .unwrap_or_default();
                 !url.starts_with("file:")
             }
             _ => false,

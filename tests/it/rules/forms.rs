@@ -8,7 +8,10 @@ use serde_json::json;
 /// a gate only.
 fn fits(form: &str, line: &str) -> Option<bool> {
     let matcher = Matcher::default().runs(form).unwrap();
-    let place = PathBase { cwd: "/p".into(), project: "/p".into() };
+    let place = PathBase {
+        cwd: "/p".into(),
+        project: "/p".into(),
+    };
     let is_met = |event: &str| {
         let input = json!({ "command": line });
         let event = match event {
@@ -83,23 +86,43 @@ fn operands_options_and_values_are_told_apart() {
         ("rm -rf", "rm -r x", Some(false)),
         ("rm -r", "rm -- -r", Some(false)),
         ("git reset --hard", "git reset --har", Some(true)),
-        ("git push --force-with-lease", "git push --force", Some(false)),
+        (
+            "git push --force-with-lease",
+            "git push --force",
+            Some(false),
+        ),
         ("git push ** +*|:*", "git push origin +main", Some(true)),
         ("git push ** +*|:*", "git push origin main :old", Some(true)),
         ("git push ** +*|:*", "git push origin main", Some(false)),
         ("kubectl delete", "kubectl -n prod delete ns x", Some(true)),
-        ("kubectl delete", "kubectl --context=a --namespace b delete ns", Some(true)),
+        (
+            "kubectl delete",
+            "kubectl --context=a --namespace b delete ns",
+            Some(true),
+        ),
         ("kubectl delete", "kubectl get delete", Some(false)),
         ("mytool delete", "mytool --region eu delete x", None),
         ("mytool delete", "mytool --verbose delete x", Some(true)),
         ("mytool delete", "mytool list delete", Some(false)),
-        ("docker compose down -v|--volumes", "docker compose -f x down -v", Some(true)),
+        (
+            "docker compose down -v|--volumes",
+            "docker compose -f x down -v",
+            Some(true),
+        ),
         ("truncate -s=0|--size=0", "truncate -s 0 f", Some(true)),
         ("truncate -s=0|--size=0", "truncate -s0 f", Some(true)),
         ("truncate -s=0|--size=0", "truncate --size=0 f", Some(true)),
         ("truncate -s=0|--size=0", "truncate -s 10M f", Some(false)),
-        ("terraform destroy", "terraform -chdir=x destroy", Some(true)),
-        ("terraform apply -destroy", "terraform apply -destroy", Some(true)),
+        (
+            "terraform destroy",
+            "terraform -chdir=x destroy",
+            Some(true),
+        ),
+        (
+            "terraform apply -destroy",
+            "terraform apply -destroy",
+            Some(true),
+        ),
         ("find -delete", "find . -depth -empty -lname x", Some(false)),
         ("chmod *[2367]", "chmod -R 777 .", Some(true)),
         ("chmod *[2367]", "chmod 755 777", Some(false)),
@@ -119,7 +142,11 @@ fn operands_options_and_values_are_told_apart() {
         ("sudo apt", "nice sudo -n apt install jq", Some(true)),
         ("sudo apt", "sudo ls apt", Some(false)),
         ("bash -c", "bash -lc ls", Some(true)),
-        ("bash|python3 $", "bash -c ls; python3 -m json.tool", Some(false)),
+        (
+            "bash|python3 $",
+            "bash -c ls; python3 -m json.tool",
+            Some(false),
+        ),
         ("bash|python3 $", "env A=1 bash", Some(true)),
         ("x *.pem $", "x a.pem.pem", Some(true)),
         ("x a*b*c", "x aXbXbXc", Some(true)),
@@ -161,7 +188,11 @@ fn no_option_hides_what_follows_it() {
         ("docker rm -v", "docker rm -fv mydb", Some(true)),
         ("docker run alpine", "docker run -t alpine", Some(true)),
         ("docker build .", "docker build -f x .", None),
-        ("docker compose down", "docker compose -f x down", Some(true)),
+        (
+            "docker compose down",
+            "docker compose -f x down",
+            Some(true),
+        ),
         ("pnpm publish", "pnpm -w publish", Some(true)),
         ("make install", "make -j install", Some(true)),
         ("make install", "make -j 4 install", None),
@@ -177,7 +208,11 @@ fn no_option_hides_what_follows_it() {
         ("git push --force", "git push --tags\"$x\"", Some(false)),
         ("git push -f", "git push -o\"$x\"", Some(false)),
         ("truncate -s=0", "truncate -s\"$x\" f", None),
-        ("sudo apt install -u", "sudo -n apt install -u x", Some(true)),
+        (
+            "sudo apt install -u",
+            "sudo -n apt install -u x",
+            Some(true),
+        ),
         ("sudo git push main", "sudo git push -u main", Some(true)),
         ("env git push main", "env -u X git push -u main", Some(true)),
         ("sed s/*", "sed -e s/x/y/ f", Some(true)),

@@ -13,7 +13,10 @@ fn ls(sandbox: &Sandbox) -> Ran {
 }
 
 fn report(sandbox: &Sandbox) -> Value {
-    sandbox.report("tool.pre", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#)
+    sandbox.report(
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#,
+    )
 }
 
 #[test]
@@ -38,20 +41,33 @@ fn what_is_asked_again_is_told() {
         .hook("30-after", "true");
     let report = report(&sandbox);
     let hooks = report["hooks"].as_array().unwrap();
-    let names: Vec<&str> = hooks.iter().map(|hook| hook["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["10-guard", "15-read", "20-make", "30-after", "10-guard"]);
+    let names: Vec<&str> = hooks
+        .iter()
+        .map(|hook| hook["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["10-guard", "15-read", "20-make", "30-after", "10-guard"]
+    );
     let note = "ran again: `20-make` rewrote the event after its first run";
     assert_eq!(hooks[4]["notes"], json!([note]));
     assert_eq!(report["decision"], "allow", "{report:#}");
     assert_eq!(sandbox.read("count"), "x\nx\n");
-    assert_eq!(report["output"].as_str().map(|text| text.matches("said").count()), Some(1));
+    assert_eq!(
+        report["output"]
+            .as_str()
+            .map(|text| text.matches("said").count()),
+        Some(1)
+    );
 }
 
 #[test]
 fn a_guard_that_fails_or_asks_the_second_time_counts() {
     let with = |body: &str| {
         let body = format!("case $HOOKRUN_ACTION_COMMAND in rm*) {body} ;; esac");
-        Sandbox::new().hook("10-guard", &body).hook("20-make", MAKE_RM)
+        Sandbox::new()
+            .hook("10-guard", &body)
+            .hook("20-make", MAKE_RM)
     };
     ls(&with("kill -9 $$")).blocks_saying("killed by SIGKILL");
     ls(&with("echo '{\"ask\":\"really?\"}'")).blocks_saying("really?");
@@ -65,15 +81,25 @@ fn rewrites_come_to_an_end() {
              \"$HOOKRUN_ACTION_COMMAND\""
         )
     };
-    let both = Sandbox::new().hook("10-a", &adds("a")).hook("20-b", &adds("b"));
+    let both = Sandbox::new()
+        .hook("10-a", &adds("a"))
+        .hook("20-b", &adds("b"));
     let said = report(&both);
     assert_eq!(said["decision"], "allow", "{said:#}");
     let rewrites = said["rewrites"].as_array().unwrap();
     assert_eq!(rewrites[1]["new"]["command"], "ls a b");
-    assert!(rewrites[2]["rejected"].as_str().unwrap().contains("second run"), "{said:#}");
+    assert!(
+        rewrites[2]["rejected"]
+            .as_str()
+            .unwrap()
+            .contains("second run"),
+        "{said:#}"
+    );
 
     let late = "# hookrun: rewrite command=^rm\necho '{\"update\":{\"toolInput\":{\"command\":\"mv x y\"}}}'";
-    let late = Sandbox::new().hook("10-late", late).hook("20-make", MAKE_RM);
+    let late = Sandbox::new()
+        .hook("10-late", late)
+        .hook("20-make", MAKE_RM);
     ls(&late).blocks_saying("it would rewrite `toolInput` after a later hook has");
 }
 
@@ -88,7 +114,11 @@ fn guards_that_run_beside_a_rewrite_are_asked_again() {
             .file("hookrun.toml", event)
             .hook_for("shell.pre", "10-guard", guard)
             .hook_for("shell.pre", "20-make", MAKE_RM)
-            .hook_for("shell.pre", "30-guard", &format!("# hookrun: command=^ls\n{NO_RM}"))
+            .hook_for(
+                "shell.pre",
+                "30-guard",
+                &format!("# hookrun: command=^ls\n{NO_RM}"),
+            )
     };
     let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
     let said = with(NO_RM).report("shell.pre", context);
@@ -118,7 +148,9 @@ fn guards_of_words_are_asked_again() {
         let make =
             format!("# hookrun: rewrite\necho '{{\"update\":{{\"{field}\":\"WIP thing\"}}}}'");
         let with = |guard: &str| {
-            Sandbox::new().hook_for(event, "10-guard", guard).hook_for(event, "50-make", &make)
+            Sandbox::new()
+                .hook_for(event, "10-guard", guard)
+                .hook_for(event, "50-make", &make)
         };
         let said =
             with("grep -q WIP && { echo 'no WIP' >&2; exit 1; }; true").report(event, before);
@@ -138,8 +170,16 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
             "omp",
             r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#,
         ),
-        ("before_tool_call", "openclaw", r#"{"toolName":"exec","params":{"command":"ls"}}"#),
-        ("tool.pre", "native", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#),
+        (
+            "before_tool_call",
+            "openclaw",
+            r#"{"toolName":"exec","params":{"command":"ls"}}"#,
+        ),
+        (
+            "tool.pre",
+            "native",
+            r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#,
+        ),
     ] {
         let sandbox = Sandbox::new()
             .hook("10-guard", NO_RM)
@@ -150,7 +190,9 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
         let sandbox = Sandbox::new()
             .hook("15-input", "grep -q 'rm -rf' && echo x > seen; true")
             .hook("50-make", MAKE_RM);
-        sandbox.hookrun(&["run", event, "--dialect", dialect], input.as_bytes()).exits(0);
+        sandbox
+            .hookrun(&["run", event, "--dialect", dialect], input.as_bytes())
+            .exits(0);
         assert_eq!(sandbox.read("seen"), "x\n", "{dialect}");
     }
 }

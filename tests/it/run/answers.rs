@@ -63,7 +63,10 @@ fn continue_false_refuses_with_its_reason() {
 
 #[test]
 fn a_refusal_without_a_reason_still_states_one() {
-    for bytes in [r#"{"continue":false}"#, r#"{"continue":false,"reason":" "}"#] {
+    for bytes in [
+        r#"{"continue":false}"#,
+        r#"{"continue":false,"reason":" "}"#,
+    ] {
         let ran = printed(bytes.as_bytes(), 0);
         ran.blocks_saying("blocked without a reason");
     }
@@ -74,7 +77,13 @@ fn a_question_without_a_terminal_refuses_with_the_question() {
     let ran = printed(br#"{"ask":"Deploy to production?"}"#, 0);
     ran.blocks_saying("Deploy to production?");
     let said: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(said["reason"].as_str().unwrap().starts_with("Deploy to production?"), "{ran:?}");
+    assert!(
+        said["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("Deploy to production?"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -133,7 +142,11 @@ fn every_status_but_zero_refuses_with_2() {
         command.env("STATUS", status.to_string());
         let ran = Running::start_as(command).feed(b"{}").ended_alone().ran;
         // 126 and 127 are a shell's words for a hook that never ran.
-        let words = if matches!(status, 126 | 127) { "(status " } else { "exited with status " };
+        let words = if matches!(status, 126 | 127) {
+            "(status "
+        } else {
+            "exited with status "
+        };
         ran.blocks_saying(&format!("{words}{status}"));
     }
 }
@@ -161,10 +174,14 @@ fn an_update_without_leave_is_malformed() {
 
 #[test]
 fn an_update_of_a_field_that_is_not_the_hooks_to_change_is_malformed() {
-    for update in [r#"{"update":{"cwd":"/"}}"#, r#"{"update":{"toolInput":"text"}}"#] {
+    for update in [
+        r#"{"update":{"cwd":"/"}}"#,
+        r#"{"update":{"toolInput":"text"}}"#,
+    ] {
         let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: rewrite\necho '{update}'"));
         let ran = sandbox.run("tool.pre");
-        ran.blocks_saying("failed: malformed answer: ").says("toolInput");
+        ran.blocks_saying("failed: malformed answer: ")
+            .says("toolInput");
     }
 }
 
@@ -172,7 +189,12 @@ fn an_update_of_a_field_that_is_not_the_hooks_to_change_is_malformed() {
 fn keys_that_are_not_ours_are_ignored_where_nothing_is_gated_and_named_in_the_trace() {
     let hook = r#"echo '{"version":2,"output":"x"}'"#;
     let sandbox = Sandbox::new().hook_for("tool.post", "hook", hook);
-    sandbox.run("tool.post").allows_with(json!({ "output": "x" }));
+    sandbox
+        .run("tool.post")
+        .allows_with(json!({ "output": "x" }));
     let notes = &sandbox.report("tool.post", "{}")["hooks"][0]["notes"];
-    assert_eq!(*notes, json!(["the key `version` is not known and was ignored"]));
+    assert_eq!(
+        *notes,
+        json!(["the key `version` is not known and was ignored"])
+    );
 }

@@ -56,14 +56,18 @@ fn asked(sandbox: &Sandbox, answer: &str, arguments: &[&str]) -> Ran {
 
 fn asking() -> Sandbox {
     Sandbox::new()
-        .hook("10-ask.sh", r#"echo '{"ask":"Push to main?","output":"noted"}'"#)
+        .hook(
+            "10-ask.sh",
+            r#"echo '{"ask":"Push to main?","output":"noted"}'"#,
+        )
         .file("event", TOOL)
 }
 
 #[test]
 fn a_yes_at_the_terminal_allows() {
     let ran = asked(&asking(), "y\n", &[]);
-    ran.allows_with(json!({ "output": "noted" })).says("hook 10-ask.sh asks: Push to main? [y/N] ");
+    ran.allows_with(json!({ "output": "noted" }))
+        .says("hook 10-ask.sh asks: Push to main? [y/N] ");
 }
 
 #[test]
@@ -89,5 +93,7 @@ fn a_refusal_asks_nobody() {
 #[test]
 fn all_questions_are_stated_where_nobody_can_be_asked() {
     let sandbox = asking().hook("20-ask.sh", r#"echo '{"ask":"Really?"}'"#);
-    sandbox.run("tool.pre").blocks("Push to main?\nReally? (cannot ask: no terminal)");
+    sandbox
+        .run("tool.pre")
+        .blocks("Push to main?\nReally? (cannot ask: no terminal)");
 }

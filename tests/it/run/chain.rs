@@ -33,15 +33,20 @@ fn a_denial_keeps_later_hooks_from_running() {
 
 #[test]
 fn a_failure_keeps_later_hooks_from_running() {
-    let sandbox = Sandbox::new().hook("10-fails", "kill -9 $$").hook("20-mark", "touch marker");
-    sandbox.run("tool.pre").blocks("hook `10-fails` failed: killed by SIGKILL (fail closed)");
+    let sandbox = Sandbox::new()
+        .hook("10-fails", "kill -9 $$")
+        .hook("20-mark", "touch marker");
+    sandbox
+        .run("tool.pre")
+        .blocks("hook `10-fails` failed: killed by SIGKILL (fail closed)");
     sandbox.has_no_file("marker");
 }
 
 #[test]
 fn a_question_lets_later_hooks_run() {
-    let sandbox =
-        Sandbox::new().hook("10-ask", r#"echo '{"ask":"one?"}'"#).hook("20-mark", "touch marker");
+    let sandbox = Sandbox::new()
+        .hook("10-ask", r#"echo '{"ask":"one?"}'"#)
+        .hook("20-mark", "touch marker");
     sandbox.run("tool.pre").blocks_saying("one?");
     sandbox.has_file("marker");
 }
@@ -49,7 +54,10 @@ fn a_question_lets_later_hooks_run() {
 #[test]
 fn what_was_said_before_a_refusal_is_not_said() {
     let sandbox = Sandbox::new()
-        .hook("10-says", r#"echo '{"output":"o","additionalContext":"c"}'"#)
+        .hook(
+            "10-says",
+            r#"echo '{"output":"o","additionalContext":"c"}'"#,
+        )
         .hook("20-deny", "echo no >&2; exit 1");
     sandbox.run("tool.pre").blocks("no");
 }
@@ -82,7 +90,10 @@ fn a_lower_priority_number_runs_earlier() {
         .hook("30-early", &format!("# hookrun: priority=-1\n{NOTE}"))
         .hook("40-default", NOTE);
     sandbox.run("tool.pre").allows();
-    assert_eq!(noted(&sandbox), ["30-early", "10-default", "40-default", "20-late"]);
+    assert_eq!(
+        noted(&sandbox),
+        ["30-early", "10-default", "40-default", "20-late"]
+    );
 }
 
 #[test]
@@ -95,7 +106,10 @@ fn equal_priorities_run_by_layer_then_files_before_declarations() {
     let script = format!("#!/bin/sh\n{NOTE}\n");
     let sandbox = sandbox()
         .hook("50-project", NOTE)
-        .file("hookrun.toml", &(config("project-2") + &config("project-1")))
+        .file(
+            "hookrun.toml",
+            &(config("project-2") + &config("project-1")),
+        )
         .script("home/.config/hookrun/hooks.d/tool.pre/90-user", &script)
         .file("home/.config/hookrun/hookrun.toml", &config("user"))
         .script("extra/hooks.d/tool.pre/10-extra", &script)
@@ -105,11 +119,18 @@ fn equal_priorities_run_by_layer_then_files_before_declarations() {
     assert_eq!(noted(&sandbox), found);
 
     std::fs::remove_file(sandbox.at("order")).unwrap();
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "extra"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--hooks", "extra"], b"{}")
+        .allows();
     assert_eq!(noted(&sandbox), ["10-extra"]);
 
     std::fs::remove_file(sandbox.at("order")).unwrap();
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "extra", "--discover"], b"{}").allows();
+    sandbox
+        .hookrun(
+            &["run", "tool.pre", "--hooks", "extra", "--discover"],
+            b"{}",
+        )
+        .allows();
     assert_eq!(noted(&sandbox), [&found[..], &["10-extra"]].concat());
 }
 
@@ -127,7 +148,10 @@ fn a_lower_layer_cannot_disable_a_hook_of_a_higher_one() {
 #[test]
 fn a_hook_that_is_disabled_does_not_run() {
     let sandbox = sandbox()
-        .hook("10-off", &format!("# hookrun: enabled=false\n{NOTE}; exit 1"))
+        .hook(
+            "10-off",
+            &format!("# hookrun: enabled=false\n{NOTE}; exit 1"),
+        )
         .hook("20-on", NOTE);
     sandbox.run("tool.pre").allows();
     assert_eq!(noted(&sandbox), ["20-on"]);
@@ -136,7 +160,9 @@ fn a_hook_that_is_disabled_does_not_run() {
 #[test]
 fn a_folder_may_bear_a_hosts_name_for_the_event() {
     let native = format!("# hookrun: dialect=native\n{NOTE}");
-    let sandbox = sandbox().hook_for("PreToolUse", "20-b", &native).hook("10-a", NOTE);
+    let sandbox = sandbox()
+        .hook_for("PreToolUse", "20-b", &native)
+        .hook("10-a", NOTE);
     sandbox.run("tool.pre").allows();
     sandbox.run("pretooluse").allows();
     assert_eq!(noted(&sandbox), ["10-a", "20-b", "10-a", "20-b"]);
@@ -145,7 +171,10 @@ fn a_folder_may_bear_a_hosts_name_for_the_event() {
 #[test]
 fn only_hooks_that_match_run() {
     let sandbox = sandbox()
-        .hook("10-shell", &format!("# hookrun: tool=bash command='^rm '\n{NOTE}"))
+        .hook(
+            "10-shell",
+            &format!("# hookrun: tool=bash command='^rm '\n{NOTE}"),
+        )
         .hook("20-write", &format!("# hookrun: tool=write\n{NOTE}"))
         .hook("30-all", NOTE);
     sandbox.run_shell("rm -rf /").allows();
@@ -156,8 +185,11 @@ fn only_hooks_that_match_run() {
 fn an_unknown_event_is_refused_with_the_nearest_name() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
     let ran = sandbox.run("tool.per");
-    ran.blocks_saying("unknown event `tool.per`").says("did you mean `tool.pre`?");
-    sandbox.run("nothing-like-it").blocks_saying("unknown event `nothing-like-it`");
+    ran.blocks_saying("unknown event `tool.per`")
+        .says("did you mean `tool.pre`?");
+    sandbox
+        .run("nothing-like-it")
+        .blocks_saying("unknown event `nothing-like-it`");
     sandbox.run("").blocks_saying("unknown event ``");
     sandbox.has_no_file("ran");
 }
@@ -181,7 +213,8 @@ fn a_broken_configuration_refuses_gates_and_names_the_file() {
         .hook_for("session.start", "observer", "touch observed")
         .file("hookrun.toml", "[[hook]]\nname = 'x'\nevnt = 'tool.pre'\n");
     let ran = sandbox.run("tool.pre");
-    ran.blocks_saying("hookrun.toml:").says("`hookrun validate`");
+    ran.blocks_saying("hookrun.toml:")
+        .says("`hookrun validate`");
     sandbox.has_no_file("ran");
 
     let ran = sandbox.run("session.start");
@@ -194,20 +227,28 @@ fn a_configuration_that_is_a_pipe_refuses_and_is_not_waited_for() {
     let sandbox = Sandbox::new();
     let pipe = sandbox.at("hookrun.toml");
     assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
-    let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.blocks_saying("hookrun.toml: cannot be read: it is not a file");
 }
 
 #[test]
 fn a_misspelt_event_folder_refuses_gates() {
     let sandbox = Sandbox::new().hook_for("tool.per", "guard", "exit 1");
-    sandbox.run("tool.pre").blocks_saying("unknown event `tool.per`");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("unknown event `tool.per`");
 }
 
 #[test]
 fn a_misspelt_directive_refuses_the_gate() {
     let sandbox = Sandbox::new().hook("guard", "# hookrun: timout=10s\ntrue");
-    sandbox.run("tool.pre").blocks_saying("guard:2").says("timout");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("guard:2")
+        .says("timout");
 }
 
 #[test]
@@ -230,7 +271,11 @@ fn wrong_usage_exits_2() {
         &[],
     ] {
         let ran = sandbox.hookrun(arguments, b"{}");
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
 }
@@ -251,7 +296,10 @@ fn the_budget_ends_the_chain_and_says_so() {
 fn a_gate_whose_hooks_never_had_their_turn_is_refused() {
     // Both fail open; that time is up is no failure of theirs.
     let sandbox = Sandbox::new()
-        .hook("10-slow", "# hookrun: timeout=10m on_failure=allow\nsleep 600")
+        .hook(
+            "10-slow",
+            "# hookrun: timeout=10m on_failure=allow\nsleep 600",
+        )
         .hook("20-guard", "# hookrun: on_failure=allow\nexit 1");
     let ran = sandbox.hookrun(&["run", "tool.pre", "--budget", "300ms"], b"{}");
     ran.blocks("hook `10-slow` failed: the budget of 300ms was used up (fail closed)");
@@ -269,7 +317,10 @@ fn a_set_of_hooks_is_itself_a_hook() {
     let inner = "#!/bin/sh\nexec \"$HOOKRUN\" run tool.pre --hooks inner\n";
     let sandbox = Sandbox::new()
         .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
-        .script("outer/hooks.d/tool.pre/nested", &inner.replace("sh\n", "sh\n# hookrun: rewrite\n"))
+        .script(
+            "outer/hooks.d/tool.pre/nested",
+            &inner.replace("sh\n", "sh\n# hookrun: rewrite\n"),
+        )
         .script(
             "inner/hooks.d/tool.pre/guard",
             "#!/bin/sh\n# hookrun: command='^rm '\necho 'no rm' >&2; exit 1\n",

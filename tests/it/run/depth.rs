@@ -7,7 +7,9 @@ fn a_hook_set_that_is_its_own_hook_is_refused() {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let body = format!("echo x >> runs; exec '{own}' run tool.pre --hooks hooks.d");
     let sandbox = Sandbox::new().hook("again", &body);
-    sandbox.run("tool.pre").blocks_saying("hookrun is its own hook: 8 runs are inside");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hookrun is its own hook: 8 runs are inside");
     assert_eq!(sandbox.read("runs").lines().count(), 9);
 }
 
@@ -15,7 +17,13 @@ fn a_hook_set_that_is_its_own_hook_is_refused() {
 fn hook_sets_may_be_hooks_of_each_other() {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let sandbox = Sandbox::new()
-        .hook("outer", &format!("exec '{own}' run tool.pre --hooks inner/hooks.d"))
-        .script("inner/hooks.d/tool.pre/guard", "#!/bin/sh\necho \"$HOOKRUN_DEPTH\" >&2; exit 1\n");
+        .hook(
+            "outer",
+            &format!("exec '{own}' run tool.pre --hooks inner/hooks.d"),
+        )
+        .script(
+            "inner/hooks.d/tool.pre/guard",
+            "#!/bin/sh\necho \"$HOOKRUN_DEPTH\" >&2; exit 1\n",
+        );
     sandbox.run("tool.pre").blocks("2");
 }

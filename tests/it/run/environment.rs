@@ -46,7 +46,9 @@ fn a_large_context_comes_whole() {
     let text = "x".repeat(3_000_000);
     let context =
         json!({ "event": "tool.pre", "toolName": "x", "text": text, "action": {"kind": "other"} });
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .allows();
     assert!(sandbox.read("context") == format!("{context}\n"));
 }
 
@@ -65,7 +67,9 @@ fn a_shell_hook_needs_no_json_parser() {
     let context = json!({
         "sessionId": "s-1", "toolName": "bash", "toolInput": { "command": "a  'b' $c" },
     });
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .allows();
     let project = fs::canonicalize(sandbox.path()).unwrap();
     let own = project.join("hooks.d/tool.pre");
     let expected = [
@@ -100,17 +104,24 @@ fn paths_come_one_a_line_and_a_prompt_as_it_is() {
     assert_eq!(sandbox.read("paths"), "a b.txt\nc.txt");
     assert_eq!(sandbox.read("kind"), "edit");
     let context = "{\"prompt\":\"two\\nlines \u{e9}\"}";
-    sandbox.hookrun(&["run", "prompt.submit"], context.as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "prompt.submit"], context.as_bytes())
+        .allows();
     assert_eq!(sandbox.read("prompt"), "two\nlines \u{e9}");
 }
 
 #[test]
 fn changes_come_one_a_line_with_their_letters() {
-    let sandbox =
-        Sandbox::new().hook_for("commit.pre", "hook", "printf %s \"$HOOKRUN_CHANGES\" > changes");
+    let sandbox = Sandbox::new().hook_for(
+        "commit.pre",
+        "hook",
+        "printf %s \"$HOOKRUN_CHANGES\" > changes",
+    );
     let changes = json!([{"path": "a b", "status": "M"}, {"path": "c", "status": "D"}, "d"]);
     let context = json!({ "changes": changes }).to_string();
-    sandbox.hookrun(&["run", "commit.pre"], context.as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "commit.pre"], context.as_bytes())
+        .allows();
     assert_eq!(sandbox.read("changes"), "M\ta b\nD\tc\n?\td");
 }
 
@@ -133,17 +144,31 @@ fn programs_come_one_a_line_and_what_only_a_run_can_tell_as_a_question_mark() {
 
 #[test]
 fn hookruns_own_environment_is_passed_on() {
-    let sandbox = Sandbox::new().variable("MY_TOKEN", "t").hook("hook", "echo $MY_TOKEN");
-    sandbox.run("tool.pre").allows_with(json!({ "output": "t" }));
+    let sandbox = Sandbox::new()
+        .variable("MY_TOKEN", "t")
+        .hook("hook", "echo $MY_TOKEN");
+    sandbox
+        .run("tool.pre")
+        .allows_with(json!({ "output": "t" }));
 }
 
 #[test]
 fn a_value_that_is_too_long_is_left_out_and_named() {
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
-    sandbox.run_shell(&format!("echo {}", "x".repeat(130_000))).allows();
+    sandbox
+        .run_shell(&format!("echo {}", "x".repeat(130_000)))
+        .allows();
     let noted = noted(&sandbox);
-    assert!(!noted.iter().any(|(name, _)| name == "HOOKRUN_ACTION_COMMAND"), "{noted:?}");
-    let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
+    assert!(
+        !noted
+            .iter()
+            .any(|(name, _)| name == "HOOKRUN_ACTION_COMMAND"),
+        "{noted:?}"
+    );
+    let truncated = (
+        "HOOKRUN_TRUNCATED".to_string(),
+        "HOOKRUN_ACTION_COMMAND".to_string(),
+    );
     assert!(noted.contains(&truncated), "{noted:?}");
 }
 
@@ -151,14 +176,23 @@ fn a_value_that_is_too_long_is_left_out_and_named() {
 fn a_value_with_a_nul_is_left_out_and_named() {
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
     sandbox.run_shell("echo \0-rf").allows();
-    let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
-    assert!(noted(&sandbox).contains(&truncated), "{:?}", noted(&sandbox));
+    let truncated = (
+        "HOOKRUN_TRUNCATED".to_string(),
+        "HOOKRUN_ACTION_COMMAND".to_string(),
+    );
+    assert!(
+        noted(&sandbox).contains(&truncated),
+        "{:?}",
+        noted(&sandbox)
+    );
 }
 
 #[test]
 fn a_value_that_just_fits_is_not_left_out() {
     let sandbox = Sandbox::new().hook("hook", "echo ${#HOOKRUN_ACTION_COMMAND} $HOOKRUN_TRUNCATED");
-    sandbox.run_shell(&"x".repeat(120 * 1024)).allows_with(json!({ "output": "122880" }));
+    sandbox
+        .run_shell(&"x".repeat(120 * 1024))
+        .allows_with(json!({ "output": "122880" }));
 }
 
 #[test]
@@ -166,7 +200,11 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
     let shell = |command: &str| json!({ "toolName": "bash", "toolInput": { "command": command } });
     let write = json!({ "toolName": "write", "toolInput": { "path": "a\nb" } });
     for (event, context, name) in [
-        ("tool.pre", shell(&"x".repeat(120 * 1024 + 1)), "HOOKRUN_ACTION_COMMAND"),
+        (
+            "tool.pre",
+            shell(&"x".repeat(120 * 1024 + 1)),
+            "HOOKRUN_ACTION_COMMAND",
+        ),
         ("tool.pre", shell("rm\0-rf"), "HOOKRUN_ACTION_COMMAND"),
         ("tool.pre", write, "HOOKRUN_ACTION_PATHS"),
         (
@@ -174,7 +212,11 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
             json!({ "changes": [{ "path": "a\nb", "status": "A" }] }),
             "HOOKRUN_CHANGES",
         ),
-        ("prompt.submit", json!({ "prompt": "x".repeat(130_000) }), "HOOKRUN_PROMPT"),
+        (
+            "prompt.submit",
+            json!({ "prompt": "x".repeat(130_000) }),
+            "HOOKRUN_PROMPT",
+        ),
         ("tool.post", shell(&"x".repeat(130_000)), ""),
     ] {
         let of = |hook: &str| Sandbox::new().hook_for(event, "guard", hook);
@@ -187,7 +229,8 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
             continue;
         }
         let ran = run(&silent);
-        ran.exits(2).says(&format!("its environment cannot hold {name}"));
+        ran.exits(2)
+            .says(&format!("its environment cannot hold {name}"));
         ran.says("`# hookrun: reads=stdin`");
         silent.has_no_file("ran");
         run(&of("# hookrun: reads=stdin\ntrue")).allows();
@@ -214,15 +257,24 @@ fn a_hookrun_inside_a_hook_does_not_see_the_outer_event() {
     ];
     let mut sandbox = Sandbox::new()
         .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
-        .script("inner/hooks.d/session.start/hook", &format!("#!/bin/sh\n{NOTE}\n"))
-        .hook("hook", "echo '{}' | \"$HOOKRUN\" run session.start --hooks inner");
+        .script(
+            "inner/hooks.d/session.start/hook",
+            &format!("#!/bin/sh\n{NOTE}\n"),
+        )
+        .hook(
+            "hook",
+            "echo '{}' | \"$HOOKRUN\" run session.start --hooks inner",
+        );
     for name in names {
         sandbox = sandbox.variable(name, "of somebody else");
     }
     sandbox.run_shell("rm -rf /").allows();
     let noted = noted(&sandbox);
     assert!(noted.contains(&("HOOKRUN_EVENT".to_string(), "session.start".to_string())));
-    let leaked: Vec<_> = noted.iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
+    let leaked: Vec<_> = noted
+        .iter()
+        .filter(|(name, _)| names.contains(&name.as_str()))
+        .collect();
     assert!(leaked.is_empty(), "{leaked:?}");
 }
 
@@ -237,7 +289,11 @@ fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
         .to_vec();
     while let Some(path) = paths.pop() {
         if path.is_dir() {
-            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            paths.extend(
+                fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
         } else if is_script(&path) {
             let text = fs::read_to_string(&path).unwrap();
             settings.extend(names.find_iter(&text).map(|it| it.as_str().to_string()));
@@ -246,13 +302,21 @@ fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
     assert!(settings.len() > 30, "{settings:?}");
     settings.retain(|name| VARIABLES.iter().all(|row| row.name != name));
     settings.extend(["HOOKRUN_LOG", "HOOKRUN_DECISIONS", "HOOKRUN_RECORD"].map(str::to_string));
-    let others = ["HOOKRUN_ACTION_PATH", "HOOKRUN_REASON", "HOOKRUN_", "HOOKRUN_LOGS"];
+    let others = [
+        "HOOKRUN_ACTION_PATH",
+        "HOOKRUN_REASON",
+        "HOOKRUN_",
+        "HOOKRUN_LOGS",
+    ];
     let mut sandbox = Sandbox::new().hook("hook", "env | grep '=error' > variables");
     for name in settings.iter().map(String::as_str).chain(others) {
         sandbox = sandbox.variable(name, "error");
     }
     sandbox.run_shell("ls").allows();
-    let wanted: BTreeSet<String> = settings.iter().map(|name| format!("{name}=error")).collect();
+    let wanted: BTreeSet<String> = settings
+        .iter()
+        .map(|name| format!("{name}=error"))
+        .collect();
     let noted = sandbox.read("variables");
     let noted: BTreeSet<String> = noted.lines().map(str::to_string).collect();
     assert_eq!(noted, wanted);
@@ -261,14 +325,15 @@ fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
 #[test]
 fn the_state_folder_is_private_and_belongs_to_the_session_and_the_hook() {
     let note = "echo \"$HOOKRUN_STATE_DIR\" >> folders; echo x >> \"$HOOKRUN_STATE_DIR/count\"";
-    let sandbox = Sandbox::new().hook("a", note).hook_for("tool.post", "a", note).hook_for(
-        "tool.post",
-        "b",
-        note,
-    );
+    let sandbox = Sandbox::new()
+        .hook("a", note)
+        .hook_for("tool.post", "a", note)
+        .hook_for("tool.post", "b", note);
     let run = |event: &str, session: &str| {
         let context = json!({ "sessionId": session }).to_string();
-        sandbox.hookrun(&["run", event], context.as_bytes()).exits(0);
+        sandbox
+            .hookrun(&["run", event], context.as_bytes())
+            .exits(0);
     };
     run("tool.pre", "s1");
     run("tool.post", "s1");
@@ -276,7 +341,9 @@ fn the_state_folder_is_private_and_belongs_to_the_session_and_the_hook() {
     run("tool.pre", "../../escape");
     let text = sandbox.read("folders");
     let folders: Vec<&str> = text.lines().collect();
-    let [a1, again, b1, a2, odd] = folders[..] else { panic!("{folders:?}") };
+    let [a1, again, b1, a2, odd] = folders[..] else {
+        panic!("{folders:?}")
+    };
     assert_eq!(a1, again);
     assert!(a1 != b1 && a1 != a2 && b1 != a2, "{folders:?}");
     assert_eq!(fs::read_to_string(format!("{a1}/count")).unwrap(), "x\nx\n");
@@ -285,7 +352,10 @@ fn the_state_folder_is_private_and_belongs_to_the_session_and_the_hook() {
         assert_eq!(mode & 0o7777, 0o700, "{folder}");
         let home = sandbox.at("home/.local/state/hookrun");
         let real = fs::canonicalize(folder).unwrap();
-        assert!(real.starts_with(fs::canonicalize(home).unwrap()), "{folder}");
+        assert!(
+            real.starts_with(fs::canonicalize(home).unwrap()),
+            "{folder}"
+        );
     }
 }
 
@@ -300,7 +370,9 @@ fn state_is_kept_below_xdg_state_home() {
 
 #[test]
 fn a_hook_runs_in_the_folder_of_the_event() {
-    let sandbox = Sandbox::new().hook("hook", "pwd -P").file("sub folder/x", "");
+    let sandbox = Sandbox::new()
+        .hook("hook", "pwd -P")
+        .file("sub folder/x", "");
     let folder = fs::canonicalize(sandbox.at("sub folder")).unwrap();
     let context = json!({ "cwd": folder });
     let ran = sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes());
@@ -322,7 +394,12 @@ fn a_hook_runs_in_hookruns_folder_where_the_event_names_none_that_exists() {
         ran.allows_with(json!({ "output": folder }));
     }
     let report = sandbox.report("tool.pre", r#"{"cwd":"/no/such/folder"}"#);
-    assert!(report["hooks"][0]["notes"][0].as_str().unwrap().contains("/no/such/folder"));
+    assert!(
+        report["hooks"][0]["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("/no/such/folder")
+    );
 }
 
 #[test]
@@ -332,7 +409,9 @@ fn the_arguments_of_a_command_are_split_as_a_shell_splits_words() {
     let sandbox = Sandbox::new()
         .file("hookrun.toml", config)
         .script("say", "#!/bin/sh\nprintf '<%s>' \"$@\"\n");
-    sandbox.run("tool.pre").allows_with(json!({ "output": "<a b><c><d e>" }));
+    sandbox
+        .run("tool.pre")
+        .allows_with(json!({ "output": "<a b><c><d e>" }));
 }
 
 #[test]
@@ -344,7 +423,9 @@ fn a_session_is_one_trace_and_a_trace_from_outside_goes_on() {
         let set = |command: &mut std::process::Command| {
             command.envs(outer.map(|outer| ("TRACEPARENT", outer)));
         };
-        sandbox.hookrun_as(set, &["run", "tool.pre"], context.as_bytes()).allows();
+        sandbox
+            .hookrun_as(set, &["run", "tool.pre"], context.as_bytes())
+            .allows();
     };
     run("s-1", None);
     run("s-1", None);
@@ -354,15 +435,24 @@ fn a_session_is_one_trace_and_a_trace_from_outside_goes_on() {
     let text = sandbox.read("traces");
     let traces: Vec<&str> = text.lines().collect();
     let part = |line: usize, at: usize| traces[line].split('-').nth(at).unwrap();
-    assert_eq!((part(0, 0), part(0, 1).len(), part(0, 2).len()), ("00", 32, 16));
+    assert_eq!(
+        (part(0, 0), part(0, 1).len(), part(0, 2).len()),
+        ("00", 32, 16)
+    );
     assert_eq!((part(1, 1), part(4, 1)), (part(0, 1), part(0, 1)));
     assert_ne!(part(2, 1), part(0, 1));
     assert_ne!(part(1, 2), part(0, 2));
     assert_eq!(traces[3], given);
     // The log knows the event's own span, and the one around it.
     let log = sandbox.read("home/.local/state/hookrun/log/decisions.jsonl");
-    let logged: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(logged[0]["trace"], json!({ "id": part(0, 1), "span": part(0, 2) }));
+    let logged: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        logged[0]["trace"],
+        json!({ "id": part(0, 1), "span": part(0, 2) })
+    );
     assert_eq!(logged[3]["trace"]["id"], part(3, 1));
     assert_eq!(logged[3]["trace"]["parent"], part(3, 2));
     assert_ne!(logged[3]["trace"]["span"], part(3, 2));

@@ -12,7 +12,10 @@ const FINDINGS: &str = r#"[{"path":"a.tf","line":3,"message":"open to all"},{"pa
 fn finder(status: i32) -> Sandbox {
     Sandbox::new().hook(
         "guard",
-        &format!("printf '%s\\n' '{{\"findings\":{}}}'; exit {status}", FINDINGS.replace('\n', "")),
+        &format!(
+            "printf '%s\\n' '{{\"findings\":{}}}'; exit {status}",
+            FINDINGS.replace('\n', "")
+        ),
     )
 }
 
@@ -26,7 +29,9 @@ fn findings_of_a_hook_that_allows_are_in_the_reply() {
         {"path": "a.tf", "line": 3, "level": "error", "message": "open to all"},
         {"path": "b,c:d", "level": "warning", "message": "100%\nsure"},
     ]);
-    finder(0).run("tool.pre").allows_with(json!({ "findings": findings }));
+    finder(0)
+        .run("tool.pre")
+        .allows_with(json!({ "findings": findings }));
 }
 
 #[test]
@@ -43,7 +48,10 @@ fn findings_of_an_earlier_hook_stay_when_a_later_one_refuses() {
     let sandbox = finder(0).hook("later", "echo no >&2; exit 1");
     let ran = sandbox.hookrun(&["run", "tool.pre", "--format", "json"], b"{}");
     let report = json_of(&ran.stdout);
-    assert_eq!((&report["decision"], &report["decidedBy"]), (&json!("block"), &json!("later")));
+    assert_eq!(
+        (&report["decision"], &report["decidedBy"]),
+        (&json!("block"), &json!("later"))
+    );
     assert_eq!(report["findings"][0]["hook"], "guard");
     assert_eq!(report["findings"][0]["path"], "a.tf");
 }
@@ -65,7 +73,12 @@ fn annotations_name_the_line_and_the_reason() {
 fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
     let ran = Sandbox::new().hookrun(GITHUB, b"not JSON");
     assert_eq!(ran.status, 2);
-    assert!(ran.stdout.starts_with("::error title=hookrun blocked tool.pre::"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .starts_with("::error title=hookrun blocked tool.pre::"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -73,14 +86,20 @@ fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_refusal() {
     let bad = r#"printf '%s\n' '{"findings":[{"path":"a"}]}'"#;
     let ran = Sandbox::new().hook("guard", bad).run("tool.pre");
     ran.blocks_saying("`findings.0.message` must be a text that is not empty");
-    let ran = Sandbox::new().hook("guard", &format!("{bad}; exit 1")).run("tool.pre");
+    let ran = Sandbox::new()
+        .hook("guard", &format!("{bad}; exit 1"))
+        .run("tool.pre");
     ran.blocks("hook `guard` exited with status 1 and gave no reason");
 }
 
 #[test]
 fn test_shows_where() {
     let ran = finder(0).hookrun(&["test", "tool.pre"], b"{}");
-    assert!(ran.stdout.contains("found    a.tf:3: error: open to all"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("found    a.tf:3: error: open to all"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -104,14 +123,26 @@ fn annotations_tell_which_findings_are_not_used() {
 #[test]
 fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
     for (finding, problem) in [
-        (r#""lien":3"#, "`findings.0.lien` is not a key; did you mean `line`?"),
-        (r#""line":3,"line":4"#, "the key `findings.0.line` appears twice"),
-        (r#""Message":"m""#, "`findings.0.Message` is not a key; did you mean `message`?"),
+        (
+            r#""lien":3"#,
+            "`findings.0.lien` is not a key; did you mean `line`?",
+        ),
+        (
+            r#""line":3,"line":4"#,
+            "the key `findings.0.line` appears twice",
+        ),
+        (
+            r#""Message":"m""#,
+            "`findings.0.Message` is not a key; did you mean `message`?",
+        ),
     ] {
         let print = format!(
             "printf '%s\\n' '{{\"findings\":[{{\"path\":\"a\",\"message\":\"m\",{finding}}}]}}'"
         );
-        Sandbox::new().hook("guard", &print).run("tool.pre").blocks_saying(problem);
+        Sandbox::new()
+            .hook("guard", &print)
+            .run("tool.pre")
+            .blocks_saying(problem);
         // A status refuses as it is, and the note says what became of the finding.
         let sandbox = Sandbox::new().hook("guard", &format!("{print}; exit 1"));
         let report = sandbox.report("tool.pre", "{}");

@@ -18,10 +18,18 @@ fn nothing_on_stderr_is_a_command() {
     let said = r"printf 'no\n::add-mask::x\n  ::stop-commands::y\nz ##[set-env name=A]b\n\r::error::w\n' >&2; exit 1";
     let ran = Sandbox::new().hook("guard", said).hookrun(GITHUB, b"{}");
     ran.exits(2);
-    let commands: Vec<&str> =
-        ran.stderr.split(['\n', '\r']).filter(|line| is_command(line)).collect();
+    let commands: Vec<&str> = ran
+        .stderr
+        .split(['\n', '\r'])
+        .filter(|line| is_command(line))
+        .collect();
     assert!(commands.is_empty(), "{commands:?}");
-    assert!(ran.stderr.contains(": :add-mask::x\n  : :stop-commands::y\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains(": :add-mask::x\n  : :stop-commands::y\n"),
+        "{}",
+        ran.stderr
+    );
     // The annotation has it as it was said.
     ran.prints(
         "::no%0A::add-mask::x%0A  ::stop-commands::y%0Az ##[set-env name=A]b%0A\\r::error::w\n",
@@ -34,12 +42,22 @@ fn nothing_on_stderr_is_a_command() {
 #[test]
 fn a_notice_a_remark_or_a_log_is_no_command_either() {
     let sandbox = Sandbox::new()
-        .hook_for("tool.post", "guard", r"printf 'no\n::error::x ##[add-mask]y\n' >&2; exit 1")
+        .hook_for(
+            "tool.post",
+            "guard",
+            r"printf 'no\n::error::x ##[add-mask]y\n' >&2; exit 1",
+        )
         .hook_for("turn.end", "a ##[add-mask]b", "exit 0");
     for (arguments, said) in [
         (&["tool.post"][..], "no\n: :error::x ## [add-mask]y\n"),
-        (&["tool.pre", "--record", "no\n::error::x/file"], "/no\n: :error::x/file`: No such file"),
-        (&["turn.end", "--log", "trace", "--jobs", "1"], "hook=\"a ## [add-mask]b\""),
+        (
+            &["tool.pre", "--record", "no\n::error::x/file"],
+            "/no\n: :error::x/file`: No such file",
+        ),
+        (
+            &["turn.end", "--log", "trace", "--jobs", "1"],
+            "hook=\"a ## [add-mask]b\"",
+        ),
     ] {
         let arguments = [&["run", "--format", "github"][..], arguments].concat();
         let ran = sandbox.hookrun(&arguments, b"{}");
@@ -56,7 +74,12 @@ fn the_last_line_says_what_was_decided() {
     assert_eq!(allowed.stdout, "hookrun: tool.pre is allowed\n");
     let refused = Sandbox::new().hookrun(&["run", "no.\n::error::x", "--format", "github"], b"{}");
     refused.exits(2);
-    assert!(refused.stdout.ends_with("\nhookrun: no.\\n::error::x is blocked\n"), "{refused:?}");
+    assert!(
+        refused
+            .stdout
+            .ends_with("\nhookrun: no.\\n::error::x is blocked\n"),
+        "{refused:?}"
+    );
 }
 
 /// Hosts that read what stands on stdout are refused with the status 0, or ask their user.
@@ -66,13 +89,22 @@ fn a_job_stops_where_a_host_would_read_the_refusal() {
     let arguments = ["run", "--host", "claude", "--format", "github"];
     let sandbox = Sandbox::new().hook("guard", r#"echo '{"ask":"really?"}'"#);
     let ran = sandbox.hookrun(&arguments, payload);
-    ran.exits(2).prints("::error title=guard asks about tool.pre::really?\n");
-    assert!(ran.stdout.ends_with("hookrun: tool.pre is blocked\n"), "{ran:?}");
+    ran.exits(2)
+        .prints("::error title=guard asks about tool.pre::really?\n");
+    assert!(
+        ran.stdout.ends_with("hookrun: tool.pre is blocked\n"),
+        "{ran:?}"
+    );
     sandbox.hookrun(&arguments[..3], payload).exits(0);
 
     let mistake = ran_with_a_mistake();
-    mistake.exits(0).prints("::warning title=hookrun::the hooks have errors");
-    assert!(mistake.stdout.ends_with("hookrun: tool.post is allowed\n"), "{mistake:?}");
+    mistake
+        .exits(0)
+        .prints("::warning title=hookrun::the hooks have errors");
+    assert!(
+        mistake.stdout.ends_with("hookrun: tool.post is allowed\n"),
+        "{mistake:?}"
+    );
 }
 
 /// An event that cannot be refused, where the configuration is broken.
@@ -83,11 +115,15 @@ fn ran_with_a_mistake() -> Ran {
 
 /// A finding at each of these paths, as a job whose workspace is the sandbox sees them.
 fn files(folder: &str, context: &str, paths: &[&str]) -> Vec<String> {
-    let findings: Vec<String> =
-        paths.iter().map(|path| format!(r#"{{"path":"{path}","message":"m"}}"#)).collect();
+    let findings: Vec<String> = paths
+        .iter()
+        .map(|path| format!(r#"{{"path":"{path}","message":"m"}}"#))
+        .collect();
     let sandbox = Sandbox::new();
     let workspace = sandbox.path().canonicalize().unwrap();
-    let findings = findings.join(",").replace("{workspace}", workspace.to_str().unwrap());
+    let findings = findings
+        .join(",")
+        .replace("{workspace}", workspace.to_str().unwrap());
     let print = format!("printf '%s\\n' '{{\"findings\":[{findings}]}}'");
     let sandbox = sandbox
         .file("src/hookrun.toml", "")
@@ -100,23 +136,40 @@ fn files(folder: &str, context: &str, paths: &[&str]) -> Vec<String> {
     let arguments = [GITHUB, &["--hooks", hooks.to_str().unwrap()]].concat();
     let ran = sandbox.hookrun_as(
         |hookrun| {
-            hookrun.current_dir(workspace.join(folder)).env("GITHUB_WORKSPACE", &workspace);
+            hookrun
+                .current_dir(workspace.join(folder))
+                .env("GITHUB_WORKSPACE", &workspace);
         },
         &arguments,
         context.as_bytes(),
     );
     ran.exits(0);
-    let shown = ran.stdout.lines().filter_map(|line| line.strip_prefix("::error file="));
-    shown.map(|line| line.split_once(",title=").unwrap().0.to_string()).collect()
+    let shown = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("::error file="));
+    shown
+        .map(|line| line.split_once(",title=").unwrap().0.to_string())
+        .collect()
 }
 
 #[test]
 fn the_files_of_annotations_are_named_from_the_workspace() {
-    let paths = ["main.tf", "infra/main.tf", "{workspace}/src/main.tf", "../top.tf"];
+    let paths = [
+        "main.tf",
+        "infra/main.tf",
+        "{workspace}/src/main.tf",
+        "../top.tf",
+    ];
     let shown = ["src/main.tf", "src/infra/main.tf", "src/main.tf", "top.tf"];
     assert_eq!(files("src", "{}", &paths), shown);
     // What is not there, or outside, stays as it is.
-    let paths = ["gone.tf", "/etc/passwd", "../../../../../../../../etc/passwd", "src/main.tf"];
+    let paths = [
+        "gone.tf",
+        "/etc/passwd",
+        "../../../../../../../../etc/passwd",
+        "src/main.tf",
+    ];
     assert_eq!(files("src", "{}", &paths), paths);
     // The event's folder, and what is around it, where the project has no such file.
     assert_eq!(
@@ -133,8 +186,12 @@ fn the_files_of_annotations_are_named_from_the_workspace() {
 fn without_a_workspace_files_are_named_as_the_hook_does() {
     let print = r#"echo '{"findings":[{"path":"../a","message":"m"}]}'"#;
     for workspace in ["", "not/whole", "/nowhere/at/all"] {
-        let sandbox = Sandbox::new().hook("guard", print).variable("GITHUB_WORKSPACE", workspace);
-        sandbox.hookrun(GITHUB, b"{}").prints("::error file=../a,title=guard::m\n");
+        let sandbox = Sandbox::new()
+            .hook("guard", print)
+            .variable("GITHUB_WORKSPACE", workspace);
+        sandbox
+            .hookrun(GITHUB, b"{}")
+            .prints("::error file=../a,title=guard::m\n");
     }
 }
 
@@ -155,11 +212,16 @@ fn the_summary_has_the_decision_its_reason_and_what_was_found() {
          <td><code>guard</code></td></tr>\n</table>\n\n"
     );
     // A second step has a summary of its own, and other formats have none.
-    sandbox.hookrun(&["run", "turn.end", "--format", "github"], b"{}").exits(0);
+    sandbox
+        .hookrun(&["run", "turn.end", "--format", "github"], b"{}")
+        .exits(0);
     sandbox.run("tool.pre");
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches("<h3>").count(), 2, "{text}");
-    assert!(text.ends_with("\n<h3>hookrun: turn.end is allowed</h3>\n"), "{text}");
+    assert!(
+        text.ends_with("\n<h3>hookrun: turn.end is allowed</h3>\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -168,13 +230,20 @@ fn a_summary_that_cannot_be_written_changes_nothing() {
     let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
     let ran = sandbox.hookrun(GITHUB, b"{}");
     ran.exits(0);
-    assert!(ran.stderr.starts_with("the summary is not written to `/nowhere/"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .starts_with("the summary is not written to `/nowhere/"),
+        "{ran:?}"
+    );
     assert!(!Path::new("/nowhere").exists());
 }
 
 #[test]
 fn a_summary_is_short_enough_to_be_shown() {
-    let finding = format!(r#"{{\"path\":\"{0}\",\"message\":\"{0}\"}}"#, "&".repeat(700));
+    let finding = format!(
+        r#"{{\"path\":\"{0}\",\"message\":\"{0}\"}}"#,
+        "&".repeat(700)
+    );
     let print = format!(
         "one=\"{finding}\"; i=0; list=$one; while [ $i -lt 300 ]; do list=\"$list,$one\"; i=$((i+1)); done\n\
          printf '{{\"findings\":[%s]}}\\n' \"$list\"; head -c 300000 /dev/zero | tr '\\0' '&' >&2; exit 1"
@@ -192,7 +261,10 @@ fn a_summary_is_short_enough_to_be_shown() {
 fn other_reports_name_files_from_the_workspace_too() {
     let case = "[[case]]\nname = 'x'\nevent = 'tool.pre'\nexpect = { decision = 'block' }\n";
     let sandbox = Sandbox::new()
-        .script("src/hooks.d/tool.pre/guard", "#!/bin/sh\n# hookrun: 100=1\n")
+        .script(
+            "src/hooks.d/tool.pre/guard",
+            "#!/bin/sh\n# hookrun: 100=1\n",
+        )
         .script("src/gates/hooks.d/tool.pre/guard", "#!/bin/sh\n")
         .file("src/gates/hooks.d/tests/x.toml", case);
     let workspace = sandbox.path().canonicalize().unwrap();
@@ -200,7 +272,9 @@ fn other_reports_name_files_from_the_workspace_too() {
         let arguments = [arguments, &["--format", format]].concat();
         let ran = sandbox.hookrun_as(
             |hookrun| {
-                hookrun.current_dir(workspace.join("src")).env("GITHUB_WORKSPACE", &workspace);
+                hookrun
+                    .current_dir(workspace.join("src"))
+                    .env("GITHUB_WORKSPACE", &workspace);
             },
             &arguments,
             b"",
@@ -209,10 +283,18 @@ fn other_reports_name_files_from_the_workspace_too() {
         ran.stdout
     };
     let file = "::error file=src/hooks.d/tool.pre/guard,";
-    assert!(shown("github", &["validate"]).starts_with(file), "{}", shown("github", &["validate"]));
+    assert!(
+        shown("github", &["validate"]).starts_with(file),
+        "{}",
+        shown("github", &["validate"])
+    );
     let suite = ["test", "--suite", "--hooks", "gates"];
     let file = "::error file=src/gates/hooks.d/tests/x.toml,";
-    assert!(shown("github", &suite).starts_with(file), "{}", shown("github", &suite));
+    assert!(
+        shown("github", &suite).starts_with(file),
+        "{}",
+        shown("github", &suite)
+    );
     // A person stands in the folder.
     assert!(shown("human", &suite).contains(" gates/hooks.d/tests/x.toml"));
 }

@@ -11,7 +11,10 @@ use crate::sandbox::{Ran, Sandbox};
 /// A project with a secret and links to it. Each link is `name -> target`.
 fn project(hook: &str) -> Sandbox {
     let sandbox = Sandbox::new().hook("hook", hook);
-    let sandbox = sandbox.file(".env", "").file("secrets/a/key", "").file("src/lib.rs", "");
+    let sandbox = sandbox
+        .file(".env", "")
+        .file("secrets/a/key", "")
+        .file("src/lib.rs", "");
     for (name, target) in [
         ("notes", ".env"),
         ("more", "notes"),
@@ -37,22 +40,57 @@ fn a_path_matcher_sees_what_a_link_leads_to() {
     for (glob, paths, others) in [
         (
             ".env",
-            &["notes", "more", "./src/../notes", "src/up", "dangling", "inner/../../.env"][..],
-            &["src/lib.rs", "shelf/x", "loop", "loop/x", "out/x", "new/notes", ""][..],
+            &[
+                "notes",
+                "more",
+                "./src/../notes",
+                "src/up",
+                "dangling",
+                "inner/../../.env",
+            ][..],
+            &[
+                "src/lib.rs",
+                "shelf/x",
+                "loop",
+                "loop/x",
+                "out/x",
+                "new/notes",
+                "",
+            ][..],
         ),
-        ("secrets/**", &["shelf/new/x", "shelf/a/key", "inner/key", "inner/../b"], &["notes"]),
-        ("/etc/", &["out/passwd", "out/not/there", "src/../out/x"], &["notes", "etc/x"]),
+        (
+            "secrets/**",
+            &["shelf/new/x", "shelf/a/key", "inner/key", "inner/../b"],
+            &["notes"],
+        ),
+        (
+            "/etc/",
+            &["out/passwd", "out/not/there", "src/../out/x"],
+            &["notes", "etc/x"],
+        ),
         ("shelf/", &["shelf/x"], &["secrets/x"]),
         // Programs resolve `..` before links or after them.
-        ("secrets", &["inner/../x", "src/../shelf/x"], &["inner/../../x"]),
-        ("src/lib.rs", &["inner/../src/lib.rs"], &["inner/src/lib.rs"]),
+        (
+            "secrets",
+            &["inner/../x", "src/../shelf/x"],
+            &["inner/../../x"],
+        ),
+        (
+            "src/lib.rs",
+            &["inner/../src/lib.rs"],
+            &["inner/src/lib.rs"],
+        ),
     ] {
         let sandbox = project(&format!("# hookrun: path={glob}\necho no >&2; exit 1"));
         for path in paths {
             let ran = write(&sandbox, path);
             assert_eq!(ran.status, 2, "{glob} {path}: {ran:?}");
             let absolute = sandbox.at(path);
-            assert_eq!(write(&sandbox, absolute.to_str().unwrap()).status, 2, "{glob} {path}");
+            assert_eq!(
+                write(&sandbox, absolute.to_str().unwrap()).status,
+                2,
+                "{glob} {path}"
+            );
         }
         for path in others {
             assert_eq!(write(&sandbox, path).status, 0, "{glob} {path}");
@@ -62,7 +100,9 @@ fn a_path_matcher_sees_what_a_link_leads_to() {
 
 /// What a hook finds in `action.resolved`, which its variable holds too.
 fn resolved(sandbox: &Sandbox, context: &Value) -> Vec<String> {
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .allows();
     let seen: Value = serde_json::from_str(&sandbox.read("context")).unwrap();
     let list: Vec<String> = serde_json::from_value(seen["action"]["resolved"].clone()).unwrap();
     assert_eq!(sandbox.read("variable"), list.join("\n"));
@@ -91,8 +131,10 @@ fn a_hook_is_told_where_its_paths_lead() {
         ("~", &["~", "home"]),
         ("~x", &["~x"]),
     ] {
-        let wanted: Vec<String> =
-            ends.iter().map(|end| root.join(end).to_str().unwrap().to_string()).collect();
+        let wanted: Vec<String> = ends
+            .iter()
+            .map(|end| root.join(end).to_str().unwrap().to_string())
+            .collect();
         let of = |path: &str| json!({ "toolName": "write", "toolInput": { "path": path } });
         assert_eq!(resolved(&sandbox, &of(path)), wanted, "{path}");
         let absolute = sandbox.at(path);
@@ -117,7 +159,9 @@ fn relative_globs_hold_where_the_folder_itself_is_behind_a_link() {
     symlink("a/link", sandbox.at("secrets/to")).unwrap();
     let context = json!({ "cwd": sandbox.at("shelf"), "toolName": "write",
         "toolInput": { "path": "to" } });
-    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).blocks("no");
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .blocks("no");
 }
 
 #[test]
@@ -152,7 +196,10 @@ fn where_there_are_too_many_paths_to_follow_a_gate_is_in_doubt() {
         sandbox.hookrun(&["run", event], context(count).as_bytes())
     };
     let sandbox = Sandbox::new()
-        .hook("hook", "# hookrun: path=.env reads=stdin\ncat > context; echo no >&2; exit 1")
+        .hook(
+            "hook",
+            "# hookrun: path=.env reads=stdin\ncat > context; echo no >&2; exit 1",
+        )
         .hook_for("tool.post", "hook", "# hookrun: path=.env\ntouch after");
     run(&sandbox, "tool.pre", 60_000).allows();
     run(&sandbox, "tool.pre", 100_000).blocks("no");
@@ -163,7 +210,10 @@ fn where_there_are_too_many_paths_to_follow_a_gate_is_in_doubt() {
     // A hook that may look at the variable does not run without it.
     let sandbox = Sandbox::new().hook("hook", ":");
     let ran = run(&sandbox, "tool.pre", 100_000);
-    assert!(ran.status == 2 && ran.stderr.contains("HOOKRUN_ACTION_RESOLVED"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("HOOKRUN_ACTION_RESOLVED"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -171,7 +221,9 @@ fn a_recorded_event_keeps_where_its_links_led() {
     let sandbox = project("# hookrun: path=.env\necho no >&2; exit 1");
     let context = json!({ "toolName": "write", "toolInput": { "path": "notes" } });
     let run = ["run", "tool.pre", "--record", "events.jsonl"];
-    sandbox.hookrun(&run, context.to_string().as_bytes()).blocks("no");
+    sandbox
+        .hookrun(&run, context.to_string().as_bytes())
+        .blocks("no");
     fs::remove_file(sandbox.at("notes")).unwrap();
     write(&sandbox, "notes").allows();
     let ran = sandbox.hookrun(&["replay", "events.jsonl"], b"");
@@ -184,13 +236,18 @@ fn a_link_is_shown_with_what_it_leads_to() {
     let context = json!({ "toolName": "write", "toolInput": { "path": "notes" } });
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.to_string().as_bytes());
     let real = fs::canonicalize(sandbox.path()).unwrap().join(".env");
-    assert!(ran.stdout.contains(&format!("notes -> {}", Path::new(&real).display())), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains(&format!("notes -> {}", Path::new(&real).display())),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn a_guard_of_paths_runs_where_not_every_text_was_looked_at_and_says_so() {
-    let sandbox =
-        Sandbox::new().hook("10-path", "# hookrun: path=.env\ntrue").hook("20-all", "true");
+    let sandbox = Sandbox::new()
+        .hook("10-path", "# hookrun: path=.env\ntrue")
+        .hook("20-all", "true");
     let said = |texts: usize| {
         let texts: Vec<String> = (0..texts).map(|number| format!("t{number}")).collect();
         let context = json!({"toolName": "mcp__x__y", "toolInput": {"pad": texts}});

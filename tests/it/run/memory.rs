@@ -11,14 +11,32 @@ const SLACK_BYTES: usize = 3 << 20;
 
 /// The most that hookrun has held, in bytes, when its hook has read its stdin.
 fn peak(sandbox: &Sandbox, host: &str, context: &str) -> usize {
-    let event = if host == "native" { "tool.pre" } else { "PreToolUse" };
+    let event = if host == "native" {
+        "tool.pre"
+    } else {
+        "PreToolUse"
+    };
     let arguments = ["run", event, "--host", host];
-    let arguments = if host == "native" { &arguments[..2] } else { &arguments };
+    let arguments = if host == "native" {
+        &arguments[..2]
+    } else {
+        &arguments
+    };
     sandbox.hookrun(arguments, context.as_bytes()).allows();
     let read: usize = sandbox.read("read").trim().parse().unwrap();
     // White space is left out.
-    assert!(read >= context.len() / 2, "the hook has read {read} of {}", context.len());
-    let kib = sandbox.read("peak").split_whitespace().nth(1).unwrap().parse::<usize>().unwrap();
+    assert!(
+        read >= context.len() / 2,
+        "the hook has read {read} of {}",
+        context.len()
+    );
+    let kib = sandbox
+        .read("peak")
+        .split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<usize>()
+        .unwrap();
     fs::remove_file(sandbox.at("peak")).unwrap();
     kib * 1024
 }
@@ -29,7 +47,11 @@ fn told(host: &str, tool: &str, input: &str) -> String {
         "native" => ("toolName", "toolInput"),
         _ => ("tool_name", "tool_input"),
     };
-    let head = if host == "native" { "" } else { r#""hook_event_name":"PreToolUse","# };
+    let head = if host == "native" {
+        ""
+    } else {
+        r#""hook_event_name":"PreToolUse","#
+    };
     format!(r#"{{{head}"{name}":"{tool}","{key}":{input}}}"#)
 }
 
@@ -53,17 +75,26 @@ fn hookrun_holds_at_most_three_times_the_event() {
         ("Write", json!({ "file_path": "a", "content": flat })),
         ("Write", json!({ "file_path": "a", "content": lines })),
     ];
-    let mut inputs: Vec<(&str, String)> =
-        inputs.iter().map(|(tool, input)| (*tool, input.to_string())).collect();
+    let mut inputs: Vec<(&str, String)> = inputs
+        .iter()
+        .map(|(tool, input)| (*tool, input.to_string()))
+        .collect();
     inputs.push(("mcp__x__y", format!(r#"{{"list":[{many}]}}"#)));
-    inputs.push(("mcp__x__y", format!(r#"{{"list":[ {} ]}}"#, many.replace(',', " ,\n  "))));
+    inputs.push((
+        "mcp__x__y",
+        format!(r#"{{"list":[ {} ]}}"#, many.replace(',', " ,\n  ")),
+    ));
     for host in ["native", "claude"] {
         let base = peak(&sandbox, host, &told(host, "Bash", r#"{"command":"ls"}"#));
         for (tool, input) in &inputs {
             let event = told(host, tool, input);
             let held = peak(&sandbox, host, &event) - base;
             let most = 3 * event.len() + SLACK_BYTES;
-            assert!(held <= most, "{host} {tool}: {held} of an event of {}", event.len());
+            assert!(
+                held <= most,
+                "{host} {tool}: {held} of an event of {}",
+                event.len()
+            );
         }
     }
 }

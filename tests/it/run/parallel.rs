@@ -17,18 +17,36 @@ fn beside(body: &str) -> String {
 #[test]
 fn parallel_neighbours_of_a_gate_run_at_once() {
     let sandbox = Sandbox::new()
-        .hook("10-a", &beside(&format!("touch a; {}; echo a", waits_for("b"))))
-        .hook("20-b", &beside(&format!("touch b; {}; echo b", waits_for("a"))));
-    sandbox.run("tool.pre").allows_with(json!({ "output": "a\nb" }));
+        .hook(
+            "10-a",
+            &beside(&format!("touch a; {}; echo a", waits_for("b"))),
+        )
+        .hook(
+            "20-b",
+            &beside(&format!("touch b; {}; echo b", waits_for("a"))),
+        );
+    sandbox
+        .run("tool.pre")
+        .allows_with(json!({ "output": "a\nb" }));
 }
 
 #[test]
 fn observers_run_at_once_without_being_told_to() {
     let slow = |body: &str| format!("# hookrun: timeout=50s\n{body}");
     let sandbox = Sandbox::new()
-        .hook_for("session.start", "a", &slow(&format!("touch a; {}; echo a", waits_for("b"))))
-        .hook_for("session.start", "b", &slow(&format!("touch b; {}; echo b", waits_for("a"))));
-    sandbox.run("session.start").allows_with(json!({ "additionalContext": "a\n\nb" }));
+        .hook_for(
+            "session.start",
+            "a",
+            &slow(&format!("touch a; {}; echo a", waits_for("b"))),
+        )
+        .hook_for(
+            "session.start",
+            "b",
+            &slow(&format!("touch b; {}; echo b", waits_for("a"))),
+        );
+    sandbox
+        .run("session.start")
+        .allows_with(json!({ "additionalContext": "a\n\nb" }));
 }
 
 #[test]
@@ -61,13 +79,21 @@ fn the_time_of_a_hook_that_waits_for_a_free_job_does_not_run() {
     for name in ["a", "b", "c", "d", "e"] {
         sandbox = sandbox.hook(name, slow);
     }
-    sandbox.hookrun(&["run", "tool.pre", "--jobs", "1"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--jobs", "1"], b"{}")
+        .allows();
 }
 
 #[test]
 fn the_outcome_is_as_in_plan_order_whoever_ends_first() {
     let sandbox = Sandbox::new()
-        .hook("10-slow", &beside(&format!("{}; sleep 0.1; echo slow >&2; exit 1", waits_for("b"))))
+        .hook(
+            "10-slow",
+            &beside(&format!(
+                "{}; sleep 0.1; echo slow >&2; exit 1",
+                waits_for("b")
+            )),
+        )
         .hook("20-fast", &beside("touch b; echo fast >&2; exit 1"));
     sandbox.run("tool.pre").blocks("slow");
 }
@@ -75,7 +101,10 @@ fn the_outcome_is_as_in_plan_order_whoever_ends_first() {
 #[test]
 fn a_later_refusal_does_not_end_an_earlier_neighbour() {
     let sandbox = Sandbox::new()
-        .hook("10-slow", &beside(&format!("{}; sleep 0.2; touch finished", waits_for("b"))))
+        .hook(
+            "10-slow",
+            &beside(&format!("{}; sleep 0.2; touch finished", waits_for("b"))),
+        )
         .hook("20-fast", &beside("touch b; echo fast >&2; exit 1"));
     sandbox.run("tool.pre").blocks("fast");
     sandbox.has_file("finished");
@@ -84,10 +113,19 @@ fn a_later_refusal_does_not_end_an_earlier_neighbour() {
 #[test]
 fn an_earlier_refusal_ends_the_neighbours_after_it() {
     let sandbox = Sandbox::new()
-        .hook("10-deny", &beside(&format!("{}; echo no >&2; exit 1", waits_for("b"))))
-        .hook("20-hangs", "# hookrun: timeout=1h parallel\ntouch b; sleep 3600")
+        .hook(
+            "10-deny",
+            &beside(&format!("{}; echo no >&2; exit 1", waits_for("b"))),
+        )
+        .hook(
+            "20-hangs",
+            "# hookrun: timeout=1h parallel\ntouch b; sleep 3600",
+        )
         .hook("30-later", "touch later");
-    let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    let ran = Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran;
     ran.blocks("no");
     sandbox.has_no_file("later");
 }
@@ -95,7 +133,10 @@ fn an_earlier_refusal_ends_the_neighbours_after_it() {
 #[test]
 fn an_earlier_failure_that_opens_lets_a_later_neighbour_refuse() {
     let sandbox = Sandbox::new()
-        .hook("10-dies", "# hookrun: parallel on_failure=allow\nkill -9 $$")
+        .hook(
+            "10-dies",
+            "# hookrun: parallel on_failure=allow\nkill -9 $$",
+        )
         .hook("20-deny", &beside("sleep 0.2; echo no >&2; exit 1"));
     sandbox.run("tool.pre").blocks("no");
 }
@@ -107,12 +148,17 @@ fn more_hooks_than_jobs_all_run() {
     for name in &names {
         sandbox = sandbox.hook(name, &beside("echo $HOOKRUN_HOOK"));
     }
-    sandbox.run("tool.pre").allows_with(json!({ "output": names.join("\n") }));
+    sandbox
+        .run("tool.pre")
+        .allows_with(json!({ "output": names.join("\n") }));
 }
 
 #[test]
 fn a_detached_event_returns_while_its_hook_still_works() {
-    let body = format!("# hookrun: timeout=50s\ncat > context; {}; touch done", waits_for("go"));
+    let body = format!(
+        "# hookrun: timeout=50s\ncat > context; {}; touch done",
+        waits_for("go")
+    );
     let sandbox = Sandbox::new().hook_for("message.sent", "hook", &body);
     let running = Running::start(&sandbox, &["run", "message.sent"]).feed(br#"{"text":"hi"}"#);
     let cookie = running.cookie.clone();
@@ -138,14 +184,22 @@ fn a_detached_hook_is_ended_at_its_timeout() {
 #[test]
 fn the_job_limit_holds_for_hooks_that_nobody_waits_for() {
     let sandbox = Sandbox::new()
-        .hook_for("message.sent", "1", "while [ ! -e go ]; do sleep 0.01; done; touch first")
+        .hook_for(
+            "message.sent",
+            "1",
+            "while [ ! -e go ]; do sleep 0.01; done; touch first",
+        )
         .hook_for(
             "message.sent",
             "2",
             "if [ -e first ]; then echo after; fi > second.tmp; mv second.tmp second",
         );
-    sandbox.hookrun(&["run", "message.sent", "--jobs", "1"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "message.sent", "--jobs", "1"], b"{}")
+        .allows();
     std::fs::write(sandbox.at("go"), "").unwrap();
-    wait_until("the second hook has ended", || sandbox.at("second").exists());
+    wait_until("the second hook has ended", || {
+        sandbox.at("second").exists()
+    });
     assert_eq!(sandbox.read("second"), "after\n");
 }

@@ -21,9 +21,10 @@ fn a_rewrite_reaches_the_host() {
 
 #[test]
 fn later_hooks_see_what_earlier_ones_left() {
-    let sandbox = Sandbox::new()
-        .hook("10-set", &sets("safe-rm x"))
-        .hook("20-see", "cat > seen; printf %s \"$HOOKRUN_ACTION_COMMAND\" > variable");
+    let sandbox = Sandbox::new().hook("10-set", &sets("safe-rm x")).hook(
+        "20-see",
+        "cat > seen; printf %s \"$HOOKRUN_ACTION_COMMAND\" > variable",
+    );
     sandbox.run_shell("rm x").exits(0);
     let seen: serde_json::Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
     assert_eq!(seen["toolInput"], json!({ "command": "safe-rm x" }));
@@ -34,9 +35,13 @@ fn later_hooks_see_what_earlier_ones_left() {
 #[test]
 fn later_matchers_see_what_earlier_hooks_left() {
     let guard = "# hookrun: command='^rm '\necho \"no $HOOKRUN_ACTION_COMMAND\" >&2; exit 1";
-    let made_worse = Sandbox::new().hook("10-set", &sets("rm -rf /")).hook("20-guard", guard);
+    let made_worse = Sandbox::new()
+        .hook("10-set", &sets("rm -rf /"))
+        .hook("20-guard", guard);
     made_worse.run_shell("ls").blocks("no rm -rf /");
-    let made_better = Sandbox::new().hook("10-set", &sets("ls")).hook("20-guard", guard);
+    let made_better = Sandbox::new()
+        .hook("10-set", &sets("ls"))
+        .hook("20-guard", guard);
     made_better
         .run_shell("rm x")
         .allows_with(json!({ "update": { "toolInput": { "command": "ls" } } }));
@@ -46,8 +51,13 @@ fn later_matchers_see_what_earlier_hooks_left() {
 fn rewrites_follow_one_another_and_the_last_value_is_the_hosts() {
     let add = "# hookrun: rewrite\n\
                printf '{\"update\":{\"toolInput\":{\"command\":\"%s+\"}}}' \"$HOOKRUN_ACTION_COMMAND\"";
-    let sandbox = Sandbox::new().hook("10", add).hook("20", add).hook("30", add);
-    sandbox.run_shell("x").allows_with(json!({ "update": { "toolInput": { "command": "x+++" } } }));
+    let sandbox = Sandbox::new()
+        .hook("10", add)
+        .hook("20", add)
+        .hook("30", add);
+    sandbox
+        .run_shell("x")
+        .allows_with(json!({ "update": { "toolInput": { "command": "x+++" } } }));
 }
 
 #[test]
@@ -68,7 +78,9 @@ fn every_rewrite_is_reported_with_its_old_and_its_new_value() {
 
 #[test]
 fn a_refusal_takes_back_every_rewrite() {
-    let sandbox = Sandbox::new().hook("10-set", &sets("ls")).hook("20-deny", "echo no >&2; exit 1");
+    let sandbox = Sandbox::new()
+        .hook("10-set", &sets("ls"))
+        .hook("20-deny", "echo no >&2; exit 1");
     sandbox.run_shell("rm").blocks("no");
 }
 
@@ -76,7 +88,10 @@ fn a_refusal_takes_back_every_rewrite() {
 fn a_hook_that_refuses_rewrites_nothing() {
     let answer = r#"{"continue":false,"reason":"no","update":{"toolInput":{"command":"ls"}}}"#;
     let body = format!("# hookrun: rewrite\necho '{answer}'");
-    Sandbox::new().hook("hook", &body).run_shell("rm").blocks("no");
+    Sandbox::new()
+        .hook("hook", &body)
+        .run_shell("rm")
+        .blocks("no");
 }
 
 #[test]
@@ -84,12 +99,12 @@ fn the_first_value_stands_where_the_event_says_so() {
     let sets = |folder: &str| {
         format!("# hookrun: rewrite\necho '{{\"update\":{{\"sessionDir\":\"{folder}\"}}}}'")
     };
-    let sandbox = Sandbox::new().hook_for("session.dir", "10", &sets("/first")).hook_for(
-        "session.dir",
-        "20",
-        &sets("/second"),
-    );
-    sandbox.run("session.dir").allows_with(json!({ "update": { "sessionDir": "/first" } }));
+    let sandbox = Sandbox::new()
+        .hook_for("session.dir", "10", &sets("/first"))
+        .hook_for("session.dir", "20", &sets("/second"));
+    sandbox
+        .run("session.dir")
+        .allows_with(json!({ "update": { "sessionDir": "/first" } }));
     let report = sandbox.report("session.dir", "{}");
     assert!(report["rewrites"][1]["rejected"].is_string(), "{report}");
 }
@@ -102,16 +117,30 @@ fn rewrites_follow_the_rule_of_their_field() {
     for (rule, old, new, wanted) in [
         (Merge::Chain, json!(1), json!(2), Some(json!(2))),
         (Merge::First, json!(1), json!(2), None),
-        (Merge::Append, json!([1]), json!([2, 3]), Some(json!([1, 2, 3]))),
+        (
+            Merge::Append,
+            json!([1]),
+            json!([2, 3]),
+            Some(json!([1, 2, 3])),
+        ),
         (Merge::Append, Value::Null, json!("x"), Some(json!(["x"]))),
         (Merge::Append, json!("text"), json!("x"), None),
         (Merge::Entries, old, json!({"B": 2}), Some(both)),
-        (Merge::Entries, Value::Null, user.clone(), Some(user.clone())),
+        (
+            Merge::Entries,
+            Value::Null,
+            user.clone(),
+            Some(user.clone()),
+        ),
         (Merge::Entries, user.clone(), json!(["A"]), None),
         (Merge::SameRole, user.clone(), model, None),
         (Merge::SameRole, user, more.clone(), Some(more)),
         (Merge::Claim, json!(true), json!(true), None),
     ] {
-        assert_eq!(rewrite(rule, &old, &new, true).ok(), wanted, "{rule:?} {old} {new}");
+        assert_eq!(
+            rewrite(rule, &old, &new, true).ok(),
+            wanted,
+            "{rule:?} {old} {new}"
+        );
     }
 }

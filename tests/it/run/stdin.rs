@@ -11,7 +11,10 @@ use crate::sandbox::{Ran, Sandbox, TOOL};
 
 fn given(bytes: &[u8]) -> Ran {
     let sandbox = Sandbox::new().hook("hook", "true");
-    Running::start(&sandbox, &["run", "tool.pre"]).feed(bytes).ended().ran
+    Running::start(&sandbox, &["run", "tool.pre"])
+        .feed(bytes)
+        .ended()
+        .ran
 }
 
 #[test]
@@ -36,8 +39,14 @@ fn what_is_not_one_json_object_refuses_and_says_why() {
         (b"{} {}", "exactly one document"),
         (b"{}\n{\"toolName\":\"bash\"}\n", "exactly one document"),
         (b"{}]", "exactly one document"),
-        (b"{\"toolName\":\"a\",\"toolName\":\"b\"}", "`toolName` appears twice"),
-        (b"{\"toolName\":\"a\",\"\\u0074oolName\":\"b\"}", "`toolName` appears twice"),
+        (
+            b"{\"toolName\":\"a\",\"toolName\":\"b\"}",
+            "`toolName` appears twice",
+        ),
+        (
+            b"{\"toolName\":\"a\",\"\\u0074oolName\":\"b\"}",
+            "`toolName` appears twice",
+        ),
         (b"{\"event\":\"tool.post\"}", "`tool.pre`"),
     ] {
         let ran = given(bytes);
@@ -83,14 +92,23 @@ fn a_document_that_comes_in_pieces_is_one() {
     let sandbox = Sandbox::new().hook("hook", "echo \"$HOOKRUN_TOOL_NAME\"");
     let mut running = Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "1m"]);
     let mut stdin = running.stdin();
-    for piece in
-        [&b"\xef"[..], b"\xbb\xbf", b"{\"toolName\":\"b\\", b"\"}", b"\xc3", b"\xa9\"", b"}"]
-    {
+    for piece in [
+        &b"\xef"[..],
+        b"\xbb\xbf",
+        b"{\"toolName\":\"b\\",
+        b"\"}",
+        b"\xc3",
+        b"\xa9\"",
+        b"}",
+    ] {
         stdin.write_all(piece).unwrap();
         stdin.flush().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    running.ended().ran.allows_with(serde_json::json!({ "output": "b\"}\u{e9}" }));
+    running
+        .ended()
+        .ran
+        .allows_with(serde_json::json!({ "output": "b\"}\u{e9}" }));
 }
 
 #[test]
@@ -110,7 +128,14 @@ fn an_event_that_does_not_become_complete_refuses_in_time() {
 #[test]
 fn the_budget_counts_while_the_event_is_awaited() {
     let sandbox = Sandbox::new().hook("hook", "true");
-    let arguments = ["run", "tool.pre", "--stdin-timeout", "1h", "--budget", "300ms"];
+    let arguments = [
+        "run",
+        "tool.pre",
+        "--stdin-timeout",
+        "1h",
+        "--budget",
+        "300ms",
+    ];
     let mut running = Running::start(&sandbox, &arguments);
     let stdin = running.stdin();
     running.ended().ran.blocks_saying("300ms");
@@ -126,7 +151,11 @@ fn a_stream_without_end_refuses() {
         ("yes '  '", "700ms", "no complete event arrived"),
         ("printf '{\"a\":\"'; yes", "700ms", ""),
         ("printf '{\"a\":['; yes '[],'", "700ms", ""),
-        ("printf '{\"a\":['; yes '['", "20s", "nested deeper than 128"),
+        (
+            "printf '{\"a\":['; yes '['",
+            "20s",
+            "nested deeper than 128",
+        ),
         ("cat /dev/zero", "20s", "is not a JSON object"),
     ] {
         let line = format!("({stream}) 2>/dev/null | \"$@\"");
@@ -135,7 +164,11 @@ fn a_stream_without_end_refuses() {
         let started = Instant::now();
         let ran = running.ended().ran;
         ran.blocks_saying(why);
-        assert!(started.elapsed().as_secs() < 30, "{stream}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed().as_secs() < 30,
+            "{stream}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
@@ -149,7 +182,10 @@ fn a_hundred_megabytes_are_decided() {
     assert!(ran.status == 0 || ran.status == 2, "{:?}", ran.status);
     let sandbox = Sandbox::new().hook("hook", "# hookrun: timeout=50s\nwc -c");
     let arguments = ["run", "tool.pre", "--stdin-timeout", "50s"];
-    let ran = Running::start(&sandbox, &arguments).feed(&event).ended().ran;
+    let ran = Running::start(&sandbox, &arguments)
+        .feed(&event)
+        .ended()
+        .ran;
     // The event's name is added to the context, and the final newline.
     let count = event.len() + "\"event\":\"tool.pre\",\n".len();
     ran.allows_with(serde_json::json!({ "output": count.to_string() }));
@@ -158,14 +194,20 @@ fn a_hundred_megabytes_are_decided() {
 #[test]
 fn a_closed_stdin_refuses() {
     let sandbox = Sandbox::new().hook("hook", "true");
-    let ran = Running::start_by(&sandbox, "exec \"$@\" <&-", &["run", "tool.pre"]).ended().ran;
+    let ran = Running::start_by(&sandbox, "exec \"$@\" <&-", &["run", "tool.pre"])
+        .ended()
+        .ran;
     ran.blocks_saying("stdin");
 }
 
 #[test]
 fn a_folder_or_a_file_as_stdin_is_no_problem() {
     let sandbox = Sandbox::new().hook("hook", "true").file("event.json", TOOL);
-    let run = |line: &str| Running::start_by(&sandbox, line, &["run", "tool.pre"]).ended().ran;
+    let run = |line: &str| {
+        Running::start_by(&sandbox, line, &["run", "tool.pre"])
+            .ended()
+            .ran
+    };
     run("exec \"$@\" < .").blocks_saying("stdin cannot be read");
     run("exec \"$@\" < event.json").allows();
     run("exec \"$@\" < /dev/null").blocks_saying("no event on stdin");
@@ -195,17 +237,29 @@ fn whatever_stands_on_stdin_the_status_is_0_or_2() {
             }
             bytes
         };
-        let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(&bytes).ended_alone().ran;
+        let ran = Running::start(&sandbox, &["run", "tool.pre"])
+            .feed(&bytes)
+            .ended_alone()
+            .ran;
         assert!(ran.status == 0 || ran.status == 2, "{bytes:?}: {ran:?}");
-        assert_eq!(ran.status == 2, ran.stdout.contains("\"continue\":false"), "{ran:?}");
+        assert_eq!(
+            ran.status == 2,
+            ran.stdout.contains("\"continue\":false"),
+            "{ran:?}"
+        );
     }
 }
 
 #[test]
 fn an_event_with_very_many_keys_is_decided() {
-    let keys: Vec<String> = (0..100_000).map(|number| format!("\"k{number}\":1")).collect();
+    let keys: Vec<String> = (0..100_000)
+        .map(|number| format!("\"k{number}\":1"))
+        .collect();
     let sandbox = Sandbox::new().hook("hook", "echo hi");
-    let ran = sandbox.hookrun(&["run", "tool.pre"], format!("{{{}}}", keys.join(",")).as_bytes());
+    let ran = sandbox.hookrun(
+        &["run", "tool.pre"],
+        format!("{{{}}}", keys.join(",")).as_bytes(),
+    );
     ran.allows_with(json!({ "output": "hi" }));
 }
 
@@ -226,10 +280,18 @@ fn an_event_that_says_too_little_is_malformed() {
          context = { path = \"string\", count = \"integer\", big = \"number\", deep = \"object\" }\n",
     );
     for (event, context, said) in [
-        ("permission.request", r#"{ }"#, "the context is empty; add `toolName`"),
+        (
+            "permission.request",
+            r#"{ }"#,
+            "the context is empty; add `toolName`",
+        ),
         ("tool.pre", r#"{"toolName":null}"#, "add `toolName`"),
         ("tool.pre", r#"{"toolName":""}"#, "`toolName` is missing"),
-        ("tool.pre", r#"{"toolName":7}"#, "`toolName` cannot be read: it must be a JSON string"),
+        (
+            "tool.pre",
+            r#"{"toolName":7}"#,
+            "`toolName` cannot be read: it must be a JSON string",
+        ),
         (
             "tool.pre",
             r#"{"tool":"Bash","input":{}}"#,
@@ -240,19 +302,47 @@ fn an_event_that_says_too_little_is_malformed() {
             r#"{"toolName":"x","tolInput":{}}"#,
             "`tolInput` is not read; write `toolInput`",
         ),
-        ("tool.pre", r#"{"toolnam":"x"}"#, "`toolnam` is not read; write `toolName`"),
-        ("tool.pre", r#"{"tool_name":"x"}"#, "`tool_name` is not read; write `toolName`"),
+        (
+            "tool.pre",
+            r#"{"toolnam":"x"}"#,
+            "`toolnam` is not read; write `toolName`",
+        ),
+        (
+            "tool.pre",
+            r#"{"tool_name":"x"}"#,
+            "`tool_name` is not read; write `toolName`",
+        ),
         (
             "permission.request",
             r#"{"toolInput":{}}"#,
             "the context has `toolInput`; add `toolName`",
         ),
         ("user.bash", r#"{"cmd":"x"}"#, "`command` is missing"),
-        ("own.pre", r#"{}"#, "guards of `own.pre` look at it; the context is empty; add `path`"),
-        ("own.pre", r#"{"pth":"plan.json"}"#, "`pth` is not read; write `path`"),
-        ("own.pre", r#"{"path":7}"#, "`path` cannot be read: it must be a JSON string"),
-        ("own.pre", r#"{"path":"x","count":1.5}"#, "`count` cannot be read"),
-        ("own.pre", r#"{"path":"x","deep":[]}"#, "`deep` cannot be read"),
+        (
+            "own.pre",
+            r#"{}"#,
+            "guards of `own.pre` look at it; the context is empty; add `path`",
+        ),
+        (
+            "own.pre",
+            r#"{"pth":"plan.json"}"#,
+            "`pth` is not read; write `path`",
+        ),
+        (
+            "own.pre",
+            r#"{"path":7}"#,
+            "`path` cannot be read: it must be a JSON string",
+        ),
+        (
+            "own.pre",
+            r#"{"path":"x","count":1.5}"#,
+            "`count` cannot be read",
+        ),
+        (
+            "own.pre",
+            r#"{"path":"x","deep":[]}"#,
+            "`deep` cannot be read",
+        ),
     ] {
         for command in ["run", "test"] {
             let ran = sandbox.hookrun(&[command, event, "--host", "native"], context.as_bytes());
@@ -263,9 +353,14 @@ fn an_event_that_says_too_little_is_malformed() {
     for (event, context) in [
         ("tool.pre", r#"{"toolName":"x","mine":1}"#),
         ("tool.pre", r#"{"toolName":"x","toolNames":[]}"#),
-        ("own.pre", r#"{"path":"x","count":-2,"big":1e9,"deep":null,"more":true}"#),
+        (
+            "own.pre",
+            r#"{"path":"x","count":-2,"big":1e9,"deep":null,"more":true}"#,
+        ),
     ] {
-        sandbox.hookrun(&["run", event], context.as_bytes()).allows();
+        sandbox
+            .hookrun(&["run", event], context.as_bytes())
+            .allows();
     }
 }
 
@@ -306,9 +401,19 @@ fn an_event_that_is_not_read_within_the_budget_blocks() {
     written.write_all(&event).unwrap();
     for budget in ["1ms", "5ms"] {
         written.rewind().unwrap();
-        let arguments = ["--host", "claude", "--stdin-timeout", "1h", "--budget", budget];
+        let arguments = [
+            "--host",
+            "claude",
+            "--stdin-timeout",
+            "1h",
+            "--budget",
+            budget,
+        ];
         let ran = run_from(written.try_clone().unwrap(), &arguments);
-        let in_time = [format!("the budget of {budget} was used up"), "in time".to_string()];
+        let in_time = [
+            format!("the budget of {budget} was used up"),
+            "in time".to_string(),
+        ];
         let is_said = in_time.iter().any(|text| ran.stderr.contains(text));
         assert!(ran.status == 2 && is_said, "{budget}: {ran:?}");
     }

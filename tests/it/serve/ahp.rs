@@ -32,13 +32,19 @@ fn no_objection_has_no_effect_and_a_block_denies() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let allowed = intercept(&mut client, &before("ls"), &denies());
     let nothing = json!({ "protocolVersion": "draft", "effects": [] });
-    assert_eq!(allowed, json!({ "jsonrpc": "2.0", "id": "e1", "result": nothing }));
+    assert_eq!(
+        allowed,
+        json!({ "jsonrpc": "2.0", "id": "e1", "result": nothing })
+    );
     let blocked = intercept(&mut client, &before("rm x"), &denies());
     let deny = json!({ "type": "deny", "reason": "no rm, \"never\"", "code": "dev.hookrun.guard" });
     assert_eq!(blocked["result"]["effects"], json!([deny]));
     let failed = intercept(&mut client, &before("crash"), &denies());
     assert_eq!(failed["result"]["effects"][0]["type"], "deny");
-    assert_eq!(failed["result"]["effects"][0]["code"], "dev.hookrun.failure");
+    assert_eq!(
+        failed["result"]["effects"][0]["code"],
+        "dev.hookrun.failure"
+    );
     let asked = intercept(&mut client, &before("ask"), &denies());
     assert_eq!(asked["result"]["effects"][0]["type"], "deny");
     assert!(client.end().success());
@@ -51,7 +57,10 @@ fn an_effect_that_is_not_offered_becomes_a_denial_or_an_error() {
     let rewritten = intercept(&mut client, &before("old"), &denies());
     let effect = &rewritten["result"]["effects"][0];
     assert_eq!(effect["type"], "deny", "{rewritten}");
-    assert!(effect["reason"].as_str().unwrap().contains("toolInput"), "{rewritten}");
+    assert!(
+        effect["reason"].as_str().unwrap().contains("toolInput"),
+        "{rewritten}"
+    );
     let offered = json!({ "effects": ["deny", "modify"],
         "modify": { "input": { "replace": true } } });
     let rewritten = intercept(&mut client, &before("old"), &offered);
@@ -61,7 +70,13 @@ fn an_effect_that_is_not_offered_becomes_a_denial_or_an_error() {
     let nothing = json!({ "effects": ["com.example.other"] });
     let blocked = intercept(&mut client, &before("rm x"), &nothing);
     assert_eq!(blocked["error"]["code"], -32004, "{blocked}");
-    assert!(blocked["error"]["message"].as_str().unwrap().contains("no rm"), "{blocked}");
+    assert!(
+        blocked["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("no rm"),
+        "{blocked}"
+    );
     assert!(client.end().success());
 }
 
@@ -69,7 +84,11 @@ fn an_effect_that_is_not_offered_becomes_a_denial_or_an_error() {
 fn a_blocked_stop_continues_where_that_is_offered_and_context_is_injected() {
     let sandbox = Sandbox::new()
         .hook_for("agent.stop", "tests.sh", "echo 'run the tests' >&2; exit 1")
-        .hook_for("tool.batch", "teach.sh", r#"echo '{"additionalContext":"mind the gap"}'"#);
+        .hook_for(
+            "tool.batch",
+            "teach.sh",
+            r#"echo '{"additionalContext":"mind the gap"}'"#,
+        );
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let finish = json!({ "id": "f", "source": "urn:x", "type": "turn.finish.before",
         "time": "2026-11-22T02:00:00Z", "turn": { "id": "t" }, "outcome": "completed",
@@ -90,28 +109,35 @@ fn a_blocked_stop_continues_where_that_is_offered_and_context_is_injected() {
 
 #[test]
 fn an_observed_event_is_not_answered_and_its_hooks_run() {
-    let sandbox = Sandbox::new().hook_for("tool.post", "seen.sh", "cat >seen.json").hook_for(
-        "tool.error",
-        "seen.sh",
-        "cat >error.json",
-    );
+    let sandbox = Sandbox::new()
+        .hook_for("tool.post", "seen.sh", "cat >seen.json")
+        .hook_for("tool.error", "seen.sh", "cat >error.json");
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let mut after = before("ls");
     after["type"] = "tool.after".into();
     after["outcome"] = "ok".into();
     let part = json!({ "id": "p", "kind": "text", "text": "a.txt" });
     after["items"] = json!([{ "id": "m", "role": "tool", "parts": [part] }]);
-    client.notify("hooks/observe", json!({ "protocolVersion": "draft", "event": after }));
+    client.notify(
+        "hooks/observe",
+        json!({ "protocolVersion": "draft", "event": after }),
+    );
     let mut failed = after.clone();
     failed["outcome"] = "error".into();
     failed["error"] = json!({ "class": "x", "message": "it broke" });
-    client.notify("hooks/observe", json!({ "protocolVersion": "draft", "event": failed }));
+    client.notify(
+        "hooks/observe",
+        json!({ "protocolVersion": "draft", "event": failed }),
+    );
     // What was told is decided before what is asked afterwards is answered; the hooks need not be
     // done by then.
     wait_for(&sandbox, "error.json");
     wait_for(&sandbox, "seen.json");
     let seen = sandbox.read_json("seen.json");
-    assert_eq!((&seen["result"], &seen["toolUseId"]), (&json!("a.txt"), &json!("c1")));
+    assert_eq!(
+        (&seen["result"], &seen["toolUseId"]),
+        (&json!("a.txt"), &json!("c1"))
+    );
     assert_eq!(sandbox.read_json("error.json")["error"], "it broke");
     assert!(client.end().success());
 }
@@ -161,8 +187,15 @@ fn every_fault_of_a_message_has_its_number() {
     let head = r#"{"jsonrpc":"2.0","id":"e1","method":"hooks/intercept","params":"#;
     client.write(format!("{head}{params}}}").as_bytes());
     assert_eq!(client.next()["error"]["code"], -32602);
-    client.request("e1", "hooks/intercept", with("protocolVersion", json!("0.2")));
-    assert_eq!(client.next()["error"]["data"], json!({ "supported": ["draft"] }));
+    client.request(
+        "e1",
+        "hooks/intercept",
+        with("protocolVersion", json!("0.2")),
+    );
+    assert_eq!(
+        client.next()["error"]["data"],
+        json!({ "supported": ["draft"] })
+    );
     assert!(client.end().success());
 }
 
@@ -187,7 +220,10 @@ fn the_manifest_says_what_can_be_asked_and_what_is_missing() {
         assert!(!manifest[key].is_null(), "{key}");
     }
     let events = manifest["events"].as_array().unwrap();
-    let before = events.iter().find(|event| event["event"] == "tool.before").unwrap();
+    let before = events
+        .iter()
+        .find(|event| event["event"] == "tool.before")
+        .unwrap();
     assert_eq!(before["capabilities"], json!({ "effects": ["deny"] }));
     // Each that is listed is one that hooks can be bound to.
     for event in events {
@@ -195,10 +231,17 @@ fn the_manifest_says_what_can_be_asked_and_what_is_missing() {
         asked["type"] = event["event"].clone();
         let params = json!({ "protocolVersion": "draft", "event": asked,
             "capabilities": denies() });
-        let is_asked = event["modes"].as_array().unwrap().contains(&json!("intercept"));
+        let is_asked = event["modes"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("intercept"));
         client.request("e1", "hooks/intercept", params);
         let answer = client.next();
-        assert_eq!(answer["error"]["code"] != -32002, is_asked, "{event}: {answer}");
+        assert_eq!(
+            answer["error"]["code"] != -32002,
+            is_asked,
+            "{event}: {answer}"
+        );
     }
     assert!(client.end().success());
 }

@@ -10,10 +10,18 @@ use crate::sandbox::Sandbox;
 
 /// What precedes a shell to give it mounts of its own, where permitted.
 fn with_mounts() -> Option<&'static str> {
-    let words = if is_root() { "unshare -m" } else { "unshare -Urm" };
+    let words = if is_root() {
+        "unshare -m"
+    } else {
+        "unshare -Urm"
+    };
     let line = format!("exec {words} mount -t tmpfs none /tmp");
     let mut probe = Sandbox::new().shell_command(&line);
-    let probe = probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let probe = probe
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if probe.is_ok_and(|status| status.success()) {
         return Some(words);
     }
@@ -39,6 +47,9 @@ fn on_a_full_disk_the_decisions_are_the_same_and_the_log_is_missed_once() {
     }
     let said = client.end_saying();
     let missed = "decisions go on, but are not in the log: cannot write ";
-    assert!(said.contains(missed) && said.contains("No space left on device"), "{said}");
+    assert!(
+        said.contains(missed) && said.contains("No space left on device"),
+        "{said}"
+    );
     assert_eq!(said.matches(missed).count(), 1, "{said}");
 }

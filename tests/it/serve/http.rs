@@ -57,8 +57,14 @@ impl HttpReply {
             }
         }
         let status = head.split(' ').nth(1)?.parse().ok()?;
-        let mut reply = HttpReply { status, head, body: String::new() };
-        let length = reply.header("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut reply = HttpReply {
+            status,
+            head,
+            body: String::new(),
+        };
+        let length = reply
+            .header("content-length")
+            .map_or(0, |length| length.parse().unwrap());
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         reply.body = String::from_utf8(body).unwrap();
@@ -80,13 +86,28 @@ impl HttpServer {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         while !said.contains("on the socket") {
-            assert!(stderr.read_line(&mut said).unwrap() > 0, "it has ended: {said}");
+            assert!(
+                stderr.read_line(&mut said).unwrap() > 0,
+                "it has ended: {said}"
+            );
         }
         let address = said.split_once("http://").unwrap().1;
         let address = address.split(';').next().unwrap().to_string();
-        let token = said.split_once("the token is in ").unwrap().1.lines().next().unwrap();
+        let token = said
+            .split_once("the token is in ")
+            .unwrap()
+            .1
+            .lines()
+            .next()
+            .unwrap();
         let token = std::fs::read_to_string(token).unwrap().trim().to_string();
-        HttpServer { child, address, token, socket, _stderr: stderr }
+        HttpServer {
+            child,
+            address,
+            token,
+            socket,
+            _stderr: stderr,
+        }
     }
 
     pub(super) fn tcp(&self) -> TcpStream {
@@ -119,10 +140,15 @@ impl HttpServer {
         body: &str,
     ) -> HttpReply {
         let mut stream = self.tcp();
-        let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let more: String = headers
+            .iter()
+            .map(|header| format!("{header}\r\n"))
+            .collect();
         let head = self.head(method, path);
         let head = format!("{head}{more}Content-Length: {}\r\n\r\n", body.len());
-        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .unwrap();
         HttpReply::read(&mut stream).expect("an answer")
     }
 
@@ -137,7 +163,9 @@ impl HttpServer {
         let mut stream = self.unix();
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nHost: any\r\nContent-Length: {length}\r\n\r\n");
-        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .unwrap();
         HttpReply::read(&mut stream).expect("an answer")
     }
 
@@ -159,7 +187,13 @@ impl HttpServer {
 
 pub(super) fn signal(process: i32, name: &str) {
     let words = [format!("-{name}"), process.to_string()];
-    assert!(std::process::Command::new("kill").args(words).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .args(words)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 impl Drop for HttpServer {

@@ -23,10 +23,15 @@ fn sandbox() -> Sandbox {
 }
 
 /// The program is not there in every place where the tests run.
-#[expect(clippy::disallowed_methods, reason = "interpreters are where this process finds them")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "interpreters are where this process finds them"
+)]
 fn finds(program: &str) -> Option<PathBuf> {
     let found = std::env::var_os("PATH").into_iter().flat_map(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join(program)).collect::<Vec<_>>()
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(program))
+            .collect::<Vec<_>>()
     });
     let found = found.into_iter().find(|file| file.is_file());
     if found.is_none() {
@@ -36,7 +41,9 @@ fn finds(program: &str) -> Option<PathBuf> {
 }
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/embedding").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/embedding")
+        .join(name)
 }
 
 fn run(sandbox: &Sandbox, interpreter: &Path, file: &Path, hookrun: &str) -> Ran {
@@ -44,17 +51,27 @@ fn run(sandbox: &Sandbox, interpreter: &Path, file: &Path, hookrun: &str) -> Ran
         let own = sandbox.command(&[]);
         *command = Command::new(interpreter);
         command.arg(file).arg(hookrun);
-        command.args(["ls", "rm x", "old", "dialog"]).current_dir(sandbox.path()).env_clear();
-        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+            .args(["ls", "rm x", "old", "dialog"])
+            .current_dir(sandbox.path())
+            .env_clear();
+        command.envs(
+            own.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         command.stdin(std::process::Stdio::null());
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
     };
     sandbox.hookrun_as(by, &[], b"")
 }
 
 /// Runs a program as a host, as a client with dialogs, and where hookrun only fails.
 fn asks(interpreter: &str, host: &str, client: &str, as_file: &str) {
-    let Some(interpreter) = finds(interpreter) else { return };
+    let Some(interpreter) = finds(interpreter) else {
+        return;
+    };
     let sandbox = sandbox();
     let run = |name: &str, hookrun: &str| {
         // It has no types, so that every version of node runs it under another name.
@@ -63,11 +80,25 @@ fn asks(interpreter: &str, host: &str, client: &str, as_file: &str) {
         run(&sandbox, &interpreter, &file, hookrun)
     };
     let ran = run(client, env!("CARGO_BIN_EXE_hookrun"));
-    assert_eq!((ran.status, ran.stdout.as_str()), (0, SAID), "{}", ran.stderr);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (0, SAID),
+        "{}",
+        ran.stderr
+    );
     let ran = run(host, env!("CARGO_BIN_EXE_hookrun"));
-    assert!(ran.status == 0 && ran.stdout.starts_with(SAID_ALONE), "{ran:?}");
+    assert!(
+        ran.status == 0 && ran.stdout.starts_with(SAID_ALONE),
+        "{ran:?}"
+    );
     let ran = run(host, "/bin/false");
-    assert_eq!(ran.stdout.matches("blocked: hookrun did not decide").count(), 4, "{ran:?}");
+    assert_eq!(
+        ran.stdout
+            .matches("blocked: hookrun did not decide")
+            .count(),
+        4,
+        "{ran:?}"
+    );
     assert_eq!(ran.stdout.lines().count(), 4, "{ran:?}");
 }
 
@@ -83,8 +114,16 @@ fn the_programs_in_typescript_ask() {
 
 #[test]
 fn a_host_is_forty_lines_and_a_client_with_dialogs_a_hundred() {
-    for (name, most) in [("host.py", 40), ("host.ts", 40), ("client.py", 100), ("client.ts", 100)] {
-        let lines = std::fs::read_to_string(example(name)).unwrap().lines().count();
+    for (name, most) in [
+        ("host.py", 40),
+        ("host.ts", 40),
+        ("client.py", 100),
+        ("client.ts", 100),
+    ] {
+        let lines = std::fs::read_to_string(example(name))
+            .unwrap()
+            .lines()
+            .count();
         assert!(lines <= most, "{name} has {lines} lines");
     }
 }

@@ -11,13 +11,18 @@ fn start(sandbox: &Sandbox, more: &[&str]) -> Client {
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": { "name": "t", "version": "1" } });
     let answer = client.call("initialize", hello);
-    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+    assert_eq!(
+        answer["result"]["protocolVersion"], "2025-06-18",
+        "{answer}"
+    );
     client.notify("notifications/initialized", json!({}));
     client
 }
 
 fn text(answer: &Value) -> &str {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+    answer["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"))
 }
 
 #[test]
@@ -52,18 +57,26 @@ fn a_block_in_the_words_of_a_host_is_a_document_that_it_reads() {
             "tool_input": { "command": "rm x" }, "prompt": "rm x" })
     };
     let reason = "no rm, \"never\"";
-    let before =
-        client.call("tools/call", json!({ "name": "decide", "arguments": payload("PreToolUse") }));
+    let before = client.call(
+        "tools/call",
+        json!({ "name": "decide", "arguments": payload("PreToolUse") }),
+    );
     let said: Value = serde_json::from_str(text(&before)).unwrap();
     let expected = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse",
         "permissionDecision": "deny", "permissionDecisionReason": reason } });
     assert_eq!(said, expected);
     let sandbox = Sandbox::new().hook_for("prompt.submit", "no.sh", "echo no >&2; exit 1");
     let mut client = start(&sandbox, &["--host", "claude"]);
-    let prompt = client
-        .call("tools/call", json!({ "name": "decide", "arguments": payload("UserPromptSubmit") }));
+    let prompt = client.call(
+        "tools/call",
+        json!({ "name": "decide", "arguments": payload("UserPromptSubmit") }),
+    );
     let said: Value = serde_json::from_str(text(&prompt)).unwrap();
-    assert_eq!((&said["decision"], &said["reason"]), (&json!("block"), &json!("no")), "{said}");
+    assert_eq!(
+        (&said["decision"], &said["reason"]),
+        (&json!("block"), &json!("no")),
+        "{said}"
+    );
 }
 
 #[test]
@@ -72,11 +85,31 @@ fn its_tools_are_those_of_the_bound_events() {
     let mut client = start(&sandbox, &[]);
     let answer = client.call("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();
-    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["decide", "decide_fields", "prompt_submit", "session_start", "tool_pre"]);
-    assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"), "{answer}");
+    let names: Vec<&str> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "decide",
+            "decide_fields",
+            "prompt_submit",
+            "session_start",
+            "tool_pre"
+        ]
+    );
+    assert!(
+        tools
+            .iter()
+            .all(|tool| tool["inputSchema"]["type"] == "object"),
+        "{answer}"
+    );
     assert_eq!(client.call("ping", json!({}))["result"], json!({}));
-    assert_eq!(client.call("resources/list", json!({}))["error"]["code"], -32601);
+    assert_eq!(
+        client.call("resources/list", json!({}))["error"]["code"],
+        -32601
+    );
     let wrong = client.call("tools/call", json!({ "name": "decide", "arguments": [] }));
     assert_eq!(wrong["error"]["code"], -32602);
     assert!(client.end().success());

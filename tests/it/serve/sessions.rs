@@ -22,7 +22,9 @@ fn watched() -> Sandbox {
         "[[hook]]\nname = \"watch\"\nevent = {events}\ncommand = \"./watch.sh\"\n\
          lives = \"session\"\n"
     );
-    Sandbox::new().script("watch.sh", WATCHER).file("hookrun.toml", &table)
+    Sandbox::new()
+        .script("watch.sh", WATCHER)
+        .file("hookrun.toml", &table)
 }
 
 fn event(name: &str, session: &str) -> Value {
@@ -30,7 +32,10 @@ fn event(name: &str, session: &str) -> Value {
 }
 
 fn hello(client: &mut Client) {
-    let answer = client.call("hookrun/hello", json!({ "messages": true, "dialogs": ["notify"] }));
+    let answer = client.call(
+        "hookrun/hello",
+        json!({ "messages": true, "dialogs": ["notify"] }),
+    );
     assert!(answer["result"].is_object(), "{answer}");
 }
 
@@ -52,7 +57,10 @@ fn a_hook_lives_from_the_first_event_of_its_session_to_its_end() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     hello(&mut client);
     let message = tells(&mut client, "session.start", "a");
-    assert_eq!((&message["session"], &message["text"]), (&json!("a"), &json!("seen")));
+    assert_eq!(
+        (&message["session"], &message["text"]),
+        (&json!("a"), &json!("seen"))
+    );
     assert_eq!(message["hook"], "watch");
     tells(&mut client, "turn.end", "a");
     assert_eq!((count(&sandbox, "pids"), count(&sandbox, "events")), (1, 2));
@@ -62,7 +70,10 @@ fn a_hook_lives_from_the_first_event_of_its_session_to_its_end() {
     assert_eq!(count(&sandbox, "pids"), 2);
     client.request(1, "hookrun/decide", event("session.end", "a"));
     let ended = client.next();
-    assert!(ended["result"].is_object() || ended["method"] == "hookrun/notify", "{ended}");
+    assert!(
+        ended["result"].is_object() || ended["method"] == "hookrun/notify",
+        "{ended}"
+    );
     drop(client);
 }
 
@@ -83,7 +94,10 @@ fn nothing_of_it_is_left_when_the_client_is_gone() {
         } else {
             drop(client);
         }
-        let lock = Command::new("flock").arg(sandbox.at("lock")).arg("true").status();
+        let lock = Command::new("flock")
+            .arg(sandbox.at("lock"))
+            .arg("true")
+            .status();
         assert!(lock.unwrap().success(), "killed: {is_killed}");
     }
 }
@@ -94,7 +108,9 @@ fn nobody_holds_a_session_without_hello_or_with_run() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     assert_eq!(client.decide(event("session.start", "a"))["status"], 0);
     assert!(client.end().success());
-    sandbox.hookrun(&["run", "session.start"], br#"{"sessionId":"a"}"#).exits(0);
+    sandbox
+        .hookrun(&["run", "session.start"], br#"{"sessionId":"a"}"#)
+        .exits(0);
     sandbox.has_no_file("pids");
 }
 

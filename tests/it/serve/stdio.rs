@@ -17,7 +17,12 @@ fn every_case_is_answered_as_run_answers_it() {
     for case in CASES {
         let context: Value = serde_json::from_str(case.context).unwrap();
         let asked = json!({ "host": case.host, "event": case.event, "context": context });
-        assert_eq!(client.decide(asked), by_run(&sandbox, case), "{}", case.name);
+        assert_eq!(
+            client.decide(asked),
+            by_run(&sandbox, case),
+            "{}",
+            case.name
+        );
     }
     assert!(client.end().success());
 }
@@ -38,12 +43,17 @@ fn a_host_that_names_its_event_in_the_context_is_understood() {
 
 #[test]
 fn hooks_start_in_the_folder_that_the_client_names() {
-    let sandbox = Sandbox::new().hook("10-where.sh", "pwd >where").file("sub/file", "");
+    let sandbox = Sandbox::new()
+        .hook("10-where.sh", "pwd >where")
+        .file("sub/file", "");
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let mut asked = shell("ls");
     asked["cwd"] = json!("sub");
     assert_eq!(client.decide(asked)["status"], 0);
-    assert_eq!(sandbox.read("sub/where").trim_end(), sandbox.at("sub").display().to_string());
+    assert_eq!(
+        sandbox.read("sub/where").trim_end(),
+        sandbox.at("sub").display().to_string()
+    );
     assert!(client.end().success());
 }
 
@@ -53,7 +63,10 @@ fn mistakes_in_the_configuration_close_gates_here_too() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let reply = client.decide(shell("ls"));
     assert_eq!(reply["status"], 2, "{reply}");
-    assert!(reply["stderr"].as_str().unwrap().contains("hookrun.toml"), "{reply}");
+    assert!(
+        reply["stderr"].as_str().unwrap().contains("hookrun.toml"),
+        "{reply}"
+    );
     let sandbox = sandbox.file("hookrun.toml", "");
     client.decides_in_the_end(&shell("ls"), 0);
     drop(sandbox);
@@ -65,7 +78,10 @@ fn hooks_that_are_not_trusted_do_not_run_here_either() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     let reply = client.decide(shell("ls"));
     assert_eq!(reply["status"], 2, "{reply}");
-    assert!(reply["stderr"].as_str().unwrap().contains("hookrun trust"), "{reply}");
+    assert!(
+        reply["stderr"].as_str().unwrap().contains("hookrun trust"),
+        "{reply}"
+    );
 }
 
 #[test]
@@ -74,7 +90,10 @@ fn changed_hooks_count_without_a_restart() {
     let mut client = Client::start(&sandbox, &["--stdio"]);
     assert_eq!(client.decide(shell("mv x"))["status"], 0);
     let sandbox = sandbox.hook("20-more.sh", "echo no >&2\nexit 1");
-    assert_eq!(client.decides_in_the_end(&shell("mv x"), 2)["stderr"], "no\n");
+    assert_eq!(
+        client.decides_in_the_end(&shell("mv x"), 2)["stderr"],
+        "no\n"
+    );
     drop(sandbox);
 }
 
@@ -89,12 +108,24 @@ fn answers_come_as_they_are_ready_and_a_cancelled_event_ends_its_hooks() {
     client.request("slow", "hookrun/decide", shell("slow"));
     client.request("quick", "hookrun/decide", shell("quick"));
     let first = client.next();
-    assert_eq!((&first["id"], &first["result"]["status"]), (&json!("quick"), &json!(2)));
+    assert_eq!(
+        (&first["id"], &first["result"]["status"]),
+        (&json!("quick"), &json!(2))
+    );
     wait_for(&sandbox, "pid");
     client.notify("hookrun/cancel", json!({ "id": "slow" }));
     let second = client.next();
-    assert_eq!((&second["id"], &second["result"]["status"]), (&json!("slow"), &json!(2)));
-    assert!(second["result"]["stderr"].as_str().unwrap().contains("interrupted"), "{second}");
+    assert_eq!(
+        (&second["id"], &second["result"]["status"]),
+        (&json!("slow"), &json!(2))
+    );
+    assert!(
+        second["result"]["stderr"]
+            .as_str()
+            .unwrap()
+            .contains("interrupted"),
+        "{second}"
+    );
     assert!(client.end().success());
 }
 
@@ -144,7 +175,10 @@ fn requests_that_share_an_id_are_each_ended_and_answered() {
         client.notify("hookrun/cancel", json!({ "id": id }));
         for _ in 0..2 {
             let answer = client.next();
-            assert_eq!((&answer["id"], &answer["result"]["status"]), (&id, &json!(2)));
+            assert_eq!(
+                (&answer["id"], &answer["result"]["status"]),
+                (&id, &json!(2))
+            );
         }
         assert!(client.end().success());
     }
@@ -165,7 +199,11 @@ fn a_last_line_without_an_end_is_answered() {
         "params": shell("ls") });
     let ran = sandbox.hookrun(&["serve", "--stdio"], request.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-    assert_eq!(answer["result"]["status"], 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(
+        answer["result"]["status"], 0,
+        "{}{}",
+        ran.stdout, ran.stderr
+    );
 }
 
 #[test]
@@ -192,8 +230,14 @@ fn dialogs_go_to_the_client_and_messages_too() {
         let asked = client.next();
         assert_eq!(asked["method"], "hookrun/dialog", "{asked}");
         let shown = &asked["params"];
-        assert_eq!((&shown["kind"], &shown["title"]), (&json!("confirm"), &json!("Sure?")));
-        assert_eq!((&shown["hook"], &shown["message"]), (&json!("ask.sh"), &json!("Really")));
+        assert_eq!(
+            (&shown["kind"], &shown["title"]),
+            (&json!("confirm"), &json!("Sure?"))
+        );
+        assert_eq!(
+            (&shown["hook"], &shown["message"]),
+            (&json!("ask.sh"), &json!("Really"))
+        );
         client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "value": value } }));
         if status == 0 {
             let message = client.next();
@@ -212,7 +256,9 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
     let body = format!("{own} ui notify hi\n{own} ui status tests green\n{own} ui confirm Sure?");
     let body = format!("{body} || exit 1\n{own} send done");
     let ask = r#"case $(cat) in *asks*) echo '{"ask":"really?"}' ;; esac"#;
-    let sandbox = Sandbox::new().hook("10-show.sh", &body).hook("20-ask.sh", ask);
+    let sandbox = Sandbox::new()
+        .hook("10-show.sh", &body)
+        .hook("20-ask.sh", ask);
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.call(
         "hookrun/hello",
@@ -239,7 +285,11 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
         let of_first = params["session"] == "one" && params["request"] == 7;
         let of_second = params["session"] == "two" && params["request"] == "b";
         assert!(of_first || of_second, "{message}");
-        seen.push(format!("{} {}", method.trim_start_matches("hookrun/"), params["request"]));
+        seen.push(format!(
+            "{} {}",
+            method.trim_start_matches("hookrun/"),
+            params["request"]
+        ));
         if method == "hookrun/dialog" {
             client.send(
                 &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "value": true } }),
@@ -253,8 +303,13 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
             .chain(vec![format!("{kind} 7"); times])
             .collect::<Vec<_>>()
     };
-    let wanted: Vec<String> =
-        [of("dialog", 2), of("message", 1), of("notify", 1), of("status", 1)].concat();
+    let wanted: Vec<String> = [
+        of("dialog", 2),
+        of("message", 1),
+        of("notify", 1),
+        of("status", 1),
+    ]
+    .concat();
     assert_eq!(seen, wanted);
 
     client.request(8, "hookrun/decide", event("one", "x"));
@@ -264,7 +319,10 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
     client.notify("hookrun/cancel", json!({ "id": 8 }));
     let withdrawn = client.next();
     let wanted = json!({ "id": asked["id"], "session": "one", "request": 8, "hook": "10-show.sh" });
-    assert_eq!((&withdrawn["method"], &withdrawn["params"]), (&json!("hookrun/withdraw"), &wanted));
+    assert_eq!(
+        (&withdrawn["method"], &withdrawn["params"]),
+        (&json!("hookrun/withdraw"), &wanted)
+    );
     assert_eq!(client.next()["result"]["status"], 2);
     assert!(client.end().success());
 }
@@ -281,12 +339,19 @@ fn an_answer_that_says_two_things_is_no_yes() {
     // It is no answer at all, and says nothing about the request with the same id.
     client.send(&json!({ "id": id, "result": yes }));
     let answer = client.next();
-    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)));
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&Value::Null, &json!(-32600))
+    );
     let error = json!({ "code": 1, "message": "?" });
     client.send(&json!({ "jsonrpc": "2.0", "id": id, "result": yes, "error": error }));
     client.send(&json!({ "jsonrpc": "2.0", "id": id, "result": yes }));
     let answer = client.next();
-    assert_eq!((&answer["id"], &answer["result"]["status"]), (&json!(1), &json!(2)), "{answer}");
+    assert_eq!(
+        (&answer["id"], &answer["result"]["status"]),
+        (&json!(1), &json!(2)),
+        "{answer}"
+    );
     assert!(client.end().success());
 }
 
@@ -311,10 +376,22 @@ fn what_is_no_message_is_an_error_and_the_next_one_is_answered() {
         (&deep, -32700),
         ("[]", -32600),
         (r#"{"id":1,"method":"hookrun/decide"}"#, -32600),
-        (r#"{"jsonrpc":"1.0","id":1,"method":"hookrun/decide"}"#, -32600),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/nope"}"#, -32601),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide"}"#, -32602),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":[]}}"#, -32602),
+        (
+            r#"{"jsonrpc":"1.0","id":1,"method":"hookrun/decide"}"#,
+            -32600,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/nope"}"#,
+            -32601,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide"}"#,
+            -32602,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":[]}}"#,
+            -32602,
+        ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/decide","params":{"context":{},"x":1}}"#,
             -32602,
@@ -327,7 +404,10 @@ fn what_is_no_message_is_an_error_and_the_next_one_is_answered() {
             r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"dialogs":["dance"]}}"#,
             -32602,
         ),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"host":"x"}}"#, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"hookrun/hello","params":{"host":"x"}}"#,
+            -32602,
+        ),
     ];
     for (line, code) in rows {
         client.write(line.as_bytes());
@@ -374,7 +454,10 @@ fn a_server_that_is_killed_leaves_no_hook_behind() {
     std::thread::sleep(super::KEPT);
     client.kill();
     // The lock is free when the hook and all that it started are gone.
-    let lock = std::process::Command::new("flock").arg(sandbox.at("lock")).arg("true").status();
+    let lock = std::process::Command::new("flock")
+        .arg(sandbox.at("lock"))
+        .arg("true")
+        .status();
     assert!(lock.unwrap().success());
     client.wait();
 }

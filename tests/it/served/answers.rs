@@ -16,7 +16,9 @@ fn the_examples_of_the_documentation_decide() {
         let text = example(file);
         assert!(document.contains(&text), "docs/warm.md has another {file}");
         let sandbox = Sandbox::new().script(&format!("hooks.d/tool.pre/{name}"), &text);
-        sandbox.ask("native", "tool.pre", &bash("git push")).allows();
+        sandbox
+            .ask("native", "tool.pre", &bash("git push"))
+            .allows();
         let sandbox = sandbox.file("FREEZE", "");
         let blocked = sandbox.ask("native", "tool.pre", &bash("git push --force"));
         let reason = match name {
@@ -34,7 +36,10 @@ fn a_request_is_of_the_protocol_and_has_the_context_of_any_other_hook() {
     sandbox.ask("native", "tool.pre", &bash("ls  -l")).allows();
     let asked = sandbox.read_json("asked.json");
     let event = &asked["params"]["event"];
-    assert_eq!((&asked["jsonrpc"], &asked["method"]), (&json!("2.0"), &json!("hooks/intercept")));
+    assert_eq!(
+        (&asked["jsonrpc"], &asked["method"]),
+        (&json!("2.0"), &json!("hooks/intercept"))
+    );
     assert_eq!(asked["params"]["protocolVersion"], "draft");
     assert_eq!(asked["id"], event["id"]);
     assert_eq!(asked["id"].as_str().unwrap().len(), 32);
@@ -45,7 +50,10 @@ fn a_request_is_of_the_protocol_and_has_the_context_of_any_other_hook() {
         "origin": "native" });
     assert_eq!(event["tool"], tool);
     assert_eq!(event["native"]["eventName"], "tool.pre");
-    assert_eq!(event["native"]["payload"], sandbox.read_json("context.json"));
+    assert_eq!(
+        event["native"]["payload"],
+        sandbox.read_json("context.json")
+    );
     let effects = &asked["params"]["capabilities"]["effects"];
     assert_eq!(*effects, json!(["deny", "dev.hookrun.answer"]));
 }
@@ -82,16 +90,31 @@ fn an_answer_of_the_contract_asks_rewrites_and_adds_context() {
 #[test]
 fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
     let answers: &[(&str, &str)] = &[
-        ("effects = [{'type': 'dev.hookrun.answer', 'value': {}}] * 2", "more than one effect"),
-        ("effects = [{'type': 'allow'}]", "`allow` is no effect that was offered"),
-        ("effects = [{'type': 'dev.hookrun.answer', 'value': True}]", "an object as its `value`"),
+        (
+            "effects = [{'type': 'dev.hookrun.answer', 'value': {}}] * 2",
+            "more than one effect",
+        ),
+        (
+            "effects = [{'type': 'allow'}]",
+            "`allow` is no effect that was offered",
+        ),
+        (
+            "effects = [{'type': 'dev.hookrun.answer', 'value': True}]",
+            "an object as its `value`",
+        ),
         (
             "effects = [{'type': 'dev.hookrun.answer', 'value': {}, 'code': 'deny'}]",
             "`dev.hookrun.answer` is no effect that was offered",
         ),
-        ("request['id'] = 'e1'", "`e1` is the id of no event that waits"),
+        (
+            "request['id'] = 'e1'",
+            "`e1` is the id of no event that waits",
+        ),
         ("print('Welcome', flush=True)", "more than one line"),
-        ("print('Welcome', flush=True); break", "`Welcome` is no answer on one line"),
+        (
+            "print('Welcome', flush=True); break",
+            "`Welcome` is no answer on one line",
+        ),
         ("break", "it answered nothing"),
         ("print(); break", "it answered nothing"),
         ("answer(request['id'], [])", "more than one line"),
@@ -99,27 +122,44 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
             "print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'error': {'code': 1, 'message': 'sorry'}})); break",
             "it answered with an error: sorry (1)",
         ),
-        ("answer(request['id'], []); sys.exit(3)", "exited with status 3"),
+        (
+            "answer(request['id'], []); sys.exit(3)",
+            "exited with status 3",
+        ),
         ("{}['x']", "KeyError"),
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
-        ("effects = [{'type': 'deny', 'reason': 'x' * 2000000}]", "more than 1 MiB"),
+        (
+            "effects = [{'type': 'deny', 'reason': 'x' * 2000000}]",
+            "more than 1 MiB",
+        ),
     ];
     for (body, said) in answers {
         let sandbox = guard(body);
-        sandbox.ask("native", "tool.pre", &bash("ls")).blocks_saying(said);
+        sandbox
+            .ask("native", "tool.pre", &bash("ls"))
+            .blocks_saying(said);
     }
 }
 
 #[test]
 fn a_denial_is_never_lost() {
     let deny = "answer(request['id'], [{'type': 'deny', 'reason': 'no rm'}])";
-    for after in ["sys.exit(1)", "answer(request['id'], [])", "os.kill(os.getpid(), 9)", "break"] {
+    for after in [
+        "sys.exit(1)",
+        "answer(request['id'], [])",
+        "os.kill(os.getpid(), 9)",
+        "break",
+    ] {
         let sandbox = guard(&format!("{deny}\n{after}"));
-        sandbox.ask("native", "tool.pre", &bash("rm x")).blocks("no rm");
+        sandbox
+            .ask("native", "tool.pre", &bash("rm x"))
+            .blocks("no rm");
     }
     // No value may hide the one before it.
     let twice = r#"print('{"jsonrpc":"2.0","id":"%s","result":{"protocolVersion":"draft","effects":[{"type":"dev.hookrun.answer","value":{"continue":false,"continue":true}}]}}' % request["id"]); break"#;
-    guard(twice).ask("native", "tool.pre", &bash("rm x")).exits(2);
+    guard(twice)
+        .ask("native", "tool.pre", &bash("rm x"))
+        .exits(2);
 }
 
 /// Denials in shapes that are no answers.
@@ -171,10 +211,20 @@ fn its_environment_says_nothing_of_one_event() {
     sandbox.ask("native", "tool.pre", &bash("ls")).allows();
     let environment = sandbox.read_json("environment.json");
     let is_set = |name: &str| environment.get(name).is_some();
-    for name in ["HOOKRUN_EVENT", "HOOKRUN_HOOK", "HOOKRUN_PROJECT_DIR", "HOOKRUN_HOOK_DIR"] {
+    for name in [
+        "HOOKRUN_EVENT",
+        "HOOKRUN_HOOK",
+        "HOOKRUN_PROJECT_DIR",
+        "HOOKRUN_HOOK_DIR",
+    ] {
         assert!(is_set(name), "{name}");
     }
-    for name in ["HOOKRUN_TOOL_NAME", "HOOKRUN_SESSION_ID", "HOOKRUN_STATE_DIR", "HOOKRUN_SOCKET"] {
+    for name in [
+        "HOOKRUN_TOOL_NAME",
+        "HOOKRUN_SESSION_ID",
+        "HOOKRUN_STATE_DIR",
+        "HOOKRUN_SOCKET",
+    ] {
         assert!(!is_set(name), "{name}");
     }
     assert_eq!(environment["HOOKRUN_HAS_UI"], "0");
@@ -191,17 +241,27 @@ fn a_suite_plays_it_and_lists_show_it() {
     let listed: Value = sandbox.json(&["list", "--format", "json"]);
     assert!(listed.to_string().contains(r#""warm":"serve""#), "{listed}");
     sandbox.hookrun(&["show", "guard.py"], b"").prints("serve");
-    sandbox.hookrun(&["explain", "git push"], b"").exits(0).prints("guard.py");
+    sandbox
+        .hookrun(&["explain", "git push"], b"")
+        .exits(0)
+        .prints("guard.py");
 }
 
 #[test]
 fn what_excludes_it_is_an_error() {
     for (directive, said) in [
-        ("warm=serve dialect=claude", "`dialect` and `warm = \"serve\"` exclude each other"),
+        (
+            "warm=serve dialect=claude",
+            "`dialect` and `warm = \"serve\"` exclude each other",
+        ),
         ("warm=serve lives=session", "needs an answer"),
     ] {
         let text = format!("#!/bin/sh\n# hookrun: {directive}\n");
-        let event = if directive.contains("claude") { "PreToolUse" } else { "tool.pre" };
+        let event = if directive.contains("claude") {
+            "PreToolUse"
+        } else {
+            "tool.pre"
+        };
         let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/guard.sh"), &text);
         sandbox.hookrun(&["validate"], b"").prints(said);
     }

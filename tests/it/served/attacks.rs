@@ -8,19 +8,31 @@ use super::staying::{Decided, Server, process_of, says_who};
 
 /// What a hook does with the command that it is asked about, and what its event then ends with.
 const ATTACKS: &[(&str, &str)] = &[
-    ("answer('e1', [])\ncontinue", "is the id of no event that waits"),
-    ("print('hello', flush=True)\ncontinue", "is no answer on one line"),
+    (
+        "answer('e1', [])\ncontinue",
+        "is the id of no event that waits",
+    ),
+    (
+        "print('hello', flush=True)\ncontinue",
+        "is no answer on one line",
+    ),
     ("print(flush=True)\ncontinue", "it answered nothing"),
     (TWICE, "more than one line"),
     ("os.close(1); time.sleep(1000)", "timed out"),
     ("time.sleep(1000)", "timed out"),
     ("os.kill(os.getpid(), 19)", "timed out"),
-    ("sys.stdout.write('x' * 3000000); sys.stdout.flush(); time.sleep(1000)", "more than 1 MiB"),
+    (
+        "sys.stdout.write('x' * 3000000); sys.stdout.flush(); time.sleep(1000)",
+        "more than 1 MiB",
+    ),
     ("{}['x']", "KeyError"),
     ("sys.exit(0)", "it answered nothing"),
     ("sys.exit(7)", "exited with status 7"),
     ("os.kill(os.getpid(), 11)", "SIGSEGV"),
-    ("print('not\\x00json', flush=True)\ncontinue", "is no answer on one line"),
+    (
+        "print('not\\x00json', flush=True)\ncontinue",
+        "is no answer on one line",
+    ),
     (
         "sys.stdout.buffer.write(b'\\xc3\\x28\\n'); sys.stdout.flush()\ncontinue",
         "is no answer on one line",
@@ -29,13 +41,19 @@ const ATTACKS: &[(&str, &str)] = &[
 
 #[track_caller]
 fn blocks(decided: &Decided, said: &str) {
-    assert!(decided.status == 2 && decided.text.contains(said), "{said}: {decided:?}");
+    assert!(
+        decided.status == 2 && decided.text.contains(said),
+        "{said}: {decided:?}"
+    );
 }
 
 #[test]
 fn a_fault_blocks_its_event_alone_and_the_next_one_has_a_new_process() {
     for (body, said) in ATTACKS {
-        let bad = body.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        let bad = body
+            .lines()
+            .map(|line| format!("    {line}\n"))
+            .collect::<String>();
         let mut server = Server::start(&says_who(&format!("if 'bad' in who:\n{bad}")));
         for _ in 0..2 {
             let first = process_of(&server.decide("good"));
@@ -107,7 +125,9 @@ fn an_answer_after_the_timeout_is_no_answer_to_anything() {
 
 #[test]
 fn a_flood_on_stderr_hangs_nothing() {
-    let mut server = Server::start(&says_who("sys.stderr.write('x' * 500000); sys.stderr.flush()"));
+    let mut server = Server::start(&says_who(
+        "sys.stderr.write('x' * 500000); sys.stderr.flush()",
+    ));
     let first = process_of(&server.decide("a"));
     for _ in 0..10 {
         assert_eq!(process_of(&server.decide("a")), first);

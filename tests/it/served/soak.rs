@@ -11,12 +11,24 @@ use crate::nasty::running::end;
 /// or blocked with these words.
 const SORTS: &[(&str, &str, Option<&str>)] = &[
     ("good", "pass", None),
-    ("forks", "os.fork() or (os.setsid(), time.sleep(1000))", None),
-    ("denies", "effects = [{'type': 'deny', 'reason': 'no'}]", Some("no")),
+    (
+        "forks",
+        "os.fork() or (os.setsid(), time.sleep(1000))",
+        None,
+    ),
+    (
+        "denies",
+        "effects = [{'type': 'deny', 'reason': 'no'}]",
+        Some("no"),
+    ),
     ("crashes", "{}['x']", Some("KeyError")),
     ("dies", "os.kill(os.getpid(), 11)", Some("SIGSEGV")),
     ("leaves", "sys.exit(0)", Some("answered nothing")),
-    ("confuses", "request['id'] = 'e1'", Some("the id of no event")),
+    (
+        "confuses",
+        "request['id'] = 'e1'",
+        Some("the id of no event"),
+    ),
     ("repeats", TWICE, Some("more than one line")),
     ("floods", "print('x' * 3000000)", Some("more than 1 MiB")),
     ("hangs", "time.sleep(1000)", Some("timed out")),
@@ -29,12 +41,17 @@ const FEW: usize = 300;
 
 #[expect(clippy::disallowed_methods, reason = "a person who runs tests sets it")]
 fn events() -> usize {
-    std::env::var("HOOKRUN_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW)
+    std::env::var("HOOKRUN_CASES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(FEW)
 }
 
 #[test]
 fn nothing_is_wrong_late_or_left_after_many_events() {
-    let sorts = SORTS.iter().map(|(name, body, _)| format!("if ' {name} ' in who: {body}\n"));
+    let sorts = SORTS
+        .iter()
+        .map(|(name, body, _)| format!("if ' {name} ' in who: {body}\n"));
     let hook = says_who(&sorts.collect::<String>());
     let mut server = Server::start(&hook.replacen("timeout=2s", "timeout=250ms", 1));
     let count = events();
@@ -42,7 +59,11 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
     let mut wrong = Vec::new();
     for number in 0..count {
         // One in eight is of a bad sort, in turn.
-        let place = if number % 8 == 7 { 1 + number / 8 % (SORTS.len() - 1) } else { 0 };
+        let place = if number % 8 == 7 {
+            1 + number / 8 % (SORTS.len() - 1)
+        } else {
+            0
+        };
         let (name, _, expected) = SORTS[place];
         if number % 101 == 100 && last != 0 {
             end(i32::try_from(last).unwrap(), ["KILL", "STOP"][number % 2]);

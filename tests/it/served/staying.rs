@@ -35,11 +35,17 @@ impl Server {
         let cookie = Cookie::new();
         let mut command = sandbox.command(&["serve", "--stdio"]);
         cookie.mark(&mut command);
-        Server { client: Client::start_by(command), sandbox, cookie }
+        Server {
+            client: Client::start_by(command),
+            sandbox,
+            cookie,
+        }
     }
 
     pub(super) fn decide(&mut self, command: &str) -> Decided {
-        let reply = self.client.decide(json!({ "event": "tool.pre", "context": bash(command) }));
+        let reply = self
+            .client
+            .decide(json!({ "event": "tool.pre", "context": bash(command) }));
         decided(&reply)
     }
 
@@ -53,7 +59,9 @@ impl Server {
 fn decided(reply: &Value) -> Decided {
     let stdout = reply["stdout"].as_str().unwrap();
     let said: Value = serde_json::from_str(stdout).unwrap_or_default();
-    let text = ["additionalContext", "reason"].iter().find_map(|key| said[key].as_str());
+    let text = ["additionalContext", "reason"]
+        .iter()
+        .find_map(|key| said[key].as_str());
     Decided {
         status: reply["status"].as_i64().unwrap(),
         text: text.unwrap_or_default().to_string(),
@@ -96,8 +104,9 @@ fn it_decides_as_it_does_when_it_starts_for_one_event() {
             if (name, command) == ("freeze.sh", blocked) {
                 fs::write(server.sandbox.at("FREEZE"), "").unwrap();
             }
-            let warm =
-                server.client.decide(json!({ "event": "tool.pre", "context": bash(command) }));
+            let warm = server
+                .client
+                .decide(json!({ "event": "tool.pre", "context": bash(command) }));
             let cold = server.sandbox.ask("native", "tool.pre", &bash(command));
             let cold =
                 json!({ "status": cold.status, "stdout": cold.stdout, "stderr": cold.stderr });
@@ -134,7 +143,11 @@ fn another_folder_or_environment_has_a_process_of_its_own() {
     let first = process_of(&server.decide("a"));
     let mut context = bash("a");
     context["cwd"] = server.sandbox.at("sub").display().to_string().into();
-    let inside = decided(&server.client.decide(json!({ "event": "tool.pre", "context": context })));
+    let inside = decided(
+        &server
+            .client
+            .decide(json!({ "event": "tool.pre", "context": context })),
+    );
     assert_ne!(process_of(&inside), first);
     assert_eq!(process_of(&server.decide("b")), first);
     server.ends();

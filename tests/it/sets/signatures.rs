@@ -22,20 +22,33 @@ fn with_keys() -> Sets {
 
 /// Runs git with a key of `who` to sign with.
 fn signed(sets: &Sets, who: &str, arguments: &[&str]) {
-    let key = format!("user.signingKey={}", sets.sandbox.at(&format!("{who}.pub")).display());
+    let key = format!(
+        "user.signingKey={}",
+        sets.sandbox.at(&format!("{who}.pub")).display()
+    );
     let all: Vec<&str> = ["-c", "gpg.format=ssh", "-c", &key].into_iter().collect();
     sets.git("r", &[&all, arguments].concat()).exits(0);
 }
 
 fn add(sets: &Sets, rev: &str) -> Ran {
-    sets.sets(&["add", "base", "--git", "r", "--rev", rev, "--allowed-signers", "signers"])
+    sets.sets(&[
+        "add",
+        "base",
+        "--git",
+        "r",
+        "--rev",
+        rev,
+        "--allowed-signers",
+        "signers",
+    ])
 }
 
 #[test]
 fn a_signed_tag_or_commit_is_taken_and_the_lock_says_who_signed() {
-    for arguments in
-        [&["tag", "-s", "v2", "-m", "x"][..], &["commit", "-qS", "--allow-empty", "-m", "x"]]
-    {
+    for arguments in [
+        &["tag", "-s", "v2", "-m", "x"][..],
+        &["commit", "-qS", "--allow-empty", "-m", "x"],
+    ] {
         let sets = with_keys();
         signed(&sets, "ana", arguments);
         let rev = if arguments[0] == "tag" { "v2" } else { "main" };
@@ -43,17 +56,24 @@ fn a_signed_tag_or_commit_is_taken_and_the_lock_says_who_signed() {
         let lock = sets.sandbox.read("hookrun.lock");
         assert!(lock.contains("signed-by = \"ssh:SHA256:"), "{lock}");
         assert!(lock.contains(" ana@acme\""), "{lock}");
-        assert!(sets.sandbox.read("hookrun.toml").contains("allowed_signers = \"signers\""));
+        assert!(
+            sets.sandbox
+                .read("hookrun.toml")
+                .contains("allowed_signers = \"signers\"")
+        );
         sets.force_push().blocks_saying("no force");
         sets.sets(&["why", "base"]).prints("ana@acme");
         // A lock without the signer is not enough, and another one is found when it is fetched.
         let start = lock.find("signed-by").unwrap();
         let at = sets.sandbox.at("hookrun.lock");
         fs::write(&at, &lock[..start]).unwrap();
-        sets.force_push().blocks_saying("does not say that the set `base` is signed so");
+        sets.force_push()
+            .blocks_saying("does not say that the set `base` is signed so");
         fs::write(&at, lock.replace("ana@acme", "eve@acme")).unwrap();
         fs::remove_dir_all(&sets.store()[0]).unwrap();
-        sets.sets(&["verify"]).exits(1).says("another key signed `base`");
+        sets.sets(&["verify"])
+            .exits(1)
+            .says("another key signed `base`");
         fs::write(&at, lock).unwrap();
         sets.sets(&["verify"]).exits(0).prints("fetched base");
     }
@@ -79,8 +99,11 @@ fn what_is_not_signed_by_a_named_key_is_not_taken() {
 fn a_signed_tag_under_another_name_counts_for_nothing() {
     let sets = with_keys();
     signed(&sets, "ana", &["tag", "-s", "old", "-m", "x"]);
-    sets.git("r", &["update-ref", "refs/tags/v9", "refs/tags/old"]).exits(0);
-    add(&sets, "v9").exits(2).says("is signed by one of the keys in");
+    sets.git("r", &["update-ref", "refs/tags/v9", "refs/tags/old"])
+        .exits(0);
+    add(&sets, "v9")
+        .exits(2)
+        .says("is signed by one of the keys in");
     add(&sets, "old").exits(0);
 }
 
@@ -92,7 +115,9 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
     let lock = sets.sandbox.read("hookrun.lock");
     let sets = sets.file("r", "hookrun.toml", STRICTER);
     sets.commit("r");
-    sets.sets(&["update"]).exits(2).says("is signed by one of the keys in");
+    sets.sets(&["update"])
+        .exits(2)
+        .says("is signed by one of the keys in");
     assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
     sets.force_push().blocks_saying("no force");
 }
@@ -100,16 +125,31 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
 #[test]
 fn mistakes_about_signatures_have_a_line() {
     for (text, wanted) in [
-        ("path = 'r'\nallowed_signers = 'x'", "1:7: the set `a` has no `git`"),
-        ("path = 'r'\nminisign = 'x'", "3:12: `x` is no public key of minisign"),
+        (
+            "path = 'r'\nallowed_signers = 'x'",
+            "1:7: the set `a` has no `git`",
+        ),
+        (
+            "path = 'r'\nminisign = 'x'",
+            "3:12: `x` is no public key of minisign",
+        ),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", &format!("[sets.a]\n{text}\n"));
         let problems = sandbox.problems(&[]).join("\n");
-        assert!(problems.contains(&format!("hookrun.toml:{wanted}")), "{problems}");
+        assert!(
+            problems.contains(&format!("hookrun.toml:{wanted}")),
+            "{problems}"
+        );
     }
     let both = format!("[sets.a]\npath = 'r'\nallowed_signers = 'x'\nminisign = '{KEY}'\n");
-    let problems = Sandbox::new().file("hookrun.toml", &both).problems(&[]).join("\n");
-    assert!(problems.contains("has `allowed_signers` and `minisign`"), "{problems}");
+    let problems = Sandbox::new()
+        .file("hookrun.toml", &both)
+        .problems(&[])
+        .join("\n");
+    assert!(
+        problems.contains("has `allowed_signers` and `minisign`"),
+        "{problems}"
+    );
 }
 
 const KEY: &str = "RWQBAgMEBQYHCGKg2JfH/UnLsp3ZYtws3SeR0BWSvYNRtghsBDeJ0Cbq";
@@ -132,19 +172,28 @@ fn with_minisign() -> Sets {
 
 #[test]
 fn a_set_that_minisign_has_signed_is_taken_wherever_it_is() {
-    let sources: [&[&str]; 3] =
-        [&["--git", "r", "--rev", "main"], &["--path", "r"], &["--archive", "r.tar.gz"]];
+    let sources: [&[&str]; 3] = [
+        &["--git", "r", "--rev", "main"],
+        &["--path", "r"],
+        &["--archive", "r.tar.gz"],
+    ];
     for source in sources {
         let sets = with_minisign();
-        sets.git("r", &["archive", "-o", "../r.tar.gz", "main"]).exits(0);
-        sets.sets(&[&["add", "base"], source, &["--minisign", KEY]].concat()).exits(0);
+        sets.git("r", &["archive", "-o", "../r.tar.gz", "main"])
+            .exits(0);
+        sets.sets(&[&["add", "base"], source, &["--minisign", KEY]].concat())
+            .exits(0);
         let lock = sets.sandbox.read("hookrun.lock");
-        assert!(lock.contains(&format!("signed-by = \"minisign:{KEY}\"")), "{lock}");
+        assert!(
+            lock.contains(&format!("signed-by = \"minisign:{KEY}\"")),
+            "{lock}"
+        );
         sets.force_push().blocks_saying("no force");
         fs::remove_dir_all(&sets.store()[0]).unwrap();
         sets.sets(&["verify"]).exits(0).prints("fetched base");
         sets.edit("hookrun.lock", KEY, &KEY.replace("GKg", "GKh"));
-        sets.force_push().blocks_saying("does not say that the set `base` is signed so");
+        sets.force_push()
+            .blocks_saying("does not say that the set `base` is signed so");
     }
 }
 

@@ -21,14 +21,18 @@ fn an_update_shows_which_recorded_decisions_would_change() {
     let sets = with_decisions();
     let lock = sets.sandbox.read("hookrun.lock");
     let ran = sets.sets(&["update", "--dry-run"]);
-    ran.exits(0).prints("updated base main").prints("2 of 4 recorded decisions would change");
+    ran.exits(0)
+        .prints("updated base main")
+        .prints("2 of 4 recorded decisions would change");
     ran.prints("  allow → block  tool.pre  bash: git push\n");
     ran.prints("  allow → block  tool.pre  bash: git push origin\n");
     assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
     sets.sandbox.run_shell("git push").allows();
     // The fifth decision is that of the line above.
     let ran = sets.sets(&["update"]);
-    ran.exits(0).prints("3 of 5 recorded decisions would change").prints("changed hookrun.lock");
+    ran.exits(0)
+        .prints("3 of 5 recorded decisions would change")
+        .prints("changed hookrun.lock");
     sets.sandbox.run_shell("git push").blocks("never");
     let ran = sets.sets(&["update"]);
     assert!(!ran.exits(0).stdout.contains("recorded"), "{ran:?}");
@@ -60,14 +64,17 @@ fn decisions_of_other_projects_do_not_count() {
         command.current_dir("/");
     };
     sets.sandbox.hookrun_as(other, &["run", "tool.pre"], b"{}");
-    sets.sets(&["update", "--dry-run"]).prints("2 of 4 recorded decisions");
+    sets.sets(&["update", "--dry-run"])
+        .prints("2 of 4 recorded decisions");
 }
 
 #[test]
 fn an_update_from_a_set_that_cannot_be_used_is_compared_with_what_was_recorded() {
     let sets = with_decisions();
     fs::remove_file(sets.sandbox.at("hookrun.lock")).unwrap();
-    sets.sets(&["update"]).exits(0).prints("2 of 4 recorded decisions would change");
+    sets.sets(&["update"])
+        .exits(0)
+        .prints("2 of 4 recorded decisions would change");
 }
 
 #[test]
@@ -76,33 +83,61 @@ fn a_set_whose_hooks_have_errors_is_a_warning_of_the_update() {
     let sets = sets.file("r", "hooks.d/tool.pree/x.sh", "#!/bin/sh\n");
     sets.commit("r");
     let ran = sets.sets(&["update", "--dry-run"]);
-    ran.exits(0).prints("warning: with the new sets").prints("unknown event");
+    ran.exits(0)
+        .prints("warning: with the new sets")
+        .prints("unknown event");
 }
 
 #[test]
 fn a_lock_keeps_other_sets_and_forgets_those_that_are_gone() {
     let sets = Sets::added();
     sets.add("more", "r", "main").exits(0);
-    assert_eq!(sets.sandbox.read("hookrun.lock").matches("[[set]]").count(), 2);
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        2
+    );
     sets.sets(&["update", "more"]).exits(0);
-    assert_eq!(sets.sandbox.read("hookrun.lock").matches("[[set]]").count(), 2);
-    sets.edit("hookrun.toml", "[sets.more]\ngit = \"r\"\nrev = \"main\"\n", "");
-    sets.sets(&["update"]).exits(0).prints("changed hookrun.lock");
-    assert_eq!(sets.sandbox.read("hookrun.lock").matches("[[set]]").count(), 1);
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        2
+    );
+    sets.edit(
+        "hookrun.toml",
+        "[sets.more]\ngit = \"r\"\nrev = \"main\"\n",
+        "",
+    );
+    sets.sets(&["update"])
+        .exits(0)
+        .prints("changed hookrun.lock");
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        1
+    );
 }
 
 #[test]
 fn vendor_copies_a_set_says_where_from_and_writes_over_nothing() {
     let sets = Sets::added();
-    sets.sets(&["vendor", "base", "team/base"]).exits(0).prints("`path = \"team/base\"`");
+    sets.sets(&["vendor", "base", "team/base"])
+        .exits(0)
+        .prints("`path = \"team/base\"`");
     assert_eq!(sets.sandbox.read("team/base/hookset.toml"), ABOUT);
     assert_eq!(sets.sandbox.read("team/base/hookrun.toml"), GUARD);
     let page = sets.sandbox.read("team/base/VENDORED.md");
-    assert!(page.contains("git+r") && page.contains(&sets.commit_of("r", "v1")[..12]), "{page}");
-    sets.sets(&["vendor", "base", "team/base"]).exits(2).says("is there already");
+    assert!(
+        page.contains("git+r") && page.contains(&sets.commit_of("r", "v1")[..12]),
+        "{page}"
+    );
+    sets.sets(&["vendor", "base", "team/base"])
+        .exits(2)
+        .says("is there already");
 
     // As the hint says.
-    sets.edit("hookrun.toml", "git = \"r\"\nrev = \"v1\"\n", "path = \"team/base\"\n");
+    sets.edit(
+        "hookrun.toml",
+        "git = \"r\"\nrev = \"v1\"\n",
+        "path = \"team/base\"\n",
+    );
     fs::remove_dir_all(sets.sandbox.at("r")).unwrap();
     sets.sets(&["update", "base"]).exits(0);
     sets.force_push().blocks_saying("no force");
@@ -113,5 +148,7 @@ fn vendor_copies_a_set_says_where_from_and_writes_over_nothing() {
     // A copy that was changed is not what was locked.
     fs::remove_dir_all(sets.sandbox.at("home/.local")).unwrap();
     fs::write(sets.sandbox.at("team/base/hookrun.toml"), "").unwrap();
-    sets.sets(&["verify"]).exits(1).says("are not those that were locked");
+    sets.sets(&["verify"])
+        .exits(1)
+        .says("are not those that were locked");
 }

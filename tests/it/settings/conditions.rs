@@ -27,38 +27,90 @@ fn call(asker: &'static str, tool: &str, command: &str, is_gate: bool) -> Event 
 fn wants(host: &str, says: Says<'_>, call: &Event) -> Result<bool, MatcherError> {
     let dialect = dialects::find(host).unwrap();
     let (matcher, condition) = match says {
-        Says::Matcher(subject, written) => {
-            (Some((hosts::of(host).unwrap().matching, subject, written.to_string())), None)
-        }
+        Says::Matcher(subject, written) => (
+            Some((
+                hosts::of(host).unwrap().matching,
+                subject,
+                written.to_string(),
+            )),
+            None,
+        ),
         Says::If(written) => (None, Some(written.to_string())),
     };
-    let row = dialect.events.iter().find(|row| row.event == "tool.pre").unwrap();
-    let wanted = WantedEvents { dialect, event: row.name, matcher, condition };
-    let place = PathBase { cwd: "/".into(), project: "/".into() };
+    let row = dialect
+        .events
+        .iter()
+        .find(|row| row.event == "tool.pre")
+        .unwrap();
+    let wanted = WantedEvents {
+        dialect,
+        event: row.name,
+        matcher,
+        condition,
+    };
+    let place = PathBase {
+        cwd: "/".into(),
+        project: "/".into(),
+    };
     Ok(HostMatch::read(&wanted)?.decide(call, &place).is_ok())
 }
 
 /// Whether a matcher takes a tool that its own host names so; `None` if it cannot be read.
 fn takes(host: &'static str, written: &str, tool: &str) -> Option<bool> {
-    wants(host, Says::Matcher(MatcherSubject::Tool, written), &call(host, tool, "", true)).ok()
+    wants(
+        host,
+        Says::Matcher(MatcherSubject::Tool, written),
+        &call(host, tool, "", true),
+    )
+    .ok()
 }
 
 /// Whether a condition about commands takes this one.
 fn fits(rule: &str, command: &str, is_gate: bool) -> bool {
     let says = format!("Bash({rule})");
-    wants("claude", Says::If(&says), &call("native", "bash", command, is_gate)).unwrap()
+    wants(
+        "claude",
+        Says::If(&says),
+        &call("native", "bash", command, is_gate),
+    )
+    .unwrap()
 }
 
 /// Claude Code 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0 were measured.
 #[test]
 fn a_matcher_is_read_as_its_host_reads_it() {
-    let any = ["Bash", "^Ba", "Ba.*", "Write|Bash", "Write, Bash", "B*", "*", "", ".*"];
+    let any = [
+        "Bash",
+        "^Ba",
+        "Ba.*",
+        "Write|Bash",
+        "Write, Bash",
+        "B*",
+        "*",
+        "",
+        ".*",
+    ];
     let rows: [(&'static str, &str, &[&str], &[&str]); 7] = [
-        ("claude", "Bash", &any, &["bash", "Ba", "Bash-x", "Write|Read"]),
+        (
+            "claude",
+            "Bash",
+            &any,
+            &["bash", "Ba", "Bash-x", "Write|Read"],
+        ),
         ("claude", "mcp__github__push", &["mcp__git.*"], &[]),
         // A blank makes it an expression there.
-        ("codex", "Bash", &["Bash", "^Ba", "*", ""], &["exec_command", "Write, Bash"]),
-        ("gemini", "run_shell_command", &["shell", "*"], &["Shell", "run_["]),
+        (
+            "codex",
+            "Bash",
+            &["Bash", "^Ba", "*", ""],
+            &["exec_command", "Write, Bash"],
+        ),
+        (
+            "gemini",
+            "run_shell_command",
+            &["shell", "*"],
+            &["Shell", "run_["],
+        ),
         ("gemini", "run_[", &["run_["], &[]),
         ("copilot", "bash", &["bash", "ba.h|view"], &["ba"]),
         ("cursor", "curl -s x", &["curl|wget"], &[]),
@@ -66,7 +118,11 @@ fn a_matcher_is_read_as_its_host_reads_it() {
     for (host, tool, fitting, others) in rows {
         let fitting = fitting.iter().map(|written| (written, true));
         for (written, wanted) in fitting.chain(others.iter().map(|written| (written, false))) {
-            assert_eq!(takes(host, written, tool), Some(wanted), "{host}: {written}");
+            assert_eq!(
+                takes(host, written, tool),
+                Some(wanted),
+                "{host}: {written}"
+            );
         }
     }
     assert_eq!(takes("claude", "[", "Bash"), None);
@@ -100,8 +156,10 @@ fn a_server_that_cursor_does_not_name_may_be_any() {
         Says::If("mcp__github__get_*"),
         Says::If("Ba*"),
     ];
-    for (says, wanted) in
-        fitting.map(|says| (says, true)).into_iter().chain(others.map(|says| (says, false)))
+    for (says, wanted) in fitting
+        .map(|says| (says, true))
+        .into_iter()
+        .chain(others.map(|says| (says, false)))
     {
         assert_eq!(wants("claude", says, &call).unwrap(), wanted, "{says:?}");
     }
@@ -186,11 +244,20 @@ fn a_gate_is_asked_whatever_hides_a_command() {
             assert!(fits(rule, command, true), "{rule}: {command}");
         }
     }
-    for command in ["git -C . push", "git -C . -c a=b push x", "git $x", "git p{us,}h"] {
+    for command in [
+        "git -C . push",
+        "git -C . -c a=b push x",
+        "git $x",
+        "git p{us,}h",
+    ] {
         assert!(fits("git push *", command, true), "{command}");
     }
     assert!(fits("* --force", "git push $x", true));
-    assert!(fits("git push * main", &format!("git {} $x", "-c a=b ".repeat(40)), true));
+    assert!(fits(
+        "git push * main",
+        &format!("git {} $x", "-c a=b ".repeat(40)),
+        true
+    ));
 }
 
 #[test]
@@ -208,8 +275,16 @@ fn a_rule_may_name_what_a_command_runs_through_and_what_it_is_given() {
         ("timeout *", "sudo timeout 5 rm x", true),
         ("/bin/rm *", "ls; sudo /bin/rm x", true),
         ("LANG=C sort *", "ls; LANG=C sort x", true),
-        ("git commit -m \"wip*", "cd x && git commit -m \"wip: x\"", true),
-        ("git commit -m wip*", "cd x && git commit -m \"wip: x\"", true),
+        (
+            "git commit -m \"wip*",
+            "cd x && git commit -m \"wip: x\"",
+            true,
+        ),
+        (
+            "git commit -m wip*",
+            "cd x && git commit -m \"wip: x\"",
+            true,
+        ),
         ("cd * && rm *", "cd x && rm y", true),
         ("git push *", "git -C . status push", false),
     ] {
@@ -248,16 +323,24 @@ fn a_gate_is_not_asked_about_what_is_plainly_another_command() {
     ] {
         assert!(!fits("rm *", command, true), "{command}");
     }
-    for command in ["git -C . status", "git add *", "git", "sudoku $x", "git status $x"] {
+    for command in [
+        "git -C . status",
+        "git add *",
+        "git",
+        "sudoku $x",
+        "git status $x",
+    ] {
         assert!(!fits("git push *", command, true), "{command}");
     }
 }
 
 #[test]
 fn what_cannot_be_refused_is_asked_only_about_what_it_is() {
-    for (command, wanted) in
-        [("for i in a; do rm x; done", true), ("eval $x", false), ("'; rm x", false)]
-    {
+    for (command, wanted) in [
+        ("for i in a; do rm x; done", true),
+        ("eval $x", false),
+        ("'; rm x", false),
+    ] {
         assert_eq!(fits("rm *", command, false), wanted, "{command}");
     }
 }

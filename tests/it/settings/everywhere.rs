@@ -29,7 +29,10 @@ pub(super) const HOSTS: &[Host] = &[
     },
     Host {
         name: "codex",
-        settings: &[("codex.json", ".codex/hooks.json"), ("codex.toml", ".codex/config.toml")],
+        settings: &[
+            ("codex.json", ".codex/hooks.json"),
+            ("codex.toml", ".codex/config.toml"),
+        ],
         gate: ("PreToolUse", "tool_name", "tool_input", "Bash"),
         start: "SessionStart",
     },
@@ -66,7 +69,11 @@ impl Host {
     pub(super) fn asks(&self, command: &str) -> Value {
         let (event, tool, input, shell) = self.gate;
         let given = json!({"command": command, "description": "d"});
-        let given = if input == "toolArgs" { json!(given.to_string()) } else { given };
+        let given = if input == "toolArgs" {
+            json!(given.to_string())
+        } else {
+            given
+        };
         json!({"hook_event_name": event, self.session(): "s-1", tool: shell, input: given})
     }
 
@@ -160,7 +167,13 @@ fn a_refusal_refuses_in_every_host() {
     each(|of, host, sandbox, settings| {
         let sandbox = sandbox.file("answer", &of.words()[0].to_string());
         let ran = run(&sandbox, host.name, settings, &host.asks("rm -rf /"));
-        assert_eq!((ran.status, ran.stderr.trim_end()), (2, "no"), "{} in {}", of.name, host.name);
+        assert_eq!(
+            (ran.status, ran.stderr.trim_end()),
+            (2, "no"),
+            "{} in {}",
+            of.name,
+            host.name
+        );
     });
 }
 
@@ -169,7 +182,13 @@ fn what_it_lets_pass_passes_in_every_host() {
     each(|of, host, sandbox, settings| {
         let sandbox = sandbox.file("answer", &of.words()[1].to_string());
         let ran = run(&sandbox, host.name, settings, &host.asks("ls"));
-        assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{} in {}", of.name, host.name);
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (0, ""),
+            "{} in {}",
+            of.name,
+            host.name
+        );
     });
 }
 
@@ -180,7 +199,13 @@ fn a_new_input_goes_to_every_host_in_its_own_words() {
         let ran = run(&sandbox, host.name, settings, &host.asks("ls"));
         let new = json!({"command": "ls -l", "description": "d"});
         assert_eq!(ran.status, 0, "{} in {}: {ran:?}", of.name, host.name);
-        assert_eq!(host.new_input(&ran.stdout), new, "{} in {}: {ran:?}", of.name, host.name);
+        assert_eq!(
+            host.new_input(&ran.stdout),
+            new,
+            "{} in {}: {ran:?}",
+            of.name,
+            host.name
+        );
     });
 }
 
@@ -190,7 +215,13 @@ fn text_for_the_model_reaches_it_in_every_host() {
         let sandbox = sandbox.file("context", &of.context().to_string());
         let ran = run(&sandbox, host.name, settings, &host.starts());
         let said: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-        assert_eq!((ran.status, said), (0, host.context()), "{} in {}", of.name, host.name);
+        assert_eq!(
+            (ran.status, said),
+            (0, host.context()),
+            "{} in {}",
+            of.name,
+            host.name
+        );
     });
 }
 
@@ -216,10 +247,14 @@ fn it_is_told_of_the_tool_as_its_own_host_tells() {
 fn a_hook_that_never_ran_refuses_in_every_host() {
     for of in HOSTS {
         for (sandbox, settings) in of.sandboxes() {
-            let text = sandbox.read(settings).replace("cat > seen; cat answer", "exit 127");
+            let text = sandbox
+                .read(settings)
+                .replace("cat > seen; cat answer", "exit 127");
             let sandbox = sandbox.file(settings, &text);
             for host in HOSTS {
-                run(&sandbox, host.name, settings, &host.asks("ls")).exits(2).says("127");
+                run(&sandbox, host.name, settings, &host.asks("ls"))
+                    .exits(2)
+                    .says("127");
             }
         }
     }

@@ -8,7 +8,9 @@ fn found(settings: &str, text: &str) -> Vec<String> {
     let file = settings.split_once(':').map_or(settings, |(_, file)| file);
     let sandbox = Sandbox::new().file(file, text);
     let all = sandbox.problems(&["--settings", settings]);
-    all.iter().map(|one| one.replace(&format!("{file}:"), "")).collect()
+    all.iter()
+        .map(|one| one.replace(&format!("{file}:"), ""))
+        .collect()
 }
 
 #[test]
@@ -63,7 +65,10 @@ fn every_mistake_is_found_at_once_with_its_place() {
     let found = found(".claude/settings.json", text);
     for (found, wanted) in found.iter().zip(wanted) {
         let (start, end) = wanted.split_once(" [").unwrap_or((wanted, ""));
-        assert!(found.starts_with(start) && found.ends_with(end), "{found}\n{wanted}");
+        assert!(
+            found.starts_with(start) && found.ends_with(end),
+            "{found}\n{wanted}"
+        );
     }
     assert_eq!(found.len(), wanted.len(), "{found:#?}");
 }
@@ -91,9 +96,17 @@ fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
         ("x.json", nested("Interrupt"), Some("codex")),
         ("x.json", nested("PreToolUse"), None),
         (".codex/hooks.json", nested("PreToolUse"), Some("codex")),
-        ("home/.claude/settings.json", nested("PreToolUse"), Some("claude")),
+        (
+            "home/.claude/settings.json",
+            nested("PreToolUse"),
+            Some("claude"),
+        ),
         ("codex:x.json", nested("PreToolUse"), Some("codex")),
-        ("claude:.codex/hooks.json", nested("PreToolUse"), Some("claude")),
+        (
+            "claude:.codex/hooks.json",
+            nested("PreToolUse"),
+            Some("claude"),
+        ),
         ("x.json", flat("bash"), Some("copilot")),
         ("x.json", flat("command"), None),
         ("cursor:x.json", flat("command"), Some("cursor")),
@@ -103,12 +116,18 @@ fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
         let file = settings.split_once(':').map_or(settings, |(_, file)| file);
         let sandbox = Sandbox::new().file(file, &text);
         let list = sandbox.json(&["list", "--format", "json", "--settings", settings]);
-        assert_eq!(list["hooks"][0]["dialect"].as_str(), host, "{settings}: {text}");
+        assert_eq!(
+            list["hooks"][0]["dialect"].as_str(),
+            host,
+            "{settings}: {text}"
+        );
         if host.is_none() {
             let problems = sandbox.problems(&["--settings", settings]).join("\n");
             assert!(problems.contains("these could be hooks of"), "{problems}");
             assert!(problems.contains("say whose: `--settings c"), "{problems}");
-            sandbox.hookrun(&["run", "tool.pre", "--settings", settings], b"{}").exits(2);
+            sandbox
+                .hookrun(&["run", "tool.pre", "--settings", settings], b"{}")
+                .exits(2);
         }
     }
 }
@@ -128,7 +147,10 @@ fn a_toml_file_names_its_lines() {
     let text = "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 7\n[[hooks.Stopp]]\n";
     let found = found(".codex/config.toml", text);
     assert!(found[0].starts_with("note 1:"), "{found:?}");
-    assert!(found[1].starts_with("error 3:11: `command` takes a string, not 7"), "{found:?}");
+    assert!(
+        found[1].starts_with("error 3:11: `command` takes a string, not 7"),
+        "{found:?}"
+    );
     assert!(found[2].ends_with("[did you mean `Stop`?]"), "{found:?}");
     let broken = self::found(".codex/config.toml", "[[hooks.PreToolUse]\n").join("\n");
     assert!(broken.contains("not valid TOML"), "{broken}");
@@ -138,7 +160,10 @@ fn a_toml_file_names_its_lines() {
 fn events_that_copilot_tells_in_other_words_are_refused_with_the_name_to_write() {
     let text = json!({"hooks": {"PreToolUse": [{"bash": "true"}]}}).to_string();
     let found = found("copilot:.github/hooks/x.json", &text).join("\n");
-    assert!(found.contains("`PreToolUse` is no event of copilot"), "{found}");
+    assert!(
+        found.contains("`PreToolUse` is no event of copilot"),
+        "{found}"
+    );
     assert!(found.contains("write `preToolUse`"), "{found}");
 }
 
@@ -146,21 +171,41 @@ fn events_that_copilot_tells_in_other_words_are_refused_with_the_name_to_write()
 fn a_mistake_closes_gates() {
     let text = r#"{"hooks":{"PreToolUsee":[]}}"#;
     let sandbox = Sandbox::new().file(".claude/settings.json", text);
-    let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", ".claude/settings.json"], b"{}");
+    let ran = sandbox.hookrun(
+        &["run", "tool.pre", "--settings", ".claude/settings.json"],
+        b"{}",
+    );
     ran.blocks_saying("`PreToolUsee` is no event of claude");
 }
 
 #[test]
 fn a_file_in_toml_that_is_nearly_settings_closes_gates() {
     for (file, text, said) in [
-        ("hookrun.toml", "[[hook]]\nname = \"a\"\n", "unknown key `hook`"),
-        (".codex/config.toml", "[[hook.PreToolUse]]\n", "unknown key `hook`"),
-        (".codex/config.toml", "hooks = \"x\"\n", "`hooks` takes a table, not \"x\""),
+        (
+            "hookrun.toml",
+            "[[hook]]\nname = \"a\"\n",
+            "unknown key `hook`",
+        ),
+        (
+            ".codex/config.toml",
+            "[[hook.PreToolUse]]\n",
+            "unknown key `hook`",
+        ),
+        (
+            ".codex/config.toml",
+            "hooks = \"x\"\n",
+            "`hooks` takes a table, not \"x\"",
+        ),
     ] {
         let sandbox = Sandbox::new().file(file, text);
         let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", file], b"{}");
         ran.blocks_saying(said);
     }
     let other = Sandbox::new().file(".codex/config.toml", "model = \"m\"\n");
-    other.hookrun(&["run", "tool.pre", "--settings", ".codex/config.toml"], b"{}").allows();
+    other
+        .hookrun(
+            &["run", "tool.pre", "--settings", ".codex/config.toml"],
+            b"{}",
+        )
+        .allows();
 }

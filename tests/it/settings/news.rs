@@ -40,19 +40,28 @@ fn ask(sandbox: &Sandbox, host: &str, tool: &str) -> Ran {
 }
 
 fn problems(sandbox: &Sandbox, host: &str) -> String {
-    sandbox.problems(&["--settings", &format!("{host}:settings.json")]).join("\n")
+    sandbox
+        .problems(&["--settings", &format!("{host}:settings.json")])
+        .join("\n")
 }
 
 #[test]
 fn a_kind_that_only_its_host_can_run_closes_the_gates_that_it_may_concern_and_no_other() {
     let mut seen = 0;
     for file in HOST_FILES {
-        let kinds = file.kinds.iter().skip(1).filter(|kind| !file.skips.contains(kind));
+        let kinds = file
+            .kinds
+            .iter()
+            .skip(1)
+            .filter(|kind| !file.skips.contains(kind));
         // One that is not known yet too, where hooks have kinds.
         let new = Some(&"wasm").filter(|_| file.hook.iter().any(|key| key.name == "type"));
         for kind in kinds.chain(new) {
             seen += 1;
-            let (host, hook) = (file.dialect, json!({"type": kind, "url": "https://h.example/x"}));
+            let (host, hook) = (
+                file.dialect,
+                json!({"type": kind, "url": "https://h.example/x"}),
+            );
             let sandbox = with_hook(file, &hook);
             let told = format!("a hook of the kind `{kind}` runs in {host} alone");
             ask(&sandbox, host, "bash").blocks_saying(&told);
@@ -60,10 +69,18 @@ fn a_kind_that_only_its_host_can_run_closes_the_gates_that_it_may_concern_and_no
                 ask(&sandbox, host, "read").allows();
             }
             let settings = format!("{host}:settings.json");
-            sandbox.hookrun(&["run", "session.start", "--settings", &settings], b"{}").exits(0);
+            sandbox
+                .hookrun(&["run", "session.start", "--settings", &settings], b"{}")
+                .exits(0);
             let found = problems(&sandbox, host);
-            assert!(found.contains("error settings.json:1:"), "{host} {kind}: {found}");
-            assert!(found.contains("`hooks"), "the entry is named: {host} {kind}: {found}");
+            assert!(
+                found.contains("error settings.json:1:"),
+                "{host} {kind}: {found}"
+            );
+            assert!(
+                found.contains("`hooks"),
+                "the entry is named: {host} {kind}: {found}"
+            );
             assert!(found.contains(&told), "{host} {kind}: {found}");
         }
     }
@@ -75,9 +92,18 @@ fn what_codex_skips_does_not_run_here_either_and_closes_nothing() {
     for kind in ["prompt", "agent"] {
         let sandbox = with_hook(file("codex"), &json!({"type": kind, "prompt": "fine?"}));
         ask(&sandbox, "codex", "bash").allows();
-        let list = ["list", "--format", "json", "--settings", "codex:settings.json"];
+        let list = [
+            "list",
+            "--format",
+            "json",
+            "--settings",
+            "codex:settings.json",
+        ];
         let list = sandbox.json(&list);
-        assert_eq!(list["hooks"][0]["idle"], format!("codex skips hooks of the kind `{kind}`"));
+        assert_eq!(
+            list["hooks"][0]["idle"],
+            format!("codex skips hooks of the kind `{kind}`")
+        );
     }
 }
 
@@ -106,9 +132,11 @@ fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
     ask(&sandbox, "claude", "bash")
         .blocks_saying("a hook for the shell `powershell` runs in claude");
     ask(&sandbox, "claude", "read").allows();
-    for (host, key) in
-        [("copilot", "powershell"), ("codex", "commandWindows"), ("vscode", "windows")]
-    {
+    for (host, key) in [
+        ("copilot", "powershell"),
+        ("codex", "commandWindows"),
+        ("vscode", "windows"),
+    ] {
         let sandbox = with_hook(file(host), &json!({"type": "command", key: "exit 1"}));
         ask(&sandbox, host, "bash").allows();
         let settings = format!("{host}:settings.json");
@@ -116,18 +144,28 @@ fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
         let why = format!("it has a `{key}` alone, for another system");
         assert_eq!(list["hooks"][0]["idle"], why, "{host}");
     }
-    let own = if cfg!(target_os = "macos") { "osx" } else { "linux" };
+    let own = if cfg!(target_os = "macos") {
+        "osx"
+    } else {
+        "linux"
+    };
     let hook = json!({"command": "exit 0", own: "echo own >&2; exit 2", "windows": "exit 0"});
     ask(&with_hook(file("vscode"), &hook), "vscode", "bash").blocks_saying("own");
 }
 
 #[test]
 fn what_an_author_says_of_failures_counts_for_every_kind() {
-    let kinds = [json!({"type": "command", "command": "exit 127"}), json!({"type": "http"})];
+    let kinds = [
+        json!({"type": "command", "command": "exit 127"}),
+        json!({"type": "http"}),
+    ];
     for hook in kinds {
-        for (word, status) in
-            [(None, 2), (Some("block"), 2), (Some("continue"), 0), (Some("allow"), 0)]
-        {
+        for (word, status) in [
+            (None, 2),
+            (Some("block"), 2),
+            (Some("continue"), 0),
+            (Some("allow"), 0),
+        ] {
             let mut hook = hook.clone();
             if let Some(word) = word {
                 hook["onFailure"] = word.into();
@@ -140,9 +178,11 @@ fn what_an_author_says_of_failures_counts_for_every_kind() {
 
 #[test]
 fn arguments_are_given_as_they_are_and_no_shell_reads_them() {
-    for (host, program, arguments) in
-        [("claude", "command", "args"), ("qwen", "command", "args"), ("copilot", "exec", "args")]
-    {
+    for (host, program, arguments) in [
+        ("claude", "command", "args"),
+        ("qwen", "command", "args"),
+        ("copilot", "exec", "args"),
+    ] {
         let hook = json!({"type": "command", program: "./say", arguments: ["$HOME; ls", ""]});
         let sandbox = with_hook(file(host), &hook);
         let sandbox = sandbox.script("say", "#!/bin/sh\nprintf '<%s>' \"$@\" >&2\nexit 2\n");
@@ -153,8 +193,14 @@ fn arguments_are_given_as_they_are_and_no_shell_reads_them() {
 #[test]
 fn only_commands_are_timed_in_the_unit_of_commands() {
     for (hook, is_doubted) in [
-        (json!({"type": "command", "command": "true", "timeout": 10}), true),
-        (json!({"type": "http", "url": "https://h.example/x", "timeout": 10}), false),
+        (
+            json!({"type": "command", "command": "true", "timeout": 10}),
+            true,
+        ),
+        (
+            json!({"type": "http", "url": "https://h.example/x", "timeout": 10}),
+            false,
+        ),
     ] {
         let sandbox = with_hook(file("qwen"), &hook);
         let found = problems(&sandbox, "qwen");
@@ -169,15 +215,30 @@ fn only_commands_are_timed_in_the_unit_of_commands() {
 #[test]
 fn keys_that_hosts_have_got_are_known() {
     for (host, hook) in [
-        ("claude", json!({"type": "http", "url": "u", "headers": {}, "allowedEnvVars": ["T"]})),
-        ("claude", json!({"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": "${b}"}})),
-        ("claude", json!({"type": "prompt", "prompt": "p", "model": "m"})),
+        (
+            "claude",
+            json!({"type": "http", "url": "u", "headers": {}, "allowedEnvVars": ["T"]}),
+        ),
+        (
+            "claude",
+            json!({"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": "${b}"}}),
+        ),
+        (
+            "claude",
+            json!({"type": "prompt", "prompt": "p", "model": "m"}),
+        ),
         (
             "claude",
             json!({"command": "true", "args": [], "onFailure": "block", "asyncRewake": false}),
         ),
-        ("codex", json!({"type": "mcp_tool", "server": "s", "tool": "t"})),
-        ("codex", json!({"command": "true", "commandWindows": "x", "statusMessage": "m"})),
+        (
+            "codex",
+            json!({"type": "mcp_tool", "server": "s", "tool": "t"}),
+        ),
+        (
+            "codex",
+            json!({"command": "true", "commandWindows": "x", "statusMessage": "m"}),
+        ),
         (
             "copilot",
             json!({"type": "http", "url": "u", "headers": {}, "allowedEnvVars": ["T"], "timeoutSec": 5}),
@@ -186,7 +247,10 @@ fn keys_that_hosts_have_got_are_known() {
             "copilot",
             json!({"exec": "true", "args": ["a"], "cwd": ".", "env": {"A": "b"}, "timeout": 5}),
         ),
-        ("qwen", json!({"type": "http", "url": "u", "allowedEnvVars": ["T"], "timeout": 10})),
+        (
+            "qwen",
+            json!({"type": "http", "url": "u", "allowedEnvVars": ["T"], "timeout": 10}),
+        ),
         ("grok", json!({"type": "http", "url": "u"})),
     ] {
         let found = problems(&with_hook(file(host), &hook), host);
@@ -196,13 +260,19 @@ fn keys_that_hosts_have_got_are_known() {
 
 /// What Copilot CLI gets where one of its own hooks prints this.
 fn copilot(event: &str, printed: &[&str]) -> Ran {
-    let lines: Vec<String> = printed.iter().map(|line| format!("echo '{line}'")).collect();
+    let lines: Vec<String> = printed
+        .iter()
+        .map(|line| format!("echo '{line}'"))
+        .collect();
     let sandbox = Sandbox::new().hook_of("copilot", event, "own", &lines.join("; "));
     let payload = json!({
         "sessionId": "s", "timestamp": 1, "cwd": sandbox.path(), "prompt": "old",
         "transformedPrompt": "old", "toolName": "bash", "toolArgs": {"command": "ls"},
     });
-    sandbox.hookrun(&["run", event, "--host", "copilot"], payload.to_string().as_bytes())
+    sandbox.hookrun(
+        &["run", event, "--host", "copilot"],
+        payload.to_string().as_bytes(),
+    )
 }
 
 #[test]
@@ -216,7 +286,11 @@ fn answers_of_a_wrong_type_change_nothing_and_are_told() {
         answer(Value::Null).allows();
         for wrong in [json!(5), json!({"text": "new"}), json!(["new"])] {
             let ran = answer(wrong);
-            assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{event}: {ran:?}");
+            assert_eq!(
+                (ran.status, ran.stdout.as_str()),
+                (0, ""),
+                "{event}: {ran:?}"
+            );
             ran.says("must be a JSON string");
         }
     }
@@ -229,14 +303,27 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
     let progress = r#"{"type": "progress", "message": "Looking", "temporary": true}"#;
     let deny = r#"{"permissionDecision": "deny", "permissionDecisionReason": "no"}"#;
     copilot("preToolUse", &[progress, progress]).allows();
-    copilot("preToolUse", &[progress, r#"{"permissionDecision": "allow"}"#]).allows();
+    copilot(
+        "preToolUse",
+        &[progress, r#"{"permissionDecision": "allow"}"#],
+    )
+    .allows();
     copilot("preToolUse", &[progress, deny]).exits(2).says("no");
-    copilot("preToolUse", &[progress, r#"{"modifiedArgs": {"command": "ls -l"}}"#, progress])
-        .allows_with(json!({"modifiedArgs": {"command": "ls -l"}}));
+    copilot(
+        "preToolUse",
+        &[
+            progress,
+            r#"{"modifiedArgs": {"command": "ls -l"}}"#,
+            progress,
+        ],
+    )
+    .allows_with(json!({"modifiedArgs": {"command": "ls -l"}}));
     // A block in such a line is a block; two answers are none.
     let both = r#"{"type": "progress", "permissionDecision": "deny"}"#;
     copilot("preToolUse", &[both]).exits(2);
-    copilot("preToolUse", &[r#"{"a": 1}"#, r#"{"b": 2}"#]).exits(2).says("something follows");
+    copilot("preToolUse", &[r#"{"a": 1}"#, r#"{"b": 2}"#])
+        .exits(2)
+        .says("something follows");
     // Another host's hooks have no such lines.
     let sandbox = Sandbox::new().hook_of(
         "cursor",
@@ -246,16 +333,24 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
     );
     let payload =
         json!({"conversation_id": "s", "tool_name": "Shell", "tool_input": {"command": "ls"}});
-    let ran =
-        sandbox.hookrun(&["run", "preToolUse", "--host", "cursor"], payload.to_string().as_bytes());
+    let ran = sandbox.hookrun(
+        &["run", "preToolUse", "--host", "cursor"],
+        payload.to_string().as_bytes(),
+    );
     ran.exits(2);
 }
 
 #[test]
 fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host() {
     for host in HOSTS {
-        let Some(file) = dialects::settings::hosts::of(host.name) else { continue };
-        let key = if host.name == "copilot" { "bash" } else { "command" };
+        let Some(file) = dialects::settings::hosts::of(host.name) else {
+            continue;
+        };
+        let key = if host.name == "copilot" {
+            "bash"
+        } else {
+            "command"
+        };
         let mut hook = json!({ "type": "command", key: "echo no >&2; exit 2" });
         if file.hook.iter().all(|key| key.name != "type") {
             hook.as_object_mut().unwrap().remove("type");
@@ -271,7 +366,10 @@ fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host()
         };
         let sandbox = Sandbox::new().file(place, &text);
         let context = json!({"toolName": "bash", "toolInput": {"command": "ls"}}).to_string();
-        let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", place], context.as_bytes());
+        let ran = sandbox.hookrun(
+            &["run", "tool.pre", "--settings", place],
+            context.as_bytes(),
+        );
         ran.blocks_saying("no");
         assert!(!ran.stderr.contains("error"), "{place}: {ran:?}");
     }
@@ -288,12 +386,17 @@ fn events_at_the_top_of_a_file_are_read_as_devin_has_them() {
         ("x.json", "devin:x.json"),
     ] {
         let sandbox = Sandbox::new().file(place, &text);
-        let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", settings], context.as_bytes());
+        let ran = sandbox.hookrun(
+            &["run", "tool.pre", "--settings", settings],
+            context.as_bytes(),
+        );
         ran.blocks_saying("no");
     }
     // Settings without any hook are none, also in a host's folder.
     let sandbox = Sandbox::new().file(".devin/config.json", r#"{"model": "m"}"#);
-    let found = sandbox.problems(&["--settings", ".devin/config.json"]).join("\n");
+    let found = sandbox
+        .problems(&["--settings", ".devin/config.json"])
+        .join("\n");
     assert!(found.contains("it has no `hooks`"), "{found}");
 }
 
@@ -307,8 +410,17 @@ fn a_new_response_of_a_subagent_reaches_copilot_and_a_block_wins() {
     };
     let new = r#"echo '{"update": {"lastAssistantMessage": "hidden"}}'"#;
     let sandbox = Sandbox::new()
-        .hook_for("subagent.stop", "redact", &format!("# hookrun: rewrite\n{new}"))
-        .hook_of("copilot", "subagentStop", "shorten", "echo '{\"modifiedResponse\": \"short\"}'");
+        .hook_for(
+            "subagent.stop",
+            "redact",
+            &format!("# hookrun: rewrite\n{new}"),
+        )
+        .hook_of(
+            "copilot",
+            "subagentStop",
+            "shorten",
+            "echo '{\"modifiedResponse\": \"short\"}'",
+        );
     for key in ["response", "last_assistant_message"] {
         let ran = sandbox.hookrun(
             &["run", "subagentStop", "--host", "copilot"],

@@ -27,7 +27,10 @@ fn one(hook: &Value) -> Sandbox {
 /// A native host asks about a tool.
 fn ask(sandbox: &Sandbox, settings: &str, tool: &str, input: &Value) -> Ran {
     let context = json!({"sessionId": "s-1", "toolName": tool, "toolInput": input}).to_string();
-    sandbox.hookrun(&["run", "tool.pre", "--settings", settings], context.as_bytes())
+    sandbox.hookrun(
+        &["run", "tool.pre", "--settings", settings],
+        context.as_bytes(),
+    )
 }
 
 fn shell(sandbox: &Sandbox, settings: &str) -> Ran {
@@ -36,9 +39,13 @@ fn shell(sandbox: &Sandbox, settings: &str) -> Ran {
 
 #[test]
 fn a_matcher_is_held_against_the_name_in_the_hooks_own_host() {
-    for (matcher, runs) in
-        [("Bash", true), ("bash", false), ("Write|Bash", true), ("^Ba", true), ("Read", false)]
-    {
+    for (matcher, runs) in [
+        ("Bash", true),
+        ("bash", false),
+        ("Write|Bash", true),
+        ("^Ba", true),
+        ("Read", false),
+    ] {
         let sandbox = gate(&json!([{ "matcher": matcher, "hooks": [hook("exit 2")] }]));
         let status = if runs { 2 } else { 0 };
         assert_eq!(shell(&sandbox, CLAUDE).status, status, "{matcher}");
@@ -49,10 +56,25 @@ fn a_matcher_is_held_against_the_name_in_the_hooks_own_host() {
 fn a_condition_filters_by_command_and_by_path() {
     let cases = [
         ("Bash(git *)", "bash", json!({"command": "git push"}), true),
-        ("Bash(git *)", "bash", json!({"command": "cd x && git push"}), true),
+        (
+            "Bash(git *)",
+            "bash",
+            json!({"command": "cd x && git push"}),
+            true,
+        ),
         ("Bash(git *)", "bash", json!({"command": "ls"}), false),
-        ("Edit(*.ts)", "edit", json!({"path": "src/a.ts", "old_str": "", "new_str": ""}), true),
-        ("Edit(*.ts)", "edit", json!({"path": "src/a.rs", "old_str": "", "new_str": ""}), false),
+        (
+            "Edit(*.ts)",
+            "edit",
+            json!({"path": "src/a.ts", "old_str": "", "new_str": ""}),
+            true,
+        ),
+        (
+            "Edit(*.ts)",
+            "edit",
+            json!({"path": "src/a.rs", "old_str": "", "new_str": ""}),
+            false,
+        ),
         ("Read", "bash", json!({"command": "ls"}), false),
     ];
     for (rule, tool, input, runs) in cases {
@@ -70,7 +92,10 @@ fn a_matcher_of_cursor_is_held_against_the_command_where_its_event_is_about_one(
     let settings = ".cursor/hooks.json";
     let sandbox = Sandbox::new().file(settings, &hooks.to_string());
     ask(&sandbox, settings, "bash", &json!({"command": "ls"})).allows();
-    assert_eq!(ask(&sandbox, settings, "bash", &json!({"command": "curl x"})).status, 2);
+    assert_eq!(
+        ask(&sandbox, settings, "bash", &json!({"command": "curl x"})).status,
+        2
+    );
     // It is not told of other tools at all.
     ask(&sandbox, settings, "write", &json!({"path": "curl"})).allows();
 }
@@ -98,7 +123,10 @@ fn a_hook_finds_the_variables_of_its_host() {
     shell(&sandbox, CLAUDE).allows();
     let root = sandbox.path().canonicalize().unwrap();
     let values = ["1", "s-1", root.to_str().unwrap()];
-    let lines = wanted.split(' ').zip(values).map(|(name, value)| format!("{name}={value}\n"));
+    let lines = wanted
+        .split(' ')
+        .zip(values)
+        .map(|(name, value)| format!("{name}={value}\n"));
     assert_eq!(sandbox.read("seen"), lines.collect::<String>());
 }
 
@@ -137,7 +165,9 @@ fn variables_and_folder_of_a_hook_are_its_own() {
         {"bash": "echo $LEVEL > seen", "env": {"LEVEL": "high"}, "cwd": "sub"}
     ]}});
     let settings = ".github/hooks/h.json";
-    let sandbox = Sandbox::new().file(settings, &hooks.to_string()).file("sub/x", "");
+    let sandbox = Sandbox::new()
+        .file(settings, &hooks.to_string())
+        .file("sub/x", "");
     shell(&sandbox, settings).allows();
     assert_eq!(sandbox.read("sub/seen"), "high\n");
 }
@@ -163,23 +193,54 @@ fn a_time_is_in_the_unit_of_its_host() {
             json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "true", "timeout": 0.5}]}]}),
             500,
         ),
-        (CLAUDE, json!({"PreToolUse": [{"hooks": [hook("true")]}]}), 600_000),
-        (CLAUDE, json!({"SessionEnd": [{"hooks": [hook("true")]}]}), 1_500),
-        (".codex/hooks.json", json!({"SessionEnd": [{"hooks": [hook("true")]}]}), 1_000),
+        (
+            CLAUDE,
+            json!({"PreToolUse": [{"hooks": [hook("true")]}]}),
+            600_000,
+        ),
+        (
+            CLAUDE,
+            json!({"SessionEnd": [{"hooks": [hook("true")]}]}),
+            1_500,
+        ),
+        (
+            ".codex/hooks.json",
+            json!({"SessionEnd": [{"hooks": [hook("true")]}]}),
+            1_000,
+        ),
         (
             ".gemini/settings.json",
             json!({"BeforeTool": [{"hooks": [{"command": "true", "timeout": 7000}]}]}),
             7_000,
         ),
-        (".gemini/settings.json", json!({"BeforeTool": [{"hooks": [hook("true")]}]}), 60_000),
-        (".cursor/hooks.json", json!({"preToolUse": [{"command": "true", "timeout": 7}]}), 7_000),
-        (".github/hooks/h.json", json!({"preToolUse": [{"bash": "true", "timeoutSec": 7}]}), 7_000),
-        (".github/hooks/h.json", json!({"preToolUse": [{"bash": "true"}]}), 30_000),
+        (
+            ".gemini/settings.json",
+            json!({"BeforeTool": [{"hooks": [hook("true")]}]}),
+            60_000,
+        ),
+        (
+            ".cursor/hooks.json",
+            json!({"preToolUse": [{"command": "true", "timeout": 7}]}),
+            7_000,
+        ),
+        (
+            ".github/hooks/h.json",
+            json!({"preToolUse": [{"bash": "true", "timeoutSec": 7}]}),
+            7_000,
+        ),
+        (
+            ".github/hooks/h.json",
+            json!({"preToolUse": [{"bash": "true"}]}),
+            30_000,
+        ),
     ];
     for (settings, hooks, millis) in times {
         let sandbox = Sandbox::new().file(settings, &json!({ "hooks": hooks }).to_string());
         let list = sandbox.json(&["list", "--format", "json", "--settings", settings]);
-        assert_eq!(list["hooks"][0]["rules"][0]["timeoutMs"], millis, "{settings}: {hooks}");
+        assert_eq!(
+            list["hooks"][0]["rules"][0]["timeoutMs"], millis,
+            "{settings}: {hooks}"
+        );
     }
 }
 
@@ -225,7 +286,10 @@ fn what_is_not_waited_for_decides_nothing_and_runs_to_its_end() {
     let sandbox = one(&hook);
     shell(&sandbox, CLAUDE).allows();
     wait_until("the hook has run", || sandbox.at("done").exists());
-    assert_eq!(sandbox.read_json("seen")["tool_input"]["command"], "git push");
+    assert_eq!(
+        sandbox.read_json("seen")["tool_input"]["command"],
+        "git push"
+    );
 }
 
 #[test]
@@ -280,17 +344,28 @@ fn a_file_can_switch_all_of_its_hooks_off() {
         let sandbox = Sandbox::new().file(settings, &text);
         shell(&sandbox, settings).allows();
         let found = sandbox.problems(&["--settings", settings]).join("\n");
-        assert!(found.contains("none of its hooks runs"), "{settings}: {found}");
+        assert!(
+            found.contains("none of its hooks runs"),
+            "{settings}: {found}"
+        );
     }
 }
 
 #[test]
 fn gemini_can_switch_single_hooks_off() {
     let named = json!({"name": "guard", "command": "exit 2"});
-    for (list, status) in [(json!(["guard"]), 0), (json!(["exit 2"]), 0), (json!(["other"]), 2)] {
+    for (list, status) in [
+        (json!(["guard"]), 0),
+        (json!(["exit 2"]), 0),
+        (json!(["other"]), 2),
+    ] {
         let hooks = json!({"hooks": {"disabled": list, "BeforeTool": [{ "hooks": [named] }]}});
         let sandbox = Sandbox::new().file(".gemini/settings.json", &hooks.to_string());
-        assert_eq!(shell(&sandbox, ".gemini/settings.json").status, status, "{list}");
+        assert_eq!(
+            shell(&sandbox, ".gemini/settings.json").status,
+            status,
+            "{list}"
+        );
     }
 }
 
@@ -305,7 +380,11 @@ fn a_patch_over_two_files_is_asked_about_file_by_file() {
         json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}})
     };
     let ran = run(&sandbox, "codex", CLAUDE, &patch(".env"));
-    assert_eq!((ran.status, ran.stderr.as_str()), (2, "secrets\n"), "{ran:?}");
+    assert_eq!(
+        (ran.status, ran.stderr.as_str()),
+        (2, "secrets\n"),
+        "{ran:?}"
+    );
     run(&sandbox, "codex", CLAUDE, &patch("b")).allows();
 }
 
@@ -316,21 +395,37 @@ fn what_cannot_go_back_to_the_host_refuses() {
     let sandbox = gate(&json!([{ "matcher": "Write", "hooks": [hook(&format!("echo '{new}'"))] }]));
     let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}});
-    run(&sandbox, "codex", CLAUDE, &payload).exits(2).says("cannot go back to the host");
+    run(&sandbox, "codex", CLAUDE, &payload)
+        .exits(2)
+        .says("cannot go back to the host");
     let payload = json!({"hook_event_name": "BeforeTool", "tool_name": "write_file",
         "tool_input": {"file_path": "a", "content": "x"}});
     let ran = run(&sandbox, "gemini", CLAUDE, &payload);
     let said: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(said["hookSpecificOutput"]["tool_input"], json!({"file_path": "b", "content": "y"}));
+    assert_eq!(
+        said["hookSpecificOutput"]["tool_input"],
+        json!({"file_path": "b", "content": "y"})
+    );
 }
 
 #[test]
 fn test_list_and_show_read_settings_too() {
     let sandbox = gate(&json!([{ "matcher": "Bash", "hooks": [hook("echo no >&2; exit 2")] }]));
     let context = json!({"toolName": "bash", "toolInput": {"command": "ls"}}).to_string();
-    let tested = sandbox.hookrun(&["test", "tool.pre", "--settings", CLAUDE], context.as_bytes());
-    tested.exits(1).prints("hooks.PreToolUse[0].hooks[0]").prints("tool Bash");
+    let tested = sandbox.hookrun(
+        &["test", "tool.pre", "--settings", CLAUDE],
+        context.as_bytes(),
+    );
+    tested
+        .exits(1)
+        .prints("hooks.PreToolUse[0].hooks[0]")
+        .prints("tool Bash");
     let shown = ["show", "hooks.PreToolUse[0].hooks[0]", "--settings", CLAUDE];
-    sandbox.hookrun(&shown, b"").exits(0).prints("sh -c").prints("claude").prints("10m");
+    sandbox
+        .hookrun(&shown, b"")
+        .exits(0)
+        .prints("sh -c")
+        .prints("claude")
+        .prints("10m");
     fs::metadata(sandbox.at(CLAUDE)).unwrap();
 }

@@ -21,8 +21,9 @@ use super::lines::Lines;
 const CASES: usize = 1_000;
 
 /// Programs that note their calls.
-pub(super) const PROGRAMS: &[&str] =
-    &["rm", "git", "ls", "cp", "curl", "npm", "docker", "tee", "make", "p1"];
+pub(super) const PROGRAMS: &[&str] = &[
+    "rm", "git", "ls", "cp", "curl", "npm", "docker", "tee", "make", "p1",
+];
 
 /// Programs that are what they are.
 const REAL: &[&str] = &[
@@ -61,7 +62,11 @@ fn programs(folder: &Path) -> PathBuf {
     write_program(&bin.join("sudo"), SUDO);
     for name in REAL {
         let folders = ["/usr/bin", "/bin", "/opt/homebrew/bin", "/usr/local/bin"].map(Path::new);
-        if let Some(real) = folders.iter().map(|dir| dir.join(name)).find(|path| path.exists()) {
+        if let Some(real) = folders
+            .iter()
+            .map(|dir| dir.join(name))
+            .find(|path| path.exists())
+        {
             symlink(real, bin.join(name)).unwrap();
         }
     }
@@ -104,12 +109,18 @@ fn calls(text: &str, bin: &Path, folder: &Path) -> Vec<Vec<String>> {
         let words = call.strip_suffix('\u{1e}').unwrap_or(call);
         words.split('\u{1e}').map(str::to_string).collect()
     };
-    record.split('\u{1d}').filter(|call| !call.is_empty()).map(words).collect()
+    record
+        .split('\u{1d}')
+        .filter(|call| !call.is_empty())
+        .map(words)
+        .collect()
 }
 
 /// Whether the words of a call may be what these have become.
 fn may_be(words: &[ShellWord], call: &[String]) -> bool {
-    let Some((word, rest)) = words.split_first() else { return call.is_empty() };
+    let Some((word, rest)) = words.split_first() else {
+        return call.is_empty();
+    };
     let is_open = word.known().is_none_or(|text| text.starts_with('~'));
     match call.split_first() {
         Some((first, others)) if word.text.as_ref() == Some(first) && may_be(rest, others) => true,
@@ -128,7 +139,10 @@ fn hold(text: &str, bin: &Path, folder: &Path, tally: &Tally) {
     let line = shell::read(text);
     if line.doubt.is_some() {
         // Nothing of a text runs that bash itself cannot read.
-        let read = Command::new("bash").args(["-n", "-c", text]).stderr(Stdio::null()).status();
+        let read = Command::new("bash")
+            .args(["-n", "-c", text])
+            .stderr(Stdio::null())
+            .status();
         if !read.unwrap().success() {
             tally.invalid.fetch_add(1, Ordering::Relaxed);
             return;
@@ -138,7 +152,9 @@ fn hold(text: &str, bin: &Path, folder: &Path, tally: &Tally) {
     }
     let calls = calls(text, bin, folder);
     tally.calls.fetch_add(calls.len(), Ordering::Relaxed);
-    tally.silent.fetch_add(usize::from(calls.is_empty()), Ordering::Relaxed);
+    tally
+        .silent
+        .fetch_add(usize::from(calls.is_empty()), Ordering::Relaxed);
     for call in calls.iter().filter(|call| !is_among(call, &line)) {
         let missed = format!("{call:?} of\n{text}\n{}\n", super::shown(text));
         tally.misses.lock().unwrap().push(missed);
@@ -146,13 +162,19 @@ fn hold(text: &str, bin: &Path, folder: &Path, tally: &Tally) {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how many lines are tried is told by it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how many lines are tried is told by it"
+)]
 fn every_call_of_bash_is_read_or_in_doubt() {
     if Command::new("bash").args(["-c", ":"]).status().is_err() {
         return;
     }
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let (cases, seed) = (number("HOOKRUN_CASES").unwrap_or(CASES), number("HOOKRUN_SEED"));
+    let (cases, seed) = (
+        number("HOOKRUN_CASES").unwrap_or(CASES),
+        number("HOOKRUN_SEED"),
+    );
     let folder = TempDir::with_prefix("hookrun-it").unwrap();
     let bin = programs(folder.path());
     let (tally, next) = (Tally::default(), AtomicUsize::new(0));
@@ -182,7 +204,14 @@ fn every_call_of_bash_is_read_or_in_doubt() {
         tally.silent.into_inner(),
         tally.invalid.into_inner()
     );
-    assert!(misses.is_empty(), "{}", misses[..misses.len().min(10)].join("\n"));
-    assert!(uncertain * 20 <= cases, "{uncertain} of {cases} lines are uncertain");
+    assert!(
+        misses.is_empty(),
+        "{}",
+        misses[..misses.len().min(10)].join("\n")
+    );
+    assert!(
+        uncertain * 20 <= cases,
+        "{uncertain} of {cases} lines are uncertain"
+    );
     assert!(calls >= cases, "bash hardly called anything");
 }

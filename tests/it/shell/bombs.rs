@@ -119,9 +119,16 @@ fn read(text: String) {
     let read = move || {
         let line = shell::read(&text);
         assert!(line.commands.len() <= 10_000);
-        assert!(line.doubt.as_ref().is_none_or(|doubt| !doubt.trim().is_empty()));
+        assert!(
+            line.doubt
+                .as_ref()
+                .is_none_or(|doubt| !doubt.trim().is_empty())
+        );
     };
-    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read).unwrap();
+    let thread = std::thread::Builder::new()
+        .stack_size(1 << 20)
+        .spawn(read)
+        .unwrap();
     thread.join().unwrap();
 }
 
@@ -142,7 +149,11 @@ fn whatever_is_nested_or_repeated_is_read_or_in_doubt() {
 fn texts_in_texts_are_read_or_in_doubt() {
     let mut text = "a".to_string();
     for (number, (open, _, close)) in NESTS.iter().cycle().enumerate().take(60) {
-        text = format!("{}{text}{}", open.repeat(number % 8), close.repeat(number % 8));
+        text = format!(
+            "{}{text}{}",
+            open.repeat(number % 8),
+            close.repeat(number % 8)
+        );
         read(text.clone());
         let quoted = format!("bash -c {}", shell_words::quote(&text));
         read(quoted.clone());

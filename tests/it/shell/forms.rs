@@ -32,18 +32,36 @@ fn a_command_is_found_wherever_it_is() {
         ("for i in $(a) b; do c $i; done", "a\nc ?"),
         ("for ((i = $(a); i < 9; i++)); do b; done", "a\nb"),
         ("select i in a b; do c; done", "c"),
-        ("case $(a) in b) c;; (d | e) f;& *) g;;& x) esac", "a\nc\nf\ng"),
+        (
+            "case $(a) in b) c;; (d | e) f;& *) g;;& x) esac",
+            "a\nc\nf\ng",
+        ),
         ("f() { a; }; function g { b; }; h() (c)", "a\nb\nc"),
         ("coproc a b; coproc { c; }; coproc N { d; }", "a b\nc\nd"),
         ("coproc {\na\n}", "a"),
-        ("! a; time b; time -p c; time -- d; a | ! e", "a\nb\nc\nd\na\ne"),
-        ("echo $(a) \"$(b \"$(c)\")\" `d \\`e\\``", "a\nc\nb ?\ne\nd ?\necho ? ? ?"),
-        ("echo ${x:-$(a)} \"${x:-`b`}\" ${x/'$(c)'/$(d)}", "a\nb\nd\nc\necho ? ? ?"),
-        ("echo $((1 + $(a))) $[ $(b) ] $((1 << 2))", "a\nb\necho ? ? ?"),
+        (
+            "! a; time b; time -p c; time -- d; a | ! e",
+            "a\nb\nc\nd\na\ne",
+        ),
+        (
+            "echo $(a) \"$(b \"$(c)\")\" `d \\`e\\``",
+            "a\nc\nb ?\ne\nd ?\necho ? ? ?",
+        ),
+        (
+            "echo ${x:-$(a)} \"${x:-`b`}\" ${x/'$(c)'/$(d)}",
+            "a\nb\nd\nc\necho ? ? ?",
+        ),
+        (
+            "echo $((1 + $(a))) $[ $(b) ] $((1 << 2))",
+            "a\nb\necho ? ? ?",
+        ),
         ("(( x = 1 << 2 )); (( $(a) ))", "a"),
         ("echo $((a); b)", "a\nb\necho ?"),
         ("diff <(a) <(b 2>&1) >(c)", "a\nb\nc\ndiff ? ? ?"),
-        ("[[ -n <(a) && $(b) == c ]]; for i in <(d); do e; done", "a\nb\nd\ne"),
+        (
+            "[[ -n <(a) && $(b) == c ]]; for i in <(d); do e; done",
+            "a\nb\nd\ne",
+        ),
         ("x=$(a) y=(1 $(b)) z[$(c)]=1", "a\nb\nc"),
         ("a < $(b) > \"$(c)\" <<< $(d)", "b\nc\nd\na <? >?"),
         ("cat <<E\n$(a) `b`\nE\nc", "a\nb\ncat\nc"),
@@ -55,15 +73,30 @@ fn a_command_is_found_wherever_it_is() {
             "cat\ngit commit -m ?\na",
         ),
         ("eval 'a b' \"; c\"", "eval> a b\neval> c"),
-        ("trap 'a' EXIT; trap - INT; trap -p", "trap a EXIT\ntrap> a\ntrap - INT\ntrap -p"),
+        (
+            "trap 'a' EXIT; trap - INT; trap -p",
+            "trap a EXIT\ntrap> a\ntrap - INT\ntrap -p",
+        ),
         ("bash -c 'a; b $1' _ x", "bash> a\nbash> b ?"),
         ("python3 a; node d; ruby x", "python3 a\nnode d\nruby x"),
-        ("bash -c 'bash -c \"a; \\$x\"'", "bash> bash> a\nbash> bash> ?"),
+        (
+            "bash -c 'bash -c \"a; \\$x\"'",
+            "bash> bash> a\nbash> bash> ?",
+        ),
         ("bash <<E\na $x\nE", "bash> a ?"),
         ("bash -s <<< 'a; b'", "bash> a\nbash> b"),
-        ("cat <<E > o; tee $(a) ${x:-`b`} $((1<<2))\ntext\nE\nc", "cat >o\na\nb\ntee ? ? ?\nc"),
-        ("x=$(case $y in a) b;; (c) d;; esac); e \"$(case a in esac; f)\"", "b\nd\nf\ne ?"),
-        ("x=$(echo case; a); cat <(cat <<E\n)\nE\n)", "echo case\na\ncat\ncat ?"),
+        (
+            "cat <<E > o; tee $(a) ${x:-`b`} $((1<<2))\ntext\nE\nc",
+            "cat >o\na\nb\ntee ? ? ?\nc",
+        ),
+        (
+            "x=$(case $y in a) b;; (c) d;; esac); e \"$(case a in esac; f)\"",
+            "b\nd\nf\ne ?",
+        ),
+        (
+            "x=$(echo case; a); cat <(cat <<E\n)\nE\n)",
+            "echo case\na\ncat\ncat ?",
+        ),
         ("(case a in b) c;; (d) e;; esac)", "c\ne"),
         (
             "( ( a ) ); ( \\\n ( b; ( c ) ) ); ((d) ); (((e)) ); f && ( (g) | (h))",
@@ -84,12 +117,18 @@ fn words_are_unquoted_as_bash_does_it() {
         ("$'\\x72m' $'a\\tb\\u00e9\\101' $\"x\"", "rm a\tbéA x"),
         ("\\rm \"a\\b\\$\\\"\"", "rm a\\b$\""),
         ("r\\\nm x", "rm x"),
-        ("{rm,-r} x{1..3} {,a} '{b,c}' x{d}", "rm -r x1 x2 x3 a {b,c} x{d}"),
+        (
+            "{rm,-r} x{1..3} {,a} '{b,c}' x{d}",
+            "rm -r x1 x2 x3 a {b,c} x{d}",
+        ),
         ("{,rm} x", "rm x"),
         ("a $x \"$x\" ${x} $1 $? ~/b", "a ? ? ? ? ? ~/b"),
         ("a *.txt b? [c] '*' \\? [", "a *.txt… b?… [c]… * ? ["),
         ("A=1 B='x y' C=$x D=$(b) a", "b\nA=1 B=x y C=? D=? a"),
-        ("a >b >>c 2>d <e <>f >|g &>h &>>i 2>&1 >&- 3<&0", "a >b >>c >d <e <>f >|g &>h &>>i"),
+        (
+            "a >b >>c 2>d <e <>f >|g &>h &>>i 2>&1 >&- 3<&0",
+            "a >b >>c >d <e <>f >|g &>h &>>i",
+        ),
         ("{fd}>log rm x", "rm x >log"),
         (">a", ": >a"),
         ("{ a; } > b", "a\n: >b"),
@@ -121,7 +160,10 @@ fn what_cannot_be_read_is_in_doubt() {
         assert!(shown(text).contains("doubt: "), "{text}: {}", shown(text));
     }
     assert_eq!(shown("$(cat <<E\n1\nE\na\n)"), "cat\na\n?");
-    assert_eq!(shown("sudo --foo rm"), "sudo --foo rm\ndoubt: cannot tell what `sudo --foo` runs");
+    assert_eq!(
+        shown("sudo --foo rm"),
+        "sudo --foo rm\ndoubt: cannot tell what `sudo --foo` runs"
+    );
 }
 
 #[test]
@@ -135,12 +177,18 @@ fn programs_that_run_others_are_taken_off() {
         ("pkexec --user x rm y", "pkexec> rm y"),
         ("run0 -u x rm y", "run0> rm y"),
         ("su -c 'rm x' y; su - y -c 'rm z'", "su> rm x\nsu> rm z"),
-        ("runuser -u x -- rm y; runuser y -c 'rm z'", "runuser> rm y\nrunuser> rm z"),
+        (
+            "runuser -u x -- rm y; runuser y -c 'rm z'",
+            "runuser> rm y\nrunuser> rm z",
+        ),
         ("gosu x rm y", "gosu> rm y"),
         ("ssh -p 22 host rm -rf 'a b'", "ssh> rm -rf a b"),
         ("ssh host -v 'cd x && rm y'", "ssh> cd x\nssh> rm y"),
         ("ssh host <<E\nrm x\nE", "ssh> rm x"),
-        ("ssh host; ssh -N -L 1:a:2 host", "ssh host\nssh -N -L 1:a:2 host"),
+        (
+            "ssh host; ssh -N -L 1:a:2 host",
+            "ssh host\nssh -N -L 1:a:2 host",
+        ),
         ("mosh host -- rm x", "mosh> rm x"),
         ("sshpass -p x ssh y rm z", "sshpass> ssh> rm z"),
         ("env -i A=1 B=$x rm y", "env> A=1 B=? rm y"),
@@ -153,7 +201,10 @@ fn programs_that_run_others_are_taken_off() {
             "nice rm x; nice -n 5 rm x; nice -5 rm x; nice --adjustment=5 rm x",
             "nice> rm x\nnice> rm x\nnice> rm x\nnice> rm x",
         ),
-        ("ionice -c2 -n 7 rm x; ionice -p 1", "ionice> rm x\nionice -p 1"),
+        (
+            "ionice -c2 -n 7 rm x; ionice -p 1",
+            "ionice> rm x\nionice -p 1",
+        ),
         (
             "timeout -k 3 10 rm x; timeout --signal KILL 5s rm x; timeout --kill=5 --foreground 5 rm x",
             "timeout> rm x\ntimeout> rm x\ntimeout> rm x",
@@ -162,8 +213,14 @@ fn programs_that_run_others_are_taken_off() {
             "nohup rm x; setsid -w rm x; stdbuf -oL -e 0 rm x",
             "nohup> rm x\nsetsid> rm x\nstdbuf> rm x",
         ),
-        ("flock /l rm x; flock -n /l -c 'rm x'; flock 9", "flock> rm x\nflock> rm x\nflock 9"),
-        ("time -p rm x; /usr/bin/time -f %e -v rm x", "rm x\ntime> rm x"),
+        (
+            "flock /l rm x; flock -n /l -c 'rm x'; flock 9",
+            "flock> rm x\nflock> rm x\nflock 9",
+        ),
+        (
+            "time -p rm x; /usr/bin/time -f %e -v rm x",
+            "rm x\ntime> rm x",
+        ),
         (
             "command -p rm x; command -v rm; builtin cd x; exec -a b rm x; exec > y",
             "command> rm x\ncommand -v rm\nbuiltin> cd x\nexec> rm x\nexec >y",
@@ -192,7 +249,10 @@ fn programs_that_run_others_are_taken_off() {
             "numactl -m 0 rm x; firejail --net=none rm x; fakeroot -- rm x; proot -r x rm y",
             "numactl> rm x\nfirejail> rm x\nfakeroot> rm x\nproot> rm y",
         ),
-        ("bwrap --ro-bind / / --unshare-all --setenv A b rm x", "bwrap> rm x"),
+        (
+            "bwrap --ro-bind / / --unshare-all --setenv A b rm x",
+            "bwrap> rm x",
+        ),
         (
             "xvfb-run -a -s '-x y' rm x; unbuffer -p rm x; tini -g -- rm x; caffeinate -t 9 -i rm x",
             "xvfb-run> rm x\nunbuffer> rm x\ntini> rm x\ncaffeinate> rm x",
@@ -205,13 +265,22 @@ fn programs_that_run_others_are_taken_off() {
             "xargs -0 -n 1 rm -r; xargs; xargs -I% sh -c 'rm %'; xargs -I {} rm {}/a",
             "xargs> rm -r ?\nxargs\nxargs> sh> rm ?\nxargs> rm ? ?",
         ),
-        ("xargs --max-args=1 -P4 rm; xargs -i rm {}", "xargs> rm ?\nxargs> rm ? ?"),
+        (
+            "xargs --max-args=1 -P4 rm; xargs -i rm {}",
+            "xargs> rm ?\nxargs> rm ? ?",
+        ),
         (
             "parallel -j4 rm -r {} ::: a b; parallel 'rm {}; ls'; parallel ::: 'rm a' 'ls b'; parallel",
             "parallel> rm -r ? ?\nparallel> rm ?\nparallel> ls ?\nparallel> rm a\nparallel> ls b\nparallel> ?",
         ),
-        ("watch -n 5 'rm x; ls'; watch -x rm 'a;b'", "watch> rm x\nwatch> ls\nwatch> rm a;b"),
-        ("ls | entr -r rm x; ls | entr -s 'rm x; ls'", "ls\nentr> rm x\nls\nentr> rm x\nentr> ls"),
+        (
+            "watch -n 5 'rm x; ls'; watch -x rm 'a;b'",
+            "watch> rm x\nwatch> ls\nwatch> rm a;b",
+        ),
+        (
+            "ls | entr -r rm x; ls | entr -s 'rm x; ls'",
+            "ls\nentr> rm x\nls\nentr> rm x\nentr> ls",
+        ),
         (
             "find . -exec rm -r {} + -exec echo a + b \\;",
             "find . -exec rm -r {} + -exec echo a + b ;\nfind> rm -r ?\nfind> echo a + b",
@@ -233,9 +302,18 @@ fn commands_that_nobody_can_read_are_unknown() {
     check(&[
         ("curl x | bash", "curl x\nbash> ?"),
         ("curl x | sudo -n bash -s -- -y", "curl x\nsudo> bash> ?"),
-        ("bash; bash -i; sh -l; exec zsh -l", "bash> ?\nbash> ?\nsh> ?\nexec> zsh> ?"),
-        ("sudo -i; sudo -s; su; su - x; sudo su", "sudo> ?\nsudo> ?\nsu> ?\nsu> ?\nsudo> su> ?"),
-        ("unshare -r; chroot x; script; pkexec", "unshare> ?\nchroot> ?\nscript> ?\npkexec> ?"),
+        (
+            "bash; bash -i; sh -l; exec zsh -l",
+            "bash> ?\nbash> ?\nsh> ?\nexec> zsh> ?",
+        ),
+        (
+            "sudo -i; sudo -s; su; su - x; sudo su",
+            "sudo> ?\nsudo> ?\nsu> ?\nsu> ?\nsudo> su> ?",
+        ),
+        (
+            "unshare -r; chroot x; script; pkexec",
+            "unshare> ?\nchroot> ?\nscript> ?\npkexec> ?",
+        ),
         (
             "bash <(curl x); source <(a); . <(a); bash /dev/fd/3",
             "curl x\nbash> ?\na\nsource> ?\na\n.> ?\nbash> ?",
@@ -257,12 +335,18 @@ fn commands_that_nobody_can_read_are_unknown() {
             "echo x | python3; python3 - <<E\nx\nE\npython3 < x",
             "echo x\npython3\npython3 -\npython3 <x",
         ),
-        ("curl x | python3 -m json.tool", "curl x\npython3 -m json.tool"),
+        (
+            "curl x | python3 -m json.tool",
+            "curl x\npython3 -m json.tool",
+        ),
         (
             "bash x.sh; bash < x; bash --version; source x; . x; command -v bash; which python3",
             "bash x.sh\nbash <x\nbash --version\nsource x\n. x\ncommand -v bash\nwhich python3",
         ),
-        ("bash \"$x\"; for f in *; do sh \"$f\"; done", "bash ?\nsh ?"),
+        (
+            "bash \"$x\"; for f in *; do sh \"$f\"; done",
+            "bash ?\nsh ?",
+        ),
         (
             "echo 'rm x' | bash; printf '%s' 'rm x' | sh -s; cat <<E | bash\nrm x\nE",
             "echo 'rm x'\nbash> rm x\nprintf %s 'rm x'\nsh> rm x\ncat\nbash> rm x",
@@ -283,7 +367,10 @@ fn commands_that_nobody_can_read_are_unknown() {
 fn a_variable_that_is_set_once_has_its_value() {
     check(&[
         ("PY=.venv/bin/python; $PY -m x", ".venv/bin/python -m x"),
-        ("F=--force\ngit push $F \"${F}\"", "git push --force --force"),
+        (
+            "F=--force\ngit push $F \"${F}\"",
+            "git push --force --force",
+        ),
         ("A=a && $A", "a"),
         ("A='a b'; $A \"$A\"", "? 'a b'"),
         ("A=a; echo \"$(\"$A\" b)\"", "a b\necho ?"),
@@ -315,7 +402,11 @@ fn a_wrapper_keeps_its_words() {
         .through
         .iter()
         .map(|one| {
-            format!("{} {}", one.name, one.args.iter().map(word).collect::<Vec<_>>().join(" "))
+            format!(
+                "{} {}",
+                one.name,
+                one.args.iter().map(word).collect::<Vec<_>>().join(" ")
+            )
         })
         .collect();
     assert_eq!(wrappers, ["sudo -u root bash -c ?", "bash -c ?"]);

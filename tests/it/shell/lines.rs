@@ -136,7 +136,9 @@ pub(super) struct Lines(u64);
 
 impl Lines {
     pub(super) fn new(seed: u64, number: u64) -> Lines {
-        let mixed = (seed << 32 ^ number).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (seed << 32 ^ number)
+            .wrapping_add(1)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut lines = Lines(mixed | 1);
         (0..10).for_each(|_| _ = lines.next());
         lines
@@ -190,11 +192,21 @@ impl Lines {
             8 => self.one(ODD).to_string(),
             9 => format!("$({})", self.list(depth - 1)),
             10 => format!("\"$({})\"", self.list(depth - 1)),
-            11 => format!("`{}`", self.list(0).replace('\\', "\\\\").replace('`', "\\`")),
+            11 => format!(
+                "`{}`",
+                self.list(0).replace('\\', "\\\\").replace('`', "\\`")
+            ),
             12 => format!("${{v:-{}}}", self.word(depth - 1).replace('}', "_")),
-            13 => format!("$(( 1 + $({} >/dev/null; echo 2) ))", self.simple(depth - 1)),
+            13 => format!(
+                "$(( 1 + $({} >/dev/null; echo 2) ))",
+                self.simple(depth - 1)
+            ),
             14 => format!("<({})", self.list(depth - 1)),
-            15 => format!("{{{},{}}}", self.one(&["a", "b"]), self.one(&["c", "d", "'e f'"])),
+            15 => format!(
+                "{{{},{}}}",
+                self.one(&["a", "b"]),
+                self.one(&["c", "d", "'e f'"])
+            ),
             16 => format!("\"${{v:-$({})}}\"", self.list(depth - 1)),
             17 => format!("a\"b$({})c\"'d'", self.list(depth - 1)),
             18 => format!("$(\n# it's a ) comment\n{}\n)", self.list(depth - 1)),
@@ -217,7 +229,13 @@ impl Lines {
             text.push_str(self.one(&["2>/dev/null ", "> o ", "< /dev/null "]));
         }
         if self.chance(10) {
-            write!(text, "{}{} ", self.one(&["A=", "B+=", "arr[1]="]), self.word(0)).unwrap();
+            write!(
+                text,
+                "{}{} ",
+                self.one(&["A=", "B+=", "arr[1]="]),
+                self.word(0)
+            )
+            .unwrap();
         }
         // A mark or `time` begins a pipeline, and is a word after anything else.
         if text.is_empty() && self.chance(10) {
@@ -228,11 +246,20 @@ impl Lines {
         }
         let program = self.one(PROGRAMS);
         let is_quoted = self.chance(20);
-        let written = if is_quoted { self.quoted(program) } else { program.to_string() };
+        let written = if is_quoted {
+            self.quoted(program)
+        } else {
+            program.to_string()
+        };
         text.push_str(&written);
         for _ in 0..self.below(4) {
-            write!(text, "{}{}", self.one(&[" ", " ", " ", "  ", "\t", " \\\n"]), self.word(depth))
-                .unwrap();
+            write!(
+                text,
+                "{}{}",
+                self.one(&[" ", " ", " ", "  ", "\t", " \\\n"]),
+                self.word(depth)
+            )
+            .unwrap();
         }
         if self.chance(12) {
             text.push_str(self.one(REDIRECTS));
@@ -242,22 +269,37 @@ impl Lines {
 
     /// A command that every shell reads like bash.
     fn plain(&mut self) -> String {
-        let mut text =
-            format!("{}{}", self.one(&["", "env ", "nice -n 5 ", "sudo "]), self.one(PROGRAMS));
+        let mut text = format!(
+            "{}{}",
+            self.one(&["", "env ", "nice -n 5 ", "sudo "]),
+            self.one(PROGRAMS)
+        );
         for _ in 0..self.below(4) {
-            let word =
-                self.one(&["a", "-f", "'b c'", "\"d\"", "\\e", "x=y", "$v", "$(ls a)", "`ls b`"]);
+            let word = self.one(&[
+                "a", "-f", "'b c'", "\"d\"", "\\e", "x=y", "$v", "$(ls a)", "`ls b`",
+            ]);
             write!(text, " {word}").unwrap();
         }
         text
     }
 
     fn command(&mut self, depth: u64) -> String {
-        let Some(d) = depth.checked_sub(1) else { return self.simple(0) };
+        let Some(d) = depth.checked_sub(1) else {
+            return self.simple(0);
+        };
         match self.below(42) {
             0 => format!("( {} )", self.list(d)),
-            1 => format!("{{ {}; }}{}", self.list(d), self.one(&["", " > o", " 2>&1"])),
-            2 => format!("if {}; then {}; else {}; fi", self.list(d), self.list(d), self.list(d)),
+            1 => format!(
+                "{{ {}; }}{}",
+                self.list(d),
+                self.one(&["", " > o", " 2>&1"])
+            ),
+            2 => format!(
+                "if {}; then {}; else {}; fi",
+                self.list(d),
+                self.list(d),
+                self.list(d)
+            ),
             3 => format!(
                 "if ! {}\nthen {}; elif {}; then {}; fi",
                 self.simple(d),
@@ -265,7 +307,12 @@ impl Lines {
                 self.list(d),
                 self.list(d)
             ),
-            4 => format!("for i in {} {}; do {}; done", self.word(d), self.word(0), self.list(d)),
+            4 => format!(
+                "for i in {} {}; do {}; done",
+                self.word(d),
+                self.word(0),
+                self.list(d)
+            ),
             5 => format!("while {}; do {}; break; done", self.list(d), self.list(d)),
             6 => format!("until {}\ndo {}; break; done", self.list(d), self.list(d)),
             7 => format!(
@@ -290,8 +337,14 @@ impl Lines {
             16 => format!("trap {} EXIT", quote(&self.list(d))),
             17 => format!("{{ bash <<'E{depth}'\n{}\nE{depth}\n}}", self.list(d)),
             18 => format!("{{ cat <<E{depth}\nx $({}) y\nE{depth}\n}}", self.simple(0)),
-            19 => format!("cat <<-E{depth} | bash\n\t{}\n\tE{depth}\n:", self.simple(0)),
-            20 => format!("cat <<'E{depth}' > o; {}\ntext of rm x; `\nE{depth}\n:", self.simple(0)),
+            19 => format!(
+                "cat <<-E{depth} | bash\n\t{}\n\tE{depth}\n:",
+                self.simple(0)
+            ),
+            20 => format!(
+                "cat <<'E{depth}' > o; {}\ntext of rm x; `\nE{depth}\n:",
+                self.simple(0)
+            ),
             21 => format!(
                 "cat <<A{depth} <<'B{depth}'\na\nA{depth}\n$(rm b)\nB{depth}\n{}",
                 self.simple(0)
@@ -315,7 +368,11 @@ impl Lines {
             34 => format!("echo {} | bash", quote(&self.plain())),
             35 => format!("printf '%s' {} | sh -s", quote(&self.plain())),
             36 => {
-                format!("P={}; $P a; Q='-f'; {} $Q \"$Q\"", self.one(PROGRAMS), self.one(PROGRAMS))
+                format!(
+                    "P={}; $P a; Q='-f'; {} $Q \"$Q\"",
+                    self.one(PROGRAMS),
+                    self.one(PROGRAMS)
+                )
             }
             37 => format!("echo a b | while read -r x; do {}; done", self.list(d)),
             38 => format!(
@@ -329,8 +386,9 @@ impl Lines {
     }
 
     fn list(&mut self, depth: u64) -> String {
-        const JOINTS: &[&str] =
-            &["; ", " && ", " || ", " | ", " & ", "\n", " |& ", " &&\n", ";\n\n", "|\n"];
+        const JOINTS: &[&str] = &[
+            "; ", " && ", " || ", " | ", " & ", "\n", " |& ", " &&\n", ";\n\n", "|\n",
+        ];
         let mut text = self.command(depth);
         for _ in 0..self.below(3) {
             text.push_str(self.one(JOINTS));

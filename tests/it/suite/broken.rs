@@ -9,7 +9,10 @@ fn told(cases: &str) -> Vec<String> {
     let sandbox = guarded(cases);
     let ran = suite(&sandbox, &[]);
     ran.exits(2).says("no case was run");
-    let text = ran.stdout.replace("hooks.d/tests/guard.toml", "F").replace("\n  help: ", " [");
+    let text = ran
+        .stdout
+        .replace("hooks.d/tests/guard.toml", "F")
+        .replace("\n  help: ", " [");
     let errors = text.lines().filter_map(|line| line.strip_prefix("error: "));
     errors.map(str::to_string).collect()
 }
@@ -129,15 +132,23 @@ with = [{ x = { text = "x", times = -1 } }]
     ];
     assert_eq!(told(cases), wanted);
     let nameless = case("x", "x", "decision = 'allow', files = { '' = true }");
-    assert_eq!(told(&nameless), ["F:5:42: the file has no name [write its path"]);
+    assert_eq!(
+        told(&nameless),
+        ["F:5:42: the file has no name [write its path"]
+    );
     let range = case("x", "x", "decision = 'allow', reply = { status = 300 }");
-    assert_eq!(told(&range), ["F:5:51: `status` cannot be 300 [write a number from 0 to 255"]);
+    assert_eq!(
+        told(&range),
+        ["F:5:51: `status` cannot be 300 [write a number from 0 to 255"]
+    );
 }
 
 #[test]
 fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
-    let sandbox = guarded("case = []\n")
-        .file("hooks.d/tests/other.toml", &case("other", "x", "decision = 'allow'"));
+    let sandbox = guarded("case = []\n").file(
+        "hooks.d/tests/other.toml",
+        &case("other", "x", "decision = 'allow'"),
+    );
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
         .prints("guard.toml:1:8: `case` is an empty list\n  help: write a table `[[case]]`");
@@ -269,15 +280,24 @@ fn a_syntax_error_is_told_once_for_each_statement() {
         let found = told(&cases);
         assert_eq!(found.len(), wanted.len(), "{cases}: {found:#?}");
         for (found, (place, cure)) in found.iter().zip(wanted) {
-            assert!(found.starts_with(place) && found.contains(cure), "{cases}: {found}");
+            assert!(
+                found.starts_with(place) && found.contains(cure),
+                "{cases}: {found}"
+            );
         }
     };
     let as_table = "[this looks like JSON: write a table of TOML";
-    is_said(case(json) + &case(json), &[("F:3:", as_table), ("F:7:", as_table)]);
+    is_said(
+        case(json) + &case(json),
+        &[("F:3:", as_table), ("F:7:", as_table)],
+    );
     is_said(case(&lines), &[("F:3:", as_table)]);
     let open = case(&format!("'''{json}"));
     let crossed = "[close the text that begins in line 3: add `'''`";
-    is_said(open.clone() + &open, &[("F:7:14: not valid TOML: ", crossed)]);
+    is_said(
+        open.clone() + &open,
+        &[("F:7:14: not valid TOML: ", crossed)],
+    );
     is_said(open, &[("F:", crossed)]);
 }
 
@@ -287,10 +307,16 @@ fn a_file_with_a_context_has_its_own_mistakes() {
         "[[case]]\nname = 'x'\n{}context_file = 'x.json'\nexpect = {{ decision = 'allow' }}\n",
         super::HEAD
     );
-    let ran = suite(&guarded(&cases).file("hooks.d/tests/x.json", "{\"a\": 1,\n b}"), &[]);
-    ran.exits(2).prints("error: hooks.d/tests/x.json:2:2: is not a JSON object: key must be");
+    let ran = suite(
+        &guarded(&cases).file("hooks.d/tests/x.json", "{\"a\": 1,\n b}"),
+        &[],
+    );
+    ran.exits(2)
+        .prints("error: hooks.d/tests/x.json:2:2: is not a JSON object: key must be");
     let slip = guarded(&cases).file("hooks.d/tests/x.json", "{\"toolNme\": 1}");
-    suite(&slip, &[]).exits(2).prints("guard.toml:4:16: `tool.pre` has no key `toolNme`");
+    suite(&slip, &[])
+        .exits(2)
+        .prints("guard.toml:4:16: `tool.pre` has no key `toolNme`");
 }
 
 #[test]
@@ -298,7 +324,9 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
     let sandbox = guarded("[[case]\n").file("hooks.d/tests/b.toml", "x = 1\n");
     std::fs::write(sandbox.at("hooks.d/tests/c.toml"), b"#\na \xff\xfe").unwrap();
     let ran = suite(&sandbox, &[]);
-    ran.exits(2).prints("b.toml:1:1: unknown key `x`").prints("b.toml:1:1: there is no case in it");
+    ran.exits(2)
+        .prints("b.toml:1:1: unknown key `x`")
+        .prints("b.toml:1:1: there is no case in it");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
     ran.prints("help: correct it; `hookrun man hookrun-suite` describes a file of cases");
@@ -309,21 +337,35 @@ fn mistakes_in_the_hooks_keep_the_cases_from_running() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
         .hook("20-slip.sh", "# hookrun: timout=1s\ntouch ran");
     let ran = suite(&sandbox, &[]);
-    ran.exits(2).prints("20-slip.sh:2:12: unknown setting `timout`");
-    ran.prints("\n1 error\n").says("no case was run; correct these errors first");
+    ran.exits(2)
+        .prints("20-slip.sh:2:12: unknown setting `timout`");
+    ran.prints("\n1 error\n")
+        .says("no case was run; correct these errors first");
     sandbox.has_no_file("ran");
 }
 
 #[test]
 fn nothing_to_run_is_no_success() {
     let none = Sandbox::new().hook("10-guard.sh", GUARD);
-    suite(&none, &[]).exits(2).says("there are no files of cases");
-    suite(&none, &["hooks.d"]).exits(2).says("there are no files of cases in `hooks.d`");
-    suite(&none, &["gone"]).exits(2).says("cannot look at `gone`");
+    suite(&none, &[])
+        .exits(2)
+        .says("there are no files of cases");
+    suite(&none, &["hooks.d"])
+        .exits(2)
+        .says("there are no files of cases in `hooks.d`");
+    suite(&none, &["gone"])
+        .exits(2)
+        .says("cannot look at `gone`");
 
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    for filter in [["--filter", "y"], ["--event", "session.end"], ["--hook", "10-gard.sh"]] {
-        suite(&some, &filter).exits(2).says("none of the 1 cases is chosen");
+    for filter in [
+        ["--filter", "y"],
+        ["--event", "session.end"],
+        ["--hook", "10-gard.sh"],
+    ] {
+        suite(&some, &filter)
+            .exits(2)
+            .says("none of the 1 cases is chosen");
     }
     suite(&some, &["--hook", "10-gard.sh"]).says("did you mean `--hook 10-guard.sh`?");
 }
@@ -331,10 +373,16 @@ fn nothing_to_run_is_no_success() {
 #[test]
 fn options_for_one_event_are_refused_beside_a_suite() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    for option in [["--expect", "allow"], ["--budget", "1s"], ["--host", "claude"]] {
+    for option in [
+        ["--expect", "allow"],
+        ["--budget", "1s"],
+        ["--host", "claude"],
+    ] {
         suite(&some, &option).exits(2).says("cannot be used with");
     }
-    suite(&some, &["--shell"]).exits(2).says("cannot be used with");
+    suite(&some, &["--shell"])
+        .exits(2)
+        .says("cannot be used with");
     suite(&some, &["--discover"]).exits(2).says("--hooks");
     for wrong in ["abc", "101", "-1", ""] {
         let ran = suite(&some, &[&format!("--coverage-min={wrong}")]);
@@ -344,7 +392,9 @@ fn options_for_one_event_are_refused_beside_a_suite() {
     one.exits(2).says("one event is no list of cases");
     for format in ["tap", "junit", "github"] {
         let sent = some.hookrun(&["test", "--format", format], b"{}");
-        sent.exits(2).says(&format!("there is an event on stdin, and `--format {format}` is for"));
+        sent.exits(2).says(&format!(
+            "there is an event on stdin, and `--format {format}` is for"
+        ));
         sent.says(&format!("`hookrun test --suite --format {format}`"));
         assert_eq!(sent.stdout, "");
         let played = some.hookrun(&["test", "--suite", "--format", format], b"{}");
@@ -374,10 +424,16 @@ fn options_for_a_suite_are_refused_beside_one_event() {
     ];
     for mode in modes {
         // The last two are for vectors as well, and without an event of nothing else.
-        let of_suites = if mode[0].starts_with("--") { &options[..6] } else { &options[..] };
+        let of_suites = if mode[0].starts_with("--") {
+            &options[..6]
+        } else {
+            &options[..]
+        };
         for option in of_suites {
             let all: Vec<&str> = [&["test"], mode, option].concat();
-            some.hookrun(&all, b"{}").exits(2).says("cannot be used with");
+            some.hookrun(&all, b"{}")
+                .exits(2)
+                .says("cannot be used with");
         }
     }
 }

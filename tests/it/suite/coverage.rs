@@ -18,11 +18,16 @@ fn both() -> String {
 #[track_caller]
 fn missing(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
     let report = report(sandbox, &["--coverage"]);
-    let gaps = report["coverage"]["missing"].as_array().unwrap_or_else(|| panic!("{report:#}"));
+    let gaps = report["coverage"]["missing"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{report:#}"));
     let text = |gap: &Value, key: &str| gap[key].as_str().unwrap_or("-").to_string();
     let what = |gap: &Value| [text(gap, "event"), text(gap, "hook"), text(gap, "point")].join(" ");
     let place = |gap: &Value| format!("{}:{}", text(gap, "file"), gap["line"]);
-    (gaps.iter().map(what).collect(), gaps.iter().map(place).collect())
+    (
+        gaps.iter().map(what).collect(),
+        gaps.iter().map(place).collect(),
+    )
 }
 
 #[test]
@@ -32,9 +37,15 @@ fn cases_that_show_everything_cover_a_hundred_percent() {
     ran.exits(0).prints("covered 100.0 %: 4 of 4 points\n");
     ran.prints("        tool.pre                                           1/1\n");
     ran.prints("                           10-guard.sh                     3/3\n");
-    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+    assert!(
+        ran.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{ran:?}"
+    );
     let report = report(&sandbox, &["--coverage"]);
-    assert_eq!((&report["coverage"]["percent"], &report["ok"]), (&100.0.into(), &true.into()));
+    assert_eq!(
+        (&report["coverage"]["percent"], &report["ok"]),
+        (&100.0.into(), &true.into())
+    );
 }
 
 #[test]
@@ -63,12 +74,18 @@ fn a_refusal_because_the_hook_failed_shows_no_refusal() {
 fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
     let cases =
         both() + "[[case]]\nname = 'told'\nevent = 'error'\nexpect = { decision = 'allow' }\n";
-    let sandbox =
-        guarded(&cases).hook_for("error", "note.sh", "").hook_for("turn.end", "end.sh", "");
+    let sandbox = guarded(&cases)
+        .hook_for("error", "note.sh", "")
+        .hook_for("turn.end", "end.sh", "");
     let (what, places) = missing(&sandbox);
     assert_eq!(
         what,
-        ["error note.sh seen", "turn.end - event", "turn.end end.sh asked", "turn.end end.sh seen"]
+        [
+            "error note.sh seen",
+            "turn.end - event",
+            "turn.end end.sh asked",
+            "turn.end end.sh seen"
+        ]
     );
     assert_eq!(places[0], "hooks.d/error/note.sh:1");
     let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
@@ -79,15 +96,18 @@ fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
 #[test]
 fn a_matcher_that_never_kept_its_hook_from_running_is_told_with_the_line_of_its_setting() {
     let hook = format!("# A guard.\n# hookrun: timeout=9s command=.\n{GUARD}");
-    let sandbox = Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &both());
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", &hook)
+        .file("hooks.d/tests/it.toml", &both());
     let (what, places) = missing(&sandbox);
     assert_eq!(what, ["tool.pre 10-guard.sh match.command"]);
     assert_eq!(places, ["hooks.d/tool.pre/10-guard.sh:3"]);
     let read = format!(
         "[[case]]\nname = 'no command'\n{HEAD}context = {{ toolName = 'read' }}\nexpect = {{ decision = 'allow' }}\n"
     );
-    let sandbox =
-        Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &(both() + &read));
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", &hook)
+        .file("hooks.d/tests/it.toml", &(both() + &read));
     assert_eq!(missing(&sandbox).0, [""; 0]);
 }
 
@@ -100,21 +120,36 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
     let manifest = table("one", settings) + &table("two", "parallel = true\npriority = 7");
     let only =
         format!("[[case]]\nname = 'it'\nhook = 'one'\n{HEAD}expect = {{ decision = 'allow' }}\n");
-    let sandbox = Sandbox::new().file("hookrun.toml", &manifest).file("tests/it.toml", &only);
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", &manifest)
+        .file("tests/it.toml", &only);
     let (what, places) = missing(&sandbox);
     let of = |hook: &str, points: &[&str]| -> Vec<String> {
-        points.iter().map(|point| format!("tool.pre {hook} {point}")).collect()
+        points
+            .iter()
+            .map(|point| format!("tool.pre {hook} {point}"))
+            .collect()
     };
-    let two = of("two", &["asked", "allowed", "refused", "priority", "parallel"]);
+    let two = of(
+        "two",
+        &["asked", "allowed", "refused", "priority", "parallel"],
+    );
     let one = of("one", &["refused", "rewrite", "on_failure", "parallel"]);
     assert_eq!(what, [two, one].concat());
-    assert_eq!((places[0].as_str(), places[6].as_str()), ("hookrun.toml:9", "hookrun.toml:1"));
+    assert_eq!(
+        (places[0].as_str(), places[6].as_str()),
+        ("hookrun.toml:9", "hookrun.toml:1")
+    );
 
     let together = only.replace("hook = 'one'\n", "");
-    let sandbox = Sandbox::new().file("hookrun.toml", &manifest).file("tests/it.toml", &together);
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", &manifest)
+        .file("tests/it.toml", &together);
     let what = missing(&sandbox).0;
     assert!(
-        !what.iter().any(|one| one.ends_with("parallel") || one.ends_with("priority")),
+        !what
+            .iter()
+            .any(|one| one.ends_with("parallel") || one.ends_with("priority")),
         "{what:?}"
     );
 }
@@ -125,7 +160,8 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let ran = suite(&sandbox, &["--coverage-min", "75"]);
     ran.exits(0).prints("covered 75.0 %: 3 of 4 points");
     let ran = suite(&sandbox, &["--coverage-min", "76"]);
-    ran.exits(1).prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
+    ran.exits(1)
+        .prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
     ran.prints("missing refused (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
     ran.prints(
         "        write    a case in which 10-guard.sh blocks, or `[[never]]` where it never does\n",
@@ -133,9 +169,15 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     ran.prints("\nFAILED (coverage is too low): 1 case");
     suite(&sandbox, &["--coverage"]).exits(0);
     for (format, part) in [
-        ("tap", "not ok 2 - hooks.d/tool.pre/10-guard.sh: refused of 10-guard.sh (tool.pre)"),
+        (
+            "tap",
+            "not ok 2 - hooks.d/tool.pre/10-guard.sh: refused of 10-guard.sh (tool.pre)",
+        ),
         ("junit", "<testsuite name=\"policy coverage\" tests=\"1\""),
-        ("github", "::error file=hooks.d/tool.pre/10-guard.sh,line=1,title=policy coverage::"),
+        (
+            "github",
+            "::error file=hooks.d/tool.pre/10-guard.sh,line=1,title=policy coverage::",
+        ),
     ] {
         let ran = suite(&sandbox, &["--coverage-min", "76", "--format", format]);
         ran.exits(1).prints(part);
@@ -148,47 +190,75 @@ fn enough_coverage_is_told_in_every_format() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
     let name = "covered 75.0 %: 3 of 4 points; at least 70 %";
     for (format, parts) in [
-        ("tap", ["1..2\n", &format!("ok 2 - hooks.d/tool.pre/10-guard.sh: {name}\n")]),
-        ("junit", ["<testsuite name=\"policy coverage\" tests=\"1\"", name]),
+        (
+            "tap",
+            [
+                "1..2\n",
+                &format!("ok 2 - hooks.d/tool.pre/10-guard.sh: {name}\n"),
+            ],
+        ),
+        (
+            "junit",
+            ["<testsuite name=\"policy coverage\" tests=\"1\"", name],
+        ),
         ("github", ["covered 75.0 %: 3 of 4 points\n", "1 case\n"]),
     ] {
         let ran = suite(&sandbox, &["--coverage-min", "70", "--format", format]);
-        parts.iter().fold(ran.exits(0), |ran, part| ran.prints(part));
+        parts
+            .iter()
+            .fold(ran.exits(0), |ran, part| ran.prints(part));
     }
-    for (format, line) in [("tap", "\n# covered 75.0 %: 3 of 4 points\n"), ("github", "covered 75")]
-    {
-        suite(&sandbox, &["--coverage", "--format", format]).exits(0).prints(line);
+    for (format, line) in [
+        ("tap", "\n# covered 75.0 %: 3 of 4 points\n"),
+        ("github", "covered 75"),
+    ] {
+        suite(&sandbox, &["--coverage", "--format", format])
+            .exits(0)
+            .prints(line);
     }
 }
 
 #[test]
 fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
-    let ran =
-        suite(&guarded(&case("it", "bad", "decision = 'allow'")), &["--coverage", "--mutate"]);
+    let ran = suite(
+        &guarded(&case("it", "bad", "decision = 'allow'")),
+        &["--coverage", "--mutate"],
+    );
     ran.exits(1).prints("FAILED: 1 case");
-    assert!(!ran.stdout.contains("covered") && !ran.stdout.contains("noticed"), "{ran:?}");
+    assert!(
+        !ran.stdout.contains("covered") && !ran.stdout.contains("noticed"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn what_a_hook_never_does_is_excused_with_its_reason() {
     let never = "[[never]]\nhook = '10-guard.sh'\npoint = 'refused'\nwhy = 'it only looks'\n\n";
     let allowed = case("it", "good", "decision = 'allow'");
-    let ran = suite(&guarded(&(never.to_string() + &allowed)), &["--coverage-min", "100"]);
+    let ran = suite(
+        &guarded(&(never.to_string() + &allowed)),
+        &["--coverage-min", "100"],
+    );
     ran.exits(0).prints("covered 100.0 %: 3 of 3 points");
     ran.prints("never   refused of 10-guard.sh (tool.pre)\n        why      it only looks\n");
 
     let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
-    ran.exits(1).prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
+    ran.exits(1)
+        .prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
     ran.prints("why      a case shows `refused` of 10-guard.sh (tool.pre)");
     ran.prints("\nFAILED (a `[[never]]` is untrue): 2 cases");
 
     let other = never.replace("10-guard.sh", "gone.sh");
     let ran = suite(&guarded(&(other + &both())), &["--coverage"]);
-    ran.exits(1).prints("no hook `gone.sh` has a point `refused` there");
+    ran.exits(1)
+        .prints("no hook `gone.sh` has a point `refused` there");
 
     let ran = suite(&guarded(&(never.replace("why", "reason") + &both())), &[]);
     ran.exits(2).prints("unknown key `reason`");
-    let ran = suite(&guarded(&(never.replace("why = 'it only looks'\n", "") + &both())), &[]);
+    let ran = suite(
+        &guarded(&(never.replace("why = 'it only looks'\n", "") + &both())),
+        &[],
+    );
     ran.exits(2).prints("`[[never]]` has no `why`");
 }
 
@@ -196,16 +266,26 @@ fn what_a_hook_never_does_is_excused_with_its_reason() {
 fn only_the_hooks_and_events_that_are_chosen_count() {
     let note =
         "[[case]]\nname = 'told'\nevent = 'error'\nexpect = { decision = 'allow', output = 'x' }\n";
-    let sandbox = guarded(&(both() + note)).hook_for("error", "note.sh", "echo x").hook("20-b", "");
-    suite(&sandbox, &["--coverage-min", "100"]).exits(1).prints("20-b");
-    suite(&sandbox, &["--coverage-min", "100", "--hook", "10-guard.sh"]).exits(0);
+    let sandbox = guarded(&(both() + note))
+        .hook_for("error", "note.sh", "echo x")
+        .hook("20-b", "");
+    suite(&sandbox, &["--coverage-min", "100"])
+        .exits(1)
+        .prints("20-b");
+    suite(
+        &sandbox,
+        &["--coverage-min", "100", "--hook", "10-guard.sh"],
+    )
+    .exits(0);
     suite(&sandbox, &["--coverage-min", "100", "--event", "error"]).exits(0);
 }
 
 #[test]
 fn a_hook_that_is_disabled_has_no_points() {
     let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
-    suite(&sandbox, &["--coverage-min", "100", "--mutate"]).exits(0).prints("4 of 4 points");
+    suite(&sandbox, &["--coverage-min", "100", "--mutate"])
+        .exits(0)
+        .prints("4 of 4 points");
 }
 
 #[test]
@@ -213,20 +293,43 @@ fn every_setting_of_a_hook_is_counted_or_says_why_not() {
     for row in HOOK_KEYS {
         let is_counted = POINTS.iter().any(|point| point.name == row.name);
         let is_not = NOT_COUNTED.iter().any(|(name, _)| *name == row.name);
-        assert!(is_counted != is_not || (row.name == "event" && is_not), "{}", row.name);
+        assert!(
+            is_counted != is_not || (row.name == "event" && is_not),
+            "{}",
+            row.name
+        );
     }
 }
 
 #[test]
 fn only_what_is_whole_is_a_hundred_percent() {
-    let point = |state| Point { name: String::new(), lacks: String::new(), state };
+    let point = |state| Point {
+        name: String::new(),
+        lacks: String::new(),
+        state,
+    };
     let mut states = vec![PointState::Covered; 2999];
     states.extend([PointState::Missing, PointState::Never("it is so".into())]);
-    let who = Who { event: String::new(), hook: String::new(), file: "".into(), line: None };
+    let who = Who {
+        event: String::new(),
+        hook: String::new(),
+        file: "".into(),
+        line: None,
+    };
     let points = states.into_iter().map(point).collect();
-    let part = CoveragePart { who, is_event: false, points };
-    let coverage = Coverage { parts: vec![part], untrue: Vec::new() };
-    assert_eq!((coverage.counts(), coverage.permille()), ((2999, 3000), 999));
+    let part = CoveragePart {
+        who,
+        is_event: false,
+        points,
+    };
+    let coverage = Coverage {
+        parts: vec![part],
+        untrue: Vec::new(),
+    };
+    assert_eq!(
+        (coverage.counts(), coverage.permille()),
+        ((2999, 3000), 999)
+    );
     assert_eq!((coverage.reaches(99), coverage.reaches(100)), (true, false));
     let nothing = Coverage::default();
     assert_eq!((nothing.permille(), nothing.reaches(100)), (1000, true));

@@ -10,7 +10,11 @@ const BLOCK: &str = "echo no >&2; exit 1";
 
 #[track_caller]
 fn meets(hook: &str, rest: &str) {
-    assert_eq!(outcome(hook, &format!("{HEAD}{rest}")), "expected", "{rest}");
+    assert_eq!(
+        outcome(hook, &format!("{HEAD}{rest}")),
+        "expected",
+        "{rest}"
+    );
 }
 
 #[track_caller]
@@ -30,15 +34,28 @@ fn the_decision_is_held_against_what_comes_out() {
 #[test]
 fn a_reason_or_a_question_is_matched() {
     meets(BLOCK, "expect = { decision = 'block', reason = '^no$' }");
-    misses(BLOCK, "expect = { decision = 'block', reason = '^yes' }", "reason");
-    meets("echo '{\"ask\":\"really?\"}'", "expect = { decision = 'ask', reason = 'really' }");
+    misses(
+        BLOCK,
+        "expect = { decision = 'block', reason = '^yes' }",
+        "reason",
+    );
+    meets(
+        "echo '{\"ask\":\"really?\"}'",
+        "expect = { decision = 'ask', reason = 'really' }",
+    );
 }
 
 #[test]
 fn who_decided_and_who_was_asked_is_told_by_name() {
-    let sandbox = Sandbox::new().hook("10-a", "true").hook("20-b", BLOCK).hook("30-c", "true");
+    let sandbox = Sandbox::new()
+        .hook("10-a", "true")
+        .hook("20-b", BLOCK)
+        .hook("30-c", "true");
     let of = |expect: &str| outcome_in(&sandbox, &format!("{HEAD}expect = {{ {expect} }}"));
-    assert_eq!(of("decision = 'block', by = '20-b', asked = ['10-a', '20-b']"), "expected");
+    assert_eq!(
+        of("decision = 'block', by = '20-b', asked = ['10-a', '20-b']"),
+        "expected"
+    );
     assert_eq!(of("decision = 'block', by = '10-a'"), "by");
     assert_eq!(of("decision = 'block', asked = ['10-a']"), "asked");
 }
@@ -53,15 +70,29 @@ fn only_the_hooks_that_a_case_names_are_asked() {
 #[test]
 fn a_refusal_by_failure_is_no_proof_of_a_policy() {
     misses("kill -SEGV $$", "expect.decision = 'block'", "failed");
-    meets("kill -SEGV $$", "expect = { decision = 'block', failed = 'hook', reason = 'SIGSEGV' }");
-    misses(BLOCK, "expect = { decision = 'block', failed = 'hook' }", "failed");
+    meets(
+        "kill -SEGV $$",
+        "expect = { decision = 'block', failed = 'hook', reason = 'SIGSEGV' }",
+    );
+    misses(
+        BLOCK,
+        "expect = { decision = 'block', failed = 'hook' }",
+        "failed",
+    );
 }
 
 #[test]
 fn outputs_and_contexts_that_a_case_does_not_name_must_not_be_there() {
-    meets("echo hello", "expect = { decision = 'allow', output = '^hello' }");
+    meets(
+        "echo hello",
+        "expect = { decision = 'allow', output = '^hello' }",
+    );
     misses("echo hello", "expect = { decision = 'allow' }", "output");
-    misses("true", "expect = { decision = 'allow', output = 'hello' }", "output");
+    misses(
+        "true",
+        "expect = { decision = 'allow', output = 'hello' }",
+        "output",
+    );
     let context = "echo '{\"additionalContext\":\"a hint\"}'";
     meets(context, "expect = { decision = 'allow', context = 'hint' }");
     misses(context, "expect = { decision = 'allow' }", "context");
@@ -77,7 +108,11 @@ fn rewrites_are_compared_as_json() {
             "{sent}expect = {{ decision = 'allow', rewrites = {{ toolInput = {{ command = 'ls' }} }} }}"
         ),
     );
-    misses(hook, &format!("{sent}expect = {{ decision = 'allow' }}"), "rewrites");
+    misses(
+        hook,
+        &format!("{sent}expect = {{ decision = 'allow' }}"),
+        "rewrites",
+    );
 }
 
 #[test]
@@ -144,9 +179,10 @@ fn a_context_is_a_table_or_json_or_a_file_or_bytes() {
         hook,
         "context = '{\"toolName\":\"x\", \"z\":null, \"a\" :1}'\nexpect = { decision = 'allow', files = { got = '\"z\":null' } }",
     );
-    let sandbox = Sandbox::new()
-        .hook("hook", hook)
-        .file("hooks.d/tests/events/x.json", r#"{"toolName":"x","k":"from a file"}"#);
+    let sandbox = Sandbox::new().hook("hook", hook).file(
+        "hooks.d/tests/events/x.json",
+        r#"{"toolName":"x","k":"from a file"}"#,
+    );
     let rest = "context_file = 'events/x.json'\nexpect = { decision = 'allow', files = { got = 'from a file' } }";
     assert_eq!(outcome_in(&sandbox, &format!("{HEAD}{rest}")), "expected");
     meets(
@@ -158,7 +194,10 @@ fn a_context_is_a_table_or_json_or_a_file_or_bytes() {
 #[test]
 fn files_are_laid_out_and_looked_at() {
     let sandbox = Sandbox::new()
-        .hook("hook", "cat a/b.txt copied > both; [ -x run ] && touch ran; rm a/b.txt")
+        .hook(
+            "hook",
+            "cat a/b.txt copied > both; [ -x run ] && touch ran; rm a/b.txt",
+        )
         .file("hooks.d/tests/source", "source\n");
     let rest = r#"
 files = { "a/b.txt" = "text\n", copied = { copy = "source" }, run = { mode = "755" } }
@@ -228,7 +267,11 @@ fn a_step_that_differs_is_named() {
 #[test]
 fn how_long_deciding_takes_can_be_bounded() {
     meets("true", "expect = { decision = 'allow', within = '1h' }");
-    misses("true", "expect = { decision = 'allow', within = '1us' }", "within");
+    misses(
+        "true",
+        "expect = { decision = 'allow', within = '1us' }",
+        "within",
+    );
 }
 
 #[test]
@@ -236,7 +279,10 @@ fn a_case_that_is_skipped_is_told_with_its_reason() {
     let sandbox = super::guarded(
         "[[case]]\nname = 'later'\nskip = 'not yet'\nevent = 'tool.pre'\nexpect = { decision = 'block' }\n",
     );
-    suite(&sandbox, &[]).exits(0).prints("1 skipped").prints("skip   later: not yet");
+    suite(&sandbox, &[])
+        .exits(0)
+        .prints("1 skipped")
+        .prints("skip   later: not yet");
 }
 
 #[test]
@@ -288,8 +334,9 @@ with = [{ x = "a" }, { x = "{{x}}" }]
 #[test]
 fn defaults_are_what_every_case_has() {
     let rest = "[defaults]\nevent = 'tool.pre'\nenv = { A = 'a', B = 'b' }\nfiles = { f = 'f' }\n[[case]]\nname = 'x'\nenv = { B = 'own' }\nexpect = { decision = 'allow', output = '^a own f' }\n";
-    let sandbox =
-        Sandbox::new().hook("hook", "echo $A $B $(cat f)").file("hooks.d/tests/x.toml", rest);
+    let sandbox = Sandbox::new()
+        .hook("hook", "echo $A $B $(cat f)")
+        .file("hooks.d/tests/x.toml", rest);
     suite(&sandbox, &[]).exits(0);
 }
 
@@ -297,15 +344,28 @@ fn defaults_are_what_every_case_has() {
 fn values_are_written_where_their_names_stand() {
     let hook = r#"[ "$HOOKRUN_ACTION_COMMAND" = 'a b, {x}, ${x}, {2,}, {X}, {' ]"#;
     let input = "{ toolName = 'bash', toolInput.command = '{x}, {{x}}, ${x}, {2,}, {X}, {' }";
-    meets(hook, &format!("context = {input}\nexpect.decision = 'allow'\nwith = [{{ x = 'a b' }}]"));
+    meets(
+        hook,
+        &format!("context = {input}\nexpect.decision = 'allow'\nwith = [{{ x = 'a b' }}]"),
+    );
 }
 
 #[test]
 fn folders_stand_in_texts_and_mean_themselves_in_patterns() {
-    let folders = CaseFolders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() };
-    assert_eq!(folders.fill("{case.folder}/x {case.home}"), "/t/a.b/x /t/home");
+    let folders = CaseFolders {
+        work: "/t/a.b".into(),
+        home: "/t/home".into(),
+        suite: "/s".into(),
+    };
+    assert_eq!(
+        folders.fill("{case.folder}/x {case.home}"),
+        "/t/a.b/x /t/home"
+    );
     assert_eq!(folders.fill_pattern("^{case.folder}$"), "^/t/a\\.b$");
-    assert_eq!(folders.unfill("/t/a.b/x: /t/home"), "{case.folder}/x: {case.home}");
+    assert_eq!(
+        folders.unfill("/t/a.b/x: /t/home"),
+        "{case.folder}/x: {case.home}"
+    );
     let value = json!({ "{suite.folder}": ["{case.home}", 1] });
     assert_eq!(folders.fill_value(&value), json!({ "/s": ["/t/home", 1] }));
 }

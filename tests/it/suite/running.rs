@@ -10,12 +10,16 @@ use crate::sandbox::Sandbox;
 
 fn names(report: &Value) -> Vec<String> {
     let cases = report["cases"].as_array().unwrap().iter();
-    cases.map(|one| one["name"].as_str().unwrap().to_string()).collect()
+    cases
+        .map(|one| one["name"].as_str().unwrap().to_string())
+        .collect()
 }
 
 fn results(report: &Value) -> Vec<String> {
     let cases = report["cases"].as_array().unwrap().iter();
-    cases.map(|one| one["result"].as_str().unwrap().to_string()).collect()
+    cases
+        .map(|one| one["result"].as_str().unwrap().to_string())
+        .collect()
 }
 
 /// Each case waits for what a later one writes: only together they end, the first last.
@@ -52,22 +56,35 @@ fn suites_are_found_where_hooks_are() {
             ".hookrun/hooks.d/tests/z.toml",
             &one("in .hookrun/hooks.d").replace("tool.pre", "session.end"),
         )
-        .file("elsewhere/w.toml", &(String::from("hooks = '..'\n") + &one("elsewhere")));
+        .file(
+            "elsewhere/w.toml",
+            &(String::from("hooks = '..'\n") + &one("elsewhere")),
+        );
     let found = report(&sandbox, &[]);
-    assert_eq!(names(&found), ["beside hookrun.toml", "in hooks.d", "in .hookrun/hooks.d"]);
-    suite(&sandbox, &[]).exits(0).says("note: tests/other.toml has no [[case]]; skipped");
+    assert_eq!(
+        names(&found),
+        ["beside hookrun.toml", "in hooks.d", "in .hookrun/hooks.d"]
+    );
+    suite(&sandbox, &[])
+        .exits(0)
+        .says("note: tests/other.toml has no [[case]]; skipped");
     assert_eq!(names(&report(&sandbox, &["hooks.d"])), ["in hooks.d"]);
     assert_eq!(
         names(&report(&sandbox, &["elsewhere/w.toml", "hooks.d/tests"])),
         ["elsewhere", "in hooks.d"]
     );
-    suite(&sandbox, &["tests/other.toml"]).exits(2).prints("unknown key `package`");
+    suite(&sandbox, &["tests/other.toml"])
+        .exits(2)
+        .prints("unknown key `package`");
 }
 
 #[test]
 fn the_folder_of_suites_is_no_event_and_its_files_are_no_hooks() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
-    sandbox.hookrun(&["validate", "--hooks", "."], b"").exits(0).prints("1 file, 1 hook");
+    sandbox
+        .hookrun(&["validate", "--hooks", "."], b"")
+        .exits(0)
+        .prints("1 file, 1 hook");
 }
 
 #[test]
@@ -75,8 +92,13 @@ fn other_hooks_can_be_put_in_the_place_of_those_around_the_cases() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
         .script("other/hooks.d/tool.pre/allow", "#!/bin/sh\n");
     suite(&sandbox, &["--jobs", "1"]).exits(0);
-    suite(&sandbox, &["hooks.d", "--hooks", "other"]).exits(1).prints("- block").prints("+ allow");
-    suite(&sandbox, &["--hooks", "other"]).exits(2).says("there are no files of cases");
+    suite(&sandbox, &["hooks.d", "--hooks", "other"])
+        .exits(1)
+        .prints("- block")
+        .prints("+ allow");
+    suite(&sandbox, &["--hooks", "other"])
+        .exits(2)
+        .says("there are no files of cases");
 }
 
 #[test]
@@ -87,11 +109,17 @@ fn filters_choose_by_name_hook_and_event() {
     let sandbox = guarded(&cases).hook_for("session.end", "bye.sh", "true");
     let of = |arguments: &[&str]| names(&report(&sandbox, arguments));
     assert_eq!(of(&["--filter", "Bad"]), ["a Bad one"]);
-    assert_eq!(of(&["--filter", "(?i)^a bad|END$"]), ["a Bad one", "the end"]);
+    assert_eq!(
+        of(&["--filter", "(?i)^a bad|END$"]),
+        ["a Bad one", "the end"]
+    );
     assert_eq!(of(&["--event", "session.end"]), ["the end"]);
     assert_eq!(of(&["--event", "sessionend"]), ["the end"]);
     assert_eq!(of(&["--hook", "10-guard.sh"]), ["a Bad one", "a good one"]);
-    assert_eq!(of(&["--hook", "10-guard.sh", "--filter", "good"]), ["a good one"]);
+    assert_eq!(
+        of(&["--hook", "10-guard.sh", "--filter", "good"]),
+        ["a good one"]
+    );
 }
 
 #[test]
@@ -101,7 +129,11 @@ fn fail_fast_tells_the_same_whichever_case_ends_first() {
             case(
                 &format!("case {n}"),
                 "x",
-                if n == 5 { "decision = 'block'" } else { "decision = 'allow'" },
+                if n == 5 {
+                    "decision = 'block'"
+                } else {
+                    "decision = 'allow'"
+                },
             )
         })
         .collect();
@@ -109,11 +141,19 @@ fn fail_fast_tells_the_same_whichever_case_ends_first() {
     for jobs in ["1", "4", "16"] {
         let report = report(&sandbox, &["--fail-fast", "--jobs", jobs]);
         let results = results(&report);
-        assert!(results[..5].iter().all(|one| one == "expected"), "{results:?}");
+        assert!(
+            results[..5].iter().all(|one| one == "expected"),
+            "{results:?}"
+        );
         assert_eq!(results[5], "unexpected");
-        assert!(results[6..].iter().all(|one| one == "not-run"), "{results:?}");
+        assert!(
+            results[6..].iter().all(|one| one == "not-run"),
+            "{results:?}"
+        );
     }
-    suite(&sandbox, &["--fail-fast"]).exits(1).prints("14 not run");
+    suite(&sandbox, &["--fail-fast"])
+        .exits(1)
+        .prints("14 not run");
     suite(&sandbox, &[]).exits(1).prints("20 cases, 1 failed");
 }
 
@@ -126,8 +166,12 @@ fn a_hook_that_hangs_ends_in_time_while_other_cases_run() {
     let hang = format!(
         "[[case]]\nname = 'hangs'\n{HEAD}files = {{ hang = '' }}\nexpect = {{ decision = 'block', failed = 'hook', reason = 'timed out after 300ms' }}\n"
     );
-    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &(hang + &many));
-    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "4"]).feed(b"").ended();
+    let sandbox = Sandbox::new()
+        .hook("hook", hook)
+        .file("hooks.d/tests/x.toml", &(hang + &many));
+    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "4"])
+        .feed(b"")
+        .ended();
     ended.ran.exits(0).prints("21 cases");
 }
 
@@ -135,12 +179,16 @@ fn a_hook_that_hangs_ends_in_time_while_other_cases_run() {
 fn what_a_hook_leaves_running_is_gone_and_so_are_all_folders() {
     let hook = "setsid sleep 3600 >/dev/null 2>&1 & mkdir -p locked/in; chmod 500 locked; exit 0";
     let many: String = (0..8).map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}setup = 'setsid sleep 3600 & sleep 3600 &'\nexpect = {{ decision = 'allow' }}\n")).collect();
-    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &many);
+    let sandbox = Sandbox::new()
+        .hook("hook", hook)
+        .file("hooks.d/tests/x.toml", &many);
     fs::create_dir(sandbox.at("tmp")).unwrap();
     let sandbox_tmp = sandbox.at("tmp").to_str().unwrap().to_string();
     let sandbox = sandbox.variable("TMPDIR", &sandbox_tmp);
     // `ended` holds that no process is left.
-    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "2"]).feed(b"").ended();
+    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "2"])
+        .feed(b"")
+        .ended();
     ended.ran.exits(0);
     assert_eq!(fs::read_dir(sandbox.at("tmp")).unwrap().count(), 0);
 }
@@ -152,7 +200,9 @@ echo x > left; echo x > \"$HOME/left\"; echo x > \"$TMPDIR/left\"; echo x > \"$H
     let many: String = (0..6)
         .map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}expect = {{ decision = 'allow' }}\n"))
         .collect();
-    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &many);
+    let sandbox = Sandbox::new()
+        .hook("hook", hook)
+        .file("hooks.d/tests/x.toml", &many);
     suite(&sandbox, &["--jobs", "2"]).exits(0);
 }
 
@@ -167,12 +217,17 @@ fn a_hostile_environment_changes_nothing() {
     let without = |command: &mut std::process::Command| {
         command.env_clear();
     };
-    let sandbox = Sandbox::new()
-        .hook("10-guard.sh", GUARD)
-        .file("hooks.d/tests/x.toml", &case("x", "bad", "decision = 'block'"));
-    sandbox.hookrun_as(without, &["test", "--suite"], b"").exits(0);
+    let sandbox = Sandbox::new().hook("10-guard.sh", GUARD).file(
+        "hooks.d/tests/x.toml",
+        &case("x", "bad", "decision = 'block'"),
+    );
+    sandbox
+        .hookrun_as(without, &["test", "--suite"], b"")
+        .exits(0);
     let nowhere = sandbox.variable("TMPDIR", "/nowhere/at/all");
-    suite(&nowhere, &[]).exits(2).says("set TMPDIR to a folder that may be written");
+    suite(&nowhere, &[])
+        .exits(2)
+        .says("set TMPDIR to a folder that may be written");
 }
 
 #[test]
@@ -190,8 +245,10 @@ fn a_signal_ends_what_prepares_a_case() {
         let sandbox = guarded("");
         let started = sandbox.at("started");
         let setup = format!("echo so >> {}; sleep 3600", started.display());
-        let one =
-            format!("{}\nsetup = '{setup}'\n", case("x", "bad", "decision = 'block'").trim_end());
+        let one = format!(
+            "{}\nsetup = '{setup}'\n",
+            case("x", "bad", "decision = 'block'").trim_end()
+        );
         fs::write(sandbox.at("hooks.d/tests/guard.toml"), one).unwrap();
         let running = Running::start(&sandbox, &["test", "--suite", "--format", "tap"]);
         let running = running.feed(b"");
@@ -199,13 +256,17 @@ fn a_signal_ends_what_prepares_a_case() {
         end(running.pid(), signal);
         // `ended` holds that no process is left.
         let ran = running.ended().ran;
-        ran.exits(status).prints("1..1\nok 1 - hooks.d/tests/guard.toml: x # SKIP not run\n");
+        ran.exits(status)
+            .prints("1..1\nok 1 - hooks.d/tests/guard.toml: x # SKIP not run\n");
         ran.prints("\nBail out! hookrun was interrupted\n");
     }
 }
 
 fn pipe(sandbox: &Sandbox, path: &str) {
-    let made = std::process::Command::new("mkfifo").arg(sandbox.at(path)).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(sandbox.at(path))
+        .status()
+        .unwrap();
     assert!(made.success());
 }
 
@@ -215,9 +276,12 @@ fn a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
     pipe(&sandbox, "hooks.d/tests/pipe.toml");
     std::os::unix::fs::symlink("/dev/zero", sandbox.at("hooks.d/tests/zero.toml")).unwrap();
     let ran = suite(&sandbox, &[]);
-    ran.exits(2).prints("hooks.d/tests/pipe.toml: cannot be read: it is not a file");
+    ran.exits(2)
+        .prints("hooks.d/tests/pipe.toml: cannot be read: it is not a file");
     ran.prints("hooks.d/tests/zero.toml: cannot be read: it is not a file");
-    suite(&sandbox, &["hooks.d/tests/pipe.toml"]).exits(2).says("is not a file");
+    suite(&sandbox, &["hooks.d/tests/pipe.toml"])
+        .exits(2)
+        .says("is not a file");
 
     let cases = format!(
         "[[case]]\nname = 'x'\n{HEAD}context_file = 'pipe'\nfiles = {{ a = {{ copy = 'folder' }} }}\nexpect = {{ decision = 'allow' }}\n"
@@ -276,24 +340,35 @@ fn files_with_cases_that_are_passed_over_are_told() {
     ran.says("note: hooks.d/tests/c.TOML does not end in .toml; skipped");
     assert_eq!(ran.stderr.matches("note:").count(), 3, "{ran:?}");
 
-    let none = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/b.tml", &one);
-    suite(&none, &[]).exits(2).says("there are no files of cases").says("does not end in .toml");
+    let none = Sandbox::new()
+        .hook("10-guard.sh", GUARD)
+        .file("hooks.d/tests/b.tml", &one);
+    suite(&none, &[])
+        .exits(2)
+        .says("there are no files of cases")
+        .says("does not end in .toml");
 }
 
 #[test]
 fn an_event_is_chosen_by_any_of_its_names() {
     let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
     for name in ["tool.pre", "TOOL.PRE", "PreToolUse", "BeforeTool"] {
-        suite(&sandbox, &["--event", name]).exits(0).prints("ok: 1 case");
+        suite(&sandbox, &["--event", name])
+            .exits(0)
+            .prints("ok: 1 case");
     }
-    suite(&sandbox, &["--event", "session.end"]).exits(2).says("none of the 1 cases is chosen");
+    suite(&sandbox, &["--event", "session.end"])
+        .exits(2)
+        .says("none of the 1 cases is chosen");
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),
         ("zzz", "`hookrun events` lists them"),
     ] {
         let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
-        ran.exits(2).says(&format!("unknown event `{name}`")).says(help);
+        ran.exits(2)
+            .says(&format!("unknown event `{name}`"))
+            .says(help);
     }
 }
 
@@ -323,12 +398,22 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     }
     // An event that names itself, and one that is named.
     let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
-    sandbox.hookrun(&["test"], payload).exits(2).says("`PreToolUse` may be an event of");
-    sandbox.hookrun(&["test", "tool.pre"], b"").prints("this is the event's sample");
-    sandbox.hookrun(&["try", "tool.pre"], b"").prints("this is the event's sample");
+    sandbox
+        .hookrun(&["test"], payload)
+        .exits(2)
+        .says("`PreToolUse` may be an event of");
+    sandbox
+        .hookrun(&["test", "tool.pre"], b"")
+        .prints("this is the event's sample");
+    sandbox
+        .hookrun(&["try", "tool.pre"], b"")
+        .prints("this is the event's sample");
     // Whoever starts it may never write to it, nor close it.
     let line = "mkfifo pipe; exec 3<>pipe; \"$0\" test --stdin-timeout 100ms <&3";
     let idle = sandbox.hookrun_by_shell(line, b"");
     idle.prints("1 case");
-    Sandbox::new().hookrun(&["test"], b"").exits(2).says("hookrun test EVENT");
+    Sandbox::new()
+        .hookrun(&["test"], b"")
+        .exits(2)
+        .says("hookrun test EVENT");
 }

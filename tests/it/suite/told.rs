@@ -15,7 +15,9 @@ fn of_each() -> Sandbox {
         + &format!(
             "[[case]]\nname = 'no setup'\nsetup = 'exit 3'\n{HEAD}expect = {{ decision = 'allow' }}\n"
         );
-    Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/a,b.toml", &cases)
+    Sandbox::new()
+        .hook("10-guard.sh", GUARD)
+        .file("hooks.d/tests/a,b.toml", &cases)
 }
 
 /// A text without the times in it.
@@ -29,7 +31,9 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     let good = "hook = 'guard.sh'\n";
     let cases =
         case("refused", "bad", "decision = 'block'").replace(HEAD, &format!("{HEAD}{good}"));
-    let sandbox = Sandbox::new().hook("guard.sh", GUARD).file("hooks.d/tests/guard.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("guard.sh", GUARD)
+        .file("hooks.d/tests/guard.toml", &cases);
     let whole = suite(&sandbox, &[]);
     whole.exits(0);
     assert_eq!(whole.stderr, "");
@@ -42,12 +46,17 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     let typo = "# hookrun: tool=wriet\nexit 1";
     let sandbox = sandbox.hook("d.sh", typo);
     let doubtful = suite(&sandbox, &[]);
-    doubtful.exits(0).says("warning: hooks.d/tool.pre/d.sh:2").says("did you mean `write`?");
+    doubtful
+        .exits(0)
+        .says("warning: hooks.d/tool.pre/d.sh:2")
+        .says("did you mean `write`?");
     doubtful.says("note: 3 hooks have no case: b.sh, c.sh, d.sh\n");
 
     let sandbox = sandbox.file("hooks.d/tool.pre/e.sh", "#!/bin/sh\nexit 1\n");
     let broken = suite(&sandbox, &[]);
-    broken.exits(1).says("error: hooks.d/tool.pre/e.sh: `e.sh` cannot start: `");
+    broken
+        .exits(1)
+        .says("error: hooks.d/tool.pre/e.sh: `e.sh` cannot start: `");
     assert!(timeless(&broken.stdout).ends_with("FAILED (a hook cannot run): 1 case in TIME\n"));
     assert_eq!(report(&sandbox, &[])["ok"], false);
     for (format, said) in [
@@ -61,9 +70,15 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     }
     // A filter leaves out cases, and no hook that cannot start; what has no case is not said.
     let filtered = suite(&sandbox, &["--filter", "refused"]);
-    filtered.exits(1).says("error: hooks.d/tool.pre/e.sh: `e.sh` cannot start: `");
+    filtered
+        .exits(1)
+        .says("error: hooks.d/tool.pre/e.sh: `e.sh` cannot start: `");
     assert!(timeless(&filtered.stdout).ends_with("FAILED (a hook cannot run): 1 case in TIME\n"));
-    assert_eq!(filtered.stderr.matches("e.sh: `e.sh`").count(), 1, "{filtered:?}");
+    assert_eq!(
+        filtered.stderr.matches("e.sh: `e.sh`").count(),
+        1,
+        "{filtered:?}"
+    );
     assert!(!filtered.stderr.contains("no case") && !filtered.stderr.contains("d.sh"));
     for part in [
         &["--hook", "guard.sh"][..],
@@ -77,10 +92,14 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     let failing = "\n[[case]]\nname = 'broken'\nevent = 'tool.pre'\n\
                    expect = { decision = 'block', failed = ['e.sh'] }\n";
     let both = format!("{cases}{failing}");
-    let wanted = Sandbox::new().hook("guard.sh", GUARD).file("hooks.d/tests/guard.toml", &both);
+    let wanted = Sandbox::new()
+        .hook("guard.sh", GUARD)
+        .file("hooks.d/tests/guard.toml", &both);
     let wanted = wanted.file("hooks.d/tool.pre/e.sh", "#!/bin/sh\nexit 1\n");
     suite(&wanted, &["--filter", "refused"]).exits(0);
-    sandbox.hookrun(&["test", "--suite", "hooks.d/tests/guard.toml"], b"").exits(0);
+    sandbox
+        .hookrun(&["test", "--suite", "hooks.d/tests/guard.toml"], b"")
+        .exits(0);
 }
 
 #[test]
@@ -131,7 +150,9 @@ not ok 4 - hooks.d/tests/a,b.toml: no setup
 #[test]
 fn no_name_is_a_directive_of_tap() {
     let cases = case(r"a # SKIP b \\# TODO c", "bad", "decision = 'allow'");
-    let sandbox = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/a.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", GUARD)
+        .file("hooks.d/tests/a.toml", &cases);
     let ran = suite(&sandbox, &["--format", "tap"]);
     ran.prints(r"not ok 1 - hooks.d/tests/a.toml: a \# SKIP b \\\# TODO c");
 }
@@ -175,16 +196,31 @@ no bad commands</system-err>
 fn programs_get_everything() {
     let report = report(&of_each(), &[]);
     let of = |key: &str| report[key].clone();
-    assert_eq!((of("version"), of("ok"), of("total")), (1.into(), false.into(), 4.into()));
     assert_eq!(
-        (of("expected"), of("unexpected"), of("couldNot"), of("skipped"), of("notRun")),
+        (of("version"), of("ok"), of("total")),
+        (1.into(), false.into(), 4.into())
+    );
+    assert_eq!(
+        (
+            of("expected"),
+            of("unexpected"),
+            of("couldNot"),
+            of("skipped"),
+            of("notRun")
+        ),
         (1.into(), 1.into(), 1.into(), 1.into(), 0.into())
     );
     let wrong = &report["cases"][1];
     let miss = serde_json::json!([{ "key": "decision", "line": 11, "column": 23, "wanted": "allow", "found": "block" }]);
     assert_eq!(wrong["misses"], miss);
-    assert_eq!(wrong["steps"][0]["hooks"][0]["verdict"]["reason"], "no bad commands");
-    assert_eq!(report["cases"][3]["why"], "its `setup` exited with status 3");
+    assert_eq!(
+        wrong["steps"][0]["hooks"][0]["verdict"]["reason"],
+        "no bad commands"
+    );
+    assert_eq!(
+        report["cases"][3]["why"],
+        "its `setup` exited with status 3"
+    );
 }
 
 #[test]
@@ -194,7 +230,9 @@ fn json_that_differs_is_shown_as_a_diff() {
     );
     let hook =
         "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"c\",\"cwd\":\"/\"}}}'";
-    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("hook", hook)
+        .file("hooks.d/tests/x.toml", &cases);
     let ran = suite(&sandbox, &[]);
     ran.exits(1);
     let wanted = "                   {
@@ -211,7 +249,9 @@ fn json_that_differs_is_shown_as_a_diff() {
 fn a_hook_cannot_write_to_the_terminal_and_folders_have_names() {
     let hook = "printf '\\033[31m%s' \"$PWD\"";
     let cases = format!("[[case]]\nname = 'x'\n{HEAD}expect = {{ decision = 'allow' }}\n");
-    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("hook", hook)
+        .file("hooks.d/tests/x.toml", &cases);
     for format in ["human", "tap", "github", "junit"] {
         let ran = suite(&sandbox, &["--format", format]);
         ran.exits(1).prints("{case.folder}");
@@ -224,14 +264,17 @@ fn slow_cases_are_told() {
     let cases = format!(
         "[[case]]\nname = 'x'\nsetup = 'sleep 1.1'\n{HEAD}expect = {{ decision = 'allow' }}\n"
     );
-    let sandbox = Sandbox::new().hook("hook", "true").file("hooks.d/tests/x.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("hook", "true")
+        .file("hooks.d/tests/x.toml", &cases);
     suite(&sandbox, &[]).exits(0).prints("slow   x: ");
 }
 
 #[test]
 fn mistakes_are_told_in_every_format() {
-    let sandbox =
-        Sandbox::new().hook("hook", "true").file("hooks.d/tests/x.toml", "[[case]]\nname = 'x'\n");
+    let sandbox = Sandbox::new()
+        .hook("hook", "true")
+        .file("hooks.d/tests/x.toml", "[[case]]\nname = 'x'\n");
     for format in ["human", "json", "junit", "tap", "github"] {
         let ran = suite(&sandbox, &["--format", format]);
         ran.exits(2).prints("the case has no `event`");
@@ -248,7 +291,9 @@ fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
     let noisy = "seq 1 30; printf 'jqq: not found\\n::error::x \\033[2J' >&2";
     let cases = case("it blocks", "bad", "decision = 'block', output = '30'")
         + &case("it allows", "good", "decision = 'allow', output = '30'");
-    let sandbox = Sandbox::new().hook("a.sh", noisy).file("hooks.d/tests/a.toml", &cases);
+    let sandbox = Sandbox::new()
+        .hook("a.sh", noisy)
+        .file("hooks.d/tests/a.toml", &cases);
     let of = |format: &str| suite(&sandbox, &["--format", format]).stdout;
     for (format, wanted) in [
         (
@@ -287,14 +332,20 @@ fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
         }
         // Of the case that passes nothing is shown, except to programs.
         let shown = told.matches("jqq").count();
-        assert_eq!(shown, if format == "json" { 2 } else { 1 }, "{format}: {told}");
+        assert_eq!(
+            shown,
+            if format == "json" { 2 } else { 1 },
+            "{format}: {told}"
+        );
     }
 }
 
 #[test]
 fn every_suite_of_junit_says_how_long_it_took() {
     let told = suite(&of_each(), &["--format", "junit"]).stdout;
-    let suites = told.lines().filter(|line| line.trim_start().starts_with("<testsuite "));
+    let suites = told
+        .lines()
+        .filter(|line| line.trim_start().starts_with("<testsuite "));
     assert!(suites.clone().count() > 0, "{told}");
     for suite in suites {
         assert!(suite.contains(" time=\""), "{suite}");

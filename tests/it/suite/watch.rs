@@ -21,8 +21,10 @@ impl Watching {
         let mut command: Command = sandbox.command(&["test", "--suite", "--watch"]);
         let mut child = command.spawn().unwrap();
         let (said, lines) = channel();
-        let streams: [Box<dyn std::io::Read + Send>; 2] =
-            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        let streams: [Box<dyn std::io::Read + Send>; 2] = [
+            Box::new(child.stdout.take().unwrap()),
+            Box::new(child.stderr.take().unwrap()),
+        ];
         for stream in streams {
             let said = said.clone();
             thread::spawn(move || {
@@ -65,7 +67,10 @@ impl Drop for Watching {
 #[test]
 fn a_reader_that_leaves_ends_it() {
     let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
-    let mut child = sandbox.command(&["test", "--suite", "--watch"]).spawn().unwrap();
+    let mut child = sandbox
+        .command(&["test", "--suite", "--watch"])
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     wait_until("it ends", || child.try_wait().unwrap().is_some());
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -128,7 +133,11 @@ fn what_was_changed_while_a_file_was_broken_is_played_when_it_is_mended() {
     fs::write(sandbox.at("hooks.d/tests/guard.toml"), "[[case]\n").unwrap();
     watching.says(&["not valid TOML", "watching"]);
     one_case(&sandbox, "other", "good");
-    watching.says(&["changed: hooks.d/tests/other.toml", "not valid TOML", "watching"]);
+    watching.says(&[
+        "changed: hooks.d/tests/other.toml",
+        "not valid TOML",
+        "watching",
+    ]);
     let cases = case("guarded", "bad", "decision = 'block'") + "# mended";
     fs::write(sandbox.at("hooks.d/tests/guard.toml"), cases).unwrap();
     watching.says(&["FAILED: 2 cases, 1 failed", "watching"]);
@@ -156,7 +165,9 @@ fn rounds_are_for_people() {
     let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
     for format in ["json", "junit", "tap", "github"] {
         let ran = sandbox.hookrun(&["test", "--suite", "--watch", "--format", format], b"");
-        ran.exits(2).says(&format!("cannot be --format {format}")).says("drop one of them");
+        ran.exits(2)
+            .says(&format!("cannot be --format {format}"))
+            .says("drop one of them");
         assert_eq!(ran.stdout, "");
     }
 }

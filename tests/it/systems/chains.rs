@@ -42,12 +42,21 @@ type Comes = Option<Value>;
 /// Walks all chains of three, and compares what each comes to with what `runner` says.
 fn walk(dialect: &str, event: &str, does: &[Does], runner: fn(&[Does]) -> Comes) {
     let hook = |sandbox: Sandbox, number: usize| {
-        sandbox.hook_of(dialect, event, &number.to_string(), &format!("eval \"$DO_{number}\""))
+        sandbox.hook_of(
+            dialect,
+            event,
+            &number.to_string(),
+            &format!("eval \"$DO_{number}\""),
+        )
     };
     let sandbox = (1..=3).fold(Sandbox::new(), hook);
     for chain in 0..does.len().pow(3) {
         let number = does.len();
-        let places = [chain / number / number, chain / number % number, chain % number];
+        let places = [
+            chain / number / number,
+            chain / number % number,
+            chain % number,
+        ];
         let chain = places.map(|place| does[place].clone());
         let choose = |command: &mut std::process::Command| {
             for (number, one) in (1..).zip(&chain) {
@@ -58,7 +67,11 @@ fn walk(dialect: &str, event: &str, does: &[Does], runner: fn(&[Does]) -> Comes)
         let found: Comes = serde_json::from_str(&ran.stdout).ok();
         assert_eq!(found, runner(&chain), "{chain:?}: {ran:?}");
         let refuses = |value: &Value| value["block"] == true || value["cancel"] == true;
-        assert_eq!(ran.status == 2, found.as_ref().is_some_and(refuses), "{chain:?}: {ran:?}");
+        assert_eq!(
+            ran.status == 2,
+            found.as_ref().is_some_and(refuses),
+            "{chain:?}: {ran:?}"
+        );
     }
 }
 
@@ -156,8 +169,9 @@ fn starts_of_wollis_agent_gather_messages_and_keep_the_last_system_prompt() {
     walk("wolli", "agent_start", &does, |chain| {
         let mut result = Map::new();
         let returned = || chain.iter().filter_map(Does::returned);
-        let messages: Vec<Value> =
-            returned().filter_map(|value| value.get("message").cloned()).collect();
+        let messages: Vec<Value> = returned()
+            .filter_map(|value| value.get("message").cloned())
+            .collect();
         match messages.as_slice() {
             [] => {}
             [one] => drop(result.insert("message".to_string(), one.clone())),
@@ -236,7 +250,12 @@ fn tool_calls_of_oh_my_pi_are_blocked_by_the_first_that_blocks_or_throws() {
 #[test]
 fn of_messages_before_oh_my_pis_agent_starts_the_first_is_kept() {
     let message = |text: &str| json!({ "message": { "customType": "note", "content": text } });
-    let does = [Does::Nothing, Does::Throws, returns(message("a")), returns(message("b"))];
+    let does = [
+        Does::Nothing,
+        Does::Throws,
+        returns(message("a")),
+        returns(message("b")),
+    ];
     walk("omp", "before_agent_start", &does, |chain| {
         chain.iter().find_map(Does::returned).cloned()
     });
@@ -245,6 +264,13 @@ fn of_messages_before_oh_my_pis_agent_starts_the_first_is_kept() {
 #[test]
 fn contexts_of_oh_my_pi_are_chained() {
     let messages = |text: &str| json!({ "messages": [{ "role": "user", "content": text }] });
-    let does = [Does::Nothing, Does::Throws, returns(messages("a")), returns(messages("b"))];
-    walk("omp", "context", &does, |chain| chain.iter().rev().find_map(Does::returned).cloned());
+    let does = [
+        Does::Nothing,
+        Does::Throws,
+        returns(messages("a")),
+        returns(messages("b")),
+    ];
+    walk("omp", "context", &does, |chain| {
+        chain.iter().rev().find_map(Does::returned).cloned()
+    });
 }

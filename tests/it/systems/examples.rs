@@ -15,7 +15,9 @@ use crate::ui::screen::{at, at_terminal};
 const SYSTEMS: &[&str] = &["wolli", "omp"];
 
 fn folder(system: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/systems").join(system)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/systems")
+        .join(system)
 }
 
 fn cases(system: &str) -> Vec<Value> {
@@ -25,7 +27,11 @@ fn cases(system: &str) -> Vec<Value> {
 
 /// An empty folder, in which `hookrun` is the program that is tested.
 fn sandbox() -> Sandbox {
-    let own = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap().display().to_string();
+    let own = Path::new(env!("CARGO_BIN_EXE_hookrun"))
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
     Sandbox::new().variable("PATH", &format!("{own}:/usr/local/bin:/usr/bin:/bin"))
 }
 
@@ -36,9 +42,10 @@ fn filled(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(repeat.replace_all(text, times).as_ref()),
         Value::Array(list) => list.iter().map(filled).collect(),
-        Value::Object(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), filled(value))).collect()
-        }
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.clone(), filled(value)))
+            .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
@@ -68,16 +75,25 @@ fn misses(system: &str, case: &Value) -> Vec<String> {
     let reply = &report["reply"];
     let mut misses = Vec::new();
     if reply["status"] != case["status"] {
-        misses.push(format!("status {}, because {}", reply["status"], report["reason"]));
+        misses.push(format!(
+            "status {}, because {}",
+            reply["status"], report["reason"]
+        ));
     }
     if let Some(reason) = case["reason"].as_str() {
         let wanted = Regex::new(reason).unwrap();
-        let is_met = report["reason"].as_str().is_some_and(|reason| wanted.is_match(reason));
+        let is_met = report["reason"]
+            .as_str()
+            .is_some_and(|reason| wanted.is_match(reason));
         misses.extend((!is_met).then(|| format!("reason {}", report["reason"])));
         return misses;
     }
     let said = reply["stdout"].as_str().unwrap();
-    let said = if said.is_empty() { Value::Null } else { serde_json::from_str(said).unwrap() };
+    let said = if said.is_empty() {
+        Value::Null
+    } else {
+        serde_json::from_str(said).unwrap()
+    };
     if said != case["reply"] {
         misses.push(format!("reply {said}, not {}", case["reply"]));
     }
@@ -101,8 +117,9 @@ fn every_example_decides_as_its_cases_say() {
 fn every_example_has_cases() {
     for system in SYSTEMS {
         let tested = cases(system).into_iter();
-        let tested: BTreeSet<String> =
-            tested.map(|case| case["hook"].as_str().unwrap().to_string()).collect();
+        let tested: BTreeSet<String> = tested
+            .map(|case| case["hook"].as_str().unwrap().to_string())
+            .collect();
         let mut there = BTreeSet::new();
         for event in fs::read_dir(folder(system).join("hooks.d")).unwrap() {
             for hook in fs::read_dir(event.unwrap().path()).unwrap() {
@@ -117,7 +134,13 @@ fn every_example_has_cases() {
 fn the_examples_are_in_order() {
     for system in SYSTEMS {
         let hooks = folder(system);
-        let arguments = ["validate", "--hooks", hooks.to_str().unwrap(), "--dialect", system];
+        let arguments = [
+            "validate",
+            "--hooks",
+            hooks.to_str().unwrap(),
+            "--dialect",
+            system,
+        ];
         sandbox().hookrun(&arguments, b"").exits(0).prints("ok: ");
     }
 }
@@ -127,17 +150,28 @@ fn answered(system: &str, event: &str, context: &Value, keys: &'static str) -> (
     let hooks = folder(system).join("hooks.d");
     // The other example for tool calls blocks before anybody can be asked.
     let own = sandbox().file("event", &context.to_string());
-    let example = if event == "compact" { "confirm-compact.sh" } else { "confirm-unsafe-bash.py" };
+    let example = if event == "compact" {
+        "confirm-compact.sh"
+    } else {
+        "confirm-unsafe-bash.py"
+    };
     let text = fs::read_to_string(hooks.join(event).join(example)).unwrap();
     let sandbox = own.script(&format!("hooks.d/{event}/{example}"), &text);
-    let ran = at_terminal(&sandbox, &["run", event, "--dialect", system], &[at("[y/N] ", keys)]);
+    let ran = at_terminal(
+        &sandbox,
+        &["run", event, "--dialect", system],
+        &[at("[y/N] ", keys)],
+    );
     (ran.status, ran.stdout)
 }
 
 #[test]
 fn a_yes_compacts_and_everything_else_does_not() {
     let context = json!({ "preparation": {}, "branchEntries": [] });
-    assert_eq!(answered("wolli", "compact", &context, "y\r"), (0, String::new()));
+    assert_eq!(
+        answered("wolli", "compact", &context, "y\r"),
+        (0, String::new())
+    );
     for keys in ["n\r", "\r", "\u{1b}"] {
         let cancelled = (2, "{\"cancel\":true}\n".to_string());
         assert_eq!(answered("wolli", "compact", &context, keys), cancelled);
@@ -147,7 +181,10 @@ fn a_yes_compacts_and_everything_else_does_not() {
 #[test]
 fn a_yes_lets_an_unsafe_command_run_and_everything_else_denies_it() {
     let context = json!({ "toolName": "bash", "input": { "command": "rm -rf build" } });
-    assert_eq!(answered("omp", "tool_call", &context, "y\r"), (0, String::new()));
+    assert_eq!(
+        answered("omp", "tool_call", &context, "y\r"),
+        (0, String::new())
+    );
     for keys in ["n\r", "\r", "\u{1b}"] {
         let (status, reply) = answered("omp", "tool_call", &context, keys);
         let denied = json!({ "block": true, "reason": "user denied command" });

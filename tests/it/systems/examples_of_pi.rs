@@ -14,7 +14,9 @@ use crate::ui::screen::{Step, at, at_terminal};
 const SESSION: &str = "/tmp/s-1.jsonl";
 
 fn fixtures(system: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/systems").join(system)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/systems")
+        .join(system)
 }
 
 /// A sandbox in which `hookrun` is the program that is tested, with these files of a system.
@@ -23,14 +25,24 @@ fn with(system: &str, files: &[&str]) -> Sandbox {
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
     let sandbox = Sandbox::new().variable("PATH", &path);
     let state = sandbox.at("state").to_str().unwrap().to_string();
-    files.iter().fold(sandbox.variable("XDG_STATE_HOME", &state), |sandbox, file| {
-        let text = fs::read_to_string(fixtures(system).join(file)).unwrap();
-        sandbox.script(file, &text)
-    })
+    files.iter().fold(
+        sandbox.variable("XDG_STATE_HOME", &state),
+        |sandbox, file| {
+            let text = fs::read_to_string(fixtures(system).join(file)).unwrap();
+            sandbox.script(file, &text)
+        },
+    )
 }
 
 fn pi(files: &[&str]) -> Sandbox {
-    with("pi", &files.iter().map(|file| format!("hooks.d/{file}")).collect::<Vec<_>>().each())
+    with(
+        "pi",
+        &files
+            .iter()
+            .map(|file| format!("hooks.d/{file}"))
+            .collect::<Vec<_>>()
+            .each(),
+    )
 }
 
 /// The borrowed texts of a list.
@@ -47,30 +59,46 @@ impl Each for Vec<String> {
 /// An event of pi's, with what a host adds of the hook's context.
 fn event(name: &str, facts: &Value) -> Value {
     let mut event = json!({ "type": name, "sessionFile": SESSION });
-    event.as_object_mut().unwrap().extend(facts.as_object().unwrap().clone());
+    event
+        .as_object_mut()
+        .unwrap()
+        .extend(facts.as_object().unwrap().clone());
     event
 }
 
 fn session(reason: &str) -> Value {
-    event("session", &json!({ "entries": [1, 2, 3], "reason": reason }))
+    event(
+        "session",
+        &json!({ "entries": [1, 2, 3], "reason": reason }),
+    )
 }
 
 fn tool_call(tool: &str, input: &Value) -> Value {
-    event("tool_call", &json!({ "toolName": tool, "toolCallId": "c", "input": input }))
+    event(
+        "tool_call",
+        &json!({ "toolName": tool, "toolCallId": "c", "input": input }),
+    )
 }
 
 /// `hookrun run` for an event of pi's, without a terminal.
 fn ask(sandbox: &Sandbox, event: &Value) -> Ran {
     let name = event["type"].as_str().unwrap();
     let arguments = ["run", name, "--dialect", "pi"];
-    Running::start(sandbox, &arguments).feed(event.to_string().as_bytes()).ended_alone().ran
+    Running::start(sandbox, &arguments)
+        .feed(event.to_string().as_bytes())
+        .ended_alone()
+        .ran
 }
 
 /// The same on a terminal.
 fn ask_person(sandbox: &Sandbox, event: &Value, steps: &[Step]) -> Ran {
     fs::write(sandbox.at("event"), event.to_string()).unwrap();
     fs::write(sandbox.at("stdout"), "").unwrap();
-    at_terminal(sandbox, &["run", event["type"].as_str().unwrap(), "--dialect", "pi"], steps)
+    at_terminal(
+        sandbox,
+        &["run", event["type"].as_str().unwrap(), "--dialect", "pi"],
+        steps,
+    )
 }
 
 #[track_caller]
@@ -104,7 +132,10 @@ fn the_examples_are_in_order() {
     for system in ["pi", "openclaw"] {
         let folder = fixtures(system);
         let arguments = ["validate", "--hooks", folder.to_str().unwrap()];
-        Sandbox::new().hookrun(&arguments, b"").exits(0).prints("ok: ");
+        Sandbox::new()
+            .hookrun(&arguments, b"")
+            .exits(0)
+            .prints("ok: ");
     }
 }
 
@@ -114,10 +145,13 @@ fn the_examples_are_in_order() {
 fn a_person_is_told_what_happens_to_the_session() {
     let sandbox = pi(&["session/notify.sh"]);
     let ran = ask_person(&sandbox, &session("start"), &[]);
-    ran.exits(0).says("hook notify.sh: Session start: /tmp/s-1.jsonl");
+    ran.exits(0)
+        .says("hook notify.sh: Session start: /tmp/s-1.jsonl");
     let mut event = session("switch");
     event["sessionFile"] = Value::Null;
-    ask_person(&sandbox, &event, &[]).exits(0).says("Session switch: ephemeral");
+    ask_person(&sandbox, &event, &[])
+        .exits(0)
+        .says("Session switch: ephemeral");
     ask(&sandbox, &session("start")).allows();
 }
 
@@ -127,7 +161,10 @@ fn a_session_is_kept_from_being_cleared_and_branched_without_its_conversation() 
     let ran = ask(&sandbox, &session("before_clear"));
     assert_eq!(result(ran.exits(2)), json!({ "cancel": true }));
     let ran = ask(&sandbox, &session("before_branch"));
-    assert_eq!(result(ran.exits(0)), json!({ "skipConversationRestore": true }));
+    assert_eq!(
+        result(ran.exits(0)),
+        json!({ "skipConversationRestore": true })
+    );
     ask(&sandbox, &session("clear")).allows();
     // The same file in a native host.
     sandbox.run("session.clear.pre").exits(2);
@@ -151,9 +188,21 @@ fn before_compact() -> Value {
 #[test]
 fn compaction_is_done_in_the_three_ways_of_the_document() {
     for (hook, first_kept, summary) in [
-        ("session/default-compaction.py", 2, "Your custom summary of 4 messages..."),
-        ("session/full-compaction.py", 3, "Complete summary of all work..."),
-        ("session/custom-compaction.py", 2, "User requests:\n- one\n- [complex]"),
+        (
+            "session/default-compaction.py",
+            2,
+            "Your custom summary of 4 messages...",
+        ),
+        (
+            "session/full-compaction.py",
+            3,
+            "Complete summary of all work...",
+        ),
+        (
+            "session/custom-compaction.py",
+            2,
+            "User requests:\n- one\n- [complex]",
+        ),
     ] {
         let sandbox = pi(&[hook]);
         let ran = ask(&sandbox, &before_compact());
@@ -162,7 +211,10 @@ fn compaction_is_done_in_the_three_ways_of_the_document() {
         assert_eq!(entry["summary"], summary, "{hook}");
         assert_eq!(entry["firstKeptEntryIndex"], first_kept, "{hook}");
         assert_eq!(entry["tokensBefore"], 100_000, "{hook}");
-        assert!(entry["timestamp"].as_str().unwrap().contains('T'), "{hook}: {entry}");
+        assert!(
+            entry["timestamp"].as_str().unwrap().contains('T'),
+            "{hook}: {entry}"
+        );
         ask(&sandbox, &session("before_switch")).allows();
     }
 }
@@ -176,8 +228,13 @@ fn what_is_written_into_the_trigger_file_is_sent_until_the_session_is_over() {
     let sandbox = sandbox.variable("PI_TRIGGER_FILE", file.to_str().unwrap());
     ask(&sandbox, &session("start")).allows();
     fs::write(&file, "Run the tests\n").unwrap();
-    assert_eq!(wait_for_message(&sandbox), "External trigger: Run the tests");
-    wait_until("an empty file", || fs::read_to_string(&file).unwrap().is_empty());
+    assert_eq!(
+        wait_for_message(&sandbox),
+        "External trigger: Run the tests"
+    );
+    wait_until("an empty file", || {
+        fs::read_to_string(&file).unwrap().is_empty()
+    });
     fs::write(&file, "Once more\n").unwrap();
     assert_eq!(wait_for_message(&sandbox), "External trigger: Once more");
 
@@ -210,7 +267,10 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
     ask(&sandbox, &event("turn_start", &json!({ "turnIndex": 0 }))).allows();
     let address = sandbox.read("address");
     let port: u16 = address.trim().rsplit(':').next().unwrap().parse().unwrap();
-    for (body, message) in [("CI build failed", "CI build failed"), ("", "Webhook triggered")] {
+    for (body, message) in [
+        ("CI build failed", "CI build failed"),
+        ("", "Webhook triggered"),
+    ] {
         takes_posts(port, body);
         assert_eq!(wait_for_message(&sandbox), message);
     }
@@ -238,11 +298,28 @@ fn a_dangerous_command_runs_only_if_a_person_says_yes() {
 #[test]
 fn the_gate_knows_what_is_dangerous_and_blocks_it_where_nobody_is() {
     let sandbox = pi(&["tool_call/permission-gate.sh"]);
-    for command in ["rm -r x", "rm  --recursive x", "RM -RF x", "a; sudo b", "chmod -R 777 x"] {
+    for command in [
+        "rm -r x",
+        "rm  --recursive x",
+        "RM -RF x",
+        "a; sudo b",
+        "chmod -R 777 x",
+    ] {
         let ran = ask(&sandbox, &tool_call("bash", &json!({ "command": command })));
-        assert_eq!(result(ran.exits(2))["reason"], "Blocked by user", "{command}");
+        assert_eq!(
+            result(ran.exits(2))["reason"],
+            "Blocked by user",
+            "{command}"
+        );
     }
-    for command in ["ls", "rm x", "farm -rf x", "pseudo x", "chmod 755 x", "echo 777"] {
+    for command in [
+        "ls",
+        "rm x",
+        "farm -rf x",
+        "pseudo x",
+        "chmod 755 x",
+        "echo 777",
+    ] {
         ask(&sandbox, &tool_call("bash", &json!({ "command": command }))).allows();
     }
     ask(&sandbox, &tool_call("read", &json!({ "path": "sudo" }))).allows();
@@ -255,26 +332,38 @@ fn the_gate_knows_what_is_dangerous_and_blocks_it_where_nobody_is() {
 
 fn git(sandbox: &Sandbox, words: &[&str]) {
     let mut git = std::process::Command::new("git");
-    git.args(["-c", "user.name=t", "-c", "user.email=t@localhost"]).args(words);
-    let output = git.current_dir(sandbox.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+    git.args(["-c", "user.name=t", "-c", "user.email=t@localhost"])
+        .args(words);
+    let output = git
+        .current_dir(sandbox.path())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output();
     assert!(output.unwrap().status.success(), "{words:?}");
 }
 
 /// A repository in which the code was one thing at the start of turn 1, and is another now.
 fn after_a_turn() -> Sandbox {
     let script = "session/git-checkpoint.sh";
-    let sandbox = pi(&[script, "turn_start/git-checkpoint.sh", "agent_end/git-checkpoint.sh"])
-        .variable("GIT_AUTHOR_NAME", "t")
-        .variable("GIT_AUTHOR_EMAIL", "t@localhost")
-        .variable("GIT_COMMITTER_NAME", "t")
-        .variable("GIT_COMMITTER_EMAIL", "t@localhost")
-        .variable("GIT_CONFIG_GLOBAL", "/dev/null")
-        .file("code.txt", "committed\n");
+    let sandbox = pi(&[
+        script,
+        "turn_start/git-checkpoint.sh",
+        "agent_end/git-checkpoint.sh",
+    ])
+    .variable("GIT_AUTHOR_NAME", "t")
+    .variable("GIT_AUTHOR_EMAIL", "t@localhost")
+    .variable("GIT_COMMITTER_NAME", "t")
+    .variable("GIT_COMMITTER_EMAIL", "t@localhost")
+    .variable("GIT_CONFIG_GLOBAL", "/dev/null")
+    .file("code.txt", "committed\n");
     git(&sandbox, &["init", "-q"]);
     git(&sandbox, &["add", "code.txt"]);
     git(&sandbox, &["commit", "-qm", "Begin"]);
     let sandbox = sandbox.file("code.txt", "at the start\n");
-    ask(&sandbox, &event("turn_start", &json!({ "turnIndex": 1, "timestamp": 1 }))).allows();
+    ask(
+        &sandbox,
+        &event("turn_start", &json!({ "turnIndex": 1, "timestamp": 1 })),
+    )
+    .allows();
     git(&sandbox, &["checkout", "-q", "code.txt"]);
     sandbox
 }
@@ -292,7 +381,9 @@ fn branching_brings_back_the_code_if_a_person_wants_it() {
     ask_person(&sandbox, &before_branch(1), &steps("2")).allows();
     assert_eq!(sandbox.read("code.txt"), "committed\n");
     let ran = ask_person(&sandbox, &before_branch(1), &steps("1"));
-    ran.allows().says("Restore code state?").says("Code restored to checkpoint");
+    ran.allows()
+        .says("Restore code state?")
+        .says("Code restored to checkpoint");
     assert_eq!(sandbox.read("code.txt"), "at the start\n");
 }
 
@@ -316,13 +407,24 @@ fn protected_paths_are_not_written() {
         let event = tool_call("write", &json!({ "path": path, "content": "" }));
         let ran = ask(&sandbox, &event);
         let reason = format!("Path \"{path}\" is protected");
-        assert_eq!(result(ran.exits(2)), json!({ "block": true, "reason": reason }));
+        assert_eq!(
+            result(ran.exits(2)),
+            json!({ "block": true, "reason": reason })
+        );
     }
-    ask(&sandbox, &tool_call("edit", &json!({ "path": "src/main.rs" }))).allows();
+    ask(
+        &sandbox,
+        &tool_call("edit", &json!({ "path": "src/main.rs" })),
+    )
+    .allows();
     ask(&sandbox, &tool_call("read", &json!({ "path": ".env" }))).allows();
-    let event = tool_call("edit", &json!({ "path": ".env", "oldText": "", "newText": "" }));
+    let event = tool_call(
+        "edit",
+        &json!({ "path": ".env", "oldText": "", "newText": "" }),
+    );
     let ran = ask_person(&sandbox, &event, &[]);
-    ran.exits(2).says("warning: Blocked write to protected path: .env");
+    ran.exits(2)
+        .says("warning: Blocked write to protected path: .env");
 }
 
 // pi: tool_result
@@ -361,7 +463,10 @@ fn a_program_has_what_pi_gives_its_hooks_in_their_context() {
     let folder = sandbox.path().canonicalize().unwrap();
     let said = |ran: &Ran| {
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-        report["hooks"][0]["stderr"]["text"].as_str().unwrap_or_default().to_string()
+        report["hooks"][0]["stderr"]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_string()
     };
     let arguments = ["run", "agent_start", "--dialect", "pi", "--format", "json"];
     let context = event("agent_start", &json!({})).to_string();
@@ -383,9 +488,13 @@ fn a_program_has_what_pi_gives_its_hooks_in_their_context() {
         at("(default value) > ", "Ada\r"),
     ];
     let ran = at_terminal(&sandbox, &arguments, &steps);
-    ran.says("Operation complete").says("error: Something went wrong");
+    ran.says("Operation complete")
+        .says("error: Something went wrong");
     let stderr = said(&ran);
-    assert!(stderr.contains("choice Option B, confirmed true, name Ada"), "{stderr}");
+    assert!(
+        stderr.contains("choice Option B, confirmed true, name Ada"),
+        "{stderr}"
+    );
 }
 
 // pi: the host's side
@@ -399,15 +508,22 @@ fn every_message_that_was_sent_is_noted_and_nobody_waits() {
     let sandbox = sandbox.variable("OPENCLAW_AUDIT_LOG", log.to_str().unwrap());
     let context = json!({ "sessionKey": "k", "channel": "telegram", "direction": "sent" });
     let arguments = ["run", "message-sent", "--dialect", "openclaw"];
-    sandbox.hookrun(&arguments, context.to_string().as_bytes()).allows();
+    sandbox
+        .hookrun(&arguments, context.to_string().as_bytes())
+        .allows();
     let mut entry: Value = serde_json::from_str(&wait_for_text(&sandbox, "audit.jsonl")).unwrap();
-    assert!(entry["timestamp"].as_u64().unwrap() > 1_700_000_000_000, "{entry}");
+    assert!(
+        entry["timestamp"].as_u64().unwrap() > 1_700_000_000_000,
+        "{entry}"
+    );
     entry.as_object_mut().unwrap().remove("timestamp");
     assert_eq!(entry, context);
     // From a native host it learns the direction too.
     fs::remove_file(&log).unwrap();
     let context = json!({ "sessionId": "s", "channel": "web" }).to_string();
-    sandbox.hookrun(&["run", "message.sent"], context.as_bytes()).allows();
+    sandbox
+        .hookrun(&["run", "message.sent"], context.as_bytes())
+        .allows();
     let entry: Value = serde_json::from_str(&wait_for_text(&sandbox, "audit.jsonl")).unwrap();
     assert_eq!(
         (&entry["sessionKey"], &entry["direction"], &entry["channel"]),
@@ -423,10 +539,15 @@ fn a_mapping_in_a_configuration_runs_its_handler_for_each_of_its_events() {
     let sandbox = sandbox.variable("OPENCLAW_SESSION_LOG", log.to_str().unwrap());
     for event in ["session-start", "session_end"] {
         let arguments = ["run", event, "--dialect", "openclaw"];
-        sandbox.hookrun(&arguments, br#"{"sessionKey":"k"}"#).allows();
+        sandbox
+            .hookrun(&arguments, br#"{"sessionKey":"k"}"#)
+            .allows();
         wait_for_text(&sandbox, "log");
     }
     wait_until("both lines", || sandbox.read("log").lines().count() == 2);
     let log = sandbox.read("log");
-    assert!(log.contains("session-start k\n") && log.contains("session-end k\n"), "{log}");
+    assert!(
+        log.contains("session-start k\n") && log.contains("session-end k\n"),
+        "{log}"
+    );
 }

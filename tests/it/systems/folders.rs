@@ -37,7 +37,10 @@ fn global_hooks_run_before_those_of_the_project() {
         .script(&format!("{USER}/20-second.sh"), &noting("tool_call"))
         .hook_for("tool.pre", "00-own", "true");
     tool_call(&sandbox, &[]).allows();
-    let wanted = ["home/.pi/agent/hooks/20-second.sh tool.pre", ".pi/hooks/10-first.sh tool.pre"];
+    let wanted = [
+        "home/.pi/agent/hooks/20-second.sh tool.pre",
+        ".pi/hooks/10-first.sh tool.pre",
+    ];
     assert_eq!(ran(&sandbox), wanted);
 }
 
@@ -47,10 +50,15 @@ fn only_a_host_that_speaks_pi_looks_into_pis_folders() {
         .script(&format!("{PROJECT}/gate.sh"), &noting("tool_call"))
         .script(&format!("{USER}/gate.sh"), &noting("tool_call"));
     sandbox.run("tool.pre").allows();
-    sandbox.hookrun(&["run", "tool_call", "--dialect", "wolli"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool_call", "--dialect", "wolli"], b"{}")
+        .allows();
     assert_eq!(ran(&sandbox), Vec::<String>::new());
     assert_eq!(sandbox.order("tool.pre", &[]), Vec::<String>::new());
-    assert_eq!(sandbox.order("tool.pre", &["--dialect", "pi"]), ["gate.sh", "gate.sh"]);
+    assert_eq!(
+        sandbox.order("tool.pre", &["--dialect", "pi"]),
+        ["gate.sh", "gate.sh"]
+    );
 }
 
 #[test]
@@ -87,7 +95,9 @@ fn one_script_can_name_several_events() {
     for list in ["tool_call,turn_start", "'tool_call | turn_start'"] {
         let sandbox = Sandbox::new().script(&format!("{PROJECT}/note.sh"), &noting(list));
         tool_call(&sandbox, &[]).allows();
-        sandbox.hookrun(&["run", "turn_start", "--dialect", "pi"], b"{}").allows();
+        sandbox
+            .hookrun(&["run", "turn_start", "--dialect", "pi"], b"{}")
+            .allows();
         let wanted = [".pi/hooks/note.sh tool.pre", ".pi/hooks/note.sh turn.start"];
         assert_eq!(ran(&sandbox), wanted);
     }
@@ -96,7 +106,10 @@ fn one_script_can_name_several_events() {
 #[test]
 fn modules_are_named_as_pis_own_and_are_no_error() {
     let sandbox = Sandbox::new()
-        .file(&format!("{PROJECT}/gate.ts"), "export default function (pi) {}\n")
+        .file(
+            &format!("{PROJECT}/gate.ts"),
+            "export default function (pi) {}\n",
+        )
         .script(&format!("{USER}/gate.js"), "module.exports = (pi) => {};\n");
     let mut found = sandbox.problems(&["--dialect", "pi"]);
     found.retain(|one| one.starts_with("note"));
@@ -105,9 +118,18 @@ fn modules_are_named_as_pis_own_and_are_no_error() {
                 [leave it to pi, or write it as a program]";
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0], format!("note .pi/hooks/gate.ts: {note}"));
-    assert!(found[1].ends_with(&format!("home/.pi/agent/hooks/gate.js: {note}")), "{found:?}");
-    sandbox.hookrun(&["validate", "--dialect", "pi"], b"").exits(0).prints("ok, 1 warning: ");
-    sandbox.hookrun(&["list", "--dialect", "pi"], b"").exits(0).says("a module of pi's own");
+    assert!(
+        found[1].ends_with(&format!("home/.pi/agent/hooks/gate.js: {note}")),
+        "{found:?}"
+    );
+    sandbox
+        .hookrun(&["validate", "--dialect", "pi"], b"")
+        .exits(0)
+        .prints("ok, 1 warning: ");
+    sandbox
+        .hookrun(&["list", "--dialect", "pi"], b"")
+        .exits(0)
+        .says("a module of pi's own");
     tool_call(&sandbox, &[]).allows();
 }
 
@@ -117,7 +139,9 @@ fn a_program_there_that_names_no_event_closes_the_gate() {
     let wanted = "error .pi/hooks/gate.sh: does not say which event it is for [name it in the \
                   leading comments: `# hookrun: event=session`]";
     assert_eq!(sandbox.problems(&["--dialect", "pi"]), [wanted]);
-    tool_call(&sandbox, &[]).exits(2).says("does not say which event it is for");
+    tool_call(&sandbox, &[])
+        .exits(2)
+        .says("does not say which event it is for");
 }
 
 #[test]
@@ -134,7 +158,10 @@ fn a_file_there_that_is_no_hook_is_named_and_no_error() {
     let mut found = sandbox.problems(&["--dialect", "pi"]);
     found.retain(|one| one.starts_with("note"));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("note .pi/hooks/package.json: names no event"), "{found:?}");
+    assert!(
+        found[0].starts_with("note .pi/hooks/package.json: names no event"),
+        "{found:?}"
+    );
     tool_call(&sandbox, &[]).allows();
 }
 
@@ -156,7 +183,9 @@ fn what_everyone_may_write_there_closes_the_gate() {
     let sandbox = Sandbox::new().script(&format!("{PROJECT}/gate.sh"), &noting("tool_call"));
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(sandbox.at(PROJECT), open).unwrap();
-    tool_call(&sandbox, &[]).exits(2).says("everyone may write it");
+    tool_call(&sandbox, &[])
+        .exits(2)
+        .says("everyone may write it");
 }
 
 // Explicit paths
@@ -173,7 +202,9 @@ fn a_single_file_can_be_named() {
 #[test]
 fn a_file_that_is_named_runs_in_a_native_host_too() {
     let sandbox = Sandbox::new().script("my-hook.sh", &noting("tool.pre"));
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "my-hook.sh"], b"{}").allows();
+    sandbox
+        .hookrun(&["run", "tool.pre", "--hooks", "my-hook.sh"], b"{}")
+        .allows();
     assert_eq!(ran(&sandbox), ["my-hook.sh tool.pre"]);
 }
 
@@ -182,12 +213,15 @@ fn a_file_that_is_named_and_can_be_no_hook_closes_the_gate() {
     let sandbox = Sandbox::new()
         .file("notes.txt", "nothing\n")
         .file("gate.ts", "export default function (pi) {}\n");
-    for (file, why) in
-        [("notes.txt", "does not say which event it is for"), ("gate.ts", "which only pi can load")]
-    {
+    for (file, why) in [
+        ("notes.txt", "does not say which event it is for"),
+        ("gate.ts", "which only pi can load"),
+    ] {
         tool_call(&sandbox, &["--hooks", file]).exits(2).says(why);
     }
-    sandbox.hookrun(&["run", "tool.pre", "--hooks", "gate.ts"], b"{}").exits(2);
+    sandbox
+        .hookrun(&["run", "tool.pre", "--hooks", "gate.ts"], b"{}")
+        .exits(2);
 }
 
 #[test]
@@ -211,7 +245,10 @@ fn a_path_that_is_found_anyway_runs_once() {
         "./my-hook.sh",
     ];
     tool_call(&sandbox, &arguments).allows();
-    assert_eq!(ran(&sandbox), [".pi/hooks/gate.sh tool.pre", "my-hook.sh tool.pre"]);
+    assert_eq!(
+        ran(&sandbox),
+        [".pi/hooks/gate.sh tool.pre", "my-hook.sh tool.pre"]
+    );
 }
 
 // settings.json
@@ -225,10 +262,16 @@ fn settings_name_further_hooks_with_their_home() {
         .script("home/own/gate.sh", &noting("tool_call"))
         .script("other.sh", &noting("tool_call"));
     tool_call(&sandbox, &["--settings", "settings.json"]).allows();
-    assert_eq!(ran(&sandbox), ["home/own/gate.sh tool.pre", "other.sh tool.pre"]);
+    assert_eq!(
+        ran(&sandbox),
+        ["home/own/gate.sh tool.pre", "other.sh tool.pre"]
+    );
     let found = sandbox.problems(&["--settings", "settings.json"]);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("note x.ts: is a module of pi's own"), "{found:?}");
+    assert!(
+        found[0].starts_with("note x.ts: is a module of pi's own"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -243,8 +286,15 @@ fn hook_timeout_is_for_every_event_but_tool_call() {
     let arguments = ["--settings", "settings.json", "--discover"];
     tool_call(&sandbox, &arguments).allows();
     assert_eq!(sandbox.read("timeouts"), "none 7000 ");
-    let all =
-        ["run", "tool_result", "--dialect", "pi", "--settings", "settings.json", "--discover"];
+    let all = [
+        "run",
+        "tool_result",
+        "--dialect",
+        "pi",
+        "--settings",
+        "settings.json",
+        "--discover",
+    ];
     sandbox.hookrun(&all, b"{}").allows();
     assert_eq!(sandbox.read("timeouts"), "none 7000 1500 7000 ");
 }
@@ -263,5 +313,8 @@ fn mistakes_in_settings_name_their_line() {
     tool_call(&sandbox, &["--settings", "settings.json"]).exits(2);
     let sandbox = Sandbox::new().file("settings.json", r#"{"hooks": "x", "hookTimeout": 1}"#);
     let found = sandbox.problems(&["--settings", "settings.json"]);
-    assert!(found[0].contains("`hooks` takes a list of paths, not \"x\""), "{found:?}");
+    assert!(
+        found[0].contains("`hooks` takes a list of paths, not \"x\""),
+        "{found:?}"
+    );
 }

@@ -20,8 +20,19 @@ fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Endi
         convention: Some(Arc::new(binding)),
         ..Hook::new("a.py", binding.row.event, handler)
     };
-    let permit = Permit { spec, hook: &hook, given: None, about: None };
-    answer::judge(Exit::Status(status), &captured, &CapturedStream::default(), permit).0
+    let permit = Permit {
+        spec,
+        hook: &hook,
+        given: None,
+        about: None,
+    };
+    answer::judge(
+        Exit::Status(status),
+        &captured,
+        &CapturedStream::default(),
+        permit,
+    )
+    .0
 }
 
 fn refuses(ending: &Ending) -> bool {
@@ -32,10 +43,18 @@ fn refuses(ending: &Ending) -> bool {
 #[test]
 fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
     let binding = find("wolli").unwrap().called("tool_call")[0];
-    let fixed = EventSpec { rewrites: (&[]).into(), ..catalog::find("tool.pre").unwrap().clone() };
+    let fixed = EventSpec {
+        rewrites: (&[]).into(),
+        ..catalog::find("tool.pre").unwrap().clone()
+    };
     let patch = r#"{"input":{"command":"safe"}}"#;
     assert!(refuses(&judged(binding, &fixed, 0, patch)));
-    assert!(!refuses(&judged(binding, catalog::find("tool.pre").unwrap(), 0, patch)));
+    assert!(!refuses(&judged(
+        binding,
+        catalog::find("tool.pre").unwrap(),
+        0,
+        patch
+    )));
 }
 
 #[test]
@@ -46,7 +65,12 @@ fn a_word_of_another_system_refuses_also_where_the_key_has_words_of_its_own() {
         let said = format!(r#"{{"decision":"{word}","summary":"no"}}"#);
         assert!(refuses(&judged(binding, spec, 0, &said)), "{word}");
     }
-    assert!(!refuses(&judged(binding, spec, 0, r#"{"decision":"revise"}"#)));
+    assert!(!refuses(&judged(
+        binding,
+        spec,
+        0,
+        r#"{"decision":"revise"}"#
+    )));
 }
 
 #[test]
@@ -57,13 +81,21 @@ fn a_result_of_the_wrong_shape_is_malformed() {
         (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
         (r#"{"action":"transform"}"#, "nothing new is given"),
         (r#"{"text":"x"}"#, "`action` is missing"),
-        (r#"{"action":"transform","text":7}"#, "must be a JSON string"),
+        (
+            r#"{"action":"transform","text":7}"#,
+            "must be a JSON string",
+        ),
         (r#"{"acton":"handled"}"#, "did you mean `action`?"),
-        (r#"{"action":"handled","action":"continue"}"#, "appears twice"),
+        (
+            r#"{"action":"handled","action":"continue"}"#,
+            "appears twice",
+        ),
         (r#"{"action":"handled"} {}"#, "something follows"),
     ] {
         let ending = judged(binding, spec, 0, result);
-        let Ending::Malformed { problem: found } = &ending else { panic!("{ending:?}") };
+        let Ending::Malformed { problem: found } = &ending else {
+            panic!("{ending:?}")
+        };
         assert!(found.contains(problem), "{result}: {found}");
     }
 }

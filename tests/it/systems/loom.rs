@@ -18,8 +18,14 @@ const EVENTS: &[&str] = &[
 ];
 
 /// Those of which a block is recorded, and nothing more.
-const INFORMATIONAL: &[&str] =
-    &["session.start", "tool.post", "model.pre", "model.post", "session.end", "error"];
+const INFORMATIONAL: &[&str] = &[
+    "session.start",
+    "tool.post",
+    "model.pre",
+    "model.post",
+    "session.end",
+    "error",
+];
 
 /// A command hook: its name, its event, its command, further settings.
 type Registered<'a> = (&'a str, &'a str, &'a str, &'a str);
@@ -59,8 +65,10 @@ fn ended(reason: &str) -> Value {
 
 /// A folder with these command hooks, registered in this order: name, event, command.
 fn registered(hooks: &[(&str, &str, &str)]) -> Sandbox {
-    let rows: Vec<Registered<'_>> =
-        hooks.iter().map(|(name, event, command)| (*name, *event, *command, "")).collect();
+    let rows: Vec<Registered<'_>> = hooks
+        .iter()
+        .map(|(name, event, command)| (*name, *event, *command, ""))
+        .collect();
     registered_with(&rows)
 }
 
@@ -86,15 +94,31 @@ fn fire(sandbox: &Sandbox, context: &Value) -> Ran {
 
 /// The reminders of an event, without their tags.
 fn reminders(sandbox: &Sandbox, event: &str) -> Vec<String> {
-    let arguments = ["run", event, "--dialect", "loom", "--hooks", "hooks", "--format", "json"];
+    let arguments = [
+        "run",
+        event,
+        "--dialect",
+        "loom",
+        "--hooks",
+        "hooks",
+        "--format",
+        "json",
+    ];
     let ran = sandbox.hookrun(&arguments, context(event).to_string().as_bytes());
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let body = |reminder: &Value| {
         let text = reminder["text"].as_str().unwrap();
         let text = text.strip_prefix("<system-reminder>\n").unwrap();
-        text.strip_suffix("\n</system-reminder>").unwrap().to_string()
+        text.strip_suffix("\n</system-reminder>")
+            .unwrap()
+            .to_string()
     };
-    report["reminders"].as_array().unwrap().iter().map(body).collect()
+    report["reminders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(body)
+        .collect()
 }
 
 #[test]
@@ -113,7 +137,11 @@ fn the_first_continue_false_stops_the_chain() {
     for event in EVENTS {
         let sandbox = registered(&[
             ("first", event, "touch first"),
-            ("guard", event, "echo '{\"continue\": false, \"reason\": \"no\"}'"),
+            (
+                "guard",
+                event,
+                "echo '{\"continue\": false, \"reason\": \"no\"}'",
+            ),
             ("third", event, "touch third"),
         ]);
         fire(&sandbox, &context(event));
@@ -166,7 +194,12 @@ fn a_timeout_always_blocks_and_the_default_is_5_s() {
 fn the_window_is_raised_per_hook() {
     let sandbox = registered_with(&[
         ("usual", "tool.pre", "echo $HOOKRUN_TIMEOUT_MS", ""),
-        ("raised", "tool.pre", "echo $HOOKRUN_TIMEOUT_MS", "timeout = \"10s\""),
+        (
+            "raised",
+            "tool.pre",
+            "echo $HOOKRUN_TIMEOUT_MS",
+            "timeout = \"10s\"",
+        ),
     ]);
     let ran = fire(&sandbox, &context("tool.pre"));
     ran.allows_with(json!({ "output": "5000\n10000" }));
@@ -178,10 +211,18 @@ fn tool_pre_is_the_gate_and_the_others_are_informational() {
     for event in INFORMATIONAL {
         let sandbox = registered(&[("guard", event, refuse)]);
         let ran = fire(&sandbox, &context(event));
-        ran.exits(0).says("hook `guard` objects (this event cannot be blocked): no");
-        assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n", "{event}");
+        ran.exits(0)
+            .says("hook `guard` objects (this event cannot be blocked): no");
+        assert_eq!(
+            ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n",
+            "{event}"
+        );
     }
-    fire(&registered(&[("guard", "tool.pre", refuse)]), &context("tool.pre")).blocks("no");
+    fire(
+        &registered(&[("guard", "tool.pre", refuse)]),
+        &context("tool.pre"),
+    )
+    .blocks("no");
 }
 
 #[test]
@@ -204,8 +245,11 @@ fn post_hooks_cannot_roll_back() {
 
 #[test]
 fn additional_context_of_model_pre_lands_on_this_request() {
-    let sandbox =
-        registered(&[("fresh", "model.pre", "echo '{\"additionalContext\": \"It is Friday.\"}'")]);
+    let sandbox = registered(&[(
+        "fresh",
+        "model.pre",
+        "echo '{\"additionalContext\": \"It is Friday.\"}'",
+    )]);
     // The host has it before it asks the model: it is in the reply to this very event.
     let ran = fire(&sandbox, &context("model.pre"));
     ran.allows_with(json!({ "additionalContext": "It is Friday." }));
@@ -231,7 +275,13 @@ fn model_post_is_the_metering_moment() {
 #[test]
 fn session_end_fires_on_every_loop_exit_with_the_terminal_reason() {
     let sandbox = Sandbox::new();
-    let reasons = ["end_turn", "aborted", "max_turns", "budget_exceeded", "error"];
+    let reasons = [
+        "end_turn",
+        "aborted",
+        "max_turns",
+        "budget_exceeded",
+        "error",
+    ];
     for reason in reasons {
         shipped(&sandbox, &ended(reason)).allows();
     }
@@ -276,8 +326,14 @@ fn the_runtime_never_throws() {
             "exec 2>/dev/null; no-such-program",
             "hook `guard` crashed: command not found (status 127)",
         ),
-        ("kill -SEGV $$", "hook `guard` failed: killed by SIGSEGV (fail closed)"),
-        ("echo '{'", "hook `guard` failed: malformed answer: not valid JSON"),
+        (
+            "kill -SEGV $$",
+            "hook `guard` failed: killed by SIGSEGV (fail closed)",
+        ),
+        (
+            "echo '{'",
+            "hook `guard` failed: malformed answer: not valid JSON",
+        ),
     ] {
         let sandbox = registered(&[("guard", "tool.pre", command)]);
         fire(&sandbox, &context("tool.pre")).blocks_saying(reason);
@@ -297,8 +353,16 @@ fn the_runtime_never_throws() {
 fn outcomes_reach_the_model() {
     let sandbox = registered(&[
         ("count", "tool.pre", "echo '{\"output\": \"3 rules\"}'"),
-        ("fresh", "tool.pre", "echo '{\"additionalContext\": \"It is Friday.\"}'"),
-        ("guard", "tool.pre", "echo '{\"continue\": false, \"reason\": \"off-limits\"}'"),
+        (
+            "fresh",
+            "tool.pre",
+            "echo '{\"additionalContext\": \"It is Friday.\"}'",
+        ),
+        (
+            "guard",
+            "tool.pre",
+            "echo '{\"continue\": false, \"reason\": \"off-limits\"}'",
+        ),
     ]);
     assert_eq!(
         reminders(&sandbox, "tool.pre"),
@@ -316,7 +380,11 @@ fn when_no_hook_is_bound_nothing_is_said() {
     let sandbox = registered(&[]);
     for event in EVENTS {
         let ran = fire(&sandbox, &context(event));
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.status), ("", "", 0), "{event}");
+        assert_eq!(
+            (ran.stdout.as_str(), ran.stderr.as_str(), ran.status),
+            ("", "", 0),
+            "{event}"
+        );
     }
 }
 
@@ -330,14 +398,23 @@ fn an_event_that_loom_does_not_have_is_refused_with_the_one_that_was_meant() {
 #[test]
 fn what_loom_would_run_without_sense_refuses_and_says_where_it_stands() {
     let wrong: &[(&[Registered<'_>], &str)] = &[
-        (&[("a", "tool.pre", "true", "timeout = \"0s\"")], ":7:11: `timeout`: `0s` leaves no time"),
-        (&[("a", "tool.pre", "true", "timeout = \"-5s\"")], ":7:11: `timeout`: `-5s` is not"),
+        (
+            &[("a", "tool.pre", "true", "timeout = \"0s\"")],
+            ":7:11: `timeout`: `0s` leaves no time",
+        ),
+        (
+            &[("a", "tool.pre", "true", "timeout = \"-5s\"")],
+            ":7:11: `timeout`: `-5s` is not",
+        ),
         (&[("a", "tool.pre", "", "")], ":4:11: the command is empty"),
         (
             &[("a", "tool.pre", "true", ""), ("a", "tool.pre", "true", "")],
             ":9:8: two hooks are called `a`; the first is at line 2",
         ),
-        (&[("a", "tool.pre", "true \0", "")], "hook `a` failed: never ran: "),
+        (
+            &[("a", "tool.pre", "true \0", "")],
+            "hook `a` failed: never ran: ",
+        ),
     ];
     for (hooks, reason) in wrong {
         fire(&registered_with(hooks), &context("tool.pre")).blocks_saying(reason);
@@ -360,7 +437,12 @@ fn tool(name: &str, input: &Value) -> Value {
 fn no_prod_keeps_production_paths_off_limits() {
     let sandbox = Sandbox::new();
     let write = |path: &str| shipped(&sandbox, &tool("write", &json!({ "file_path": path })));
-    for path in ["/srv/prod", "/srv/prod/app.conf", "/srv/test/../prod/app.conf", "/srv//prod/x"] {
+    for path in [
+        "/srv/prod",
+        "/srv/prod/app.conf",
+        "/srv/test/../prod/app.conf",
+        "/srv//prod/x",
+    ] {
         write(path).blocks("Production paths are off-limits in this session.");
     }
     for path in ["/srv/test/app.conf", "/srv/product/app.conf", "notes.txt"] {
@@ -372,7 +454,10 @@ fn no_prod_keeps_production_paths_off_limits() {
 fn archive_notes_runs_that_were_aborted_too() {
     let sandbox = Sandbox::new();
     shipped(&sandbox, &ended("aborted")).allows();
-    assert_eq!(sandbox.read("archive.jsonl"), "{\"session\": \"s-1\", \"reason\": \"aborted\"}\n");
+    assert_eq!(
+        sandbox.read("archive.jsonl"),
+        "{\"session\": \"s-1\", \"reason\": \"aborted\"}\n"
+    );
 }
 
 #[test]

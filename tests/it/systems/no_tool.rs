@@ -9,7 +9,10 @@ use crate::sandbox::Sandbox;
 fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
     let sandbox = Sandbox::new().hook("a", "touch ran");
     let mut seen = 0;
-    for (dialect, row) in DIALECTS.iter().flat_map(|d| d.events.iter().map(move |row| (d, row))) {
+    for (dialect, row) in DIALECTS
+        .iter()
+        .flat_map(|d| d.events.iter().map(move |row| (d, row)))
+    {
         let spec = catalog::find(row.event).unwrap();
         let is_of_tool = spec.required.iter().any(|key| key == "toolName");
         if !row.blocks || !is_of_tool || row.gather.is_some() {
@@ -19,7 +22,8 @@ fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
             let line = ["run", row.name, "--dialect", dialect.name];
             let ran = sandbox.hookrun(&line, format!("{{{name}}}").as_bytes());
             assert!(
-                ran.stderr.contains("is missing, so no hook can know which tool it is"),
+                ran.stderr
+                    .contains("is missing, so no hook can know which tool it is"),
                 "{} {}: {ran:?}",
                 dialect.name,
                 row.name

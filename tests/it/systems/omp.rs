@@ -9,42 +9,88 @@ use crate::sandbox::{Ran, Sandbox};
 /// The events that can only be observed, each as a host tells it.
 const TOLD: &[(&str, &str)] = &[
     ("session_start", "{}"),
-    ("session_switch", r#"{"reason":"new","previousSessionFile":"/s/0.jsonl"}"#),
+    (
+        "session_switch",
+        r#"{"reason":"new","previousSessionFile":"/s/0.jsonl"}"#,
+    ),
     ("session_branch", r#"{"previousSessionFile":"/s/0.jsonl"}"#),
-    ("session_compact", r#"{"compactionEntry":{"id":"e-1"},"fromExtension":false}"#),
+    (
+        "session_compact",
+        r#"{"compactionEntry":{"id":"e-1"},"fromExtension":false}"#,
+    ),
     ("session_tree", r#"{"newLeafId":"e-2","oldLeafId":null}"#),
     ("session_shutdown", "{}"),
     ("agent_start", "{}"),
     ("agent_end", r#"{"messages":[{"role":"user"}]}"#),
     ("turn_start", r#"{"turnIndex":1,"timestamp":7}"#),
-    ("turn_end", r#"{"turnIndex":1,"message":{"role":"assistant"},"toolResults":[]}"#),
-    ("auto_compaction_start", r#"{"reason":"threshold","action":"prune"}"#),
-    ("auto_compaction_end", r#"{"aborted":false,"willRetry":false}"#),
-    ("auto_retry_start", r#"{"attempt":1,"maxAttempts":3,"errorMessage":"overloaded"}"#),
+    (
+        "turn_end",
+        r#"{"turnIndex":1,"message":{"role":"assistant"},"toolResults":[]}"#,
+    ),
+    (
+        "auto_compaction_start",
+        r#"{"reason":"threshold","action":"prune"}"#,
+    ),
+    (
+        "auto_compaction_end",
+        r#"{"aborted":false,"willRetry":false}"#,
+    ),
+    (
+        "auto_retry_start",
+        r#"{"attempt":1,"maxAttempts":3,"errorMessage":"overloaded"}"#,
+    ),
     ("auto_retry_end", r#"{"success":true,"attempt":2}"#),
     ("ttsr_triggered", r#"{"rules":[{"name":"no-any"}]}"#),
-    ("todo_reminder", r#"{"todos":[{"content":"test"}],"attempt":1}"#),
+    (
+        "todo_reminder",
+        r#"{"todos":[{"content":"test"}],"attempt":1}"#,
+    ),
 ];
 
 /// The events that can be cancelled.
 const BEFORE: &[(&str, &str)] = &[
-    ("session_before_switch", r#"{"reason":"resume","targetSessionFile":"/s/2.jsonl"}"#),
+    (
+        "session_before_switch",
+        r#"{"reason":"resume","targetSessionFile":"/s/2.jsonl"}"#,
+    ),
     ("session_before_branch", r#"{"entryId":"e-1"}"#),
-    ("session_before_compact", r#"{"preparation":{},"branchEntries":[]}"#),
-    ("session_before_tree", r#"{"preparation":{"targetId":"e-1"}}"#),
+    (
+        "session_before_compact",
+        r#"{"preparation":{},"branchEntries":[]}"#,
+    ),
+    (
+        "session_before_tree",
+        r#"{"preparation":{"targetId":"e-1"}}"#,
+    ),
 ];
 
 /// The events that take something back, each with a result.
 const ASKED: &[(&str, &str, &str)] = &[
-    ("session_before_branch", r#"{"entryId":"e"}"#, r#"{"skipConversationRestore":true}"#),
-    ("session_before_compact", "{}", r#"{"compaction":{"summary":"s","tokensBefore":9}}"#),
-    ("session_before_tree", "{}", r#"{"summary":{"summary":"s","details":[1]}}"#),
+    (
+        "session_before_branch",
+        r#"{"entryId":"e"}"#,
+        r#"{"skipConversationRestore":true}"#,
+    ),
+    (
+        "session_before_compact",
+        "{}",
+        r#"{"compaction":{"summary":"s","tokensBefore":9}}"#,
+    ),
+    (
+        "session_before_tree",
+        "{}",
+        r#"{"summary":{"summary":"s","details":[1]}}"#,
+    ),
     (
         "session.compacting",
         r#"{"sessionId":"s-1","messages":[]}"#,
         r#"{"context":["keep names"],"prompt":"Sum up.","preserveData":{"n":1}}"#,
     ),
-    ("context", r#"{"messages":[{"role":"user"}]}"#, r#"{"messages":[]}"#),
+    (
+        "context",
+        r#"{"messages":[{"role":"user"}]}"#,
+        r#"{"messages":[]}"#,
+    ),
     (
         "before_agent_start",
         r#"{"prompt":"hi"}"#,
@@ -74,16 +120,22 @@ fn says(result: impl std::fmt::Display) -> String {
 
 /// A sandbox with hooks of oh-my-pi: event, name, body.
 fn hooks(all: &[(&str, &str, &str)]) -> Sandbox {
-    all.iter().fold(Sandbox::new(), |sandbox, (event, name, body)| {
-        sandbox.hook_of("omp", event, name, body)
-    })
+    all.iter()
+        .fold(Sandbox::new(), |sandbox, (event, name, body)| {
+            sandbox.hook_of("omp", event, name, body)
+        })
 }
 
 /// What a host gets from hooks of one event, in this order.
 fn ask(event: &str, context: &Value, bodies: &[&str]) -> Ran {
-    let names: Vec<String> = (1..=bodies.len()).map(|number| format!("{number}-hook")).collect();
-    let all: Vec<_> =
-        names.iter().zip(bodies).map(|(name, body)| (event, &**name, *body)).collect();
+    let names: Vec<String> = (1..=bodies.len())
+        .map(|number| format!("{number}-hook"))
+        .collect();
+    let all: Vec<_> = names
+        .iter()
+        .zip(bodies)
+        .map(|(name, body)| (event, &**name, *body))
+        .collect();
     hooks(&all).ask("omp", event, context)
 }
 
@@ -91,8 +143,15 @@ fn ask(event: &str, context: &Value, bodies: &[&str]) -> Ran {
 
 #[test]
 fn an_input_is_taken_or_rewritten_by_its_result_alone() {
-    let (upper, takes) = (says(json!({ "text": "HI" })), says(json!({ "handled": true })));
-    let ran = ask("input", &json!({ "text": "hi" }), &[&upper, &takes, "echo no >&2; exit 2"]);
+    let (upper, takes) = (
+        says(json!({ "text": "HI" })),
+        says(json!({ "handled": true })),
+    );
+    let ran = ask(
+        "input",
+        &json!({ "text": "hi" }),
+        &[&upper, &takes, "echo no >&2; exit 2"],
+    );
     ran.allows_with(json!({ "handled": true, "text": "HI" }));
 
     let passes = says(json!({ "handled": false }));
@@ -117,8 +176,13 @@ fn every_event_reaches_its_hooks_as_the_host_tells_it() {
 #[test]
 fn an_event_that_is_only_observed_cannot_be_refused() {
     for (event, context) in TOLD {
-        let ran = ask(event, &value(context), &["echo no >&2; exit 2", "touch \"$HOME/later\""]);
-        ran.allows().says("objects (this event cannot be blocked): no");
+        let ran = ask(
+            event,
+            &value(context),
+            &["echo no >&2; exit 2", "touch \"$HOME/later\""],
+        );
+        ran.allows()
+            .says("objects (this event cannot be blocked): no");
     }
 }
 
@@ -147,7 +211,10 @@ fn an_event_of_a_real_client_is_read() {
     });
     let sandbox = hooks(&[("before_agent_start", "see", "cat > \"$HOME/seen\"")]);
     sandbox.ask("omp", "before_agent_start", &context).allows();
-    assert_eq!(sandbox.read_json("home/seen")["systemPrompt"], json!(["one", "two"]));
+    assert_eq!(
+        sandbox.read_json("home/seen")["systemPrompt"],
+        json!(["one", "two"])
+    );
 }
 
 // tool_call.
@@ -155,7 +222,11 @@ fn an_event_of_a_real_client_is_read() {
 #[test]
 fn if_any_handler_returns_block_execution_stops_with_its_reason() {
     let block = json!({ "block": true, "reason": "blocked by policy" });
-    let ran = ask("tool_call", &tool_call("rm -rf /"), &["exit 0", &says(block.clone())]);
+    let ran = ask(
+        "tool_call",
+        &tool_call("rm -rf /"),
+        &["exit 0", &says(block.clone())],
+    );
     ran.refuses_with(block).says("blocked by policy");
 }
 
@@ -164,7 +235,12 @@ fn of_tool_call_results_the_last_one_wins_unless_one_blocks() {
     let pass = says(json!({ "block": false, "reason": "fine" }));
     ask("tool_call", &tool_call("ls"), &[&pass, &says("{}"), &pass]).allows();
     let block = json!({ "block": true, "reason": "no" });
-    ask("tool_call", &tool_call("ls"), &[&pass, &says(block.clone()), &pass]).refuses_with(block);
+    ask(
+        "tool_call",
+        &tool_call("ls"),
+        &[&pass, &says(block.clone()), &pass],
+    )
+    .refuses_with(block);
 }
 
 #[test]
@@ -181,13 +257,22 @@ fn the_first_block_short_circuits() {
 #[test]
 fn if_a_handler_throws_it_fails_closed_and_blocks_execution() {
     for (throws, words) in [
-        ("echo 'no policy file' >&2; exit 1", "exited with status 1: no policy file"),
+        (
+            "echo 'no policy file' >&2; exit 1",
+            "exited with status 1: no policy file",
+        ),
         ("kill -SEGV $$", "killed by SIGSEGV"),
         ("echo '{\"blok\":true}'", "did you mean `block`?"),
-        ("# hookrun: timeout=100ms\nsleep 30", "timed out after 100ms"),
+        (
+            "# hookrun: timeout=100ms\nsleep 30",
+            "timed out after 100ms",
+        ),
     ] {
         let ran = ask("tool_call", &tool_call("ls"), &[throws, "exit 0"]);
-        ran.exits(2).says(words).says("(fail closed)").prints("\"block\":true");
+        ran.exits(2)
+            .says(words)
+            .says("(fail closed)")
+            .prints("\"block\":true");
     }
 }
 
@@ -202,7 +287,10 @@ fn a_tool_call_hook_changes_the_input_by_its_result() {
     ]);
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
     ran.allows_with(json!({ "input": { "command": "ls -a" } }));
-    assert_eq!(sandbox.read_json("seen.json")["input"], json!({ "command": "ls" }));
+    assert_eq!(
+        sandbox.read_json("seen.json")["input"],
+        json!({ "command": "ls" })
+    );
     let update = says(json!({ "update": { "toolInput": { "command": "id" } } }));
     let sandbox = Sandbox::new().hook("change", &format!("# hookrun: rewrite\n{update}"));
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
@@ -233,20 +321,32 @@ fn a_session_stop_passes_without_hooks_and_is_blocked_in_its_own_words() {
         theirs.run("agent.stop").exits(2);
     }
     // A hook that fails lets the agent stop, as everywhere.
-    ask(&hooks(&[("session_stop", "tests", "kill -9 $$")])).allows().says("(fail open)");
+    ask(&hooks(&[("session_stop", "tests", "kill -9 $$")]))
+        .allows()
+        .says("(fail open)");
     let seen = hooks(&[("session_stop", "see", "cat > seen.json")]);
     seen.ask("omp", "session_stop", &session_stop(true));
     let seen = seen.read_json("seen.json");
-    assert_eq!((&seen["stop_hook_active"], &seen["turn_id"]), (&json!(true), &json!(1)));
+    assert_eq!(
+        (&seen["stop_hook_active"], &seen["turn_id"]),
+        (&json!(true), &json!(1))
+    );
     let ours = Sandbox::new().hook_for("agent.stop", "see", "cat > seen.json");
-    ours.ask("omp", "session_stop", &session_stop(true)).allows();
+    ours.ask("omp", "session_stop", &session_stop(true))
+        .allows();
     let seen = ours.read_json("seen.json");
-    assert_eq!((&seen["stopHookActive"], &seen["sessionId"]), (&json!(true), &json!("s-1")));
+    assert_eq!(
+        (&seen["stopHookActive"], &seen["sessionId"]),
+        (&json!(true), &json!("s-1"))
+    );
 }
 
 #[test]
 fn a_tool_call_may_take_as_long_as_a_person_does() {
-    let sandbox = hooks(&[("tool_call", "ask", "exit 0"), ("tool_result", "see", "exit 0")]);
+    let sandbox = hooks(&[
+        ("tool_call", "ask", "exit 0"),
+        ("tool_result", "see", "exit 0"),
+    ]);
     let timeouts = sandbox.json(&["list", "--format", "json"])["hooks"].clone();
     let of = |event: &str| {
         let all = timeouts.as_array().unwrap().iter();
@@ -260,7 +360,9 @@ fn a_tool_call_may_take_as_long_as_a_person_does() {
     let sandbox = hooks(&[("tool_call", "ask", "sleep 60")]);
     let arguments = ["run", "tool_call", "--dialect", "omp", "--budget", "300ms"];
     let ran = sandbox.hookrun(&arguments, tool_call("ls").to_string().as_bytes());
-    ran.exits(2).says("the budget of 300ms was used up").prints("\"block\":true");
+    ran.exits(2)
+        .says("the budget of 300ms was used up")
+        .prints("\"block\":true");
 }
 
 // tool_result.
@@ -291,8 +393,13 @@ fn every_handler_gets_the_event_as_it_came() {
         ("tool_result", "1", &says(json!({ "content": [] }))),
         ("tool_result", "2", "cat > seen.json"),
     ]);
-    sandbox.ask("omp", "tool_result", &tool_result()).allows_with(json!({ "content": [] }));
-    assert_eq!(sandbox.read_json("seen.json")["content"], tool_result()["content"]);
+    sandbox
+        .ask("omp", "tool_result", &tool_result())
+        .allows_with(json!({ "content": [] }));
+    assert_eq!(
+        sandbox.read_json("seen.json")["content"],
+        tool_result()["content"]
+    );
 }
 
 #[test]
@@ -318,7 +425,10 @@ fn a_failed_tool_is_told_with_its_error_and_stays_failed() {
     // `isError` is typed there and not applied.
     sandbox.ask("omp", "tool_result", &context).allows();
     assert_eq!(sandbox.read_json("seen.json")["isError"], true);
-    assert_eq!(sandbox.read_json("seen.json")["content"], context["content"]);
+    assert_eq!(
+        sandbox.read_json("seen.json")["content"],
+        context["content"]
+    );
 }
 
 // Ordering and conflict behaviour.
@@ -329,18 +439,31 @@ fn context_is_chained() {
     let second = json!({ "messages": [{ "role": "user", "content": "2" }] });
     let sandbox = hooks(&[
         ("context", "1", &says(first.clone())),
-        ("context", "2", &format!("cat > seen.json; {}", says(second.clone()))),
+        (
+            "context",
+            "2",
+            &format!("cat > seen.json; {}", says(second.clone())),
+        ),
         ("context", "3", "exit 0"),
     ]);
-    sandbox.ask("omp", "context", &json!({ "messages": [] })).allows_with(second);
-    assert_eq!(sandbox.read_json("seen.json")["messages"], first["messages"]);
+    sandbox
+        .ask("omp", "context", &json!({ "messages": [] }))
+        .allows_with(second);
+    assert_eq!(
+        sandbox.read_json("seen.json")["messages"],
+        first["messages"]
+    );
 }
 
 #[test]
 fn of_before_agent_start_the_first_returned_message_is_kept_and_later_ones_are_ignored() {
     let message = |text: &str| json!({ "message": { "customType": "note", "content": text } });
     let (one, two) = (says(message("one")), says(message("two")));
-    let ran = ask("before_agent_start", &json!({ "prompt": "hi" }), &["exit 0", &one, &two]);
+    let ran = ask(
+        "before_agent_start",
+        &json!({ "prompt": "hi" }),
+        &["exit 0", &one, &two],
+    );
     ran.allows_with(message("one"));
 }
 
@@ -348,11 +471,19 @@ fn of_before_agent_start_the_first_returned_message_is_kept_and_later_ones_are_i
 fn of_session_before_results_the_latest_is_tracked() {
     let first = says(json!({ "compaction": { "summary": "1" } }));
     let second = json!({ "compaction": { "summary": "2" } });
-    ask("session_before_compact", &json!({}), &[&first, &says(second.clone()), "exit 0"])
-        .allows_with(second);
+    ask(
+        "session_before_compact",
+        &json!({}),
+        &[&first, &says(second.clone()), "exit 0"],
+    )
+    .allows_with(second);
     // The latest counts as a whole.
-    ask("session_before_compact", &json!({}), &[&first, &says(json!({ "cancel": false }))])
-        .allows();
+    ask(
+        "session_before_compact",
+        &json!({}),
+        &[&first, &says(json!({ "cancel": false }))],
+    )
+    .allows();
 }
 
 #[test]
@@ -370,15 +501,21 @@ fn cancel_short_circuits_immediately() {
 fn of_session_compacting_the_latest_returned_result_wins() {
     let first = says(json!({ "context": ["one"], "prompt": "one" }));
     let second = json!({ "prompt": "two" });
-    ask("session.compacting", &json!({ "sessionId": "s-1" }), &[&first, &says(second.clone())])
-        .allows_with(second);
+    ask(
+        "session.compacting",
+        &json!({ "sessionId": "s-1" }),
+        &[&first, &says(second.clone())],
+    )
+    .allows_with(second);
 }
 
 #[test]
 fn handlers_run_in_a_stated_order() {
     let see = "echo \"$HOOKRUN_HOOK\" >> order";
     let sandbox = hooks(&[("turn_start", "b", see), ("turn_start", "a", see)]);
-    sandbox.ask("omp", "turn_start", &json!({ "turnIndex": 0 })).allows();
+    sandbox
+        .ask("omp", "turn_start", &json!({ "turnIndex": 0 }))
+        .allows();
     assert_eq!(sandbox.read("order"), "a\nb\n");
 }
 
@@ -391,7 +528,8 @@ fn errors_of_other_events_are_reported_and_passed_on() {
         let throws = "echo 'it broke' >&2; exit 1";
         let sandbox = hooks(&[(event, "1-throw", throws), (event, "2-see", "touch later")]);
         let ran = sandbox.ask("omp", event, &value(context));
-        ran.allows().says("hook `1-throw` failed: exited with status 1: it broke");
+        ran.allows()
+            .says("hook `1-throw` failed: exited with status 1: it broke");
         sandbox.has_file("later");
     }
 }
@@ -399,7 +537,9 @@ fn errors_of_other_events_are_reported_and_passed_on() {
 #[test]
 fn what_a_handler_wrote_before_it_threw_is_no_result() {
     let throws = format!("{}; exit 1", says(json!({ "content": [] })));
-    ask("tool_result", &tool_result(), &[&throws]).allows().says("exited with status 1");
+    ask("tool_result", &tool_result(), &[&throws])
+        .allows()
+        .says("exited with status 1");
 }
 
 #[test]
@@ -419,20 +559,27 @@ fn our_hooks_decide_in_a_host_of_oh_my_pi() {
         .hook_for(
             "tool.post",
             "redact",
-            &format!("# hookrun: rewrite\n{}", says(json!({ "update": { "result": [] } }))),
+            &format!(
+                "# hookrun: rewrite\n{}",
+                says(json!({ "update": { "result": [] } }))
+            ),
         );
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
     ran.refuses_with(json!({ "block": true, "reason": "not here" }));
     let ran = sandbox.ask("omp", "session_before_switch", &json!({ "reason": "new" }));
     ran.refuses_with(json!({ "cancel": true })).says("stay");
-    sandbox.ask("omp", "tool_result", &tool_result()).allows_with(json!({ "content": [] }));
+    sandbox
+        .ask("omp", "tool_result", &tool_result())
+        .allows_with(json!({ "content": [] }));
 }
 
 #[test]
 fn our_hooks_read_the_facts_under_their_own_names() {
     let sandbox = Sandbox::new().hook_for("session.switch.pre", "see", "cat > seen.json");
     let context = json!({ "reason": "resume", "targetSessionFile": "/s/2.jsonl" });
-    sandbox.ask("omp", "session_before_switch", &context).allows();
+    sandbox
+        .ask("omp", "session_before_switch", &context)
+        .allows();
     let seen = sandbox.read_json("seen.json");
     assert_eq!(seen["targetSession"], "/s/2.jsonl");
     assert_eq!(seen["event"], "session.switch.pre");
@@ -443,23 +590,44 @@ fn our_hooks_read_the_facts_under_their_own_names() {
 #[test]
 fn hooks_of_oh_my_pi_decide_in_other_hosts() {
     let sandbox = hooks(&[
-        ("tool_call", "guard", &says(json!({ "block": true, "reason": "no" }))),
-        ("tool_result", "redact", &says(json!({ "content": "hidden", "isError": true }))),
-        ("session_before_compact", "own", &says(json!({ "compaction": { "summary": "s" } }))),
-        ("before_agent_start", "add", &says(json!({ "message": { "content": "a" } }))),
+        (
+            "tool_call",
+            "guard",
+            &says(json!({ "block": true, "reason": "no" })),
+        ),
+        (
+            "tool_result",
+            "redact",
+            &says(json!({ "content": "hidden", "isError": true })),
+        ),
+        (
+            "session_before_compact",
+            "own",
+            &says(json!({ "compaction": { "summary": "s" } })),
+        ),
+        (
+            "before_agent_start",
+            "add",
+            &says(json!({ "message": { "content": "a" } })),
+        ),
         ("context", "throw", "exit 1"),
     ]);
     let run = |event: &str, context: Value| {
         sandbox.hookrun(&["run", event], context.to_string().as_bytes())
     };
     sandbox.run_shell("ls").blocks("no");
-    run("tool.post", json!({ "toolName": "read", "result": "secret", "isError": false }))
-        .allows_with(json!({ "update": { "result": "hidden" } }));
+    run(
+        "tool.post",
+        json!({ "toolName": "read", "result": "secret", "isError": false }),
+    )
+    .allows_with(json!({ "update": { "result": "hidden" } }));
     run("compact.pre", json!({}))
         .allows_with(json!({ "update": { "compaction": { "summary": "s" } } }));
     run("agent.start", json!({}))
         .allows_with(json!({ "update": { "messages": [{ "content": "a" }] } }));
-    run("model.pre", json!({ "messages": [] })).allows().says("exited with status 1");
+    run("model.pre", json!({ "messages": [] }))
+        .allows()
+        .says("exited with status 1");
 }
 
 #[test]
@@ -471,12 +639,20 @@ fn a_patch_of_a_hook_of_wolli_is_made_here_too() {
     // One that throws fails open, as at home.
     let sandbox =
         Sandbox::new().hook_of("wolli", "tool_call", "patch", &format!("{patch}; exit 1"));
-    sandbox.ask("omp", "tool_call", &tool_call("ls")).exits(0).says("(fail open)");
+    sandbox
+        .ask("omp", "tool_call", &tool_call("ls"))
+        .exits(0)
+        .says("(fail open)");
 }
 
 #[test]
 fn a_hook_of_oh_my_pi_that_throws_refuses_a_tool_call_everywhere() {
     let sandbox = hooks(&[("tool_call", "guard", "exit 1")]);
-    sandbox.run_shell("ls").blocks("hook `guard` failed: exited with status 1 (fail closed)");
-    sandbox.ask("wolli", "tool_call", &tool_call("ls")).exits(2).says("(fail closed)");
+    sandbox
+        .run_shell("ls")
+        .blocks("hook `guard` failed: exited with status 1 (fail closed)");
+    sandbox
+        .ask("wolli", "tool_call", &tool_call("ls"))
+        .exits(2)
+        .says("(fail closed)");
 }

@@ -27,7 +27,10 @@ const HOOKS: &[(&str, &str, bool)] = &[
 
 /// `hookrun run EVENT --dialect openclaw`.
 fn openclaw(sandbox: &Sandbox, event: &str, context: &Value) -> Ran {
-    sandbox.hookrun(&["run", event, "--dialect", "openclaw"], context.to_string().as_bytes())
+    sandbox.hookrun(
+        &["run", event, "--dialect", "openclaw"],
+        context.to_string().as_bytes(),
+    )
 }
 
 fn tool_call() -> Value {
@@ -71,8 +74,14 @@ fn a_hook_is_bound_by_either_name_and_runs_in_a_native_host() {
             let body = format!("# hookrun: dialect=openclaw\n{KEEP}");
             let sandbox = Sandbox::new().hook_for(&name, "keep", &body);
             sandbox.run(event).exits(0);
-            let told = written(&sandbox, "seen")["event"].as_str().unwrap().replace('_', "-");
-            assert_eq!(told, HOOKS.iter().find(|(_, one, _)| one == event).unwrap().0);
+            let told = written(&sandbox, "seen")["event"]
+                .as_str()
+                .unwrap()
+                .replace('_', "-");
+            assert_eq!(
+                told,
+                HOOKS.iter().find(|(_, one, _)| one == event).unwrap().0
+            );
         }
     }
 }
@@ -103,7 +112,11 @@ fn a_received_message_is_filtered_or_answered_by_the_documents_name_and_only_tol
     let answer = json!({ "handled": true, "reply": "no, thank you" });
     let cases = [
         (prints(&cancel), 2, cancel),
-        ("echo spam >&2; exit 2".to_string(), 2, json!({ "cancel": true, "cancelReason": "spam" })),
+        (
+            "echo spam >&2; exit 2".to_string(),
+            2,
+            json!({ "cancel": true, "cancelReason": "spam" }),
+        ),
         (prints(&answer), 0, answer),
     ];
     for (body, status, wanted) in cases {
@@ -114,14 +127,21 @@ fn a_received_message_is_filtered_or_answered_by_the_documents_name_and_only_tol
         openclaw(&sandbox, "message_received", &message).allows();
     }
     let sandbox = Sandbox::new().hook_for("message.in", "broken", "kill -SEGV $$");
-    openclaw(&sandbox, "message-received", &message).exits(0).says("killed by SIGSEGV");
+    openclaw(&sandbox, "message-received", &message)
+        .exits(0)
+        .says("killed by SIGSEGV");
 }
 
 #[test]
 fn a_message_that_went_the_other_way_is_another_event() {
     let sandbox = Sandbox::new();
     let ways = ["received", "sending", "sent"];
-    for event in ["message-received", "message_received", "message-sending", "message-sent"] {
+    for event in [
+        "message-received",
+        "message_received",
+        "message-sending",
+        "message-sent",
+    ] {
         for way in ways {
             let ran = openclaw(&sandbox, event, &json!({ "direction": way }));
             match event.ends_with(way) {
@@ -159,7 +179,10 @@ fn lower_priorities_come_first() {
             })
             .concat(),
     );
-    assert_eq!(sandbox.order("message.sent", &[]), ["first", "middle", "last"]);
+    assert_eq!(
+        sandbox.order("message.sent", &[]),
+        ["first", "middle", "last"]
+    );
 }
 
 #[test]
@@ -183,7 +206,10 @@ fn event_names_of_a_mapping_are_validated() {
                   [did you mean `before-tool-call`?]";
     assert_eq!(sandbox.problems(&[]), [wanted]);
     // And until it is mended, gates stay closed.
-    assert_eq!(result(&openclaw(&sandbox, "before-tool-call", &tool_call()))["block"], true);
+    assert_eq!(
+        result(&openclaw(&sandbox, "before-tool-call", &tool_call()))["block"],
+        true
+    );
 }
 
 #[test]
@@ -193,10 +219,19 @@ fn handler_paths_of_a_mapping_are_validated() {
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
     let found = sandbox.problems(&[]);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("error hookrun.toml:1:1: `audit` cannot start: "), "{found:?}");
-    assert!(found[0].contains("handlers/audit.sh") && found[0].contains('['), "{found:?}");
+    assert!(
+        found[0].starts_with("error hookrun.toml:1:1: `audit` cannot start: "),
+        "{found:?}"
+    );
+    assert!(
+        found[0].contains("handlers/audit.sh") && found[0].contains('['),
+        "{found:?}"
+    );
     // Once, however many events it is mapped to.
-    let both = manifest.replace("\"message-sent\"", "[\"message-sent\", \"after-tool-call\"]");
+    let both = manifest.replace(
+        "\"message-sent\"",
+        "[\"message-sent\", \"after-tool-call\"]",
+    );
     let sandbox = Sandbox::new().file("hookrun.toml", &both);
     assert_eq!(sandbox.problems(&[]).len(), 1);
 }
@@ -258,10 +293,22 @@ fn the_four_contexts_reach_native_hooks_under_our_keys() {
 fn a_hook_written_for_openclaw_gets_its_context_as_the_host_gave_it() {
     let contexts = [
         ("before-tool-call", tool_call()),
-        ("before_tool_call", json!({ "toolName": "exec", "params": { "command": "ls" } })),
-        ("before-compaction", json!({ "sessionKey": "k", "channel": "web", "messageCount": 3 })),
-        ("before_install", json!({ "targetName": "demo", "sourcePath": "/tmp", "origin": "npm" })),
-        ("message-sending", json!({ "sessionKey": "k", "channel": "web", "direction": "sending" })),
+        (
+            "before_tool_call",
+            json!({ "toolName": "exec", "params": { "command": "ls" } }),
+        ),
+        (
+            "before-compaction",
+            json!({ "sessionKey": "k", "channel": "web", "messageCount": 3 }),
+        ),
+        (
+            "before_install",
+            json!({ "targetName": "demo", "sourcePath": "/tmp", "origin": "npm" }),
+        ),
+        (
+            "message-sending",
+            json!({ "sessionKey": "k", "channel": "web", "direction": "sending" }),
+        ),
     ];
     for (name, context) in contexts {
         let body = format!("# hookrun: dialect=openclaw\n{KEEP}");
@@ -296,11 +343,13 @@ fn handlers_of_one_event_run_in_parallel() {
         if *name == "tool-result-persist" {
             continue;
         }
-        let sandbox = Sandbox::new().hook_for(event, "10-a", &meet("a", "b")).hook_for(
-            event,
-            "20-b",
-            &format!("{}; echo met > part; mv part met", meet("b", "a")),
-        );
+        let sandbox = Sandbox::new()
+            .hook_for(event, "10-a", &meet("a", "b"))
+            .hook_for(
+                event,
+                "20-b",
+                &format!("{}; echo met > part; mv part met", meet("b", "a")),
+            );
         openclaw(&sandbox, name, &json!({})).exits(0);
         if *waits {
             sandbox.has_file("met");
@@ -312,11 +361,16 @@ fn handlers_of_one_event_run_in_parallel() {
 
 #[test]
 fn a_handler_that_throws_does_not_affect_the_others() {
-    for (event, canonical) in
-        [("before-agent-start", "agent.start"), ("message-sent", "message.sent")]
-    {
+    for (event, canonical) in [
+        ("before-agent-start", "agent.start"),
+        ("message-sent", "message.sent"),
+    ] {
         let sandbox = Sandbox::new()
-            .hook_for(canonical, "10-throws", "# hookrun: dialect=native\nkill -SEGV $$")
+            .hook_for(
+                canonical,
+                "10-throws",
+                "# hookrun: dialect=native\nkill -SEGV $$",
+            )
             .hook_for(event, "20-throws", "# hookrun: dialect=openclaw\nexit 1")
             .hook_for(canonical, "30-works", "echo yes > part; mv part worked");
         openclaw(&sandbox, event, &json!({})).exits(0);
@@ -327,11 +381,26 @@ fn a_handler_that_throws_does_not_affect_the_others() {
 #[test]
 fn every_handler_sees_the_event_as_it_came_and_the_last_params_win() {
     let sandbox = Sandbox::new()
-        .hook_for("before-tool-call", "10-a", &prints(&json!({ "params": { "command": "a" } })))
-        .hook_for("before-tool-call", "20-b", &prints(&json!({ "params": { "command": "b" } })))
-        .hook_for("before-tool-call", "30-keep", &format!("# hookrun: dialect=openclaw\n{KEEP}"));
+        .hook_for(
+            "before-tool-call",
+            "10-a",
+            &prints(&json!({ "params": { "command": "a" } })),
+        )
+        .hook_for(
+            "before-tool-call",
+            "20-b",
+            &prints(&json!({ "params": { "command": "b" } })),
+        )
+        .hook_for(
+            "before-tool-call",
+            "30-keep",
+            &format!("# hookrun: dialect=openclaw\n{KEEP}"),
+        );
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
-    assert_eq!(result(ran.exits(0)), json!({ "params": { "command": "b" } }));
+    assert_eq!(
+        result(ran.exits(0)),
+        json!({ "params": { "command": "b" } })
+    );
     assert_eq!(written(&sandbox, "seen")["args"], tool_call()["args"]);
 }
 
@@ -340,7 +409,11 @@ fn what_is_written_goes_from_hook_to_hook_and_keeps_its_role() {
     let message = |text: &str| json!({ "message": { "role": "toolResult", "content": text } });
     let sandbox = Sandbox::new()
         .hook_for("tool-result-persist", "10-a", &prints(&message("a")))
-        .hook_for("tool-result-persist", "20-keep", &format!("# hookrun: dialect=openclaw\n{KEEP}"))
+        .hook_for(
+            "tool-result-persist",
+            "20-keep",
+            &format!("# hookrun: dialect=openclaw\n{KEEP}"),
+        )
         .hook_for(
             "tool-result-persist",
             "30-b",
@@ -348,15 +421,30 @@ fn what_is_written_goes_from_hook_to_hook_and_keeps_its_role() {
         );
     let ran = openclaw(&sandbox, "tool-result-persist", &message("came"));
     assert_eq!(result(ran.exits(0)), message("a"));
-    assert_eq!(written(&sandbox, "seen")["message"], message("a")["message"]);
+    assert_eq!(
+        written(&sandbox, "seen")["message"],
+        message("a")["message"]
+    );
 }
 
 #[test]
 fn contexts_of_several_handlers_are_put_together() {
     let sandbox = Sandbox::new()
-        .hook_for("before-agent-start", "10-a", &prints(&json!({ "prependContext": "one" })))
-        .hook_for("agent.start", "20-b", "echo '{\"additionalContext\": \"two\"}'")
-        .hook_for("before_prompt_build", "30-c", &prints(&json!({ "systemPrompt": "Be brief." })));
+        .hook_for(
+            "before-agent-start",
+            "10-a",
+            &prints(&json!({ "prependContext": "one" })),
+        )
+        .hook_for(
+            "agent.start",
+            "20-b",
+            "echo '{\"additionalContext\": \"two\"}'",
+        )
+        .hook_for(
+            "before_prompt_build",
+            "30-c",
+            &prints(&json!({ "systemPrompt": "Be brief." })),
+        );
     let ran = openclaw(&sandbox, "before-agent-start", &json!({ "prompt": "hi" }));
     let result = result(ran.exits(0));
     assert_eq!(result["prependContext"], "one\n\ntwo");
@@ -368,14 +456,46 @@ fn contexts_of_several_handlers_are_put_together() {
 /// The gates, whether they fail closed, and what refuses in their words.
 fn gates() -> Vec<(&'static str, bool, Value)> {
     vec![
-        ("before-tool-call", true, json!({ "block": true, "blockReason": "no" })),
-        ("before_agent_run", true, json!({ "outcome": "block", "reason": "no" })),
-        ("before_install", true, json!({ "block": true, "blockReason": "no" })),
-        ("message-sending", false, json!({ "cancel": true, "cancelReason": "no" })),
-        ("reply_payload_sending", false, json!({ "cancel": true, "reason": "no" })),
-        ("before_agent_finalize", false, json!({ "action": "revise", "reason": "no" })),
-        ("subagent_spawning", false, json!({ "status": "error", "error": "no" })),
-        ("skill_proposal_evaluate", false, json!({ "decision": "block", "summary": "no" })),
+        (
+            "before-tool-call",
+            true,
+            json!({ "block": true, "blockReason": "no" }),
+        ),
+        (
+            "before_agent_run",
+            true,
+            json!({ "outcome": "block", "reason": "no" }),
+        ),
+        (
+            "before_install",
+            true,
+            json!({ "block": true, "blockReason": "no" }),
+        ),
+        (
+            "message-sending",
+            false,
+            json!({ "cancel": true, "cancelReason": "no" }),
+        ),
+        (
+            "reply_payload_sending",
+            false,
+            json!({ "cancel": true, "reason": "no" }),
+        ),
+        (
+            "before_agent_finalize",
+            false,
+            json!({ "action": "revise", "reason": "no" }),
+        ),
+        (
+            "subagent_spawning",
+            false,
+            json!({ "status": "error", "error": "no" }),
+        ),
+        (
+            "skill_proposal_evaluate",
+            false,
+            json!({ "decision": "block", "summary": "no" }),
+        ),
     ]
 }
 
@@ -389,7 +509,11 @@ fn every_gate_refuses_in_its_own_words() {
     }
     // A message that is not to be written has no reason there.
     let sandbox = Sandbox::new().hook_for("message.write", "gate", "echo no >&2; exit 1");
-    let ran = openclaw(&sandbox, "before_message_write", &json!({ "message": { "role": "user" } }));
+    let ran = openclaw(
+        &sandbox,
+        "before_message_write",
+        &json!({ "message": { "role": "user" } }),
+    );
     assert_eq!(result(ran.exits(2)), json!({ "block": true }));
     ran.says("no");
 }
@@ -398,7 +522,11 @@ fn every_gate_refuses_in_its_own_words() {
 fn a_gate_that_fails_is_closed_or_skipped_as_openclaw_has_it() {
     for (name, is_closed, _) in gates() {
         let body = "# hookrun: dialect=openclaw timeout=100ms\nsleep 60";
-        let ran = openclaw(&Sandbox::new().hook_for(name, "slow", body), name, &json!({}));
+        let ran = openclaw(
+            &Sandbox::new().hook_for(name, "slow", body),
+            name,
+            &json!({}),
+        );
         if is_closed {
             ran.exits(2).says("timed out after 100ms (fail closed)");
         } else {
@@ -414,7 +542,11 @@ fn gates_have_15_seconds() {
         let body = "# hookrun: dialect=openclaw\nprintf %s \"$HOOKRUN_TIMEOUT_MS\" > timeout";
         let sandbox = Sandbox::new().hook_for(name, "own", body);
         openclaw(&sandbox, name, &json!({})).allows();
-        let wanted = if name == "skill_proposal_evaluate" { "120000" } else { "15000" };
+        let wanted = if name == "skill_proposal_evaluate" {
+            "120000"
+        } else {
+            "15000"
+        };
         assert_eq!(sandbox.read("timeout"), wanted, "{name}");
     }
 }
@@ -422,10 +554,26 @@ fn gates_have_15_seconds() {
 #[test]
 fn a_block_voids_every_other_verdict() {
     let sandbox = Sandbox::new()
-        .hook_for("before-tool-call", "10-a", &prints(&json!({ "params": { "command": "a" } })))
-        .hook_for("before-tool-call", "20-ask", &prints(&json!({ "requireApproval": "sure?" })))
-        .hook_for("before-tool-call", "30-no", &prints(&json!({ "block": true })))
-        .hook_for("before-tool-call", "40-yes", &prints(&json!({ "block": false })));
+        .hook_for(
+            "before-tool-call",
+            "10-a",
+            &prints(&json!({ "params": { "command": "a" } })),
+        )
+        .hook_for(
+            "before-tool-call",
+            "20-ask",
+            &prints(&json!({ "requireApproval": "sure?" })),
+        )
+        .hook_for(
+            "before-tool-call",
+            "30-no",
+            &prints(&json!({ "block": true })),
+        )
+        .hook_for(
+            "before-tool-call",
+            "40-yes",
+            &prints(&json!({ "block": false })),
+        );
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
     let wanted = json!({ "block": true, "blockReason": "blocked without a reason" });
     assert_eq!(result(ran.exits(2)), wanted);
@@ -450,7 +598,9 @@ fn an_approval_is_left_to_the_host_and_denied_if_nobody_gives_it() {
     });
     assert_eq!(result(ran.exits(0)), json!({ "requireApproval": wanted }));
     // A host that cannot ask, and nobody at a terminal: unresolved denies.
-    sandbox.run_shell("rm a").blocks_saying("Delete?: It cannot be undone.");
+    sandbox
+        .run_shell("rm a")
+        .blocks_saying("Delete?: It cannot be undone.");
 }
 
 #[test]
@@ -460,31 +610,54 @@ fn the_first_approval_wins_and_freezes_the_params() {
     let sandbox = Sandbox::new()
         .hook_for("before-tool-call", "10-first", &prints(&first))
         .hook_for("before-tool-call", "20-second", &prints(&second))
-        .hook_for("before-tool-call", "30-late", &prints(&json!({ "params": { "command": "c" } })));
+        .hook_for(
+            "before-tool-call",
+            "30-late",
+            &prints(&json!({ "params": { "command": "c" } })),
+        );
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
     let result = result(ran.exits(0));
     assert_eq!(result["params"], json!({ "command": "a" }));
-    assert_eq!(result["requireApproval"]["title"], "first: It cannot be undone.");
-    assert_eq!(result["requireApproval"]["description"], "question from `10-first`");
+    assert_eq!(
+        result["requireApproval"]["title"],
+        "first: It cannot be undone."
+    );
+    assert_eq!(
+        result["requireApproval"]["description"],
+        "question from `10-first`"
+    );
 }
 
 #[test]
 fn a_native_question_is_an_approval_too() {
     let sandbox = Sandbox::new().hook("ask", "echo '{\"ask\": \"Deploy to production?\"}'");
-    let ran = openclaw(&sandbox, "before_tool_call", &json!({ "toolName": "exec", "params": {} }));
-    assert_eq!(result(ran.exits(0))["requireApproval"]["title"], "Deploy to production?");
+    let ran = openclaw(
+        &sandbox,
+        "before_tool_call",
+        &json!({ "toolName": "exec", "params": {} }),
+    );
+    assert_eq!(
+        result(ran.exits(0))["requireApproval"]["title"],
+        "Deploy to production?"
+    );
 }
 
 // Claims
 
 #[test]
 fn the_first_that_handles_it_takes_it_and_the_rest_are_not_asked() {
-    for (name, reply) in
-        [("inbound_claim", "reply"), ("before_dispatch", "text"), ("before_agent_reply", "reply")]
-    {
+    for (name, reply) in [
+        ("inbound_claim", "reply"),
+        ("before_dispatch", "text"),
+        ("before_agent_reply", "reply"),
+    ] {
         let claim = json!({ "handled": true, reply: "Done." });
         let sandbox = Sandbox::new()
-            .hook_for(name, "10-not-me", &prints(&json!({ "handled": false, reply: "Hm." })))
+            .hook_for(
+                name,
+                "10-not-me",
+                &prints(&json!({ "handled": false, reply: "Hm." })),
+            )
             .hook_for(name, "20-me", &prints(&claim))
             .hook_for(name, "30-mark", "# hookrun: dialect=openclaw\ntouch marker");
         let ran = openclaw(&sandbox, name, &json!({ "content": "hi" }));
@@ -496,11 +669,9 @@ fn the_first_that_handles_it_takes_it_and_the_rest_are_not_asked() {
 #[test]
 fn of_several_models_the_first_is_taken() {
     let model = |model: &str| prints(&json!({ "modelOverride": model }));
-    let sandbox = Sandbox::new().hook_for("before_model_resolve", "10-a", &model("a")).hook_for(
-        "before_model_resolve",
-        "20-b",
-        &model("b"),
-    );
+    let sandbox = Sandbox::new()
+        .hook_for("before_model_resolve", "10-a", &model("a"))
+        .hook_for("before_model_resolve", "20-b", &model("b"));
     let ran = openclaw(&sandbox, "before_model_resolve", &json!({ "prompt": "hi" }));
     assert_eq!(result(ran.exits(0)), json!({ "modelOverride": "a" }));
 }
@@ -508,7 +679,11 @@ fn of_several_models_the_first_is_taken() {
 #[test]
 fn the_variables_of_all_hooks_come_together() {
     let sandbox = Sandbox::new()
-        .hook_for("resolve_exec_env", "10-a", &prints(&json!({ "A": "1", "B": "1" })))
+        .hook_for(
+            "resolve_exec_env",
+            "10-a",
+            &prints(&json!({ "A": "1", "B": "1" })),
+        )
         .hook_for("resolve_exec_env", "20-b", &prints(&json!({ "B": "2" })));
     let ran = openclaw(&sandbox, "resolve_exec_env", &json!({ "toolName": "exec" }));
     assert_eq!(result(ran.exits(0)), json!({ "A": "1", "B": "2" }));

@@ -20,7 +20,10 @@ const REASONS: &[(&str, &str, bool)] = &[
 
 /// `hookrun run EVENT --dialect pi`.
 fn pi(sandbox: &Sandbox, event: &str, context: &Value) -> Ran {
-    sandbox.hookrun(&["run", event, "--dialect", "pi"], context.to_string().as_bytes())
+    sandbox.hookrun(
+        &["run", event, "--dialect", "pi"],
+        context.to_string().as_bytes(),
+    )
 }
 
 fn session(reason: &str) -> Value {
@@ -94,14 +97,20 @@ fn a_hook_on_session_is_told_every_reason_as_pi_tells_it() {
         let ran = sandbox.hookrun(&["run", event], br#"{"sessionId":"s-1"}"#);
         ran.allows();
         let told = seen(&sandbox);
-        assert_eq!((&told["type"], &told["reason"]), (&json!("session"), &json!(reason)));
+        assert_eq!(
+            (&told["type"], &told["reason"]),
+            (&json!("session"), &json!(reason))
+        );
     }
 }
 
 #[test]
 fn a_native_hook_is_asked_before_the_session_is_cleared_and_may_refuse() {
-    let sandbox =
-        Sandbox::new().hook_for("session.clear.pre", "keep", "echo 'not saved yet' >&2; exit 1");
+    let sandbox = Sandbox::new().hook_for(
+        "session.clear.pre",
+        "keep",
+        "echo 'not saved yet' >&2; exit 1",
+    );
     let ran = pi(&sandbox, "session", &session("before_clear"));
     assert_eq!(result(&ran), json!({ "cancel": true }));
     ran.exits(2).says("not saved yet");
@@ -162,7 +171,10 @@ fn before_compact_can_be_given_a_compaction_entry() {
     assert_eq!(result(ran.exits(0)), entry);
     // A native host gets it in its own field.
     let ran = sandbox.hookrun(&["run", "compact.pre"], b"{}");
-    assert_eq!(result(ran.exits(0))["update"]["compaction"], entry["compactionEntry"]);
+    assert_eq!(
+        result(ran.exits(0))["update"]["compaction"],
+        entry["compactionEntry"]
+    );
 }
 
 #[test]
@@ -177,12 +189,13 @@ fn what_compaction_is_about_reaches_the_hook_whole() {
         "model": { "id": "some-model" },
         "customInstructions": "keep the names",
     });
-    event.as_object_mut().unwrap().extend(facts.as_object().unwrap().clone());
-    let sandbox = Sandbox::new().hook_for("compact.pre", "native", "cat > native").hook_for(
-        "session",
-        "own",
-        "# hookrun: dialect=pi\ncat > seen",
-    );
+    event
+        .as_object_mut()
+        .unwrap()
+        .extend(facts.as_object().unwrap().clone());
+    let sandbox = Sandbox::new()
+        .hook_for("compact.pre", "native", "cat > native")
+        .hook_for("session", "own", "# hookrun: dialect=pi\ncat > seen");
     pi(&sandbox, "session", &event).allows();
     assert_eq!(seen(&sandbox), event);
     let native: Value = serde_json::from_str(&sandbox.read("native")).unwrap();
@@ -195,7 +208,11 @@ fn what_compaction_is_about_reaches_the_hook_whole() {
 fn the_target_turn_is_told_of_branches_only() {
     let events = Sandbox::new().json(&["events", "--format", "json"]);
     for (reason, event, _) in REASONS {
-        let spec = events["events"].as_array().unwrap().iter().find(|one| one["name"] == *event);
+        let spec = events["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["name"] == *event);
         let context = spec.unwrap()["context"].to_string();
         let is_branch = matches!(*reason, "before_branch" | "branch");
         assert_eq!(context.contains("targetTurnIndex"), is_branch, "{reason}");
@@ -210,7 +227,8 @@ fn the_target_turn_is_told_of_branches_only() {
 #[test]
 fn an_unknown_reason_is_refused_with_the_known_ones() {
     let ran = pi(&Sandbox::new(), "session", &session("before_compct"));
-    ran.exits(2).says("`reason` says which `session` it is, and `before_compct` is none");
+    ran.exits(2)
+        .says("`reason` says which `session` it is, and `before_compct` is none");
     ran.says("before_compact, compact, shutdown");
     assert_eq!(result(&ran), json!({ "cancel": true }));
     let ran = pi(&Sandbox::new(), "session", &json!({ "type": "session" }));
@@ -220,9 +238,12 @@ fn an_unknown_reason_is_refused_with_the_known_ones() {
 #[test]
 fn an_unknown_event_is_refused_with_the_nearest_one() {
     let ran = pi(&Sandbox::new(), "tool_cal", &json!({}));
-    ran.exits(2).says("unknown event `tool_cal`").says("did you mean `tool_call`?");
+    ran.exits(2)
+        .says("unknown event `tool_cal`")
+        .says("did you mean `tool_call`?");
     let ran = pi(&Sandbox::new(), "tool_call", &tool_result());
-    ran.exits(2).says("the context is of the event `tool_result`, not of `tool_call`");
+    ran.exits(2)
+        .says("the context is of the event `tool_result`, not of `tool_call`");
 }
 
 // The agent and its turns
@@ -232,8 +253,14 @@ fn the_agent_and_its_turns_are_told_and_cannot_be_refused() {
     let message = json!({ "role": "assistant", "content": [] });
     let events = [
         (json!({ "type": "agent_start" }), "agent.begin"),
-        (json!({ "type": "agent_end", "messages": [message] }), "agent.end"),
-        (json!({ "type": "turn_start", "turnIndex": 2, "timestamp": 1 }), "turn.start"),
+        (
+            json!({ "type": "agent_end", "messages": [message] }),
+            "agent.end",
+        ),
+        (
+            json!({ "type": "turn_start", "turnIndex": 2, "timestamp": 1 }),
+            "turn.start",
+        ),
         (
             json!({ "type": "turn_end", "turnIndex": 2, "message": message, "toolResults": [] }),
             "turn.end",
@@ -269,7 +296,10 @@ fn tool_call_can_block_with_a_reason() {
 
 #[test]
 fn block_false_and_nothing_at_all_allow_the_tool() {
-    for body in [prints(&json!({ "block": false })), "# hookrun: dialect=pi\ntrue".to_string()] {
+    for body in [
+        prints(&json!({ "block": false })),
+        "# hookrun: dialect=pi\ntrue".to_string(),
+    ] {
         let sandbox = Sandbox::new().hook_for("tool_call", "gate", &body);
         pi(&sandbox, "tool_call", &tool_call("ls")).allows();
     }
@@ -278,10 +308,17 @@ fn block_false_and_nothing_at_all_allow_the_tool() {
 #[test]
 fn a_block_cannot_be_taken_back_by_a_later_hook() {
     let sandbox = Sandbox::new()
-        .hook_for("tool_call", "10-no", &prints(&json!({ "block": true, "reason": "no" })))
+        .hook_for(
+            "tool_call",
+            "10-no",
+            &prints(&json!({ "block": true, "reason": "no" })),
+        )
         .hook_for("tool_call", "20-yes", &prints(&json!({ "block": false })));
     let ran = pi(&sandbox, "tool_call", &tool_call("ls"));
-    assert_eq!(result(ran.exits(2)), json!({ "block": true, "reason": "no" }));
+    assert_eq!(
+        result(ran.exits(2)),
+        json!({ "block": true, "reason": "no" })
+    );
 }
 
 #[test]
@@ -316,7 +353,11 @@ fn a_budget_still_ends_a_hook_that_has_no_timeout() {
 
 #[test]
 fn an_error_of_a_tool_call_hook_blocks_the_tool() {
-    for body in ["echo 'cannot read policy' >&2; exit 1", "kill -9 $$", "echo '{\"reason\": 7}'"] {
+    for body in [
+        "echo 'cannot read policy' >&2; exit 1",
+        "kill -9 $$",
+        "echo '{\"reason\": 7}'",
+    ] {
         let body = format!("# hookrun: dialect=pi\n{body}");
         let sandbox = Sandbox::new().hook_for("tool_call", "gate", &body);
         let ran = pi(&sandbox, "tool_call", &tool_call("ls"));
@@ -331,9 +372,17 @@ fn built_in_tools_say_what_they_are_about_to_do() {
         ("bash", json!({ "command": "ls" }), "shell"),
         ("read", json!({ "path": "a.txt" }), "read"),
         ("write", json!({ "path": "a.txt", "content": "x" }), "write"),
-        ("edit", json!({ "path": "a.txt", "oldText": "x", "newText": "y" }), "edit"),
+        (
+            "edit",
+            json!({ "path": "a.txt", "oldText": "x", "newText": "y" }),
+            "edit",
+        ),
         ("ls", json!({ "path": "src" }), "search"),
-        ("find", json!({ "pattern": "*.rs", "path": "src" }), "search"),
+        (
+            "find",
+            json!({ "pattern": "*.rs", "path": "src" }),
+            "search",
+        ),
         ("grep", json!({ "pattern": "x", "path": "src" }), "search"),
         ("my-custom-tool", json!({ "someField": "x" }), "other"),
     ];
@@ -343,7 +392,10 @@ fn built_in_tools_say_what_they_are_about_to_do() {
             json!({ "type": "tool_call", "toolName": tool, "toolCallId": "c", "input": input });
         pi(&sandbox, "tool_call", &event).allows();
         let seen = seen(&sandbox);
-        assert_eq!((&seen["toolName"], &seen["toolInput"]), (&json!(tool), &input));
+        assert_eq!(
+            (&seen["toolName"], &seen["toolInput"]),
+            (&json!(tool), &input)
+        );
         assert_eq!(
             (&seen["toolUseId"], &seen["action"]["kind"]),
             (&json!("c"), &json!(kind)),
@@ -391,9 +443,17 @@ fn the_original_is_kept_where_a_hook_returns_nothing() {
 #[test]
 fn of_several_results_the_last_one_stands_as_a_whole() {
     let sandbox = Sandbox::new()
-        .hook_for("tool_result", "10-one", &prints(&json!({ "content": [], "isError": true })))
+        .hook_for(
+            "tool_result",
+            "10-one",
+            &prints(&json!({ "content": [], "isError": true })),
+        )
         .hook_for("tool_result", "20-see", "# hookrun: dialect=pi\ncat > seen")
-        .hook_for("tool_result", "30-two", &prints(&json!({ "details": { "n": 2 } })));
+        .hook_for(
+            "tool_result",
+            "30-two",
+            &prints(&json!({ "details": { "n": 2 } })),
+        );
     let ran = pi(&sandbox, "tool_result", &tool_result());
     assert_eq!(result(ran.exits(0)), json!({ "details": { "n": 2 } }));
     // Every hook sees the result of the tool, not what the hooks before made of it.
@@ -404,12 +464,21 @@ fn of_several_results_the_last_one_stands_as_a_whole() {
 
 #[test]
 fn an_error_of_any_other_hook_is_logged_and_the_next_one_runs() {
-    for (event, context) in [("tool_result", tool_result()), ("session", session("before_clear"))] {
+    for (event, context) in [
+        ("tool_result", tool_result()),
+        ("session", session("before_clear")),
+    ] {
         let sandbox = Sandbox::new()
-            .hook_for(event, "10-throws", "# hookrun: dialect=pi\necho 'oh no' >&2; exit 1")
+            .hook_for(
+                event,
+                "10-throws",
+                "# hookrun: dialect=pi\necho 'oh no' >&2; exit 1",
+            )
             .hook_for(event, "20-mark", "# hookrun: dialect=pi\ntouch marker");
         let ran = pi(&sandbox, event, &context);
-        ran.exits(0).says("10-throws").says("exited with status 1: oh no");
+        ran.exits(0)
+            .says("10-throws")
+            .says("exited with status 1: oh no");
         assert_eq!(ran.stdout, "");
         sandbox.has_file("marker");
     }
@@ -428,7 +497,10 @@ fn a_timeout_is_logged_and_does_not_block() {
 fn a_refusal_in_any_words_counts_even_from_a_hook_that_then_throws() {
     let body = "# hookrun: dialect=pi\necho '{\"cancel\": true}'; exit 1";
     let sandbox = Sandbox::new().hook_for("session", "cancel", body);
-    assert_eq!(result(&pi(&sandbox, "session", &session("before_clear"))), json!({"cancel": true}));
+    assert_eq!(
+        result(&pi(&sandbox, "session", &session("before_clear"))),
+        json!({"cancel": true})
+    );
     let body = "# hookrun: dialect=pi\necho 'starting'; echo '{\"continue\": false}'";
     let sandbox = Sandbox::new().hook_for("tool_call", "gate", body);
     pi(&sandbox, "tool_call", &tool_call("ls")).exits(2);
@@ -446,13 +518,41 @@ fn what_a_hook_logs_is_no_result() {
 #[test]
 fn what_later_extensions_of_pi_return_is_understood() {
     let cases = [
-        ("input", json!({ "text": "hi" }), json!({ "action": "transform", "text": "HI" })),
-        ("input", json!({ "text": "hi" }), json!({ "action": "handled" })),
-        ("before_agent_start", json!({ "prompt": "hi" }), json!({ "systemPrompt": "Be brief." })),
-        ("context", json!({ "messages": [] }), json!({ "messages": [{ "role": "user" }] })),
-        ("before_provider_request", json!({ "payload": {} }), json!({ "model": "other" })),
-        ("user_bash", json!({ "command": "ls" }), json!({ "result": { "exitCode": 0 } })),
-        ("session_directory", json!({ "cwd": "/" }), json!({ "sessionDir": "/tmp/s" })),
+        (
+            "input",
+            json!({ "text": "hi" }),
+            json!({ "action": "transform", "text": "HI" }),
+        ),
+        (
+            "input",
+            json!({ "text": "hi" }),
+            json!({ "action": "handled" }),
+        ),
+        (
+            "before_agent_start",
+            json!({ "prompt": "hi" }),
+            json!({ "systemPrompt": "Be brief." }),
+        ),
+        (
+            "context",
+            json!({ "messages": [] }),
+            json!({ "messages": [{ "role": "user" }] }),
+        ),
+        (
+            "before_provider_request",
+            json!({ "payload": {} }),
+            json!({ "model": "other" }),
+        ),
+        (
+            "user_bash",
+            json!({ "command": "ls" }),
+            json!({ "result": { "exitCode": 0 } }),
+        ),
+        (
+            "session_directory",
+            json!({ "cwd": "/" }),
+            json!({ "sessionDir": "/tmp/s" }),
+        ),
     ];
     for (event, context, answer) in cases {
         let sandbox = Sandbox::new().hook_for(event, "own", &prints(&answer));

@@ -21,7 +21,10 @@ fn ask(sandbox: &Sandbox, binding: Binding) -> Ran {
     let context = binding.encode(&event(binding)).to_json();
     let arguments = ["run", binding.row.name, "--dialect", binding.dialect.name];
     // Hooks that nobody waits for are done before their sandbox is gone.
-    Running::start(sandbox, &arguments).feed(&context).ended().ran
+    Running::start(sandbox, &arguments)
+        .feed(&context)
+        .ended()
+        .ran
 }
 
 /// The catalog's sample of a row's event.
@@ -48,7 +51,9 @@ fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
 /// The result that refuses in the row's words, without its reason.
 fn refusal(row: &DialectEvent) -> Value {
     let mut result = Map::new();
-    let Results::Keys(keys) = row.results else { return json!({ "continue": false }) };
+    let Results::Keys(keys) = row.results else {
+        return json!({ "continue": false });
+    };
     let has_word = keys.iter().any(|key| {
         matches!(key.says, KeyMeaning::Action(words) if words.iter().any(|(_, act)| *act == Act::Refuse))
     });
@@ -72,9 +77,10 @@ fn refusal(row: &DialectEvent) -> Value {
 
 fn reason_key(row: &DialectEvent) -> Option<&'static str> {
     match row.results {
-        Results::Keys(keys) => {
-            keys.iter().find(|key| key.says == KeyMeaning::Reason).map(|key| key.name)
-        }
+        Results::Keys(keys) => keys
+            .iter()
+            .find(|key| key.says == KeyMeaning::Reason)
+            .map(|key| key.name),
         Results::Native => Some("reason"),
         Results::Whole(..) | Results::Form(_) => None,
     }
@@ -101,10 +107,15 @@ fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
             }
             assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap(), wanted);
         } else {
-            ran.exits(0).says("objects (this event cannot be blocked): no");
+            ran.exits(0)
+                .says("objects (this event cannot be blocked): no");
             // loom is told of an objection all the same.
             let is_native = matches!(binding.row.results, Results::Native);
-            let told = if is_native { "{\"continue\":false,\"reason\":\"no\"}\n" } else { "" };
+            let told = if is_native {
+                "{\"continue\":false,\"reason\":\"no\"}\n"
+            } else {
+                ""
+            };
             assert_eq!(ran.stdout, told);
         }
     });
@@ -115,17 +126,46 @@ fn list_and_show_print_the_rules_that_apply_in_every_row() {
     for_each_row(|binding| {
         let row = binding.row;
         let sandbox = Sandbox::new().hook_for(row.event, "hook", "exit 0");
-        let list = sandbox.json(&["list", "--dialect", binding.dialect.name, "--format", "json"]);
+        let list = sandbox.json(&[
+            "list",
+            "--dialect",
+            binding.dialect.name,
+            "--format",
+            "json",
+        ]);
         let rules = list["hooks"][0]["rules"].as_array().unwrap();
-        let own = rules.iter().find(|rules| rules["event"] == row.full_name()).unwrap();
+        let own = rules
+            .iter()
+            .find(|rules| rules["event"] == row.full_name())
+            .unwrap();
         let blocks_on_failure = row.blocks && row.on_failure == OnFailure::Block;
         let on_failure = if blocks_on_failure { "block" } else { "allow" };
-        let said = (own["blocks"].as_bool(), own["onFailure"].as_str(), own["schedule"].as_str());
-        assert_eq!(said, (Some(row.blocks), Some(on_failure), Some(row.schedule.name())));
+        let said = (
+            own["blocks"].as_bool(),
+            own["onFailure"].as_str(),
+            own["schedule"].as_str(),
+        );
+        assert_eq!(
+            said,
+            (
+                Some(row.blocks),
+                Some(on_failure),
+                Some(row.schedule.name())
+            )
+        );
 
-        let text = sandbox.hookrun(&["list", "--dialect", binding.dialect.name], b"").stdout;
-        let gate = if row.blocks { "can be blocked" } else { "cannot be blocked" };
-        assert!(text.contains(gate) && text.contains(row.schedule.name()), "{text}");
+        let text = sandbox
+            .hookrun(&["list", "--dialect", binding.dialect.name], b"")
+            .stdout;
+        let gate = if row.blocks {
+            "can be blocked"
+        } else {
+            "cannot be blocked"
+        };
+        assert!(
+            text.contains(gate) && text.contains(row.schedule.name()),
+            "{text}"
+        );
         let show = sandbox.hookrun(&["show", "hook", "--dialect", binding.dialect.name], b"");
         show.exits(0).prints(on_failure);
     });
@@ -158,7 +198,8 @@ fn a_failure_refuses_where_the_row_fails_closed() {
         if row.schedule == Schedule::Detached {
             ran.allows();
         } else if row.blocks && row.on_failure == OnFailure::Block {
-            ran.exits(2).says("hook `hook` failed: killed by SIGSEGV (fail closed)");
+            ran.exits(2)
+                .says("hook `hook` failed: killed by SIGSEGV (fail closed)");
         } else {
             ran.exits(0).says("failed: killed by SIGSEGV");
         }
@@ -214,7 +255,12 @@ fn every_rewrite_of_every_row_reaches_its_host_under_its_own_key() {
     for_each_row(|binding| {
         let spec = catalog::find(binding.row.event).unwrap();
         for rewrite in &binding.row.results.rewrites() {
-            let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
+            let kind = spec
+                .context
+                .iter()
+                .find(|key| key.name == rewrite.field)
+                .unwrap()
+                .kind;
             let value = new_value(kind, rewrite);
             let answer = json!({ "update": { rewrite.field.as_ref(): value } });
             let body = format!("# hookrun: rewrite\ncat >/dev/null\nprintf '%s\\n' '{answer}'");
@@ -229,7 +275,12 @@ fn every_rewrite_of_every_row_reaches_its_host_under_its_own_key() {
                 }
                 _ => value,
             };
-            assert_eq!(got, told(binding.row, &rewrite.field, &stands), "{}", rewrite.field);
+            assert_eq!(
+                got,
+                told(binding.row, &rewrite.field, &stands),
+                "{}",
+                rewrite.field
+            );
         }
     });
 }

@@ -14,25 +14,33 @@ const GUARD: &str = "case \"$HOOKRUN_ACTION_COMMAND$HOOKRUN_PROMPT\" in\n\
 fn sandbox() -> Sandbox {
     ["tool.pre", "prompt.submit", "session.end"]
         .iter()
-        .fold(Sandbox::new(), |sandbox, event| sandbox.hook_for(event, "guard.sh", GUARD))
+        .fold(Sandbox::new(), |sandbox, event| {
+            sandbox.hook_for(event, "guard.sh", GUARD)
+        })
 }
 
 /// The name of an event in each system, and a context in its words, about this command.
 fn in_words_of(dialect: &str, event: &str, command: &str) -> (&'static str, Value) {
     match (dialect, event) {
-        ("loom", "tool.pre") => {
-            ("tool.pre", json!({ "toolName": "bash", "toolInput": { "command": command } }))
-        }
+        ("loom", "tool.pre") => (
+            "tool.pre",
+            json!({ "toolName": "bash", "toolInput": { "command": command } }),
+        ),
         ("loom", "prompt.submit") => ("user.prompt.submit", json!({ "prompt": command })),
-        ("loom", _) => ("session.end", json!({ "sessionId": "s", "reason": "end_turn" })),
-        ("openclaw", "tool.pre") => {
-            ("before-tool-call", json!({ "toolName": "exec", "args": { "command": command } }))
-        }
+        ("loom", _) => (
+            "session.end",
+            json!({ "sessionId": "s", "reason": "end_turn" }),
+        ),
+        ("openclaw", "tool.pre") => (
+            "before-tool-call",
+            json!({ "toolName": "exec", "args": { "command": command } }),
+        ),
         ("openclaw", "prompt.submit") => ("before_agent_run", json!({ "prompt": command })),
         ("openclaw", _) => ("session-end", json!({ "sessionKey": "s" })),
-        (_, "tool.pre") => {
-            ("tool_call", json!({ "toolName": "bash", "input": { "command": command } }))
-        }
+        (_, "tool.pre") => (
+            "tool_call",
+            json!({ "toolName": "bash", "input": { "command": command } }),
+        ),
         (_, "prompt.submit") => ("input", json!({ "text": command })),
         ("omp", _) => ("session_shutdown", json!({})),
         ("pi", _) => ("session", json!({ "reason": "shutdown" })),
@@ -76,9 +84,14 @@ fn a_name_of_another_system_is_an_error_that_names_the_nearest() {
         ("tool.per", "loom", "did you mean `tool.pre`?"),
     ] {
         let ran = sandbox.hookrun(&["run", name, "--dialect", dialect], b"{}");
-        ran.exits(2).says(&format!("unknown event `{name}`")).says(help);
+        ran.exits(2)
+            .says(&format!("unknown event `{name}`"))
+            .says(help);
     }
-    sandbox.hookrun(&["run", "tool.pre", "--dialect", "nobody"], b"{}").exits(2).says("nobody");
+    sandbox
+        .hookrun(&["run", "tool.pre", "--dialect", "nobody"], b"{}")
+        .exits(2)
+        .says("nobody");
 }
 
 #[test]
@@ -114,5 +127,8 @@ fn a_hook_that_names_no_dialect_in_a_folder_of_one_is_told_how() {
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "# hookrun: dialect=loom");
     let problems = sandbox.problems(&[]).join("\n");
-    assert!(problems.contains("`tool_call` is no event of loom"), "{problems}");
+    assert!(
+        problems.contains("`tool_call` is no event of loom"),
+        "{problems}"
+    );
 }

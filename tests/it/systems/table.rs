@@ -98,7 +98,11 @@ const HELD: &[(&str, &str, &str)] = &[
 
 /// One table for each system.
 pub(crate) fn tables() -> String {
-    SYSTEMS.iter().map(|dialect| table(dialect)).collect::<Vec<_>>().join("\n")
+    SYSTEMS
+        .iter()
+        .map(|dialect| table(dialect))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn table(dialect: &Dialect) -> String {
@@ -108,19 +112,29 @@ fn table(dialect: &Dialect) -> String {
     );
     text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for row in dialect.events {
-        let held =
-            HELD.iter().find(|(system, name, _)| *system == dialect.name && *name == row.name);
+        let held = HELD
+            .iter()
+            .find(|(system, name, _)| *system == dialect.name && *name == row.name);
         let held = match held {
             Some((system, _, test)) => {
-                assert!(is_there(system, test), "there is no test {test} in {system}.rs");
+                assert!(
+                    is_there(system, test),
+                    "there is no test {test} in {system}.rs"
+                );
                 format!("systems::{system}::{test}")
             }
             None => walk(row).to_string(),
         };
         let fields = row.results.rewrites();
-        let fields = fields.iter().map(|one| format!("`{}` {}", one.field, one.merge.name()));
+        let fields = fields
+            .iter()
+            .map(|one| format!("`{}` {}", one.field, one.merge.name()));
         let fields = fields.collect::<Vec<_>>().join(", ");
-        let failure = if row.on_failure == OnFailure::Block { "closed" } else { "open" };
+        let failure = if row.on_failure == OnFailure::Block {
+            "closed"
+        } else {
+            "open"
+        };
         writeln!(
             text,
             "| `{}` | `{}` | {} | {} | {} | {} | {} | `{}` |",
@@ -158,7 +172,13 @@ fn is_there(system: &str, test: &str) -> bool {
 #[test]
 fn every_row_that_a_test_is_named_for_exists() {
     for (system, name, _) in HELD {
-        let dialect = SYSTEMS.iter().find(|dialect| dialect.name == *system).unwrap();
-        assert!(dialect.events.iter().any(|row| row.name == *name), "{system}: {name}");
+        let dialect = SYSTEMS
+            .iter()
+            .find(|dialect| dialect.name == *system)
+            .unwrap();
+        assert!(
+            dialect.events.iter().any(|row| row.name == *name),
+            "{system}: {name}"
+        );
     }
 }

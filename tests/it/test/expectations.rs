@@ -24,7 +24,12 @@ fn the_exit_status_says_whether_it_was_allowed() {
 
 #[test]
 fn with_expect_the_exit_status_says_whether_it_was_as_expected() {
-    for (command, decision) in [(ALLOW, "allow"), (BLOCK, "block"), (ASK, "ask"), (FAIL, "block")] {
+    for (command, decision) in [
+        (ALLOW, "allow"),
+        (BLOCK, "block"),
+        (ASK, "ask"),
+        (FAIL, "block"),
+    ] {
         for expected in ["allow", "block", "ask"] {
             let ran = test(command, &["--expect", expected]);
             if expected == decision {
@@ -43,7 +48,11 @@ fn with_expect_the_exit_status_says_whether_it_was_as_expected() {
 fn expect_reason_is_held_against_the_reason_or_the_question() {
     test(BLOCK, &["--expect-reason", "force.push$"]).exits(0);
     test(ASK, &["--expect-reason", "^really"]).exits(0);
-    test(FAIL, &["--expect", "block", "--expect-reason", "killed by SIGSEGV"]).exits(0);
+    test(
+        FAIL,
+        &["--expect", "block", "--expect-reason", "killed by SIGSEGV"],
+    )
+    .exits(0);
     test(ALLOW, &["--expect-reason", "anything"]).exits(1);
 
     let ran = test(BLOCK, &["--expect", "block", "--expect-reason", "^rm"]);
@@ -63,9 +72,13 @@ fn every_miss_is_told() {
 
 #[test]
 fn what_cannot_be_decided_is_2_whatever_is_expected() {
-    let sandbox = Sandbox::new().hook("a.sh", "").file("hookrun.toml", "colour = 1\n");
+    let sandbox = Sandbox::new()
+        .hook("a.sh", "")
+        .file("hookrun.toml", "colour = 1\n");
     for expected in ["allow", "block", "ask"] {
-        sandbox.hookrun(&["test", "tool.pre", "--expect", expected], b"{}").exits(2);
+        sandbox
+            .hookrun(&["test", "tool.pre", "--expect", expected], b"{}")
+            .exits(2);
     }
     for stdin in [&b"{"[..], b"[]", b"nonsense", b"{} {}", b"\xff\xfe\x00"] {
         let ran = sandbox.hookrun(&["test", "tool.pre", "--command", "true"], stdin);
@@ -76,8 +89,10 @@ fn what_cannot_be_decided_is_2_whatever_is_expected() {
 
 #[test]
 fn only_the_named_hooks_are_asked() {
-    let sandbox =
-        Sandbox::new().hook("a.sh", "touch a").hook("b.sh", BLOCK).hook("c.sh", "touch c");
+    let sandbox = Sandbox::new()
+        .hook("a.sh", "touch a")
+        .hook("b.sh", BLOCK)
+        .hook("c.sh", "touch c");
     let here = format!("{{\"cwd\":\"{}\"}}", sandbox.path().display());
     let arguments = ["test", "tool.pre", "--hook", "c.sh", "--hook", "a.sh"];
 
@@ -91,7 +106,9 @@ fn only_the_named_hooks_are_asked() {
 
 #[test]
 fn an_unknown_hook_is_refused_with_the_nearest_one() {
-    let sandbox = Sandbox::new().hook("10-guard.sh", "").hook_for("tool.post", "redact.sh", "");
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", "")
+        .hook_for("tool.post", "redact.sh", "");
     let said = |hook: &str| {
         let ran = sandbox.hookrun(&["test", "tool.pre", "--hook", hook], b"{}");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -111,15 +128,27 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
 fn an_unknown_event_is_refused_with_the_nearest_one() {
     let ran = Sandbox::new().hookrun(&["test", "tool.per"], b"{}");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert_eq!(ran.stderr, "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n");
+    assert_eq!(
+        ran.stderr,
+        "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n"
+    );
 }
 
 #[test]
 fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
     for (arguments, part) in [
-        (&["--expect", "deny"][..], "[possible values: allow, block, ask]"),
-        (&["--expect-reason", "("], "`(` is not a regular expression\n  help: unclosed group"),
-        (&["--budget", "10"], "`10` is not a duration; write a number and a unit"),
+        (
+            &["--expect", "deny"][..],
+            "[possible values: allow, block, ask]",
+        ),
+        (
+            &["--expect-reason", "("],
+            "`(` is not a regular expression\n  help: unclosed group",
+        ),
+        (
+            &["--budget", "10"],
+            "`10` is not a duration; write a number and a unit",
+        ),
         (&["--budget", "0s"], "`0s` leaves no time at all"),
         (&["--stdin-timeout", "soon"], "`soon` is not a duration"),
         (
@@ -129,17 +158,31 @@ fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
         (&["--shell"], "--command <COMMAND>"),
         (&["--command", "x", "--hook", "y"], "cannot be used with"),
         (&["--command", "x", "--hooks", "y"], "cannot be used with"),
-        (&["--command", "a | b"], "`|` in a command needs a shell\n  help: add --shell"),
+        (
+            &["--command", "a | b"],
+            "`|` in a command needs a shell\n  help: add --shell",
+        ),
         (&["--command", ""], "the command is empty"),
-        (&["--color", "sometimes"], "[possible values: auto, always, never]"),
+        (
+            &["--color", "sometimes"],
+            "[possible values: auto, always, never]",
+        ),
         (&["--colour"], "--color"),
         (&["extra"], "unexpected argument 'extra'"),
     ] {
         let mut all = vec!["test", "tool.pre"];
         all.extend(arguments);
         let ran = Sandbox::new().hookrun(&all, b"{}");
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
-        assert!(ran.stderr.contains(part), "{arguments:?}: no {part} in {}", ran.stderr);
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(
+            ran.stderr.contains(part),
+            "{arguments:?}: no {part} in {}",
+            ran.stderr
+        );
     }
 }
 
@@ -155,8 +198,10 @@ fn a_command_that_is_not_there_is_a_failure_that_says_so() {
 
 #[test]
 fn a_command_is_found_from_where_one_stands_and_sees_the_event() {
-    let sandbox = Sandbox::new()
-        .script("draft.sh", "#!/bin/sh\nread -r line; echo \"$1 $line\" >&2; exit 1\n");
+    let sandbox = Sandbox::new().script(
+        "draft.sh",
+        "#!/bin/sh\nread -r line; echo \"$1 $line\" >&2; exit 1\n",
+    );
     sandbox
         .hookrun(&["test", "tool.pre", "--command", "./draft.sh 'a b'"], br#"{"toolName":"x"}"#)
         .exits(1)

@@ -31,7 +31,10 @@ fn the_report_of_a_refusal_has_everything() {
         .hook("10-allow.sh", "echo checked; echo detail >&2")
         .hook("20-write.sh", "# hookrun: tool=write\nexit 1")
         .hook("30-off.sh", "# hookrun: enabled=false")
-        .hook("40-block.sh", "# hookrun: on_failure=allow\necho 'no force push' >&2; exit 3")
+        .hook(
+            "40-block.sh",
+            "# hookrun: on_failure=allow\necho 'no force push' >&2; exit 3",
+        )
         .hook("50-late.sh", "");
     let stream = |text: &str| json!({ "text": text, "bytes": text.len() });
     let hook = |name: &str, wants: &str, on_failure: &str| {
@@ -41,11 +44,18 @@ fn the_report_of_a_refusal_has_everything() {
         })
     };
     let with = |mut value: Value, more: Value| {
-        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        value
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         value
     };
 
-    let report = report(&sandbox, "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"x"}}"#);
+    let report = report(
+        &sandbox,
+        "tool.pre",
+        r#"{"toolName":"bash","toolInput":{"command":"x"}}"#,
+    );
 
     assert_eq!(
         report,
@@ -123,7 +133,11 @@ fn reminders_have_the_three_forms_that_models_know() {
 fn a_failure_says_how_it_ended() {
     for (body, ending, failure) in [
         ("kill -SEGV $$", "killed", "killed by SIGSEGV"),
-        ("# hookrun: timeout=100ms\nsleep 30", "timed-out", "timed out after 100ms"),
+        (
+            "# hookrun: timeout=100ms\nsleep 30",
+            "timed-out",
+            "timed out after 100ms",
+        ),
         ("echo '{broken'", "malformed", ""),
     ] {
         let report = report(&Sandbox::new().hook("x", body), "tool.pre", "{}");
@@ -144,7 +158,10 @@ fn a_question_and_a_rewrite_are_in_the_report() {
     let ask = Sandbox::new().hook("x", r#"echo '{"ask":"really?"}'"#);
     let report_of_ask = report(&ask, "tool.pre", "{}");
     assert_eq!(report_of_ask["decision"], "ask");
-    assert_eq!(report_of_ask["questions"], json!([{ "hook": "x", "question": "really?" }]));
+    assert_eq!(
+        report_of_ask["questions"],
+        json!([{ "hook": "x", "question": "really?" }])
+    );
 
     let rewrite = Sandbox::new().hook(
         "x",
@@ -159,7 +176,10 @@ fn a_question_and_a_rewrite_are_in_the_report() {
             "old": { "command": "ls" }, "new": { "command": "ls -l" },
         }])
     );
-    assert_eq!(report["update"], json!({ "toolInput": { "command": "ls -l" } }));
+    assert_eq!(
+        report["update"],
+        json!({ "toolInput": { "command": "ls -l" } })
+    );
 }
 
 #[test]
@@ -196,7 +216,10 @@ fn reports_have_one_rule_for_what_there_is_none_of() {
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    let sandbox = Sandbox::new().hook("a", "").hook("b", "exit 1").hook_for("turn.end", "c", "");
+    let sandbox = Sandbox::new()
+        .hook("a", "")
+        .hook("b", "exit 1")
+        .hook_for("turn.end", "c", "");
     for arguments in [
         &["test", "tool.pre"][..],
         &["test", "turn.end"],
@@ -214,7 +237,14 @@ fn reports_have_one_rule_for_what_there_is_none_of() {
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         no_null(&report, &arguments.join(" "));
         if ["test", "run"].contains(&arguments[0]) {
-            for list in ["questions", "rewrites", "findings", "notices", "reminders", "hooks"] {
+            for list in [
+                "questions",
+                "rewrites",
+                "findings",
+                "notices",
+                "reminders",
+                "hooks",
+            ] {
                 assert!(report[list].is_array(), "{arguments:?}: {list}");
             }
             assert!(report["update"].is_object(), "{arguments:?}");

@@ -25,7 +25,10 @@ fn a_block_can_be_understood_by_somebody_who_has_never_seen_the_tool() {
     let sandbox = Sandbox::new()
         .hook("10-look.sh", "echo looked")
         .hook("20-write.sh", "# hookrun: tool=write")
-        .hook("30-guard.sh", "# hookrun: tool=bash\necho 'rm -rf needs a person' >&2; exit 1")
+        .hook(
+            "30-guard.sh",
+            "# hookrun: tool=bash\necho 'rm -rf needs a person' >&2; exit 1",
+        )
         .hook("40-late.sh", "");
 
     let ran = sandbox.hookrun(&["test", "tool.pre"], RM);
@@ -120,7 +123,10 @@ fn with_nothing_on_stdin_the_sample_is_used_and_said_to_be() {
 
 #[test]
 fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
-    let sandbox = Sandbox::new().hook("x", "").file("empty.json", "").file("blank.json", " \n\t");
+    let sandbox = Sandbox::new()
+        .hook("x", "")
+        .file("empty.json", "")
+        .file("blank.json", " \n\t");
     for line in [
         "\"$0\" test tool.pre < empty.json",
         "\"$0\" test tool.pre < blank.json",
@@ -130,11 +136,17 @@ fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
         "\"$0\" test tool.pre --format json < empty.json",
     ] {
         let ran = sandbox.hookrun_by_shell(line, b"");
-        ran.exits(2).says("there is no event on stdin, only an empty file or pipe");
-        assert!(ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"), "{line}: {ran:?}");
+        ran.exits(2)
+            .says("there is no event on stdin, only an empty file or pipe");
+        assert!(
+            ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"),
+            "{line}: {ran:?}"
+        );
     }
     let closed = sandbox.hookrun_by_shell("\"$0\" test tool.pre <&-", b"");
-    closed.exits(0).prints("nothing on stdin, so this is the event's sample");
+    closed
+        .exits(0)
+        .prints("nothing on stdin, so this is the event's sample");
 }
 
 #[test]
@@ -155,7 +167,9 @@ fn without_a_name_an_empty_stdin_of_any_sort_plays_the_suite() {
         assert_eq!(ran.stderr, if is_noted { note } else { "" }, "{line}");
     }
     let unnamed = sandbox.hookrun_by_shell("\"$0\" test --expect allow < empty.json", b"");
-    unnamed.exits(2).says("no event is named, and none is on stdin");
+    unnamed
+        .exits(2)
+        .says("no event is named, and none is on stdin");
 }
 
 #[test]
@@ -197,15 +211,20 @@ fn a_rewrite_is_shown_as_a_difference() {
          echo '{\"update\":{\"toolInput\":{\"command\":\"rm -ri /\",\"cwd\":\"/\",\"list\":[1],\"timeout\":9}}}'",
     );
     let came = br#"{"toolName":"Bash","toolInput":{"command":"rm -rf /","cwd":"/","list":[1,2]}}"#;
-    sandbox.hookrun(&["test", "tool.pre"], came).exits(0).prints(
-        "\nrewrite of toolInput by safe.sh\n\
+    sandbox
+        .hookrun(&["test", "tool.pre"], came)
+        .exits(0)
+        .prints(
+            "\nrewrite of toolInput by safe.sh\n\
          \x20 - toolInput.command: \"rm -rf /\"\n\
          \x20 + toolInput.command: \"rm -ri /\"\n\
          \x20 - toolInput.list.1: 2\n\
          \x20 + toolInput.timeout: 9\n",
-    );
+        );
     // The head is the event as it came.
-    sandbox.hookrun(&["test", "tool.pre"], RM).prints("        command  rm -rf /\n");
+    sandbox
+        .hookrun(&["test", "tool.pre"], RM)
+        .prints("        command  rm -rf /\n");
 }
 
 #[test]
@@ -239,10 +258,17 @@ fn our_own_words_fit_into_80_columns() {
     for body in bodies {
         for event in ["tool.pre", "turn.start"] {
             let sandbox = Sandbox::new().hook_for(event, "x", body);
-            let ran =
-                sandbox.hookrun(&["test", event], b"{\"toolName\":\"bash\",\"toolInput\":{}}");
+            let ran = sandbox.hookrun(
+                &["test", event],
+                b"{\"toolName\":\"bash\",\"toolInput\":{}}",
+            );
             // What the host gets is its words, not ours.
-            let ours = ran.stdout.split("The host gets").next().unwrap().to_string();
+            let ours = ran
+                .stdout
+                .split("The host gets")
+                .next()
+                .unwrap()
+                .to_string();
             for line in ours.lines() {
                 assert!(line.chars().count() <= 80, "{body}: {line}");
             }
@@ -262,19 +288,32 @@ fn there_is_no_colour_but_on_a_terminal_or_by_order() {
     assert!(!test(&plain, &["--color", "auto"]));
     assert!(!test(&plain, &["--color", "never"]));
     assert!(test(&plain, &["--color", "always"]));
-    assert!(!test(&plain, &["--color", "always", "--format", "json"]), "data has no colour");
+    assert!(
+        !test(&plain, &["--color", "always", "--format", "json"]),
+        "data has no colour"
+    );
 
     let asked_not_to = plain.variable("NO_COLOR", "1");
     assert!(!test(&asked_not_to, &[]));
-    assert!(test(&asked_not_to, &["--color", "always"]), "what is typed goes before NO_COLOR");
+    assert!(
+        test(&asked_not_to, &["--color", "always"]),
+        "what is typed goes before NO_COLOR"
+    );
 }
 
 /// Runs hookrun on a terminal of `script`'s, if there is one.
 fn on_a_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
     let mut command = std::process::Command::new("script");
-    command.args(["-qec", line, "/dev/null"]).current_dir(sandbox.path());
-    command.stdin(std::process::Stdio::null()).env_clear().env("TERM", "xterm-256color");
-    command.env("PATH", "/usr/bin:/bin").env("HOME", sandbox.at("home"));
+    command
+        .args(["-qec", line, "/dev/null"])
+        .current_dir(sandbox.path());
+    command
+        .stdin(std::process::Stdio::null())
+        .env_clear()
+        .env("TERM", "xterm-256color");
+    command
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", sandbox.at("home"));
     let output = command.output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -283,7 +322,9 @@ fn on_a_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
 fn a_terminal_gets_colour_unless_no_color_is_set() {
     let sandbox = Sandbox::new().hook("x", "echo no >&2; exit 1");
     let line = format!("{} test tool.pre </dev/null", env!("CARGO_BIN_EXE_hookrun"));
-    let Some(screen) = on_a_terminal(&sandbox, &line) else { return };
+    let Some(screen) = on_a_terminal(&sandbox, &line) else {
+        return;
+    };
     assert!(screen.contains("\u{1b}["), "{screen:?}");
 
     let screen = on_a_terminal(&sandbox, &format!("NO_COLOR=1 {line}")).unwrap();
@@ -295,8 +336,14 @@ fn escape_sequences_of_hooks_never_reach_the_terminal() {
     let evil = "\\033[31mred\\033]0;title\\007\\r\\177\\302\\2331mc1";
     let update = r#"{"update":{"toolInput":{"a\u001b[2J":"\u001b[2J\u009b2J\u007f"}}}"#;
     let sandbox = Sandbox::new()
-        .hook("10-out\u{1b}[31m", &format!("printf 'out {evil}'; printf 'err {evil}' >&2"))
-        .hook("20-rewrite", &format!("# hookrun: rewrite\nprintf '%s' '{update}'"))
+        .hook(
+            "10-out\u{1b}[31m",
+            &format!("printf 'out {evil}'; printf 'err {evil}' >&2"),
+        )
+        .hook(
+            "20-rewrite",
+            &format!("# hookrun: rewrite\nprintf '%s' '{update}'"),
+        )
         .hook("30-match", "# hookrun: command='rm|\u{1b}\\[31m'")
         .hook("40-unwanted", "# hookrun: command='q|\u{1b}\\[31m'")
         .hook("50-ask", r#"printf '%s' '{"ask":"\u001b[2Jsure?"}'"#);
@@ -321,7 +368,11 @@ fn escape_sequences_of_hooks_never_reach_the_terminal() {
         }
         // Red is ours only around words of ours.
         for word in ["[31mred", "out [31m", "Bash\u{1b}", "rm \u{1b}", "a\u{1b}"] {
-            assert!(!ran.stdout.replace("\u{1b}[31m- ", "").contains(&format!("\u{1b}{word}")));
+            assert!(
+                !ran.stdout
+                    .replace("\u{1b}[31m- ", "")
+                    .contains(&format!("\u{1b}{word}"))
+            );
         }
     }
 }

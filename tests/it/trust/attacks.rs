@@ -28,7 +28,9 @@ const NAMED: &str = "[[hook]]\nname = \"check\"\nevent = \"tool.pre\"\n";
 
 /// A project whose hook is named by `hookrun.toml`.
 fn naming(command: &str) -> Sandbox {
-    let sandbox = Sandbox::new().without_trust().script("tools/check.sh", GUARD);
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("tools/check.sh", GUARD);
     sandbox.file("hookrun.toml", &format!("{NAMED}{command}\n"))
 }
 
@@ -59,14 +61,22 @@ fn with_lib() -> Sandbox {
 }
 
 fn with_link() -> Sandbox {
-    let sandbox = project().file("elsewhere/common.sh", "# nothing\n").file("hooks.d/lib/a", "");
-    symlink("../../elsewhere/common.sh", sandbox.at("hooks.d/lib/common.sh")).unwrap();
+    let sandbox = project()
+        .file("elsewhere/common.sh", "# nothing\n")
+        .file("hooks.d/lib/a", "");
+    symlink(
+        "../../elsewhere/common.sh",
+        sandbox.at("hooks.d/lib/common.sh"),
+    )
+    .unwrap();
     symlink("nowhere", sandbox.at("hooks.d/lib/later")).unwrap();
     sandbox
 }
 
 fn linked_folder() -> Sandbox {
-    let sandbox = Sandbox::new().without_trust().script("one/tool.pre/10-guard.sh", GUARD);
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("one/tool.pre/10-guard.sh", GUARD);
     let sandbox = sandbox.script("two/tool.pre/10-guard.sh", &format!("{GUARD}# other\n"));
     symlink("one", sandbox.at("hooks.d")).unwrap();
     sandbox
@@ -101,10 +111,17 @@ fn relink(link: &Path, to: &str) {
 /// Other content of the same length, with the old time of the last change.
 fn disguise(file: &Path, by: fn(&Path, &str)) {
     let before = fs::metadata(file).unwrap().modified().unwrap();
-    let text = fs::read_to_string(file).unwrap().replace("echo ran", "echo RAN");
+    let text = fs::read_to_string(file)
+        .unwrap()
+        .replace("echo ran", "echo RAN");
     by(file, &text);
     mode(file, 0o755);
-    fs::File::options().append(true).open(file).unwrap().set_modified(before).unwrap();
+    fs::File::options()
+        .append(true)
+        .open(file)
+        .unwrap()
+        .set_modified(before)
+        .unwrap();
 }
 
 const HOOK: &str = "hooks.d/tool.pre/10-guard.sh";
@@ -132,7 +149,9 @@ fn with_hidden_folder() -> Sandbox {
 
 /// One that blocks nothing else than what it is for.
 fn narrow() -> Sandbox {
-    Sandbox::new().without_trust().script(HOOK, "#!/bin/sh\n# hookrun: tool=note\necho ran >>ran\n")
+    Sandbox::new()
+        .without_trust()
+        .script(HOOK, "#!/bin/sh\n# hookrun: tool=note\necho ran >>ran\n")
 }
 
 #[rustfmt::skip]
@@ -255,7 +274,11 @@ fn nothing_that_was_changed_after_it_was_trusted_runs() {
         (attack.change)(sandbox.path());
         let _ = fs::remove_file(sandbox.at("ran"));
         let ran = sandbox.gate();
-        assert!(ran.status == 2 && !sandbox.at("ran").exists(), "{}: {ran:?}", attack.name);
+        assert!(
+            ran.status == 2 && !sandbox.at("ran").exists(),
+            "{}: {ran:?}",
+            attack.name
+        );
     }
 }
 
@@ -281,20 +304,31 @@ fn what_is_mounted_over_trusted_hooks_does_not_run() {
     let evil = "#!/bin/sh\necho evil >>\"$HOME/evil\"\n";
     let from_lib = format!("{GUARD}. \"$HOOKRUN_HOOK_DIR\"/../lib/common.sh\n");
     for (from, over) in MOUNTS {
-        let sandbox = with_lib().script(HOOK, &from_lib).file("hookrun.toml", "# nothing\n");
+        let sandbox = with_lib()
+            .script(HOOK, &from_lib)
+            .file("hookrun.toml", "# nothing\n");
         let sandbox = sandbox.script("evil/hooks.d/tool.pre/10-guard.sh", evil);
-        let sandbox = sandbox.file("evil/hooks.d/lib/common.sh", evil).file("empty/lib/a", "");
-        let sandbox = sandbox.file("evil/hookrun.toml", "[trust]\npaths = ['/']\n").trusted();
+        let sandbox = sandbox
+            .file("evil/hooks.d/lib/common.sh", evil)
+            .file("empty/lib/a", "");
+        let sandbox = sandbox
+            .file("evil/hookrun.toml", "[trust]\npaths = ['/']\n")
+            .trusted();
         let line = |mount: &str| {
             let inner = format!("{mount}cd \"$PWD\" && exec \"$0\" run tool.pre");
-            sandbox
-                .hookrun_by_shell(&format!("unshare -Urm sh -c '{inner}' \"$0\""), TOOL.as_bytes())
+            sandbox.hookrun_by_shell(
+                &format!("unshare -Urm sh -c '{inner}' \"$0\""),
+                TOOL.as_bytes(),
+            )
         };
         line("").allows();
         sandbox.has_file("ran");
         let _ = fs::remove_file(sandbox.at("ran"));
         let ran = line(&format!("mount --bind {from} {over} && "));
-        assert!(ran.status == 2 && ran.stdout.contains("trusted"), "{from}: {ran:?}");
+        assert!(
+            ran.status == 2 && ran.stdout.contains("trusted"),
+            "{from}: {ran:?}"
+        );
         sandbox.has_no_file("home/evil");
         sandbox.has_no_file("ran");
     }
@@ -319,10 +353,15 @@ fn nothing_in_the_environment_stands_for_trust() {
 
 #[test]
 fn a_copy_or_another_name_of_a_project_is_another_project() {
-    let sandbox = Sandbox::new().without_trust().script("a/hooks.d/tool.pre/10-guard.sh", GUARD);
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("a/hooks.d/tool.pre/10-guard.sh", GUARD);
     let at = |folder: &str, arguments: &[&str]| sandbox.hookrun_in(&sandbox.at(folder), arguments);
     let shown = at("a", &["trust", "--show"]).stdout;
-    let digest = shown.split_whitespace().find(|word| word.starts_with("sha256:")).unwrap();
+    let digest = shown
+        .split_whitespace()
+        .find(|word| word.starts_with("sha256:"))
+        .unwrap();
     assert_eq!(at("a", &["trust", "--digest", digest]).status, 0);
     at("a", &["run", "tool.pre"]).allows();
     fs::rename(sandbox.at("a"), sandbox.at("b")).unwrap();
@@ -345,7 +384,10 @@ fn a_repository_in_a_trusted_one_is_not_trusted_with_it() {
         }
         let _ = fs::remove_file(sandbox.at("inner/ran"));
         let ran = sandbox.gate_in(&inner);
-        assert!(ran.status == 2 && ran.stdout.contains("20-inner.sh"), "{ran:?}");
+        assert!(
+            ran.status == 2 && ran.stdout.contains("20-inner.sh"),
+            "{ran:?}"
+        );
         sandbox.has_no_file("inner/ran");
     }
 }
@@ -355,7 +397,10 @@ fn what_changes_while_hooks_run_takes_their_word_away() {
     let own = "#!/bin/sh\necho >>\"$HOOKRUN_HOOK_DIR\"/../lib/common.sh\n";
     let sandbox = with_lib().script(HOOK, own).trusted();
     let ran = sandbox.gate();
-    assert!(ran.status == 2 && ran.stdout.contains("have changed while"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stdout.contains("have changed while"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -370,20 +415,37 @@ fn what_only_looks_changed_while_hooks_run_takes_nothing_away() {
 fn escapes_in_what_has_changed_are_shown() {
     let sandbox = project().trusted();
     let evil = "#!/bin/sh\n# \u{1b}[2K\u{1b}[1A \u{202e}drowssap \u{7}\nexit 0\n";
-    let sandbox = sandbox.script(HOOK, evil).script("hooks.d/lib/\u{1b}[2J", "x\n");
+    let sandbox = sandbox
+        .script(HOOK, evil)
+        .script("hooks.d/lib/\u{1b}[2J", "x\n");
     for arguments in [["trust", "--diff"], ["trust", "--show"]] {
         let shown = sandbox.hookrun(&arguments, b"").stdout;
-        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{shown:?}");
+        assert!(
+            !shown.contains(['\u{1b}', '\u{202e}', '\u{7}']),
+            "{shown:?}"
+        );
         assert!(shown.contains("10-guard.sh"), "{shown}");
     }
-    assert!(sandbox.hookrun(&["trust", "--diff"], b"").stdout.contains("\\u{1b}[2K"));
+    assert!(
+        sandbox
+            .hookrun(&["trust", "--diff"], b"")
+            .stdout
+            .contains("\\u{1b}[2K")
+    );
 }
 
 #[test]
 fn a_project_cannot_switch_the_log_off() {
-    let sandbox = Sandbox::new().without_trust().file("hookrun.toml", "[log]\nenabled = false\n");
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .file("hookrun.toml", "[log]\nenabled = false\n");
     let found = sandbox.problems(&[]);
-    assert!(found.iter().any(|one| one.starts_with("error hookrun.toml:2:11")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|one| one.starts_with("error hookrun.toml:2:11")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -395,10 +457,17 @@ fn a_changed_file_does_not_make_a_gate_of_a_team_an_event_that_passes() {
     let changes = ["blocks = false", "blocks = true\non_failure = \"allow\""];
     for change in changes {
         let sandbox = Sandbox::new().without_trust();
-        let sandbox = sandbox.file("hookrun.toml", &declared("blocks = true")).trusted();
+        let sandbox = sandbox
+            .file("hookrun.toml", &declared("blocks = true"))
+            .trusted();
         sandbox.run("deploy.now").allows();
-        let ran = sandbox.file("hookrun.toml", &declared(change)).run("deploy.now");
-        assert!(ran.status == 2 && ran.stdout.contains("have changed"), "{change}: {ran:?}");
+        let ran = sandbox
+            .file("hookrun.toml", &declared(change))
+            .run("deploy.now");
+        assert!(
+            ran.status == 2 && ran.stdout.contains("have changed"),
+            "{change}: {ran:?}"
+        );
     }
 }
 
@@ -422,9 +491,19 @@ fn a_person_may_say_that_there_are_no_hooks_any_more() {
         let sandbox = project().trusted();
         sandbox.runs();
         fs::remove_dir_all(sandbox.at("hooks.d")).unwrap();
-        assert!(sandbox.holds().stdout.contains("were trusted, and are gone"));
-        sandbox.hookrun(&["list"], b"").says("were trusted, and are gone\n");
-        sandbox.hookrun(&["trust", "--diff"], b"").exits(1).prints("10-guard.sh: removed");
+        assert!(
+            sandbox
+                .holds()
+                .stdout
+                .contains("were trusted, and are gone")
+        );
+        sandbox
+            .hookrun(&["list"], b"")
+            .says("were trusted, and are gone\n");
+        sandbox
+            .hookrun(&["trust", "--diff"], b"")
+            .exits(1)
+            .prints("10-guard.sh: removed");
         let digest = sandbox.digest();
         let digest = words.contains(&"--digest").then_some(digest.as_str());
         let words: Vec<&str> = words.iter().copied().chain(digest).collect();

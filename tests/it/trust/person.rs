@@ -49,18 +49,31 @@ fn one_question_is_about_the_folders_of_all_hosts() {
     assert!(diff.starts_with(".pi/hooks/20-pi.sh: changed\n"), "{diff}");
     let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "n\r")]);
     asked.exits(1);
-    assert!(asked.stderr.contains("20-pi.sh") && !asked.stderr.contains("10-guard"), "{asked:?}");
+    assert!(
+        asked.stderr.contains("20-pi.sh") && !asked.stderr.contains("10-guard"),
+        "{asked:?}"
+    );
 }
 
 #[test]
 fn a_change_is_shown_and_the_files_if_wanted() {
     let sandbox = with_event(project().trusted());
-    let sandbox = sandbox.script("hooks.d/tool.pre/10-guard.sh", &format!("{GUARD}# \u{1b}[2J\n"));
-    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "d\r"), at(QUESTION, "n\r")]);
+    let sandbox = sandbox.script(
+        "hooks.d/tool.pre/10-guard.sh",
+        &format!("{GUARD}# \u{1b}[2J\n"),
+    );
+    let asked = at_terminal(
+        &sandbox,
+        &["trust"],
+        &[at(QUESTION, "d\r"), at(QUESTION, "n\r")],
+    );
     asked.exits(1);
-    for part in
-        ["have changed since you trusted them", "+# \\u{1b}[2J", "--- 755", "10-guard.sh: changed"]
-    {
+    for part in [
+        "have changed since you trusted them",
+        "+# \\u{1b}[2J",
+        "--- 755",
+        "10-guard.sh: changed",
+    ] {
         assert!(asked.stderr.contains(part), "{part}: {asked:?}");
     }
     assert!(!asked.stderr.contains("\u{1b}[2J"), "{asked:?}");
@@ -70,7 +83,12 @@ fn a_change_is_shown_and_the_files_if_wanted() {
 #[test]
 fn never_lets_pass_what_the_hooks_would_decide_until_they_are_trusted() {
     let sandbox = with_event(project());
-    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "x\r"), at(QUESTION, "never\r")]).exits(0);
+    at_terminal(
+        &sandbox,
+        &["trust"],
+        &[at(QUESTION, "x\r"), at(QUESTION, "never\r")],
+    )
+    .exits(0);
     let ran = sandbox.gate();
     ran.allows();
     assert_eq!(ran.stderr, "");
@@ -96,7 +114,9 @@ fn a_job_in_the_background_of_a_terminal_is_no_person() {
     let sandbox = with_event(project());
     let hookrun = sandbox.command(&[]);
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-mc", "\"$0\" trust & wait $!"]).arg(hookrun.get_program());
+    shell
+        .args(["-mc", "\"$0\" trust & wait $!"])
+        .arg(hookrun.get_program());
     let ran = words_at_terminal((24, 80), &sandbox, &shell, &[]);
     ran.exits(2);
     assert!(ran.stderr.contains("here is no terminal"), "{ran:?}");
@@ -124,16 +144,30 @@ fn a_person_who_trusts_or_edits_a_hook_is_told_what_is_wrong_with_it() {
     let own = sandbox.at("home/edit").display().to_string();
     let sandbox = sandbox.variable("EDITOR", &own);
     let edited = at_terminal(&sandbox, &["edit", "20-env.sh"], &[]);
-    edited.exits(0).says("unknown setting `run`").says("did you mean `runs`?");
+    edited
+        .exits(0)
+        .says("unknown setting `run`")
+        .says("did you mean `runs`?");
 }
 
 #[test]
 fn a_person_sees_what_is_wrong_before_the_question() {
     let sandbox = with_event(project()).file("hooks.d/tool.pre/20-env.sh", "#!/bin/sh\n");
     let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "n\r")]);
-    let place = |text: &str| asked.stderr.find(text).unwrap_or_else(|| panic!("{text}: {asked:?}"));
-    assert!(place("is not executable") < place("Run these hooks from now on?"), "{asked:?}");
-    assert!(place("chmod +x") < place("Run these hooks from now on?"), "{asked:?}");
+    let place = |text: &str| {
+        asked
+            .stderr
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {asked:?}"))
+    };
+    assert!(
+        place("is not executable") < place("Run these hooks from now on?"),
+        "{asked:?}"
+    );
+    assert!(
+        place("chmod +x") < place("Run these hooks from now on?"),
+        "{asked:?}"
+    );
     // What is asked about is no problem.
     assert!(!asked.stderr.contains("warning"), "{asked:?}");
     asked.exits(1);
@@ -150,12 +184,26 @@ fn what_is_edited_stays_trusted_and_what_others_change_does_not() {
         let own = sandbox.at("home/edit").display().to_string();
         let sandbox = sandbox.variable("EDITOR", &own).trusted();
         at_terminal(&sandbox, &["edit", "10-guard.sh"], &[]).exits(0);
-        assert!(sandbox.read("hooks.d/tool.pre/10-guard.sh").ends_with("# edited\n"));
-        if stays { sandbox.runs() } else { drop(sandbox.holds()) }
+        assert!(
+            sandbox
+                .read("hooks.d/tool.pre/10-guard.sh")
+                .ends_with("# edited\n")
+        );
+        if stays {
+            sandbox.runs()
+        } else {
+            drop(sandbox.holds())
+        }
     }
     let sandbox = project();
     let ran = sandbox.hookrun(&["edit", "10-guard.sh"], b"");
-    assert!(ran.status == 2 && ran.stderr.contains("needs a terminal"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("needs a terminal"),
+        "{ran:?}"
+    );
     let ran = sandbox.hookrun(&["edit", "10-gaurd.sh"], b"");
-    assert!(ran.status == 2 && ran.stderr.contains("did you mean `10-guard.sh`?"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("did you mean `10-guard.sh`?"),
+        "{ran:?}"
+    );
 }

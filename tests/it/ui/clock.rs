@@ -14,7 +14,10 @@ const SLOWLY: Duration = Duration::from_secs(2);
 #[test]
 fn a_hook_that_asks_does_not_time_out_meanwhile() {
     let body = "hookrun ui confirm Sure && hookrun ui input Name";
-    let steps = [Step("Sure [y/N] ", "y\r", SLOWLY), Step("> ", "Ada\r", SLOWLY)];
+    let steps = [
+        Step("Sure [y/N] ", "y\r", SLOWLY),
+        Step("> ", "Ada\r", SLOWLY),
+    ];
     let ran = decided(&asking("timeout=1500ms", body), &steps);
     ran.allows_with(json!({ "output": "Ada" }));
 }
@@ -22,7 +25,10 @@ fn a_hook_that_asks_does_not_time_out_meanwhile() {
 #[test]
 fn a_hook_has_no_more_time_than_its_own_before_and_after() {
     let body = "hookrun ui confirm Sure; exec sleep 600";
-    let ran = decided(&asking("timeout=1500ms", body), &[Step("Sure [y/N] ", "y\r", SLOWLY)]);
+    let ran = decided(
+        &asking("timeout=1500ms", body),
+        &[Step("Sure [y/N] ", "y\r", SLOWLY)],
+    );
     ran.blocks_saying("hook `guard` failed: timed out after 1s 500ms (fail closed)");
 }
 
@@ -36,7 +42,8 @@ fn a_hook_that_leaves_a_question_to_its_child_and_answers_is_not_held_up() {
 fn the_budget_does_not_stand_still() {
     let sandbox = asking("timeout=1500ms", "hookrun ui confirm Sure");
     let ran = at_terminal(&sandbox, &["run", "tool.pre", "--budget", "2500ms"], &[]);
-    ran.blocks_saying("the budget of 2s 500ms was used up").says("Sure [y/N] ");
+    ran.blocks_saying("the budget of 2s 500ms was used up")
+        .says("Sure [y/N] ");
 }
 
 fn at(start: Instant, seconds: u64) -> Instant {
@@ -55,7 +62,10 @@ fn the_time_of_questions_counts_once_and_only_while_they_are_open() {
     clock.end(at(start, 16));
     assert!(!clock.stands_still(at(start, 17)));
     assert_eq!(clock.stood_still(at(start, 100)), Duration::from_secs(6));
-    assert_eq!(clock.patience(at(start, 100)), PATIENCE - Duration::from_secs(6));
+    assert_eq!(
+        clock.patience(at(start, 100)),
+        PATIENCE - Duration::from_secs(6)
+    );
     clock.end(at(start, 101));
     assert_eq!(clock.stood_still(at(start, 102)), Duration::from_secs(6));
 }

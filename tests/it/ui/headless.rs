@@ -41,7 +41,11 @@ fn outside_of_a_hook_as_well() {
     for (dialog, status) in DIALOGS {
         let words: Vec<&str> = ["ui"].into_iter().chain(dialog.split(' ')).collect();
         let ran = Sandbox::new().hookrun(&words, b"");
-        assert_eq!((ran.status, ran.stdout.as_str()), (*status, ""), "{dialog}: {ran:?}");
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (*status, ""),
+            "{dialog}: {ran:?}"
+        );
         assert_eq!(ran.stderr, "", "{dialog}");
     }
 }
@@ -51,7 +55,10 @@ fn a_hook_knows_that_nobody_is_there() {
     hook("test \"$HOOKRUN_HAS_UI\" = 0 && test -z \"$HOOKRUN_SOCKET\"").allows();
     // Not even if it is told so from outside.
     let sandbox = Sandbox::new()
-        .hook("guard", "test \"$HOOKRUN_HAS_UI\" = 0 && test -z \"$HOOKRUN_SOCKET\"")
+        .hook(
+            "guard",
+            "test \"$HOOKRUN_HAS_UI\" = 0 && test -z \"$HOOKRUN_SOCKET\"",
+        )
         .variable("HOOKRUN_HAS_UI", "1")
         .variable("HOOKRUN_SOCKET", "token@/nowhere");
     sandbox.run("tool.pre").allows();
@@ -145,8 +152,14 @@ fn a_usage_error_is_2_and_no_answer() {
 #[test]
 fn a_status_line_is_kept_for_whoever_shows_it() {
     let sandbox = Sandbox::new()
-        .hook("one", &with_hookrun("hookrun ui status b \"$(printf 'two\\n\\tlines')\""))
-        .hook("two", &with_hookrun("hookrun ui status a first; hookrun ui status c -x"));
+        .hook(
+            "one",
+            &with_hookrun("hookrun ui status b \"$(printf 'two\\n\\tlines')\""),
+        )
+        .hook(
+            "two",
+            &with_hookrun("hookrun ui status a first; hookrun ui status c -x"),
+        );
     let context = br#"{"sessionId":"s/1"}"#;
     sandbox.hookrun(&["run", "tool.pre"], context).allows();
 
@@ -159,7 +172,9 @@ fn a_status_line_is_kept_for_whoever_shows_it() {
     assert_eq!(line(&["--session", "s/1"]), "first two lines -x\n");
     assert_eq!(line(&["--session", "s/1", "--width", "9"]), "first tw…\n");
     assert_eq!(line(&[]), "");
-    sandbox.hookrun(&["ui", "status", "a", "--session", "s/1"], b"").exits(0);
+    sandbox
+        .hookrun(&["ui", "status", "a", "--session", "s/1"], b"")
+        .exits(0);
     assert_eq!(line(&["--session", "s/1"]), "two lines -x\n");
 }
 
@@ -169,7 +184,11 @@ fn a_status_line_is_plain_and_cut_by_columns() {
     let turned = "rm \u{202e}txt.hs\u{2066} a\u{feff}b";
     let sandbox = Sandbox::new();
     for (session, (texts, width, line)) in [
-        (&["two\r\n\tlines", red, "\n"][..], "80", "two lines red and more\n"),
+        (
+            &["two\r\n\tlines", red, "\n"][..],
+            "80",
+            "two lines red and more\n",
+        ),
         (&["x\u{1b}", "\u{1b}[", "z"], "80", "x z\n"),
         (&[turned], "80", "rm txt.hs ab\n"),
         (&["naïve 日本語"], "12", "naïve 日本語\n"),

@@ -27,7 +27,10 @@ struct Host {
 
 impl Host {
     fn note(&self, asker: &Asker<'_>, words: &str) {
-        self.noted.lock().unwrap().push(format!("{}: {words}", asker.hook()));
+        self.noted
+            .lock()
+            .unwrap()
+            .push(format!("{}: {words}", asker.hook()));
     }
 
     fn noted(&self) -> Vec<String> {
@@ -54,7 +57,11 @@ impl Ui for Host {
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        assert_eq!(self.open.fetch_add(1, Ordering::SeqCst), 0, "one dialog at a time");
+        assert_eq!(
+            self.open.fetch_add(1, Ordering::SeqCst),
+            0,
+            "one dialog at a time"
+        );
         self.note(asker, &format!("input {title} {placeholder}"));
         std::thread::sleep(Duration::from_millis(30));
         self.open.fetch_sub(1, Ordering::SeqCst);
@@ -80,7 +87,15 @@ impl Session for Host {
         if message.text == "refuse" {
             return Err("the session is closed".to_string());
         }
-        let Message { text, attachments, hook, custom_type, display, details, .. } = message;
+        let Message {
+            text,
+            attachments,
+            hook,
+            custom_type,
+            display,
+            details,
+            ..
+        } = message;
         let of_host = format!("{custom_type:?} {display} {details:?}");
         let noted = format!("send {id} {text} {attachments:?} {hook:?} {of_host}");
         self.noted.lock().unwrap().push(noted);
@@ -97,7 +112,10 @@ fn runner(sandbox: &Sandbox) -> (Runner, Event) {
 fn runner_for(sandbox: &Sandbox, context: &str) -> (Runner, Event) {
     let mut env = Environment::capture();
     env.state_home = Some(sandbox.at("state"));
-    let choice = Choice { explicit: vec![sandbox.path().into()], ..Choice::default() };
+    let choice = Choice {
+        explicit: vec![sandbox.path().into()],
+        ..Choice::default()
+    };
     let config = Config::load(&choice, &env, ConfigScope::All);
     let spec = config.catalog.find("tool.pre").unwrap();
     let context = with_tool(context.as_bytes(), &["tool.pre"]);
@@ -158,7 +176,9 @@ fn messages_reach_the_session_of_the_host_with_their_files() {
     let (runner, event) = runner_for(&sandbox, &folder.to_string());
     let host = Arc::new(Host::default());
 
-    let run = runner.session(Arc::clone(&host) as Arc<dyn Session>).handle(&event);
+    let run = runner
+        .session(Arc::clone(&host) as Arc<dyn Session>)
+        .handle(&event);
 
     assert!(allowed(&run).contains("the host did not take the message: the session is closed"));
     let file = sandbox.at("event.txt").canonicalize().unwrap();
@@ -177,7 +197,10 @@ fn dialogs_of_hooks_that_run_together_wait_their_turn() {
     });
     let (runner, event) = runner(&sandbox);
     let host = Arc::new(Host::default());
-    let run = runner.ui(Arc::clone(&host) as Arc<dyn Ui>).jobs(4).handle(&event);
+    let run = runner
+        .ui(Arc::clone(&host) as Arc<dyn Ui>)
+        .jobs(4)
+        .handle(&event);
     allowed(&run);
     assert_eq!(host.noted().len(), names.len());
 }
@@ -189,7 +212,10 @@ fn a_host_that_panics_has_not_answered() {
     let host = Arc::new(Host::default());
     let run = runner.ui(Arc::clone(&host) as Arc<dyn Ui>).handle(&event);
     allowed(&run);
-    assert_eq!(host.noted(), ["guard: confirm panic ", "guard: confirm again "]);
+    assert_eq!(
+        host.noted(),
+        ["guard: confirm panic ", "guard: confirm again "]
+    );
 }
 
 #[test]
@@ -202,7 +228,13 @@ fn a_dialog_is_withdrawn_when_the_budget_ends_its_hook() {
 
     let run = runner.handle_within(&event, Some(budget));
 
-    assert!(run.outcome.refusal().unwrap().reason.contains("the budget of 3s was used up"));
+    assert!(
+        run.outcome
+            .refusal()
+            .unwrap()
+            .reason
+            .contains("the budget of 3s was used up")
+    );
     assert_eq!(host.noted(), ["guard: confirm wait ", "guard: withdrawn"]);
 }
 
@@ -228,7 +260,12 @@ fn no_hook_speaks_for_another_or_after_its_end() {
     }
     assert!(host.noted().is_empty());
     drop(runner);
-    assert_eq!(std::fs::read_dir(sandbox.at("state/hookrun/desks")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(sandbox.at("state/hookrun/desks"))
+            .unwrap()
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -243,7 +280,10 @@ fn what_a_hook_may_leave_running_can_still_send() {
     allowed(&runner.handle(&event));
     let sandbox = sandbox.file("go", "");
     wait_until("it has sent", || sandbox.at("sent").exists());
-    assert_eq!(host.noted(), ["send  later [] Some(\"watch\") None true None"]);
+    assert_eq!(
+        host.noted(),
+        ["send  later [] Some(\"watch\") None true None"]
+    );
 }
 
 #[test]

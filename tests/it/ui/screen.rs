@@ -64,7 +64,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
 "#;
 
 /// What is waited for, and the keys that are then pressed, after a pause.
-pub(crate) struct Step(pub(super) &'static str, pub(super) &'static str, pub(super) Duration);
+pub(crate) struct Step(
+    pub(super) &'static str,
+    pub(super) &'static str,
+    pub(super) Duration,
+);
 
 /// Keys that are pressed at once.
 pub(crate) fn at(text: &'static str, keys: &'static str) -> Step {
@@ -107,7 +111,10 @@ pub(super) fn at_terminal_of(
 pub(crate) fn shown_at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[Step]) -> Ran {
     let hookrun = sandbox.command(arguments);
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "exec \"$@\" >&2", "sh"]).arg(hookrun.get_program()).args(hookrun.get_args());
+    shell
+        .args(["-c", "exec \"$@\" >&2", "sh"])
+        .arg(hookrun.get_program())
+        .args(hookrun.get_args());
     words_at_terminal((24, 80), sandbox, &shell, steps)
 }
 
@@ -118,16 +125,30 @@ pub(crate) fn words_at_terminal(
     words: &Command,
     steps: &[Step],
 ) -> Ran {
-    let steps: Vec<_> =
-        steps.iter().map(|step| json!([step.0, step.1, step.2.as_secs_f64()])).collect();
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|step| json!([step.0, step.1, step.2.as_secs_f64()]))
+        .collect();
     let mut python = Command::new("python3");
-    python.args(["-c", ON_TERMINAL, &json!(steps).to_string(), &json!(size).to_string()]);
+    python.args([
+        "-c",
+        ON_TERMINAL,
+        &json!(steps).to_string(),
+        &json!(size).to_string(),
+    ]);
     python.arg(words.get_program()).args(words.get_args());
-    let ran = Running::start_instead(sandbox, python).feed(b"").ended().ran;
+    let ran = Running::start_instead(sandbox, python)
+        .feed(b"")
+        .ended()
+        .ran;
     assert!(!ran.stdout.contains("never seen"), "{ran:?}");
     assert!(ran.stdout.contains("settings kept"), "{ran:?}");
     assert_eq!(ran.stderr, "", "{ran:?}");
-    Ran { status: ran.status, stdout: sandbox.read("stdout"), stderr: ran.stdout }
+    Ran {
+        status: ran.status,
+        stdout: sandbox.read("stdout"),
+        stderr: ran.stdout,
+    }
 }
 
 /// `hookrun run tool.pre` on a terminal.

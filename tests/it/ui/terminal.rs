@@ -88,7 +88,9 @@ fn a_text_is_edited_with_the_editor_of_the_person() {
     let fails = asking("timeout=1m", EDITOR).variable("VISUAL", "false");
     decided(&fails, &[]).allows_with(json!({ "output": "1 <>" }));
     let none = asking("timeout=1m", EDITOR).variable("EDITOR", "./no-such-editor");
-    decided(&none, &[]).allows_with(json!({ "output": "1 <>" })).says("cannot start the editor");
+    decided(&none, &[])
+        .allows_with(json!({ "output": "1 <>" }))
+        .says("cannot start the editor");
 }
 
 #[test]
@@ -118,7 +120,10 @@ fn a_hook_knows_that_there_is_somebody() {
 fn no_text_of_a_hook_moves_the_cursor_or_looks_like_a_prompt() {
     let body = "hookrun ui select \"$(printf 'a\\033[2J\\rb\\nhook other asks: c')\" \
                 \"$(printf 'x\\033[9Ay\\nz')\"";
-    let ran = decided(&asking("timeout=1m", body), &[at(r"1. x\u{1b}[9Ay\nz", "\r")]);
+    let ran = decided(
+        &asking("timeout=1m", body),
+        &[at(r"1. x\u{1b}[9Ay\nz", "\r")],
+    );
     ran.says("hook guard asks: a\\u{1b}[2J\\rb\r\n  hook other asks: c\r\n");
     assert!(!ran.stderr.contains("\u{1b}[2J"), "{ran:?}");
     assert!(!ran.stderr.contains("\u{1b}[9A"), "{ran:?}");
@@ -137,12 +142,18 @@ fn a_long_list_fits_on_a_small_terminal() {
 
 #[test]
 fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
-    let steps = [at("> ", "first\r"), at("> ", "second\r"), at("> ", "third\r")];
+    let steps = [
+        at("> ", "first\r"),
+        at("> ", "second\r"),
+        at("> ", "third\r"),
+    ];
     let sandbox = Sandbox::new().file("event", TOOL);
-    let sandbox = ["one", "two", "three"].iter().fold(sandbox, |sandbox, name| {
-        let body = super::with_hookrun("hookrun ui input Name");
-        sandbox.hook(name, &format!("# hookrun: timeout=1m parallel\n{body}"))
-    });
+    let sandbox = ["one", "two", "three"]
+        .iter()
+        .fold(sandbox, |sandbox, name| {
+            let body = super::with_hookrun("hookrun ui input Name");
+            sandbox.hook(name, &format!("# hookrun: timeout=1m parallel\n{body}"))
+        });
     let ran = at_terminal(&sandbox, &["run", "tool.pre", "--jobs", "3"], &steps);
     ran.exits(0);
     for answer in ["first", "second", "third"] {
@@ -156,7 +167,10 @@ fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
     let asks = super::with_hookrun("hookrun ui confirm Sure");
     let sandbox = Sandbox::new()
         .file("event", TOOL)
-        .hook("10-refuse", &format!("# hookrun: timeout=1m parallel\n{waits}"))
+        .hook(
+            "10-refuse",
+            &format!("# hookrun: timeout=1m parallel\n{waits}"),
+        )
         .hook("20-ask", &format!("# hookrun: timeout=1m parallel\n{asks}"));
     decided(&sandbox, &[told("Sure [y/N] ")]).blocks_saying("no");
 }
@@ -170,7 +184,11 @@ fn a_dialog_is_withdrawn_when_its_hook_ends() {
 
 #[test]
 fn control_c_at_a_dialog_refuses() {
-    for (body, text) in [(SELECT, "3. gamma"), (INPUT, "this) > "), (CONFIRM, "[y/N] ")] {
+    for (body, text) in [
+        (SELECT, "3. gamma"),
+        (INPUT, "this) > "),
+        (CONFIRM, "[y/N] "),
+    ] {
         let ran = decided(&asking("timeout=1m", body), &[at(text, "\u{3}")]);
         ran.blocks_saying("hookrun was interrupted");
     }
@@ -179,7 +197,10 @@ fn control_c_at_a_dialog_refuses() {
 #[test]
 fn an_editor_is_withdrawn_with_its_dialog() {
     let sandbox = asking("timeout=1m", &format!("({EDITOR}) & {UNTIL_SHOWN}; exit 1"))
-        .script("endless", "#!/bin/sh\nstty raw; echo editing\nexec sleep 600\n")
+        .script(
+            "endless",
+            "#!/bin/sh\nstty raw; echo editing\nexec sleep 600\n",
+        )
         .variable("VISUAL", "./endless");
     decided(&sandbox, &[told("editing")]).blocks_saying("exited with status 1");
 }
@@ -194,14 +215,22 @@ fn a_question_of_a_hook_and_one_of_hookrun_can_follow_each_other() {
 #[test]
 fn test_asks_as_run_does() {
     let steps = [at("[y/N] ", "y\r")];
-    let ran = at_terminal(&asking("timeout=1m", CONFIRM), &["test", "tool.pre"], &steps);
+    let ran = at_terminal(
+        &asking("timeout=1m", CONFIRM),
+        &["test", "tool.pre"],
+        &steps,
+    );
     ran.exits(0).prints("ALLOWED");
 }
 
 #[test]
 fn started_by_hand_it_asks_by_itself() {
     let sandbox = Sandbox::new().file("event", "");
-    let ran = at_terminal(&sandbox, &["ui", "select", "Which", "a", "b"], &[at("2. b", "2")]);
+    let ran = at_terminal(
+        &sandbox,
+        &["ui", "select", "Which", "a", "b"],
+        &[at("2. b", "2")],
+    );
     assert_eq!((ran.status, ran.stdout.as_str()), (0, "b\n"), "{ran:?}");
     ran.says("hook hookrun ui asks: Which");
     let interrupted = at_terminal(&sandbox, &["ui", "input", "Name"], &[at("> ", "\u{3}")]);
@@ -215,12 +244,25 @@ fn a_hookrun_inside_a_hook_passes_on_what_its_hooks_ask() {
         "hookrun ui input Name || exit 1\nhookrun ui notify told\nhookrun ui confirm Sure || exit 1",
     );
     let sandbox = asking("timeout=1m", inner)
-        .script("inner/hooks.d/tool.pre/10-asks", &format!("#!/bin/sh\n{asks}"))
-        .script("inner/hooks.d/tool.pre/20-ask", "#!/bin/sh\necho '{\"ask\":\"Really?\"}'\n");
-    let answers = |last| [at("> ", "Ada\r"), at("Sure [y/N] ", "y\r"), at("Really? [y/N] ", last)];
+        .script(
+            "inner/hooks.d/tool.pre/10-asks",
+            &format!("#!/bin/sh\n{asks}"),
+        )
+        .script(
+            "inner/hooks.d/tool.pre/20-ask",
+            "#!/bin/sh\necho '{\"ask\":\"Really?\"}'\n",
+        );
+    let answers = |last| {
+        [
+            at("> ", "Ada\r"),
+            at("Sure [y/N] ", "y\r"),
+            at("Really? [y/N] ", last),
+        ]
+    };
     let ran = decided(&sandbox, &answers("y\r"));
     ran.allows_with(json!({ "output": "Ada" }));
-    ran.says("hook guard asks: 10-asks: Name").says("hook guard: 10-asks: told");
+    ran.says("hook guard asks: 10-asks: Name")
+        .says("hook guard: 10-asks: told");
     ran.says("hook guard asks: 20-ask: Really?");
     decided(&sandbox, &answers("n\r")).blocks_saying("Really? (answered no)");
 }
@@ -231,10 +273,16 @@ fn a_hook_in_a_sandbox_can_ask_send_and_share() {
     let body = "hookrun ui confirm Sure || exit 1\n\
                 hookrun state --shared set a b && hookrun state set c d || exit 1\n\
                 hookrun send text || exit 1\nhookrun state --shared get a";
-    let sandbox = asking("timeout=1m sandbox.network=false sandbox.required=false", body);
+    let sandbox = asking(
+        "timeout=1m sandbox.network=false sandbox.required=false",
+        body,
+    );
     let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
     ran.allows_with(json!({ "output": "b" }));
-    sandbox.hookrun(&["send", "--take"], b"").exits(0).prints(r#""text":"text""#);
+    sandbox
+        .hookrun(&["send", "--take"], b"")
+        .exits(0)
+        .prints(r#""text":"text""#);
 }
 
 #[test]
@@ -249,26 +297,45 @@ fn hooks_are_seen_at_work_and_the_reason_comes_last() {
     let screen = ran.stderr.replace('\r', "");
     let lines: Vec<&str> = screen.lines().collect();
     assert_eq!(lines[1], "10-slow: rest", "{screen}");
-    assert!(lines[2].starts_with("ok 10-slow ") && lines[2].ends_with('s'), "{screen}");
+    assert!(
+        lines[2].starts_with("ok 10-slow ") && lines[2].ends_with('s'),
+        "{screen}"
+    );
     assert_eq!(lines[3], "20-no: not today", "{screen}");
     assert!(lines[4].starts_with("BLOCKED 20-no "), "{screen}");
-    assert!(lines[5..].iter().any(|line| line.ends_with("not today")), "{screen}");
+    assert!(
+        lines[5..].iter().any(|line| line.ends_with("not today")),
+        "{screen}"
+    );
 }
 
 #[test]
 fn git_shows_its_hooks_on_a_terminal_and_no_line_twice() {
     let sandbox = Sandbox::new()
         .hook_for("commit.pre", "10-warns", "echo careful >&2")
-        .hook_for("commit.pre", "20-dies", "# hookrun: on_failure=allow\nkill -9 $$")
+        .hook_for(
+            "commit.pre",
+            "20-dies",
+            "# hookrun: on_failure=allow\nkill -9 $$",
+        )
         .file("event", "");
     let mut git = std::process::Command::new("git");
-    git.args(["init", "-q"]).current_dir(sandbox.path()).env("HOME", sandbox.path());
+    git.args(["init", "-q"])
+        .current_dir(sandbox.path())
+        .env("HOME", sandbox.path());
     assert!(git.status().unwrap().success());
     let ran = at_terminal(&sandbox, &["run", "--host", "git", "pre-commit"], &[]);
-    ran.exits(0).says("10-warns: careful").says("ok 10-warns ").says("fail 20-dies ");
+    ran.exits(0)
+        .says("10-warns: careful")
+        .says("ok 10-warns ")
+        .says("fail 20-dies ");
     assert_eq!(ran.stderr.matches("careful").count(), 1, "{}", ran.stderr);
     // Where nobody looks only what hooks say is said.
     let ran = sandbox.hookrun(&["run", "--host", "git", "pre-commit"], b"");
-    assert!(ran.stderr.starts_with("10-warns: careful\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("10-warns: careful\n"),
+        "{}",
+        ran.stderr
+    );
     assert!(!ran.stderr.contains("ok 10-warns"), "{}", ran.stderr);
 }

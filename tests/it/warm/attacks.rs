@@ -77,7 +77,12 @@ for name in filter(str.isdigit, os.listdir('/proc') if gc.get_freeze_count() els
         assert_eq!(evil.decision, "allow", "{evil:?}");
         // What is still dying when the next event comes may get it.
         let report = warmer.runs(&[&python, "hook.py"]);
-        assert_eq!([report.stdout, report.decision], ["fine\n", "allow"], "{}", report.start);
+        assert_eq!(
+            [report.stdout, report.decision],
+            ["fine\n", "allow"],
+            "{}",
+            report.start
+        );
     }
     warmer.ends();
 }
@@ -105,7 +110,10 @@ fn a_hook_whose_process_is_killed_before_the_script_begins_runs_once_and_cold() 
             kept.iter().for_each(|pid| end(*pid, "CONT"));
             let report = warmer.answers().remove(0);
             // One that was just being forked was not seen, and is neither stopped nor killed.
-            assert_eq!([report.stdout.as_str(), &report.decision], ["fine\n", "allow"]);
+            assert_eq!(
+                [report.stdout.as_str(), &report.decision],
+                ["fine\n", "allow"]
+            );
             assert_eq!(sandbox.read("runs").len(), before + "run\n".len());
             report.start == "died"
         });
@@ -125,13 +133,18 @@ fn a_hook_that_is_killed_while_its_script_runs_is_not_run_again() {
     let mut events = 0;
     let report = warmer.starts_warm(&json!([{ "words": [python, "hook.py"] }]), |warmer| {
         events += 1;
-        wait_until("the script runs", || sandbox.read("runs").len() == events * "run\n".len());
+        wait_until("the script runs", || {
+            sandbox.read("runs").len() == events * "run\n".len()
+        });
         // If it has started cold, its command line is its own, and an interpreter may yet come.
         let cold = warmer.running("hook.py");
         let killed = if cold.is_empty() { warmer.kept() } else { cold };
         killed.into_iter().for_each(|pid| end(pid, "KILL"));
     });
-    assert_eq!([report.ending.as_str(), &report.decision], ["Killed { signal: 9 }", "block"]);
+    assert_eq!(
+        [report.ending.as_str(), &report.decision],
+        ["Killed { signal: 9 }", "block"]
+    );
     assert_eq!(sandbox.read("runs").len(), events * "run\n".len());
     warmer.ends();
 }
@@ -175,7 +188,11 @@ else:
         wait_until("an interpreter is kept", || zygote(warmer).is_some());
         fs::write(sandbox.at("target"), zygote(warmer).unwrap().to_string()).unwrap();
         let words = [python.as_str(), "hook.py"];
-        let report = if is_cold { warmer.runs_cold(&words) } else { warmer.runs(&words) };
+        let report = if is_cold {
+            warmer.runs_cold(&words)
+        } else {
+            warmer.runs(&words)
+        };
         said.push(report.stdout);
     };
     fs::write(sandbox.at("good.py"), "").unwrap();
@@ -213,7 +230,9 @@ fn a_script_that_is_swapped_while_it_runs_does_not_count() {
         assert_eq!(client.decide(event.clone())["status"], 0);
     }
     fs::write(sandbox.at("swap"), "").unwrap();
-    wait_until("it is noticed", || client.decide(event.clone())["status"] == 2);
+    wait_until("it is noticed", || {
+        client.decide(event.clone())["status"] == 2
+    });
     let said = client.decide(event)["stderr"].to_string();
     assert!(said.contains("trust"), "{said}");
     assert!(client.end().success());

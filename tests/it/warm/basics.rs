@@ -15,7 +15,10 @@ use crate::sandbox::Sandbox;
 const COUNTS: &str = "open('runs', 'a').write('run\\n')\n";
 
 fn runs(sandbox: &Sandbox) -> usize {
-    fs::read_to_string(sandbox.at("runs")).unwrap_or_default().lines().count()
+    fs::read_to_string(sandbox.at("runs"))
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[test]
@@ -38,7 +41,11 @@ fn hooks_decide_warm_as_they_do_cold() {
             "import json; print(json.dumps({'continue': False, 'reason': 'no rm'}))",
         ),
         ("ask", "", "print('{\"ask\": \"really?\"}')"),
-        ("block", "ZeroDivisionError: division by zero", "def f(): 1 / 0\nf()"),
+        (
+            "block",
+            "ZeroDivisionError: division by zero",
+            "def f(): 1 / 0\nf()",
+        ),
         ("block", "SyntaxError", "def f(:"),
         ("block", "SIGKILL", "import os; os.kill(os.getpid(), 9)"),
         ("block", "did you mean", "print('{\"contiune\": false}')"),
@@ -50,7 +57,10 @@ fn hooks_decide_warm_as_they_do_cold() {
         let cold = warmer.runs_cold(&words);
         let mut warm = warmer.runs_warm(&words);
         assert_eq!(cold.decision, decision, "{cold:?}");
-        assert!(cold.reason.to_lowercase().contains(&reason.to_lowercase()), "{cold:?}");
+        assert!(
+            cold.reason.to_lowercase().contains(&reason.to_lowercase()),
+            "{cold:?}"
+        );
         warm.start = String::new();
         assert_eq!(warm, cold);
     }
@@ -82,7 +92,8 @@ if os.path.exists('hang'):
     assert_eq!(pids.split_whitespace().count() % 4, 0);
     wait_until("its processes are gone", || {
         let holders = warmer.cookie.holders();
-        pids.split_whitespace().all(|pid| !holders.contains(&pid.parse().unwrap()))
+        pids.split_whitespace()
+            .all(|pid| !holders.contains(&pid.parse().unwrap()))
     });
     fs::remove_file(sandbox.at("hang")).unwrap();
     assert_eq!(warmer.runs_warm(&[&python, "hook.py"]).decision, "allow");
@@ -114,7 +125,10 @@ fn overlapping_hooks_have_a_process_each() {
     let hooks = json!([hook, hook, hook]);
     wait_until("all three run warm", || {
         let reports = warmer.decides(&hooks);
-        let pids: HashSet<&str> = reports.iter().map(|report| report.stdout.as_str()).collect();
+        let pids: HashSet<&str> = reports
+            .iter()
+            .map(|report| report.stdout.as_str())
+            .collect();
         assert_eq!(pids.len(), 3, "{reports:?}");
         reports.iter().all(|report| report.start == "warm")
     });
@@ -144,12 +158,15 @@ print(random.random(), uuid.uuid4(), uuid.uuid1().time, secrets.token_hex(4), os
 ",
     );
     let mut warmer = Warmer::start(&sandbox, &[]);
-    let printed: Vec<String> =
-        (0..4).map(|_| warmer.runs_warm(&[&python, "hook.py"]).stdout).collect();
+    let printed: Vec<String> = (0..4)
+        .map(|_| warmer.runs_warm(&[&python, "hook.py"]).stdout)
+        .collect();
     let values = |text: &String| text.split(' ').map(String::from).collect::<Vec<_>>();
     for place in 0..5 {
-        let different: HashSet<String> =
-            printed.iter().map(|text| values(text)[place].clone()).collect();
+        let different: HashSet<String> = printed
+            .iter()
+            .map(|text| values(text)[place].clone())
+            .collect();
         assert_eq!(different.len(), printed.len(), "{printed:?}");
     }
     warmer.ends();
@@ -161,7 +178,10 @@ fn a_file_beside_the_script_shadows_the_library_as_it_does_cold() {
     let sandbox = with_script("import json\nprint(json.__file__)\n");
     let mut warmer = Warmer::start(&sandbox, &[]);
     let words = [python.as_str(), "hook.py"];
-    assert_ne!(warmer.runs_warm(&words).stdout.trim(), sandbox.at("json.py").to_str().unwrap());
+    assert_ne!(
+        warmer.runs_warm(&words).stdout.trim(),
+        sandbox.at("json.py").to_str().unwrap()
+    );
     fs::write(sandbox.at("json.py"), "own = True\n").unwrap();
     for _ in 0..3 {
         let warm = warmer.runs_warm(&words).stdout;
@@ -176,7 +196,8 @@ fn a_virtual_environment_has_its_own_interpreter() {
     let Some(python) = python() else { return };
     let sandbox = with_script("import sys\nprint(sys.prefix, sys.executable, sys.path)\n");
     let mut made = Command::new(&python);
-    made.args(["-m", "venv", "--without-pip"]).arg(sandbox.at("venv"));
+    made.args(["-m", "venv", "--without-pip"])
+        .arg(sandbox.at("venv"));
     if !made.status().is_ok_and(|status| status.success()) {
         return skip("this interpreter makes no virtual environments");
     }
@@ -195,7 +216,10 @@ fn what_is_unusual_starts_cold_for_a_reason() {
     let Some(python) = python() else { return };
     let sandbox = with_script("print('ran')\n")
         .script("hook.sh", "#!/bin/sh\necho ran\n")
-        .script("shim/python3", &format!("#!/bin/sh\nexec {python} \"$@\"\n"));
+        .script(
+            "shim/python3",
+            &format!("#!/bin/sh\nexec {python} \"$@\"\n"),
+        );
     // A program that is called like an interpreter, and is none.
     fs::copy("/bin/echo", sandbox.at("python-echo")).unwrap();
     symlink(&python, sandbox.at("python3")).unwrap();
@@ -206,12 +230,24 @@ fn what_is_unusual_starts_cold_for_a_reason() {
     let large = "x".repeat(100_000);
     let cases = [
         (ColdReason::NoScript, json!({ "words": [own] })),
-        (ColdReason::NoScript, json!({ "words": ["./python3", "hook.py"] })),
+        (
+            ColdReason::NoScript,
+            json!({ "words": ["./python3", "hook.py"] }),
+        ),
         (ColdReason::Shim, json!({ "words": [shim, "hook.py"] })),
-        (ColdReason::Options, json!({ "words": [python, "-v", "hook.py"] })),
-        (ColdReason::Variables, json!({ "words": words, "variables": { "PYTHONPATH": "/x" } })),
+        (
+            ColdReason::Options,
+            json!({ "words": [python, "-v", "hook.py"] }),
+        ),
+        (
+            ColdReason::Variables,
+            json!({ "words": words, "variables": { "PYTHONPATH": "/x" } }),
+        ),
         (ColdReason::Bounds, json!({ "words": words, "files": 20 })),
-        (ColdReason::TooLarge, json!({ "words": words, "variables": { "A": large, "B": large } })),
+        (
+            ColdReason::TooLarge,
+            json!({ "words": words, "variables": { "A": large, "B": large } }),
+        ),
         (ColdReason::NotReady, json!({ "words": words })),
         (ColdReason::Unusable, json!({ "words": [echo, "hook.py"] })),
     ];
@@ -223,7 +259,10 @@ fn what_is_unusual_starts_cold_for_a_reason() {
             assert_eq!(report.decision, "allow", "{report:?}");
             assert!(!report.stdout.is_empty());
             // Whether an interpreter is one is known a moment after its start.
-            assert!([reason.name(), "not-ready"].contains(&report.start.as_str()), "{report:?}");
+            assert!(
+                [reason.name(), "not-ready"].contains(&report.start.as_str()),
+                "{report:?}"
+            );
             report.start == reason.name()
         });
     }
@@ -234,7 +273,9 @@ fn what_is_unusual_starts_cold_for_a_reason() {
     assert!(!report.stdout.is_empty());
     warmer.ends();
     let tried: HashSet<_> = cases.iter().map(|(reason, _)| *reason).collect();
-    let never = ColdReason::NAMES.iter().filter(|(reason, _)| !tried.contains(reason));
+    let never = ColdReason::NAMES
+        .iter()
+        .filter(|(reason, _)| !tried.contains(reason));
     assert_eq!(
         never.map(|(_, name)| *name).collect::<Vec<_>>(),
         ["one-event", "no-subreaper", "died", "too-many"]
@@ -259,7 +300,11 @@ fn of_more_interpreters_than_are_kept_those_stay_that_are_there() {
     for _ in 0..3 {
         for number in 0..10 {
             let found = start(&mut warmer, number);
-            let is_right = if number < 8 { found != "too-many" } else { found == "too-many" };
+            let is_right = if number < 8 {
+                found != "too-many"
+            } else {
+                found == "too-many"
+            };
             assert!(is_right, "{number}: {found}");
         }
     }
@@ -281,7 +326,11 @@ fn a_hook_runs_once_for_each_event_although_interpreters_are_killed() {
             wait_until("it has ended", || !warmer.kept().contains(pid));
         }
         let report = warmer.runs(&[&python, "hook.py"]);
-        assert_eq!((report.decision.as_str(), runs(&sandbox)), ("allow", number), "{report:?}");
+        assert_eq!(
+            (report.decision.as_str(), runs(&sandbox)),
+            ("allow", number),
+            "{report:?}"
+        );
         warm += usize::from(report.start == "warm");
     }
     assert!(warm > 5, "{warm}");
@@ -303,10 +352,16 @@ fn interpreters_that_are_killed_at_random_moments_cost_no_event_and_repeat_none(
         warmer.kept().iter().for_each(|pid| end(*pid, "KILL"));
         let report = warmer.answers().remove(0);
         lost += usize::from(report.ending.starts_with("Killed"));
-        assert!(report.decision == "allow" || report.ending.starts_with("Killed"), "{report:?}");
+        assert!(
+            report.decision == "allow" || report.ending.starts_with("Killed"),
+            "{report:?}"
+        );
         let ran = runs(&sandbox) - before;
         let number = usize::try_from(number).unwrap();
-        assert!(ran <= number && ran + lost >= number, "{ran} of {number}, {lost} killed");
+        assert!(
+            ran <= number && ran + lost >= number,
+            "{ran} of {number}, {lost} killed"
+        );
     }
     warmer.ends();
 }

@@ -20,7 +20,11 @@ struct StartSetting {
 }
 
 const fn setting(options: &'static str, variables: &'static str) -> StartSetting {
-    StartSetting { options, variables, keys: "" }
+    StartSetting {
+        options,
+        variables,
+        keys: "",
+    }
 }
 
 /// With all of these the state is compared.
@@ -30,18 +34,35 @@ const SETTINGS: &[StartSetting] = &[
     setting("-u -OO", "PYTHONHASHSEED = '7'"),
     setting("-S -E", "LANG = 'C.UTF-8'"),
     setting("-B -s", "LC_ALL = 'POSIX', TZ = 'Asia/Tokyo'"),
-    setting("", "PYTHONIOENCODING = 'latin-1:replace', PYTHONUNBUFFERED = '1'"),
+    setting(
+        "",
+        "PYTHONIOENCODING = 'latin-1:replace', PYTHONUNBUFFERED = '1'",
+    ),
     setting("", "PYTHONUTF8 = '0', PYTHONDONTWRITEBYTECODE = '1'"),
-    StartSetting { keys: "limits = { files = 64 }", ..setting("", "") },
+    StartSetting {
+        keys: "limits = { files = 64 }",
+        ..setting("", "")
+    },
     #[cfg(target_os = "linux")]
-    StartSetting { keys: "sandbox = { write = ['.'] }", ..setting("", "") },
+    StartSetting {
+        keys: "sandbox = { write = ['.'] }",
+        ..setting("", "")
+    },
 ];
 
 /// A project with one hook and one case for each of these starts of these interpreters.
 fn project(interpreters: &[String], settings: &[StartSetting]) -> Sandbox {
     let (mut hooks, mut cases) = (String::new(), String::new());
     for (place, python) in interpreters.iter().enumerate() {
-        for (number, StartSetting { options, variables, keys }) in settings.iter().enumerate() {
+        for (
+            number,
+            StartSetting {
+                options,
+                variables,
+                keys,
+            },
+        ) in settings.iter().enumerate()
+        {
             let name = format!("{place}-{number}");
             writeln!(hooks, "[[hook]]\nname = '{name}'\nevent = 'tool.pre'").unwrap();
             writeln!(hooks, "command = '{python} {options} ./hook.py'").unwrap();
@@ -52,13 +73,18 @@ fn project(interpreters: &[String], settings: &[StartSetting]) -> Sandbox {
         }
     }
     let sandbox = Sandbox::new().file("p/hook.py", "print('fine')\n");
-    sandbox.file("p/hookrun.toml", &hooks).file("p/tests/cases.toml", &cases)
+    sandbox
+        .file("p/hookrun.toml", &hooks)
+        .file("p/tests/cases.toml", &cases)
 }
 
 fn differs(sandbox: &Sandbox) -> (i32, Value) {
     let ran = sandbox.hookrun(&["test", "--warm-differs", "p", "--format", "json"], b"");
     let report = serde_json::from_str(&ran.stdout);
-    (ran.status, report.unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+    (
+        ran.status,
+        report.unwrap_or_else(|error| panic!("{error}: {ran:?}")),
+    )
 }
 
 #[test]
@@ -67,8 +93,10 @@ fn a_script_sees_the_same_process_and_ends_in_the_same_way() {
     let [first, .., last] = &found[..] else {
         return skip("there are not two versions of CPython 3.8 or later here");
     };
-    let (status, report) =
-        differs(&project(&[first, last].map(|file| file.display().to_string()), SETTINGS));
+    let (status, report) = differs(&project(
+        &[first, last].map(|file| file.display().to_string()),
+        SETTINGS,
+    ));
     let probes = report["probes"].as_array().unwrap();
     let mut seen = BTreeSet::new();
     for one in probes {
@@ -77,7 +105,11 @@ fn a_script_sees_the_same_process_and_ends_in_the_same_way() {
         let known = one["known"].as_array().unwrap().iter();
         seen.extend(known.map(|name| name.as_str().unwrap().to_string()));
     }
-    assert_eq!((status, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
+    assert_eq!(
+        (status, &report["ok"]),
+        (0, &Value::Bool(true)),
+        "{report:#}"
+    );
     assert_eq!(probes.len(), 2 * SETTINGS.len());
     let endings = |one: &Value| one["endings"].as_u64().unwrap();
     assert_eq!(probes.iter().filter(|one| endings(one) > 150).count(), 2);
@@ -109,24 +141,57 @@ fn the_command_shows_both_values_of_what_differs_and_why_hooks_started_cold() {
         .script("p/hooks.d/tool.pre/20-shell.sh", "#!/bin/sh\n")
         .file("p/hooks.d/tests/cases.toml", &cases);
     let (status, report) = differs(&sandbox);
-    assert_eq!((status, &report["ok"]), (1, &Value::Bool(false)), "{report:#}");
+    assert_eq!(
+        (status, &report["ok"]),
+        (1, &Value::Bool(false)),
+        "{report:#}"
+    );
     let case = |number: usize| &report["cases"][number];
     let results: Vec<&Value> = (0..5).map(|number| &case(number)["result"]).collect();
-    assert_eq!(results, ["same", "differs", "same", "differs", "skipped"], "{report:#}");
+    assert_eq!(
+        results,
+        ["same", "differs", "same", "differs", "skipped"],
+        "{report:#}"
+    );
     let is_there = |number: usize, place: &str, cold: &str, warm: &str| {
         let found = case(number)["differences"].as_array().unwrap();
-        found.iter().any(|one| one["place"] == place && one["cold"] == cold && one["warm"] == warm)
+        found
+            .iter()
+            .any(|one| one["place"] == place && one["cold"] == cold && one["warm"] == warm)
     };
     assert!(is_there(1, "steps.0.reason", "False", "True"), "{report:#}");
-    assert!(is_there(1, "steps.0.hooks.0.stderr.text", "False\n", "True\n"), "{report:#}");
-    assert!(is_there(3, "files work/left", "False", "True"), "{report:#}");
+    assert!(
+        is_there(1, "steps.0.hooks.0.stderr.text", "False\n", "True\n"),
+        "{report:#}"
+    );
+    assert!(
+        is_there(3, "files work/left", "False", "True"),
+        "{report:#}"
+    );
     let varies = case(2)["varies"].as_array().unwrap();
-    assert!(varies.iter().any(|place| place == "steps.0.hooks.0.stdout.text"), "{report:#}");
+    assert!(
+        varies
+            .iter()
+            .any(|place| place == "steps.0.hooks.0.stdout.text"),
+        "{report:#}"
+    );
     let cold = report["cold"].as_array().unwrap();
-    assert_eq!((cold.len(), &cold[0]["hook"]), (1, &Value::from("20-shell.sh")), "{report:#}");
+    assert_eq!(
+        (cold.len(), &cold[0]["hook"]),
+        (1, &Value::from("20-shell.sh")),
+        "{report:#}"
+    );
     assert_eq!(cold[0]["reason"], "no-script");
 
-    let arguments = ["test", "--warm-differs", "p", "--filter", "^ls$", "--format", "tap"];
+    let arguments = [
+        "test",
+        "--warm-differs",
+        "p",
+        "--filter",
+        "^ls$",
+        "--format",
+        "tap",
+    ];
     let ran = sandbox.hookrun(&arguments, b"");
     assert!(ran.status == 0 && ran.stdout.contains("ok 1 - "), "{ran:?}");
 }
@@ -136,9 +201,15 @@ fn a_profile_shows_what_a_warm_start_saves() {
     let Some(python) = python() else { return };
     let case = "[[case]]\nname = 'one'\nevent = 'tool.pre'\nexpect = { decision = 'allow' }\n";
     let sandbox = Sandbox::new()
-        .script("hooks.d/tool.pre/10-python.py", &format!("#!{python}\nimport json\n"))
+        .script(
+            "hooks.d/tool.pre/10-python.py",
+            &format!("#!{python}\nimport json\n"),
+        )
         .script("hooks.d/tool.pre/20-own.py", &format!("#!{python} -v\n"))
-        .script("hooks.d/tool.pre/30-off.py", &format!("#!{python}\n# hookrun: warm=off\n"))
+        .script(
+            "hooks.d/tool.pre/30-off.py",
+            &format!("#!{python}\n# hookrun: warm=off\n"),
+        )
         .file("hooks.d/tests/cases.toml", case);
     let ran = sandbox.hookrun(&["test", "--profile", "--format", "json"], b"");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
@@ -146,7 +217,10 @@ fn a_profile_shows_what_a_warm_start_saves() {
     let hook = |name: &str| hooks.iter().find(|hook| hook["hook"] == name).unwrap();
     let saving = hook("10-python.py");
     assert!(saving["gainMs"].as_f64().unwrap() > 0.0, "{report:#}");
-    assert!(saving["warmMs"].as_f64() < saving["coldMs"].as_f64(), "{report:#}");
+    assert!(
+        saving["warmMs"].as_f64() < saving["coldMs"].as_f64(),
+        "{report:#}"
+    );
     assert_eq!(hook("20-own.py")["reason"], "options");
     assert!(hook("30-off.py")["warmMs"].is_null() && hook("30-off.py")["reason"].is_null());
     let ran = sandbox.hookrun(&["test", "--profile"], b"");
@@ -156,15 +230,32 @@ fn a_profile_shows_what_a_warm_start_saves() {
     let is_bar = |c: &char| matches!(c, '█' | '░');
     let widths = lines.iter().map(|line| line.chars().filter(is_bar).count());
     assert_eq!(widths.max(), Some(24), "{ran:?}");
-    assert_eq!(lines.iter().filter(|line| line.contains(" % of its timeout")).count(), 3);
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line.contains(" % of its timeout"))
+            .count(),
+        3
+    );
     for hook in hooks {
-        assert!(hook["coldMs"].as_f64() <= hook["p99Ms"].as_f64(), "{report:#}");
+        assert!(
+            hook["coldMs"].as_f64() <= hook["p99Ms"].as_f64(),
+            "{report:#}"
+        );
         assert_eq!(hook["timeoutMs"], 5000.0);
     }
     let said = sandbox.hookrun(&["doctor"], b"").stdout;
-    let line = said.lines().find(|line| line.starts_with("Hooks that could start warm"));
-    assert!(line.is_some_and(|line| line.contains(": 10-python.py (")), "{said}");
-    assert!(!said.contains("20-own.py (") && !said.contains("30-off.py ("), "{said}");
+    let line = said
+        .lines()
+        .find(|line| line.starts_with("Hooks that could start warm"));
+    assert!(
+        line.is_some_and(|line| line.contains(": 10-python.py (")),
+        "{said}"
+    );
+    assert!(
+        !said.contains("20-own.py (") && !said.contains("30-off.py ("),
+        "{said}"
+    );
 }
 
 #[test]
@@ -172,7 +263,10 @@ fn the_page_lists_what_differs_and_why_a_hook_starts_cold() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/warm.md")).unwrap();
     for known in DIFFERENCES {
         let text = known.about;
-        assert!(page.contains(&format!("| {text}")), "docs/warm.md lacks: {text}");
+        assert!(
+            page.contains(&format!("| {text}")),
+            "docs/warm.md lacks: {text}"
+        );
     }
     for (reason, name) in super::ColdReason::NAMES {
         let row = format!("| `{name}` | {} |", reason.about());

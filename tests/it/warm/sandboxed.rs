@@ -17,7 +17,10 @@ fn both(warmer: &mut Warmer, hook: &Value) -> [Report; 2] {
     let mut warm = None;
     wait_until("one starts warm", || {
         let report = warmer.decides(&json!([hook])).remove(0);
-        assert!(["warm", "not-ready"].contains(&report.start.as_str()), "{report:?}");
+        assert!(
+            ["warm", "not-ready"].contains(&report.start.as_str()),
+            "{report:?}"
+        );
         warm = Some(report);
         warm.as_ref().is_some_and(|report| report.start == "warm")
     });
@@ -81,7 +84,10 @@ fn a_sandboxed_hook_is_refused_the_same_warm_as_cold() {
     let sandbox = tried();
     let mut warmer = Warmer::start(&sandbox, &[]);
     let folder = sandbox.path().display().to_string();
-    let own = python.strip_suffix("bin/python3").unwrap_or("/usr").to_string();
+    let own = python
+        .strip_suffix("bin/python3")
+        .unwrap_or("/usr")
+        .to_string();
     let script = format!("{folder}/hook.py");
     for rules in [
         json!({}),
@@ -93,12 +99,24 @@ fn a_sandboxed_hook_is_refused_the_same_warm_as_cold() {
         let _ = fs::remove_file(sandbox.at("work/new"));
         let [cold, warm] = both(&mut warmer, &hook);
         assert_eq!(cold.stdout, warm.stdout, "{rules}");
-        assert_eq!((&cold.decision, &cold.reason), (&warm.decision, &warm.reason), "{rules}");
+        assert_eq!(
+            (&cold.decision, &cold.reason),
+            (&warm.decision, &warm.reason),
+            "{rules}"
+        );
         assert_eq!(cold.decision, "block", "{cold:?}");
         let said = |line: &str| cold.stdout.lines().any(|one| one == line);
-        assert_eq!(said("internet works None"), rules["network"] == true, "{cold:?}");
+        assert_eq!(
+            said("internet works None"),
+            rules["network"] == true,
+            "{cold:?}"
+        );
         assert!(said("change outside 13"), "{cold:?}");
-        assert_eq!(said("read outside 13"), rules["read"].is_array(), "{cold:?}");
+        assert_eq!(
+            said("read outside 13"),
+            rules["read"].is_array(),
+            "{cold:?}"
+        );
     }
     warmer.ends();
 }
@@ -151,7 +169,11 @@ for pid in targets:
     assert_eq!(cold.start, "", "{cold:?}");
     for report in [&cold, &warm] {
         assert_eq!(report.stdout.lines().count(), 14, "{report:?}");
-        assert_eq!(report.stdout.matches("trace -1 1\n").count(), 4, "{report:?}");
+        assert_eq!(
+            report.stdout.matches("trace -1 1\n").count(),
+            4,
+            "{report:?}"
+        );
     }
     assert_eq!(cold.stdout, warm.stdout);
     warmer.ends();
@@ -225,7 +247,10 @@ except OSError as error: print(len(kept), error.errno, resource.getrlimit(resour
         let hook = json!({ "words": [python, "hook.py"], "files": files });
         let [cold, warm] = both(&mut warmer, &hook);
         assert_eq!(cold.stdout, warm.stdout);
-        assert!(cold.stdout.ends_with(&format!(" 24 ({files}, {files})\n")), "{cold:?}");
+        assert!(
+            cold.stdout.ends_with(&format!(" 24 ({files}, {files})\n")),
+            "{cold:?}"
+        );
     }
     warmer.ends();
 }
@@ -243,14 +268,21 @@ subprocess.Popen(['sleep', '1000'], start_new_session=True, stdout=subprocess.DE
     let hook = json!({ "words": [python, "hook.py"], "containment": "cgroup" });
     let mut cold = hook.clone();
     cold["cold"] = json!(true);
-    if warmer.decides(&json!([cold])).remove(0).ending.starts_with("NotStarted") {
+    if warmer
+        .decides(&json!([cold]))
+        .remove(0)
+        .ending
+        .starts_with("NotStarted")
+    {
         skip("no control group can be made here");
     } else {
         let [cold, warm] = both(&mut warmer, &hook);
         assert_eq!(cold.stdout, warm.stdout);
         assert!(cold.stdout.starts_with("hookrun-"), "{cold:?}");
         let sleeps = |pid: &i32| words_of(*pid).first().is_some_and(|word| word == "sleep");
-        wait_until("its processes are gone", || !warmer.cookie.holders().iter().any(sleeps));
+        wait_until("its processes are gone", || {
+            !warmer.cookie.holders().iter().any(sleeps)
+        });
     }
     warmer.ends();
 }
@@ -263,7 +295,10 @@ fn a_script_that_cannot_be_compiled_is_reported_from_within_the_sandbox() {
     let mut warmer = Warmer::start(&sandbox, &[]);
     let hook = json!({ "words": [python, "hook.py"], "sandbox": {} });
     let [cold, warm] = both(&mut warmer, &hook);
-    assert_eq!((&cold.stderr, &cold.decision), (&warm.stderr, &warm.decision));
+    assert_eq!(
+        (&cold.stderr, &cold.decision),
+        (&warm.stderr, &warm.decision)
+    );
     assert!(cold.stderr.contains("SyntaxError"), "{cold:?}");
     let kept = warmer.kept();
     kept.iter().for_each(|pid| end(*pid, "KILL"));

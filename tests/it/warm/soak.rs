@@ -12,18 +12,38 @@ use crate::sandbox::Sandbox;
 
 /// Scripts, and how each ends.
 const HOOKS: &[(&str, &str, &str)] = &[
-    ("good", "Answered(Verdict { decision: Allow", "print('fine')"),
-    ("reads", "Answered(Verdict { decision: Allow", "import json, sys; json.load(sys.stdin)"),
-    ("blocks", "Answered(Verdict { decision: Block", "import sys; sys.exit('no')"),
+    (
+        "good",
+        "Answered(Verdict { decision: Allow",
+        "print('fine')",
+    ),
+    (
+        "reads",
+        "Answered(Verdict { decision: Allow",
+        "import json, sys; json.load(sys.stdin)",
+    ),
+    (
+        "blocks",
+        "Answered(Verdict { decision: Block",
+        "import sys; sys.exit('no')",
+    ),
     ("crashes", "Crashed", "{}['x']"),
-    ("dies", "Killed { signal: 11 }", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"),
+    (
+        "dies",
+        "Killed { signal: 11 }",
+        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+    ),
     ("hangs", "TimedOut", "import time; time.sleep(1000)"),
     (
         "forks",
         "Answered(Verdict { decision: Allow",
         "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        os.setsid(); [os.close(n) for n in range(3)]; time.sleep(1000)",
     ),
-    ("floods", "OverLimit", "import sys\nwhile True: sys.stdout.write('x' * 65536)"),
+    (
+        "floods",
+        "OverLimit",
+        "import sys\nwhile True: sys.stdout.write('x' * 65536)",
+    ),
     ("nests", "Malformed", "print('{\"continue\": ' * 20000)"),
 ];
 
@@ -45,7 +65,10 @@ const GIVES_BACK: &[(&str, &str)] = &[
 
 #[expect(clippy::disallowed_methods, reason = "a person who runs tests sets it")]
 fn events() -> usize {
-    std::env::var("HOOKRUN_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW)
+    std::env::var("HOOKRUN_CASES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(FEW)
 }
 
 /// What the worker has: open descriptors, and KiB of its own.
@@ -53,8 +76,14 @@ fn used(warmer: &Warmer) -> [usize; 2] {
     let pid = warmer.child.id();
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("Private_Dirty:")).unwrap();
-    [descriptors, line.split_whitespace().next().unwrap().parse().unwrap()]
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Private_Dirty:"))
+        .unwrap();
+    [
+        descriptors,
+        line.split_whitespace().next().unwrap().parse().unwrap(),
+    ]
 }
 
 fn is_right(report: &Report, expected: &str) -> bool {
@@ -78,10 +107,18 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
     let count = events();
     for number in 0..count {
         // One in eight is of a bad sort, in turn.
-        let place = if number % 8 == 7 { 2 + number / 8 % (HOOKS.len() - 2) } else { number % 2 };
+        let place = if number % 8 == 7 {
+            2 + number / 8 % (HOOKS.len() - 2)
+        } else {
+            number % 2
+        };
         let (name, expected, _) = HOOKS[place];
         if number % 101 == 100 {
-            warmer.kept().iter().take(1 + number % 3).for_each(|pid| end(*pid, "KILL"));
+            warmer
+                .kept()
+                .iter()
+                .take(1 + number % 3)
+                .for_each(|pid| end(*pid, "KILL"));
             killed += 1;
         }
         let millis = u64::try_from(TIMEOUT.as_millis()).unwrap();
@@ -105,7 +142,10 @@ fn nothing_is_wrong_late_or_left_after_many_events() {
     let half = readings.len().div_ceil(2);
     let least =
         |some: &[[usize; 2]]| [0, 1].map(|what| some.iter().map(|one| one[what]).min().unwrap());
-    let (first, last) = (least(&readings[..half]), least(&readings[readings.len() - half..]));
+    let (first, last) = (
+        least(&readings[..half]),
+        least(&readings[readings.len() - half..]),
+    );
     eprintln!(
         "{count} events: {warm} warm, {killed} times killed, {} wrong, {late} late, \
          descriptors {} to {}, memory {} to {} KiB, at most {most} processes kept",

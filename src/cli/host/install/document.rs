@@ -26,7 +26,10 @@ const RELAXED: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-const COMMENTED: ParseOptions = ParseOptions { allow_trailing_commas: false, ..RELAXED };
+const COMMENTED: ParseOptions = ParseOptions {
+    allow_trailing_commas: false,
+    ..RELAXED
+};
 
 /// Why a text cannot be edited, or its host does not read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +44,20 @@ impl EditError {
     }
 
     fn of(complaint: Complaint) -> EditError {
-        let cure = complaint.cure.map(|cure| format!("{cure}; it was not touched"));
-        EditError { at: None, complaint: Complaint { cure, ..complaint } }
+        let cure = complaint
+            .cure
+            .map(|cure| format!("{cure}; it was not touched"));
+        EditError {
+            at: None,
+            complaint: Complaint { cure, ..complaint },
+        }
     }
 
     fn at(self, line: usize, column: usize) -> EditError {
-        EditError { at: Some(Position { line, column }), ..self }
+        EditError {
+            at: Some(Position { line, column }),
+            ..self
+        }
     }
 }
 
@@ -68,10 +79,22 @@ type Narrowing = (&'static str, fn(&Value) -> bool, &'static str);
 const NARROWING: &[Narrowing] = &[
     ("if", |_| false, "it runs for some calls only"),
     ("async", is_false, "the host does not wait for its answer"),
-    ("asyncRewake", is_false, "the host does not wait for its answer"),
+    (
+        "asyncRewake",
+        is_false,
+        "the host does not wait for its answer",
+    ),
     ("once", is_false, "it runs once and then no more"),
-    ("args", |_| false, "it is started without the shell that its command needs"),
-    ("shell", |shell| shell == "bash", "it is started by a shell that cannot read its command"),
+    (
+        "args",
+        |_| false,
+        "it is started without the shell that its command needs",
+    ),
+    (
+        "shell",
+        |shell| shell == "bash",
+        "it is started by a shell that cannot read its command",
+    ),
 ];
 
 fn is_false(value: &Value) -> bool {
@@ -82,14 +105,26 @@ impl SettingsEntry {
     /// All that it gives a shell or a program, first the line that is its command.
     pub(crate) fn command_lines(&self) -> Vec<String> {
         let under = |key: &&str| self.keys.get(*key);
-        let args = self.keys.get("args").and_then(Value::as_array).into_iter().flatten();
-        let lines = COMMANDS.iter().filter_map(under).chain(args).filter_map(Value::as_str);
+        let args = self
+            .keys
+            .get("args")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let lines = COMMANDS
+            .iter()
+            .filter_map(under)
+            .chain(args)
+            .filter_map(Value::as_str);
         lines.map(str::to_string).collect()
     }
 
     /// Why a hook of hookrun's, which was changed, does not run for every call, or is ignored.
     pub(crate) fn narrowed(&self) -> Vec<String> {
-        let matcher = self.matcher.as_deref().filter(|it| !matches!(*it, "" | "*" | ".*"));
+        let matcher = self
+            .matcher
+            .as_deref()
+            .filter(|it| !matches!(*it, "" | "*" | ".*"));
         let matcher = matcher.map(|it| format!("the matcher `{it}` leaves out other calls"));
         let keys = NARROWING.iter().filter_map(|(key, is_harmless, what)| {
             let value = self.keys.get(*key).filter(|value| !is_harmless(value))?;
@@ -123,7 +158,11 @@ impl Document {
             false => bare.to_string(),
         };
         let root = CstRootNode::parse(&body, &RELAXED).map_err(unreadable)?;
-        let document = Document { root, source: text.to_string(), shape };
+        let document = Document {
+            root,
+            source: text.to_string(),
+            shape,
+        };
         match document.misshaped() {
             Some(cause) => Err(EditError::new(cause, "correct it by hand")),
             None => Ok(document),
@@ -134,7 +173,11 @@ impl Document {
     pub(crate) fn of_hooks(hooks: &Value, shape: SettingsShape) -> Result<Document, EditError> {
         let text = json!({ shape.table(): hooks }).to_string();
         let root = CstRootNode::parse(&text, &RELAXED).map_err(unreadable)?;
-        Ok(Document { root, source: text, shape })
+        Ok(Document {
+            root,
+            source: text,
+            shape,
+        })
     }
 
     /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
@@ -153,7 +196,10 @@ impl Document {
         let value = self.root.to_serde_value().unwrap_or_default();
         let mistakes = self.shape.schema.map(|schema| schema.mistakes(&value));
         let others = mark.into_iter().chain(mistakes.into_iter().flatten());
-        plain.into_iter().chain(others.map(|cause| EditError::new(cause, "correct it"))).collect()
+        plain
+            .into_iter()
+            .chain(others.map(|cause| EditError::new(cause, "correct it")))
+            .collect()
     }
 
     /// What strict JSON does not allow in the text, if the host may not take that.
@@ -173,18 +219,27 @@ impl Document {
         }
         let stray = |ListedEntry { place, node, .. }: ListedEntry| match node {
             Some(node) => Some(format!("{place} is no hook{}", lack(&node)?)),
-            None => Some(format!("{place} is no group of hooks: it has no list `{HOOKS}`")),
+            None => Some(format!(
+                "{place} is no group of hooks: it has no list `{HOOKS}`"
+            )),
         };
         self.listed().into_iter().filter_map(stray).collect()
     }
 
     pub(crate) fn search(&self) -> Option<String> {
         let env = self.root.object_value()?.object_value("env")?;
-        env.get("PATH")?.value()?.as_string_lit()?.decoded_value().ok()
+        env.get("PATH")?
+            .value()?
+            .as_string_lit()?
+            .decoded_value()
+            .ok()
     }
 
     pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
-        self.handlers().iter().map(|(event, handler)| self.settings_entry(event, handler)).collect()
+        self.handlers()
+            .iter()
+            .map(|(event, handler)| self.settings_entry(event, handler))
+            .collect()
     }
 
     pub(super) fn settings_entry(&self, event: &str, handler: &CstObject) -> SettingsEntry {
@@ -198,8 +253,14 @@ impl Document {
 
     /// All keys of a hook, with those of what it runs.
     fn keys(&self, handler: &CstObject) -> Map<String, Value> {
-        let Some(Value::Object(mut keys)) = handler.to_serde_value() else { return Map::new() };
-        let action = self.shape.file.action_key().and_then(|key| keys.remove(key));
+        let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
+            return Map::new();
+        };
+        let action = self
+            .shape
+            .file
+            .action_key()
+            .and_then(|key| keys.remove(key));
         if let Some(Value::Object(action)) = action {
             keys.extend(action);
         }
@@ -207,9 +268,18 @@ impl Document {
     }
 
     pub(super) fn command(&self, handler: &CstObject) -> Option<String> {
-        let action = self.shape.file.action_key().and_then(|key| handler.object_value(key));
+        let action = self
+            .shape
+            .file
+            .action_key()
+            .and_then(|key| handler.object_value(key));
         let holder = action.as_ref().unwrap_or(handler);
-        holder.get(self.shape.command())?.value()?.as_string_lit()?.decoded_value().ok()
+        holder
+            .get(self.shape.command())?
+            .value()?
+            .as_string_lit()?
+            .decoded_value()
+            .ok()
     }
 
     fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
@@ -217,20 +287,34 @@ impl Document {
             true => handler.ancestors().find_map(|outer| outer.as_object())?,
             false => handler.clone(),
         };
-        owner.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()
+        owner
+            .get("matcher")?
+            .value()?
+            .as_string_lit()?
+            .decoded_value()
+            .ok()
     }
 
     pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
         let listed = self.listed().into_iter();
-        listed.filter_map(|one| Some((one.event, one.node?.as_object()?))).collect()
+        listed
+            .filter_map(|one| Some((one.event, one.node?.as_object()?)))
+            .collect()
     }
 
     fn listed(&self) -> Vec<ListedEntry> {
         let (mut all, table) = (Vec::new(), self.shape.table());
         if let Some(key) = self.shape.file.event_key() {
-            let nodes = self.hook_list().map(|list| list.elements()).unwrap_or_default();
-            let event =
-                |node: &CstNode| node.to_serde_value()?.get(key)?.as_str().map(str::to_string);
+            let nodes = self
+                .hook_list()
+                .map(|list| list.elements())
+                .unwrap_or_default();
+            let event = |node: &CstNode| {
+                node.to_serde_value()?
+                    .get(key)?
+                    .as_str()
+                    .map(str::to_string)
+            };
             let entry = |(at, node): (usize, CstNode)| ListedEntry {
                 event: event(&node).unwrap_or_default(),
                 place: format!("`{table}[{at}]`"),
@@ -250,7 +334,11 @@ impl Document {
                 let path = format!("{table}.{event}[{at}]");
                 let mut add = |path: &str, node| {
                     let place = format!("`{path}`");
-                    all.push(ListedEntry { event: event.clone(), place, node });
+                    all.push(ListedEntry {
+                        event: event.clone(),
+                        place,
+                        node,
+                    });
                 };
                 if !self.shape.file.groups(&event) {
                     add(&path, Some(node));
@@ -283,7 +371,10 @@ impl Document {
         };
         let is_twice = |object: &CstObject, name: &str| {
             let all = object.properties();
-            all.iter().filter(|one| one.decoded_name().as_deref() == Some(name)).count() > 1
+            all.iter()
+                .filter(|one| one.decoded_name().as_deref() == Some(name))
+                .count()
+                > 1
         };
         let table = self.shape.table();
         if is_twice(&object, table) {
@@ -327,7 +418,9 @@ fn lack(entry: &CstNode) -> Option<String> {
         None => return Some(String::new()),
     };
     let is_command = keys.get("type").is_none_or(|kind| kind == "command");
-    let has_command = COMMANDS.iter().any(|key| keys.get(*key).is_some_and(Value::is_string));
+    let has_command = COMMANDS
+        .iter()
+        .any(|key| keys.get(*key).is_some_and(Value::is_string));
     (is_command && !has_command).then(|| ": it has no command".to_string())
 }
 

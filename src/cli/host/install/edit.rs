@@ -23,14 +23,20 @@ impl Document {
         ways: &AskingWays,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
-        let mut wanted: Vec<WantedHandler> =
-            rows.iter().flat_map(|row| ways.handlers(self.shape, row)).collect();
+        let mut wanted: Vec<WantedHandler> = rows
+            .iter()
+            .flat_map(|row| ways.handlers(self.shape, row))
+            .collect();
         if self.shape.file.is_toml {
             let entries: Vec<&HookEntry> = wanted.iter().map(|one| &one.keys).collect();
             return list::with(&self.source, &entries, is_own);
         }
         for (event, handler) in self.own(is_own) {
-            let kind = self.settings_entry(&event, &handler).keys.get("type").cloned();
+            let kind = self
+                .settings_entry(&event, &handler)
+                .keys
+                .get("type")
+                .cloned();
             let fits = |one: &WantedHandler| {
                 let wanted = one.keys.iter().find(|(key, _)| *key == "type");
                 let is_listed = self.shape.file.event_key().is_some();
@@ -44,20 +50,29 @@ impl Document {
             }
         }
         let object = self.root.object_value_or_set();
-        if let Some(version) = self.shape.version.filter(|_| object.get("version").is_none()) {
+        if let Some(version) = self
+            .shape
+            .version
+            .filter(|_| object.get("version").is_none())
+        {
             let version: Value = serde_json::from_str(version).unwrap_or_default();
             object.insert(0, "version", input(&version));
         }
         for WantedHandler { event, keys, .. } in wanted {
             let keys = keys.into_iter();
             let handler = CstInputValue::Object(
-                keys.map(|(key, value)| (key.to_string(), input(&value))).collect(),
+                keys.map(|(key, value)| (key.to_string(), input(&value)))
+                    .collect(),
             );
             if self.shape.file.event_key().is_some() {
-                object.array_value_or_set(self.shape.table()).append(handler);
+                object
+                    .array_value_or_set(self.shape.table())
+                    .append(handler);
                 continue;
             }
-            let list = object.object_value_or_set(self.shape.table()).array_value_or_set(event);
+            let list = object
+                .object_value_or_set(self.shape.table())
+                .array_value_or_set(event);
             list.append(if self.shape.file.groups(event) {
                 let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
                 CstInputValue::Object(group)
@@ -81,12 +96,16 @@ impl Document {
         let before = original.and_then(|text| Document::read(text, self.shape).ok());
         let lists = before.as_ref().and_then(Document::hook_table);
         for (event, handler) in own {
-            let stays = lists.as_ref().is_some_and(|lists| lists.get(&event).is_some());
+            let stays = lists
+                .as_ref()
+                .is_some_and(|lists| lists.get(&event).is_some());
             self.remove(&event, handler, stays);
         }
         let table = self.shape.table();
         let had = |key: &str| {
-            let object = before.as_ref().and_then(|before| before.root.object_value());
+            let object = before
+                .as_ref()
+                .and_then(|before| before.root.object_value());
             object.is_some_and(|object| object.get(key).is_some())
         };
         if let Some(object) = self.root.object_value() {
@@ -111,7 +130,9 @@ impl Document {
 
     /// Whether only what hookrun itself would put there is in it.
     pub(crate) fn is_bare(&self) -> bool {
-        let Some(object) = self.root.object_value() else { return false };
+        let Some(object) = self.root.object_value() else {
+            return false;
+        };
         let is_trifle = |name: Option<String>| match name.as_deref() {
             Some("version") => self.shape.version.is_some(),
             Some(name) if name == self.shape.table() => self.handlers().is_empty(),
@@ -119,11 +140,19 @@ impl Document {
         };
         // Nothing of what is left has a slash in it but a comment.
         let has_comments = self.root.to_string().contains('/');
-        !has_comments && object.properties().iter().all(|one| is_trifle(one.decoded_name()))
+        !has_comments
+            && object
+                .properties()
+                .iter()
+                .all(|one| is_trifle(one.decoded_name()))
     }
 
     fn text(&self) -> String {
-        let mark = if unmarked(&self.source).len() < self.source.len() { MARK } else { "" };
+        let mark = if unmarked(&self.source).len() < self.source.len() {
+            MARK
+        } else {
+            ""
+        };
         format!("{mark}{}", self.root)
     }
 
@@ -138,7 +167,12 @@ impl Document {
     }
 
     fn url(&self, handler: &CstObject) -> Option<String> {
-        handler.get("url")?.value()?.as_string_lit()?.decoded_value().ok()
+        handler
+            .get("url")?
+            .value()?
+            .as_string_lit()?
+            .decoded_value()
+            .ok()
     }
 
     /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
@@ -180,8 +214,14 @@ struct WantedHandler {
 
 impl AskingWays {
     fn handlers(&self, shape: SettingsShape, row: &HostEvent) -> Vec<WantedHandler> {
-        let handler = |keys| WantedHandler { event: row.name, keys };
-        let asked = self.server.as_ref().and_then(|server| server.keys(row.name));
+        let handler = |keys| WantedHandler {
+            event: row.name,
+            keys,
+        };
+        let asked = self
+            .server
+            .as_ref()
+            .and_then(|server| server.keys(row.name));
         let command = match asked {
             Some(_) => format!("{} {BACKSTOP}", self.command),
             None => self.command.clone(),
@@ -190,7 +230,10 @@ impl AskingWays {
             keys.push((shape.timeout(), wait(shape, row).into()));
             handler(keys)
         });
-        asked.into_iter().chain([handler(entry(shape, row, command))]).collect()
+        asked
+            .into_iter()
+            .chain([handler(entry(shape, row, command))])
+            .collect()
     }
 }
 
@@ -204,16 +247,28 @@ fn entry(shape: SettingsShape, row: &HostEvent, mut command: String) -> HookEntr
         command.push_str(&format!(" {}", row.name));
     }
     // Where no time can be set, the host waits as it does, and so does the usual budget.
-    if let Some(budget) = row.budget().filter(|_| shape.key(HostHookKey::Time).is_some()) {
+    if let Some(budget) = row
+        .budget()
+        .filter(|_| shape.key(HostHookKey::Time).is_some())
+    {
         command.push_str(&format!(" --budget {}", plain_time(budget)));
     }
     if row.is_guarded() {
         command.push_str(GUARD);
     }
     let mut keys = Vec::new();
-    keys.extend(shape.file.event_key().map(|key| (key, Value::from(row.name))));
-    let kind = shape.key(HostHookKey::Kind).map(|key| (key, Value::from("command")));
-    let runs = kind.into_iter().chain([(shape.command(), Value::from(command))]);
+    keys.extend(
+        shape
+            .file
+            .event_key()
+            .map(|key| (key, Value::from(row.name))),
+    );
+    let kind = shape
+        .key(HostHookKey::Kind)
+        .map(|key| (key, Value::from("command")));
+    let runs = kind
+        .into_iter()
+        .chain([(shape.command(), Value::from(command))]);
     match shape.file.action_key() {
         Some(key) => {
             let action = runs.map(|(key, value)| (key.to_string(), value)).collect();
@@ -221,8 +276,16 @@ fn entry(shape: SettingsShape, row: &HostEvent, mut command: String) -> HookEntr
         }
         None => keys.extend(runs),
     }
-    keys.extend(shape.key(HostHookKey::Time).map(|key| (key, wait(shape, row).into())));
-    keys.extend(shape.key(HostHookKey::Name).map(|key| (key, Value::from("hookrun"))));
+    keys.extend(
+        shape
+            .key(HostHookKey::Time)
+            .map(|key| (key, wait(shape, row).into())),
+    );
+    keys.extend(
+        shape
+            .key(HostHookKey::Name)
+            .map(|key| (key, Value::from("hookrun"))),
+    );
     keys.extend(shape.closed().filter(|_| row.fails_closed));
     keys
 }
@@ -256,7 +319,10 @@ fn input(value: &Value) -> CstInputValue {
         Value::String(text) => CstInputValue::String(text.clone()),
         Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
         Value::Object(entries) => CstInputValue::Object(
-            entries.iter().map(|(key, value)| (key.clone(), input(value))).collect(),
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), input(value)))
+                .collect(),
         ),
         Value::Null => CstInputValue::Null,
     }

@@ -28,7 +28,10 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
     if file.extension().is_some_and(|ending| ending == "toml") {
         return Some(Tree::of_toml(&DeTable::parse_recoverable(&text).0).to_json());
     }
-    let root = CstRootNode::parse(text.trim_start_matches('\u{feff}'), &ParseOptions::default());
+    let root = CstRootNode::parse(
+        text.trim_start_matches('\u{feff}'),
+        &ParseOptions::default(),
+    );
     root.ok()?.to_serde_value()
 }
 
@@ -37,7 +40,11 @@ pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> Strin
     let diff = LineDiff::of(old.unwrap_or_default(), new.unwrap_or_default()).unified();
     let head = |text: Option<&str>| if text.is_some() { name } else { "/dev/null" };
     let is_same = diff.is_empty();
-    if is_same { diff } else { format!("--- {}\n+++ {}\n{diff}", head(old), head(new)) }
+    if is_same {
+        diff
+    } else {
+        format!("--- {}\n+++ {}\n{diff}", head(old), head(new))
+    }
 }
 
 impl InstallHost {
@@ -53,10 +60,19 @@ impl InstallHost {
         }
         match self.user {
             UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
-            UserFile::Moved { variable, usual, file } => {
+            UserFile::Moved {
+                variable,
+                usual,
+                file,
+            } => {
                 let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
                 let usual = || Some(env.home.as_ref()?.join(usual));
-                Some(moved.map(|(_, folder)| folder.clone()).or_else(usual)?.join(file))
+                Some(
+                    moved
+                        .map(|(_, folder)| folder.clone())
+                        .or_else(usual)?
+                        .join(file),
+                )
             }
             UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
         }
@@ -69,7 +85,11 @@ impl InstallHost {
             return Complaint::with_cure(cause, "install for the user: --scope user");
         }
         let project = "set HOME to it, or install for the project: --scope project";
-        let cure = if self.project.is_empty() { "set HOME to it" } else { project };
+        let cure = if self.project.is_empty() {
+            "set HOME to it"
+        } else {
+            project
+        };
         Complaint::with_cure(env.why_no_home(), cure)
     }
 
@@ -80,7 +100,9 @@ impl InstallHost {
             UserFile::Moved { file, .. } => Path::new(file).components().count() + 1,
         };
         let file = self.path(SettingsScope::User, Path::new(""), env);
-        let folder = file.as_deref().and_then(|file| file.ancestors().nth(below - 1));
+        let folder = file
+            .as_deref()
+            .and_then(|file| file.ancestors().nth(below - 1));
         let mut search = env.search.iter().flat_map(std::env::split_paths);
         folder.is_some_and(Path::is_dir)
             || search.any(|folder| folder.join(self.program.unwrap_or(self.name)).is_file())
@@ -105,9 +127,15 @@ impl Target {
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
                 // The same as later, when it is there: its record is found by this path.
                 let there = |folder: &Path| {
-                    Some((fs::canonicalize(folder).ok()?, path.strip_prefix(folder).ok()?))
+                    Some((
+                        fs::canonicalize(folder).ok()?,
+                        path.strip_prefix(folder).ok()?,
+                    ))
                 };
-                let real = path.ancestors().find_map(there).map(|(folder, rest)| folder.join(rest));
+                let real = path
+                    .ancestors()
+                    .find_map(there)
+                    .map(|(folder, rest)| folder.join(rest));
                 return Ok(Target {
                     path: path.into(),
                     real: real.unwrap_or(path.into()),
@@ -132,7 +160,11 @@ impl Target {
             let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
             Complaint::with_cure(cause, "correct it; it was not touched")
         })?;
-        Ok(Target { path: path.into(), real, text: Some(text) })
+        Ok(Target {
+            path: path.into(),
+            real,
+            text: Some(text),
+        })
     }
 
     /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
@@ -163,7 +195,9 @@ impl Target {
 
     fn check(&self) -> Result<()> {
         let shown = self.path.display();
-        let Ok(meta) = self.real.metadata() else { return Ok(()) };
+        let Ok(meta) = self.real.metadata() else {
+            return Ok(());
+        };
         // Replacing a file asks for no permission of the file itself.
         if meta.mode() & 0o200 == 0 {
             return Err(Complaint::with_cure(
@@ -185,7 +219,9 @@ impl Target {
         let mut builder = tempfile::Builder::new();
         let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
         let builder = builder.permissions(fs::Permissions::from_mode(mode));
-        let mut new = builder.prefix(&format!(".{name}.hookrun-")).tempfile_in(folder)?;
+        let mut new = builder
+            .prefix(&format!(".{name}.hookrun-"))
+            .tempfile_in(folder)?;
         if let Ok(old) = self.real.metadata() {
             let made = new.as_file().metadata()?;
             if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
@@ -196,7 +232,9 @@ impl Target {
         }
         new.write_all(text.as_bytes())?;
         new.as_file().sync_all()?;
-        new.persist(&self.real).map(drop).map_err(|error| error.error)
+        new.persist(&self.real)
+            .map(drop)
+            .map_err(|error| error.error)
     }
 }
 
@@ -248,7 +286,10 @@ impl InstallRecord {
 
     /// Keeps the text that hookrun leaves, and the folders that it made.
     pub(crate) fn keep_after(&self, after: &str, folders: &[PathBuf]) -> Result<()> {
-        let lines: Vec<String> = folders.iter().map(|one| one.display().to_string()).collect();
+        let lines: Vec<String> = folders
+            .iter()
+            .map(|one| one.display().to_string())
+            .collect();
         self.write(FOLDERS, &lines.join("\n"))?;
         self.write(AFTER, after).map(drop)
     }
@@ -300,7 +341,10 @@ impl InstallRecord {
 fn name_for(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let shown: Vec<char> = text.chars().map(|c| if is_plain(c) { c } else { '%' }).collect();
+    let shown: Vec<char> = text
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '%' })
+        .collect();
     let end: String = shown.iter().skip(shown.len().saturating_sub(120)).collect();
     format!("{end}-{:016x}", session::checksum(text.as_bytes()))
 }

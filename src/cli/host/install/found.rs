@@ -21,11 +21,16 @@ use super::{install_into, shim, uninstall_from};
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if args.asks_a_server() {
         let cause = "--http and --mcp are for one host";
-        return Err(Complaint::with_cure(cause, "name it: `hookrun install claude`"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name it: `hookrun install claude`",
+        ));
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
-    let here: Vec<&'static InstallHost> =
-        HOSTS.iter().filter(|host| is_here(host, &config, env)).collect();
+    let here: Vec<&'static InstallHost> = HOSTS
+        .iter()
+        .filter(|host| is_here(host, &config, env))
+        .collect();
     if here.is_empty() {
         let cause = "no host is found here: none has a folder of settings, or a program in PATH";
         return Err(Complaint::with_cure(
@@ -38,9 +43,17 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     let wanted = HooksByEvent::of(&config.hooks);
     for host in here {
-        writeln!(out, "{}: {}", host.title, plan(host, args, &wanted, &config, env)?)?;
+        writeln!(
+            out,
+            "{}: {}",
+            host.title,
+            plan(host, args, &wanted, &config, env)?
+        )?;
     }
-    writeln!(out, "`hookrun install HOST` does one of these, `hookrun install --all` all of them")?;
+    writeln!(
+        out,
+        "`hookrun install HOST` does one of these, `hookrun install --all` all of them"
+    )?;
     Ok(ExitStatus::Yes)
 }
 
@@ -48,7 +61,10 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if !args.all {
         let cause = "no host is named";
-        return Err(Complaint::with_cure(cause, "name one, or take hookrun out of all: --all"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name one, or take hookrun out of all: --all",
+        ));
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let has_it = |host: &&'static InstallHost| {
@@ -72,7 +88,9 @@ fn each(
     let mut done = ExitStatus::Yes;
     for host in hosts {
         if let Err(Complaint { cause, cure }) = act(host, out) {
-            let cure = cure.map(|cure| format!("\n  help: {cure}")).unwrap_or_default();
+            let cure = cure
+                .map(|cure| format!("\n  help: {cure}"))
+                .unwrap_or_default();
             writeln!(out, "{}: not done: {cause}{cure}", host.title)?;
             done = ExitStatus::CouldNot;
         }
@@ -98,11 +116,18 @@ fn asks(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment
     // Reading a pipe would wait.
     let is_file = |path: &&Path| path.is_file();
     let bytes = |path: &Path| {
-        Some(path).filter(is_file).and_then(|path| fs::read(path).ok()).unwrap_or_default()
+        Some(path)
+            .filter(is_file)
+            .and_then(|path| fs::read(path).ok())
+            .unwrap_or_default()
     };
     let Some(shape) = host.settings() else {
         let is_ours = |path: &Path| shim::read(&String::from_utf8_lossy(&bytes(path))).is_some();
-        return is_ours(path) || host.files_beside(scope, path).iter().any(|path| is_ours(path));
+        return is_ours(path)
+            || host
+                .files_beside(scope, path)
+                .iter()
+                .any(|path| is_ours(path));
     };
     let bytes = bytes(path);
     let text = std::str::from_utf8(&bytes).ok();
@@ -136,7 +161,10 @@ fn plan(
                 .to_string()
         }
         (true, names) => {
-            format!("has hookrun in `{shown}`; would bring it up to date: {}", names.join(", "))
+            format!(
+                "has hookrun in `{shown}`; would bring it up to date: {}",
+                names.join(", ")
+            )
         }
         (false, names) => format!("would write `{shown}`: {}", names.join(", ")),
     })

@@ -31,14 +31,26 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let place = find_place(args.place.scope().settings(), env, true)?;
     let source = find_source(args, env)?;
     let registry = find_hooks(&source, env, &place)?;
-    let (program, options) =
-        (shell_words::quote(&program::path(env)?).into_owned(), words(&source, args.git.budget)?);
+    let (program, options) = (
+        shell_words::quote(&program::path(env)?).into_owned(),
+        words(&source, args.git.budget)?,
+    );
     let mut changes = passed_over(&place)?;
     for hook in GIT_HOOKS {
         let is_plain = hook.presence == Presence::Plain;
         let asks = registry.has(hook.event) || (is_plain && args.all_events);
-        let before = if place.is_ours { FirstHook::OfRepository } else { FirstHook::Kept };
-        let shim = Shim { hook, program: &program, options: &options, asks, before };
+        let before = if place.is_ours {
+            FirstHook::OfRepository
+        } else {
+            FirstHook::Kept
+        };
+        let shim = Shim {
+            hook,
+            program: &program,
+            options: &options,
+            asks,
+            before,
+        };
         // A folder for all repositories must still run the hooks of each repository.
         let is_needed = asks || (place.is_ours && hook.presence != Presence::Replaces);
         changes.extend(if is_needed {
@@ -49,7 +61,9 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
         && !args.all_events
-        && !changes.iter().any(|change| matches!(change.act, FileChange::Remove { .. }))
+        && !changes
+            .iter()
+            .any(|change| matches!(change.act, FileChange::Remove { .. }))
     {
         return Err(Complaint::with_cure(
             "no hook is configured for an event of git",
@@ -64,10 +78,16 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         writeln!(out, "  note: {what}")?;
     }
     if place.is_new {
-        let what = format!("core.hooksPath to {} for all repositories", place.hooks.display());
+        let what = format!(
+            "core.hooksPath to {} for all repositories",
+            place.hooks.display()
+        );
         say(out, args.place.dry_run, "set", &what)?;
         if !args.place.dry_run {
-            configure(&["config", "--global", "core.hooksPath"], Some(&place.hooks))?;
+            configure(
+                &["config", "--global", "core.hooksPath"],
+                Some(&place.hooks),
+            )?;
         }
     }
     Ok(ExitStatus::Yes)
@@ -98,13 +118,28 @@ fn find_place(scope: SettingsScope, env: &Environment, is_to_write: bool) -> Res
     if scope == SettingsScope::Project {
         return of_repository(env, is_to_write);
     }
-    let set = ask(&env.cwd, &["config", "--global", "--type=path", "--get", "core.hooksPath"])?;
+    let set = ask(
+        &env.cwd,
+        &[
+            "config",
+            "--global",
+            "--type=path",
+            "--get",
+            "core.hooksPath",
+        ],
+    )?;
     let own =
         own_hooks(env).ok_or_else(|| Complaint::with_cure(env.why_no_home(), "set HOME to it"))?;
     let is_new = set.is_none();
     let hooks = set.map_or_else(|| own.clone(), |set| env.cwd.join(set));
     let is_ours = hooks == own;
-    Ok(ShimFolder { hooks, base: env.cwd.clone(), is_ours, is_new, passed_over: None })
+    Ok(ShimFolder {
+        hooks,
+        base: env.cwd.clone(),
+        is_ours,
+        is_new,
+        passed_over: None,
+    })
 }
 
 fn of_repository(env: &Environment, is_to_write: bool) -> Result<ShimFolder> {
@@ -116,23 +151,36 @@ fn of_repository(env: &Environment, is_to_write: bool) -> Result<ShimFolder> {
             "give --scope global; or set core.hooksPath for this repository first",
         ));
     }
-    let Repository { base, hooks, usual, .. } = repository;
+    let Repository {
+        base, hooks, usual, ..
+    } = repository;
     // Leave the folder of all repositories alone.
     let hooks = if is_shared { usual.clone() } else { hooks };
     let passed_over = (usual != hooks).then_some(usual);
-    Ok(ShimFolder { hooks, base, is_ours: false, is_new: false, passed_over })
+    Ok(ShimFolder {
+        hooks,
+        base,
+        is_ours: false,
+        is_new: false,
+        passed_over,
+    })
 }
 
 /// The shims that are taken out of a folder that git ignores.
 fn passed_over(place: &ShimFolder) -> Result<Vec<ShimChange>> {
     let mut changes = Vec::new();
-    for (folder, hook) in
-        place.passed_over.iter().flat_map(|it| GIT_HOOKS.iter().map(move |hook| (it, hook)))
+    for (folder, hook) in place
+        .passed_over
+        .iter()
+        .flat_map(|it| GIT_HOOKS.iter().map(move |hook| (it, hook)))
     {
         // Without a shim, a hook that was put aside there is not ours to restore.
         let removal = plan_removal(folder, hook)?;
-        changes
-            .extend(removal.into_iter().filter(|it| matches!(it.act, FileChange::Remove { .. })));
+        changes.extend(
+            removal
+                .into_iter()
+                .filter(|it| matches!(it.act, FileChange::Remove { .. })),
+        );
     }
     Ok(changes)
 }
@@ -141,7 +189,9 @@ fn passed_over(place: &ShimFolder) -> Result<Vec<ShimChange>> {
 fn about_husky(place: &ShimFolder, changes: &[ShimChange], out: &mut dyn Write) -> Result<()> {
     let is_written =
         |one: &&ShimChange| matches!(one.act, FileChange::Write { .. } | FileChange::Stay);
-    let Some(folder) = husky_folder(&place.hooks) else { return Ok(()) };
+    let Some(folder) = husky_folder(&place.hooks) else {
+        return Ok(());
+    };
     for change in changes.iter().filter(is_written) {
         let (name, file) = (change.hook.name, folder.join(change.hook.name));
         let file = file.display();
@@ -167,30 +217,44 @@ fn find_source(args: &InstallArgs, env: &Environment) -> Result<SourceArgs> {
         return Ok(source);
     }
     let own = own_folder(env);
-    let folders = [Some(env.system.clone()), own.clone()].into_iter().flatten();
+    let folders = [Some(env.system.clone()), own.clone()]
+        .into_iter()
+        .flatten();
     source.hooks = folders.filter(|folder| has_hooks(folder)).collect();
     if source.hooks.is_empty() {
         let own = own.unwrap_or_default();
         return Err(Complaint::with_cure(
             "no hook is configured for all repositories",
-            format!("put hooks into {}/hooks.d/, or name a folder: --hooks DIR", own.display()),
+            format!(
+                "put hooks into {}/hooks.d/, or name a folder: --hooks DIR",
+                own.display()
+            ),
         ));
     }
     Ok(source)
 }
 
 fn has_hooks(folder: &Path) -> bool {
-    [MANIFEST, DROP_INS].iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+    [MANIFEST, DROP_INS]
+        .iter()
+        .any(|name| folder.join(name).symlink_metadata().is_ok())
 }
 
 fn find_hooks(source: &SourceArgs, env: &Environment, place: &ShimFolder) -> Result<Registry> {
-    let there = Environment { cwd: place.base.clone(), cwd_problem: None, ..env.clone() };
+    let there = Environment {
+        cwd: place.base.clone(),
+        cwd_problem: None,
+        ..env.clone()
+    };
     let config = Config::load(&choice(source, env, git::NAME), &there, ConfigScope::All);
     if let Some(complaint) = config.complaint() {
         return Err(Complaint::new(complaint));
     }
     let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
-    Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
+    Ok(Registry::loaded(
+        config.hooks.into_iter().filter(runs),
+        config.catalog,
+    ))
 }
 
 /// Where hooks come from and how long they have, as words of a shell; with a space before each.
@@ -199,7 +263,10 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
     let named = source.hooks.iter().map(|path| ("--hooks", path));
     for (option, path) in named.chain(source.settings.iter().map(|path| ("--settings", path))) {
         let text = path.to_str().ok_or_else(|| {
-            Complaint::new(format!("`{}` is not UTF-8, which a shim must be", path.display()))
+            Complaint::new(format!(
+                "`{}` is not UTF-8, which a shim must be",
+                path.display()
+            ))
         })?;
         words.push_str(&format!(" {option} {}", shell_words::quote(text)));
     }

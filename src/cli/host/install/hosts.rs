@@ -19,11 +19,16 @@ use super::{schema, trust};
 const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by itself");
 
 /// OpenCode, and its fork Kilo Code.
-const OPENCODE: PluginShape =
-    PluginShape { events: plugins::OPENCODE, text: include_str!("plugin/opencode.js") };
+const OPENCODE: PluginShape = PluginShape {
+    events: plugins::OPENCODE,
+    text: include_str!("plugin/opencode.js"),
+};
 
 /// pi, and oh-my-pi, which came from it.
-const PI: PluginShape = PluginShape { events: &[], text: include_str!("plugin/pi.js") };
+const PI: PluginShape = PluginShape {
+    events: &[],
+    text: include_str!("plugin/pi.js"),
+};
 
 /// Every host, in the order of help and reports.
 pub(crate) const HOSTS: &[InstallHost] = &[
@@ -45,14 +50,21 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         no_server: None,
-        beside: &[Beside { file: "settings.local.json", is_of_user: false }],
+        beside: &[Beside {
+            file: "settings.local.json",
+            is_of_user: false,
+        }],
         ..InstallHost::PLAIN
     },
     InstallHost {
         name: "codex",
         title: "Codex",
         project: ".codex/hooks.json",
-        user: UserFile::Moved { variable: "CODEX_HOME", usual: ".codex", file: "hooks.json" },
+        user: UserFile::Moved {
+            variable: "CODEX_HOME",
+            usual: ".codex",
+            file: "hooks.json",
+        },
         form: HostForm::Settings(SettingsShape {
             comments: Comments::Refused,
             takes_mark: false,
@@ -66,7 +78,10 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
-        beside: &[Beside { file: "config.toml", is_of_user: true }],
+        beside: &[Beside {
+            file: "config.toml",
+            is_of_user: true,
+        }],
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -171,7 +186,10 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             usual: ".pi/agent",
             file: "extensions/hookrun.js",
         },
-        form: HostForm::Plugin(PluginShape { events: plugins::PI, ..PI }),
+        form: HostForm::Plugin(PluginShape {
+            events: plugins::PI,
+            ..PI
+        }),
         cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
         trust: Some(trust::pi),
         no_server: PLUGIN_ASKS,
@@ -186,7 +204,10 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             usual: ".omp/agent",
             file: "extensions/hookrun.js",
         },
-        form: HostForm::Plugin(PluginShape { events: plugins::OMP, ..PI }),
+        form: HostForm::Plugin(PluginShape {
+            events: plugins::OMP,
+            ..PI
+        }),
         cannot: &[
             "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \
              blocks",
@@ -261,8 +282,13 @@ impl InstallHost {
 
     /// What it cannot do, as the tables say, and what only its row says.
     pub(crate) fn limits(&self) -> Vec<String> {
-        let limits = capability::of(self.name).map(|it| it.limits()).unwrap_or_default();
-        limits.into_iter().chain(self.cannot.iter().map(ToString::to_string)).collect()
+        let limits = capability::of(self.name)
+            .map(|it| it.limits())
+            .unwrap_or_default();
+        limits
+            .into_iter()
+            .chain(self.cannot.iter().map(ToString::to_string))
+            .collect()
     }
 
     /// What a person has to do before it runs hooks at all.
@@ -272,7 +298,9 @@ impl InstallHost {
 
     /// What is left to its user.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &'static str> {
-        self.trust_step().into_iter().chain(self.must.iter().copied())
+        self.trust_step()
+            .into_iter()
+            .chain(self.must.iter().copied())
     }
 
     pub(crate) fn row(&self, name: &str) -> Option<HostEvent> {

@@ -28,7 +28,9 @@ pub(super) fn as_json(text: &str) -> Result<String, Complaint> {
 /// command.
 pub(super) fn with(text: &str, entries: &[&HookEntry], is_own: &dyn Fn(&str) -> bool) -> String {
     let written: Vec<String> = entries.iter().map(|keys| table(keys)).collect();
-    let own: Vec<&str> = tables(text).filter(|table| is_hookruns(table, is_own)).collect();
+    let own: Vec<&str> = tables(text)
+        .filter(|table| is_hookruns(table, is_own))
+        .collect();
     let is_written = |table: &&str| written.iter().any(|one| one.trim() == table.trim());
     if own.len() == written.len() && own.iter().all(is_written) {
         return text.to_string();
@@ -37,14 +39,26 @@ pub(super) fn with(text: &str, entries: &[&HookEntry], is_own: &dyn Fn(&str) -> 
     let mut is_last = false;
     for table in tables(text) {
         is_last = is_hookruns(table, is_own);
-        left.push_str(if is_last { comments_after(table) } else { table });
+        left.push_str(if is_last {
+            comments_after(table)
+        } else {
+            table
+        });
     }
     if is_last && left.ends_with("\n\n") {
         left.pop();
     }
     for table in written {
-        let blank = if left.is_empty() || left.ends_with("\n\n") { "" } else { "\n" };
-        let end = if left.is_empty() || left.ends_with('\n') { "" } else { "\n" };
+        let blank = if left.is_empty() || left.ends_with("\n\n") {
+            ""
+        } else {
+            "\n"
+        };
+        let end = if left.is_empty() || left.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         left.push_str(&format!("{end}{blank}{table}"));
     }
     left
@@ -72,9 +86,13 @@ fn comments_after(table: &str) -> &str {
 }
 
 fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
-    let hook = DeTable::parse(table).ok().filter(|_| table.trim_start().starts_with(HEAD));
+    let hook = DeTable::parse(table)
+        .ok()
+        .filter(|_| table.trim_start().starts_with(HEAD));
     let hook = hook.map(|hook| Tree::of_toml(&hook).to_json());
-    let command = hook.as_ref().and_then(|hook| hook["hooks"][0]["command"].as_str());
+    let command = hook
+        .as_ref()
+        .and_then(|hook| hook["hooks"][0]["command"].as_str());
     command.is_some_and(is_own)
 }
 

@@ -51,7 +51,13 @@ impl InstallHost {
         let Some(shape) = self.settings() else {
             let (file, command) = (path.to_path_buf(), path.display().to_string());
             let (entry, scripts) = (Value::Null, vec![mark(path)]);
-            return Some(vec![NotedHook { file, event: "plugin".into(), command, entry, scripts }]);
+            return Some(vec![NotedHook {
+                file,
+                event: "plugin".into(),
+                command,
+                entry,
+                scripts,
+            }]);
         };
         let of_user = (scope == SettingsScope::Project).then_some(SettingsScope::User);
         let of_user = of_user.and_then(|user| Some((user, self.path(user, path, env)?)));
@@ -59,12 +65,16 @@ impl InstallHost {
         let files = own.flat_map(|(scope, path)| {
             let beside = self.files_beside(scope, &path);
             let folders = Rc::new(ScriptFolders::of(self, scope, &path, env));
-            std::iter::once(path).chain(beside).map(move |file| (file, Rc::clone(&folders)))
+            std::iter::once(path)
+                .chain(beside)
+                .map(move |file| (file, Rc::clone(&folders)))
         });
         let (mut noted, table) = (Vec::new(), shape.table());
         for (file, folders) in files.filter(|(file, _)| file.exists()) {
             let mut value = read_value(&file)?;
-            let Some(hooks) = value.get_mut(table) else { continue };
+            let Some(hooks) = value.get_mut(table) else {
+                continue;
+            };
             if let Some(events) = hooks.as_object_mut() {
                 events.retain(|_, list| list.is_array());
             }
@@ -73,8 +83,17 @@ impl InstallHost {
                 let lines = hook.command_lines();
                 let scripts = folders.scripts(&lines);
                 let entry = json!({ "matcher": hook.matcher, "keys": hook.keys });
-                let command = lines.into_iter().next().unwrap_or_else(|| entry.to_string());
-                NotedHook { file: file.clone(), event: hook.event, command, entry, scripts }
+                let command = lines
+                    .into_iter()
+                    .next()
+                    .unwrap_or_else(|| entry.to_string());
+                NotedHook {
+                    file: file.clone(),
+                    event: hook.event,
+                    command,
+                    entry,
+                    scripts,
+                }
             }));
         }
         Some(noted)
@@ -88,7 +107,9 @@ impl InstallHost {
         record: &InstallRecord,
         env: &Environment,
     ) -> Vec<Problem> {
-        let noted = record.kept_hooks().and_then(|note| serde_json::from_str(&note).ok());
+        let noted = record
+            .kept_hooks()
+            .and_then(|note| serde_json::from_str(&note).ok());
         let noted: Option<Vec<NotedHook>> = noted;
         let Some((noted, now)) = noted.zip(self.hooks_now(scope, path, env)) else {
             return Vec::new();
@@ -102,7 +123,9 @@ impl InstallHost {
                 None => changes.push((hook, hook.shown(), "is new")),
             }
         }
-        let gone = noted.iter().filter(|old| !now.iter().any(|hook| hook.is_like(old)));
+        let gone = noted
+            .iter()
+            .filter(|old| !now.iter().any(|hook| hook.is_like(old)));
         changes.extend(gone.map(|old| (old, old.shown(), GONE)));
         let install = format!("`hookrun install {} --scope {}`", self.name, scope.name());
         let cure = format!("look at it; once all is as you want it, {install} notes it anew");
@@ -128,16 +151,33 @@ impl NotedHook {
 
     fn shown(&self) -> String {
         let begin: String = self.command.chars().take(LONGEST_SHOWN).collect();
-        let rest = if begin.len() < self.command.len() { "…" } else { "" };
+        let rest = if begin.len() < self.command.len() {
+            "…"
+        } else {
+            ""
+        };
         plain(&format!("`{begin}{rest}` of {}", self.event))
     }
 
     /// Scripts that are not as they were when `old` was noted, and how.
     fn changed_scripts(&self, old: &NotedHook) -> Vec<(&NotedHook, String, &'static str)> {
-        let changed = self.scripts.iter().filter(|mark| !old.scripts.contains(mark));
-        let how = |mark: &FileMark| if mark.content == "missing" { GONE } else { CHANGED };
+        let changed = self
+            .scripts
+            .iter()
+            .filter(|mark| !old.scripts.contains(mark));
+        let how = |mark: &FileMark| {
+            if mark.content == "missing" {
+                GONE
+            } else {
+                CHANGED
+            }
+        };
         let is_left_out = |mark: &&FileMark| self.scripts.iter().all(|now| now.path != mark.path);
-        let gone = old.scripts.iter().filter(is_left_out).map(|mark| (mark, GONE));
+        let gone = old
+            .scripts
+            .iter()
+            .filter(is_left_out)
+            .map(|mark| (mark, GONE));
         let all = changed.map(|mark| (mark, how(mark))).chain(gone);
         let what =
             |mark: &FileMark| format!("`/{}`, named by {},", plain(&mark.path), self.shown());
@@ -157,18 +197,31 @@ struct ScriptFolders {
 impl ScriptFolders {
     fn of(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment) -> Self {
         let is_project = scope == SettingsScope::Project;
-        let depth = if is_project { Path::new(host.project).components().count() } else { 1 };
+        let depth = if is_project {
+            Path::new(host.project).components().count()
+        } else {
+            1
+        };
         let base = path.ancestors().nth(depth).unwrap_or(path);
         let home = env.home.as_deref().unwrap_or(base);
-        let projects = folders::variables().filter(|_| is_project).map(|name| (name, base));
-        let moved = env.host_folders.iter().map(|(name, folder)| (*name, folder.as_path()));
+        let projects = folders::variables()
+            .filter(|_| is_project)
+            .map(|name| (name, base));
+        let moved = env
+            .host_folders
+            .iter()
+            .map(|(name, folder)| (*name, folder.as_path()));
         let mut values = vec![("~/".to_string(), format!("{}/", home.display()))];
         for (name, folder) in projects.chain(moved).chain([("HOME", home)]) {
             let folder = folder.display().to_string();
             values.push((format!("${{{name}}}"), folder.clone()));
             values.push((format!("${name}"), folder));
         }
-        ScriptFolders { base: base.to_path_buf(), home: home.to_path_buf(), values }
+        ScriptFolders {
+            base: base.to_path_buf(),
+            home: home.to_path_buf(),
+            values,
+        }
     }
 
     /// What lines for a shell name in the home folder or below the base. Programs of the system
@@ -176,7 +229,9 @@ impl ScriptFolders {
     fn scripts(&self, lines: &[String]) -> Vec<FileMark> {
         let root = Path::new("/");
         let filled = lines.iter().map(|line| {
-            self.values.iter().fold(line.clone(), |line, (from, to)| line.replace(from, to))
+            self.values
+                .iter()
+                .fold(line.clone(), |line, (from, to)| line.replace(from, to))
         });
         let named = filled
             .flat_map(|line| files_named(&Handler::Shell(line), &self.base, root, root))

@@ -33,7 +33,9 @@ pub(crate) fn path(env: &Environment) -> Result<String> {
     let found = candidates
         .find(|one| one.is_absolute() && real.is_some() && one.canonicalize().ok() == real);
     let path = found.as_ref().unwrap_or(own);
-    let text = path.to_str().filter(|path| !path.contains(char::is_control));
+    let text = path
+        .to_str()
+        .filter(|path| !path.contains(char::is_control));
     text.map(str::to_string).ok_or_else(|| {
         Complaint::with_cure(
             format!("`{}` cannot be written into settings", path.display()),
@@ -51,7 +53,9 @@ pub(crate) fn command_line(program: &str, host: &InstallHost) -> String {
 
 /// Whether `hookrun serve` answers the hooks of `host` there.
 pub(crate) fn is_own_address(url: &str, host: &InstallHost) -> bool {
-    let place = url.strip_prefix("http://").and_then(|rest| rest.split_once("/hooks/"));
+    let place = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once("/hooks/"));
     place.is_some_and(|(address, name)| {
         let address = address.parse::<SocketAddr>();
         name == host.name && address.is_ok_and(|address| address.ip().is_loopback())
@@ -70,7 +74,9 @@ pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand
     let bare = text.strip_suffix(GUARD);
     let words = shell_words::split(bare.unwrap_or(text)).ok()?;
     let (backstop, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|it| it == BACKSTOP);
-    let [program, run, flag, name, rest @ ..] = words.as_slice() else { return None };
+    let [program, run, flag, name, rest @ ..] = words.as_slice() else {
+        return None;
+    };
     if run != "run" || flag != "--host" || name != host.name || backstop.len() > 1 {
         return None;
     }
@@ -82,7 +88,11 @@ pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand
         }
         _ => return None,
     };
-    Some(InstalledCommand { program: program.clone(), budget, is_guarded: bare.is_some() })
+    Some(InstalledCommand {
+        program: program.clone(),
+        budget,
+        is_guarded: bare.is_some(),
+    })
 }
 
 pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool {
@@ -121,6 +131,10 @@ pub(crate) fn found_by(
         .map_err(|error| format!("cannot start `{shown}`: {error}"))?
         .ok_or_else(|| format!("`{shown} -c` took longer than {PROBE_LIMIT:?}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let path = said.lines().rev().find(|line| line.starts_with('/')).map(PathBuf::from);
+    let path = said
+        .lines()
+        .rev()
+        .find(|line| line.starts_with('/'))
+        .map(PathBuf::from);
     path.ok_or_else(|| format!("`{shown} -c` finds no `{program}` in its PATH"))
 }

@@ -55,7 +55,10 @@ impl InstallHost {
         title: "",
         project: "",
         user: UserFile::Home(""),
-        form: HostForm::Plugin(PluginShape { events: &[], text: "" }),
+        form: HostForm::Plugin(PluginShape {
+            events: &[],
+            text: "",
+        }),
         but: &[],
         cannot: &[],
         must: &[],
@@ -157,7 +160,11 @@ impl SettingsShape {
 
     /// The first key of a hook with this meaning, which is the one that is written.
     pub(crate) fn key(self, says: HostHookKey) -> Option<&'static str> {
-        self.file.hook.iter().find(|key| key.says == says).map(|key| key.name)
+        self.file
+            .hook
+            .iter()
+            .find(|key| key.says == says)
+            .map(|key| key.name)
     }
 
     /// The key at the top below which hookrun's hooks are.

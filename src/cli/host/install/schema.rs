@@ -30,15 +30,27 @@ enum SchemaType {
 }
 
 const fn may(at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, needed_by: None }
+    SchemaRule {
+        at,
+        is,
+        needed_by: None,
+    }
 }
 
 const fn must(at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, needed_by: Some(&[]) }
+    SchemaRule {
+        at,
+        is,
+        needed_by: Some(&[]),
+    }
 }
 
 const fn must_for(types: &'static [&'static str], at: &'static str, is: SchemaType) -> SchemaRule {
-    SchemaRule { at, is, needed_by: Some(types) }
+    SchemaRule {
+        at,
+        is,
+        needed_by: Some(types),
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +60,15 @@ pub(crate) struct Schema {
     rules: &'static [SchemaRule],
 }
 
-pub(crate) const CLAUDE: Schema = Schema { top: None, rules: CLAUDE_RULES };
+pub(crate) const CLAUDE: Schema = Schema {
+    top: None,
+    rules: CLAUDE_RULES,
+};
 
-pub(crate) const CODEX: Schema =
-    Schema { top: Some(&["hooks", "description"]), rules: CODEX_RULES };
+pub(crate) const CODEX: Schema = Schema {
+    top: Some(&["hooks", "description"]),
+    rules: CODEX_RULES,
+};
 
 const CLAUDE_RULES: &[SchemaRule] = &[
     may("model", Is::Text),
@@ -69,7 +86,10 @@ const CLAUDE_RULES: &[SchemaRule] = &[
     may("hooks.*.*.matcher", Is::Text),
     must("hooks.*.*.hooks", Is::List),
     may("hooks.*.*.hooks.*", Is::Table),
-    must("hooks.*.*.hooks.*.type", Is::Word(&["command", "prompt", "agent", "http", "mcp_tool"])),
+    must(
+        "hooks.*.*.hooks.*.type",
+        Is::Word(&["command", "prompt", "agent", "http", "mcp_tool"]),
+    ),
     must_for(&["command"], "hooks.*.*.hooks.*.command", Is::Text),
     must_for(&["prompt", "agent"], "hooks.*.*.hooks.*.prompt", Is::Text),
     must_for(&["http"], "hooks.*.*.hooks.*.url", Is::Text),
@@ -90,7 +110,10 @@ const CODEX_RULES: &[SchemaRule] = &[
     may("hooks.*.*.matcher", Is::Text),
     may("hooks.*.*.hooks", Is::List),
     may("hooks.*.*.hooks.*", Is::Table),
-    must("hooks.*.*.hooks.*.type", Is::Word(&["command", "prompt", "agent", "mcp_tool"])),
+    must(
+        "hooks.*.*.hooks.*.type",
+        Is::Word(&["command", "prompt", "agent", "mcp_tool"]),
+    ),
     must_for(&["command"], "hooks.*.*.hooks.*.command", Is::Text),
     must_for(&["mcp_tool"], "hooks.*.*.hooks.*.server", Is::Text),
     must_for(&["mcp_tool"], "hooks.*.*.hooks.*.tool", Is::Text),
@@ -101,7 +124,11 @@ const CODEX_RULES: &[SchemaRule] = &[
 
 impl SchemaType {
     fn wants(self, value: &Value) -> Option<String> {
-        let is_texts = || value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+        let is_texts = || {
+            value
+                .as_array()
+                .is_some_and(|all| all.iter().all(Value::is_string))
+        };
         let (fits, what) = match self {
             Is::Text => (value.is_string(), "a string"),
             Is::Flag => (value.is_boolean(), "true or false"),
@@ -123,7 +150,11 @@ impl Schema {
     /// Everything for which the host drops the file.
     pub(crate) fn mistakes(&self, document: &Value) -> Vec<String> {
         let mut found = Vec::new();
-        let names = document.as_object().into_iter().flatten().map(|(name, _)| name);
+        let names = document
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name);
         for name in names.filter(|name| self.top.is_some_and(|top| !top.contains(&name.as_str()))) {
             found.push(format!("`{name}` is no key that the file may have"));
         }
@@ -143,11 +174,17 @@ fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &
         }
         return;
     };
-    let inner =
-        |key: &str| if place.is_empty() { key.to_string() } else { format!("{place}.{key}") };
+    let inner = |key: &str| {
+        if place.is_empty() {
+            key.to_string()
+        } else {
+            format!("{place}.{key}")
+        }
+    };
     let is_needed = || {
         let is_type = |word: &&str| value["type"] == **word;
-        rule.needed_by.is_some_and(|types| types.is_empty() || types.iter().any(is_type))
+        rule.needed_by
+            .is_some_and(|types| types.is_empty() || types.iter().any(is_type))
     };
     match (*key, value) {
         ("*", Value::Array(all)) => {

@@ -47,15 +47,30 @@ const COMMON: &[&str] = &[
     "agent_type",
 ];
 
-const AT_A_STOP: &[&str] = &["effort", "stop_hook_active", "background_tasks", "session_crons"];
+const AT_A_STOP: &[&str] = &[
+    "effort",
+    "stop_hook_active",
+    "background_tasks",
+    "session_crons",
+];
 
 /// The events of Claude Code whose fields were measured. It skips such hooks when a session starts,
 /// and takes no decision of theirs about permissions; the rest are asked seldom.
 const FIELDS: &[EventFields] = &[
-    EventFields { event: "UserPromptSubmit", text: &["prompt"], json: &[] },
+    EventFields {
+        event: "UserPromptSubmit",
+        text: &["prompt"],
+        json: &[],
+    },
     EventFields {
         event: "UserPromptExpansion",
-        text: &["expansion_type", "command_name", "command_args", "command_source", "prompt"],
+        text: &[
+            "expansion_type",
+            "command_name",
+            "command_args",
+            "command_source",
+            "prompt",
+        ],
         json: &[],
     },
     EventFields {
@@ -66,20 +81,40 @@ const FIELDS: &[EventFields] = &[
     EventFields {
         event: "PostToolUse",
         text: &["tool_name", "tool_use_id"],
-        json: &["effort", "tool_input", "tool_response", "mcp_server", "duration_ms"],
+        json: &[
+            "effort",
+            "tool_input",
+            "tool_response",
+            "mcp_server",
+            "duration_ms",
+        ],
     },
     EventFields {
         event: "PostToolUseFailure",
         text: &["tool_name", "tool_use_id", "error"],
-        json: &["effort", "tool_input", "mcp_server", "is_interrupt", "duration_ms"],
+        json: &[
+            "effort",
+            "tool_input",
+            "mcp_server",
+            "is_interrupt",
+            "duration_ms",
+        ],
     },
-    EventFields { event: "Stop", text: &["last_assistant_message"], json: AT_A_STOP },
+    EventFields {
+        event: "Stop",
+        text: &["last_assistant_message"],
+        json: AT_A_STOP,
+    },
     EventFields {
         event: "SubagentStop",
         text: &["agent_transcript_path", "last_assistant_message"],
         json: AT_A_STOP,
     },
-    EventFields { event: "PreCompact", text: &["trigger", "custom_instructions"], json: &[] },
+    EventFields {
+        event: "PreCompact",
+        text: &["trigger", "custom_instructions"],
+        json: &[],
+    },
 ];
 
 impl ServerDoor {
@@ -91,14 +126,20 @@ impl ServerDoor {
                 ("type", "http".into()),
                 ("url", url.as_str().into()),
                 // The token comes from the host's environment: settings are read by others.
-                ("headers", json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") })),
+                (
+                    "headers",
+                    json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") }),
+                ),
                 ("allowedEnvVars", json!([TOKEN_VARIABLE])),
             ]),
             ServerDoor::Mcp => Some(vec![
                 ("type", "mcp_tool".into()),
                 ("server", NAME.into()),
                 ("tool", FIELDS_TOOL.into()),
-                ("input", input(FIELDS.iter().find(|row| row.event == event)?)),
+                (
+                    "input",
+                    input(FIELDS.iter().find(|row| row.event == event)?),
+                ),
             ]),
         }
     }
@@ -106,7 +147,10 @@ impl ServerDoor {
 
 fn input(row: &EventFields) -> Value {
     let filled = |names: &[&str]| -> Map<String, Value> {
-        names.iter().map(|name| ((*name).to_string(), format!("${{{name}}}").into())).collect()
+        names
+            .iter()
+            .map(|name| ((*name).to_string(), format!("${{{name}}}").into()))
+            .collect()
     };
     let text = filled(&[COMMON, row.text].concat());
     json!({ "text": text, "json": filled(row.json) })
@@ -128,9 +172,15 @@ pub(super) fn with_server(text: &str, program: &str) -> Result<String, Complaint
         return Ok(text.to_string());
     }
     let servers = root.object_value_or_set().object_value_or_set(SERVERS);
-    let list = SERVE.iter().map(|word| CstInputValue::String((*word).to_string())).collect();
+    let list = SERVE
+        .iter()
+        .map(|word| CstInputValue::String((*word).to_string()))
+        .collect();
     let entry = CstInputValue::Object(vec![
-        ("command".to_string(), CstInputValue::String(program.to_string())),
+        (
+            "command".to_string(),
+            CstInputValue::String(program.to_string()),
+        ),
         ("args".to_string(), CstInputValue::Array(list)),
     ]);
     match servers.get(NAME) {
@@ -145,10 +195,18 @@ pub(super) fn with_server(text: &str, program: &str) -> Result<String, Complaint
 /// The file without ours; `None` where nothing is left of it.
 pub(super) fn without_server(text: &str) -> Result<Option<String>, Complaint> {
     let root = read(text)?;
-    let Some(object) = root.object_value() else { return Ok(Some(text.to_string())) };
-    let Some(servers) = object.object_value(SERVERS) else { return Ok(Some(text.to_string())) };
-    let own = servers.get(NAME).filter(|_| server_of(text).is_some_and(|known| is_own(&known)));
-    let Some(own) = own else { return Ok(Some(text.to_string())) };
+    let Some(object) = root.object_value() else {
+        return Ok(Some(text.to_string()));
+    };
+    let Some(servers) = object.object_value(SERVERS) else {
+        return Ok(Some(text.to_string()));
+    };
+    let own = servers
+        .get(NAME)
+        .filter(|_| server_of(text).is_some_and(|known| is_own(&known)));
+    let Some(own) = own else {
+        return Ok(Some(text.to_string()));
+    };
     own.remove();
     if servers.properties().is_empty()
         && let Some(servers) = object.get(SERVERS)
@@ -160,7 +218,10 @@ pub(super) fn without_server(text: &str) -> Result<Option<String>, Complaint> {
 
 /// The program that a file of MCP servers starts as ours.
 pub(crate) fn server_program(file: &Value) -> Option<String> {
-    let server = file.get(SERVERS)?.get(NAME).filter(|server| is_own(server))?;
+    let server = file
+        .get(SERVERS)?
+        .get(NAME)
+        .filter(|server| is_own(server))?;
     server.get("command")?.as_str().map(str::to_string)
 }
 
@@ -207,7 +268,11 @@ mod tests {
             for (field, value) in &payload {
                 let is_text = COMMON.iter().chain(row.text).any(|known| known == field);
                 let is_json = row.json.iter().any(|known| known == field);
-                assert!(is_text || is_json, "{}: {field} is not passed on", row.event);
+                assert!(
+                    is_text || is_json,
+                    "{}: {field} is not passed on",
+                    row.event
+                );
                 assert_eq!(is_text, value.is_string(), "{}: {field}", row.event);
             }
         }
@@ -217,7 +282,10 @@ mod tests {
     fn a_file_of_servers_gets_ours_and_loses_it() {
         let before = "{\n  \"mcpServers\": {\n    \"db\": { \"command\": \"db\" }\n  }\n}\n";
         let with = with_server(before, "/bin/hookrun").unwrap();
-        assert_eq!(server_program(&serde_json::from_str(&with).unwrap()).unwrap(), "/bin/hookrun");
+        assert_eq!(
+            server_program(&serde_json::from_str(&with).unwrap()).unwrap(),
+            "/bin/hookrun"
+        );
         assert_eq!(with_server(&with, "/bin/hookrun").unwrap(), with);
         let kept: Value = serde_json::from_str(&without_server(&with).unwrap().unwrap()).unwrap();
         assert_eq!(kept, serde_json::from_str::<Value>(before).unwrap());

@@ -11,8 +11,10 @@ use crate::dialects::capability::HostEvent;
 use super::row::{HostForm, InstallHost};
 
 /// How the file begins; any other file is not ours.
-const MARKS: [&str; 2] =
-    ["// Written by `hookrun install`", "#!/bin/sh\n# Written by `hookrun install`"];
+const MARKS: [&str; 2] = [
+    "// Written by `hookrun install`",
+    "#!/bin/sh\n# Written by `hookrun install`",
+];
 
 /// What a script says in place of a hookrun that has failed, before what can be blocked.
 const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a decision"}"#;
@@ -38,15 +40,20 @@ pub(crate) fn write(host: &InstallHost, rows: &[HostEvent], program: &str) -> St
         (row.name.to_string(), json!([row.event, wait]))
     };
     let events: Map<String, Value> = rows.iter().map(event).collect();
-    let values =
-        [("@HOST@", host.name.into()), ("@PROGRAM@", program.into()), ("@EVENTS@", events.into())];
+    let values = [
+        ("@HOST@", host.name.into()),
+        ("@PROGRAM@", program.into()),
+        ("@EVENTS@", events.into()),
+    ];
     let is_closed = rows.iter().any(|row| row.fails_closed);
     let joined = format!("{ask}{text}")
         .replace("@COMMAND@", &program::command_line(program, host))
         .replace("@FAILED@", if is_closed { FAILED } else { "{}" });
-    values.into_iter().fold(joined, |text, (name, value): (&str, Value)| {
-        text.replace(&format!("\"{name}\""), &value.to_string())
-    })
+    values
+        .into_iter()
+        .fold(joined, |text, (name, value): (&str, Value)| {
+            text.replace(&format!("\"{name}\""), &value.to_string())
+        })
 }
 
 /// Reads a plugin of ours back; `None` for any other text.
@@ -57,7 +64,9 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
     let value = |name: &str| -> Option<Value> {
         let starts = ["const ", "# "].map(|start| format!("{start}{name} = "));
         let own = |line: &'_ str| {
-            starts.iter().find_map(|start| line.strip_prefix(start.as_str()).map(str::to_string))
+            starts
+                .iter()
+                .find_map(|start| line.strip_prefix(start.as_str()).map(str::to_string))
         };
         let line = text.lines().find_map(own)?;
         serde_json::from_str(line.trim_end_matches(';')).ok()
@@ -84,7 +93,10 @@ mod tests {
         let rows = host.rows();
         let plugin = read(&write(host, &rows, "/opt/a \"b\"/hookrun")).unwrap();
         assert_eq!(plugin.program, "/opt/a \"b\"/hookrun");
-        let wanted: Vec<_> = rows.iter().map(|row| (row.name.to_string(), row.timeout())).collect();
+        let wanted: Vec<_> = rows
+            .iter()
+            .map(|row| (row.name.to_string(), row.timeout()))
+            .collect();
         assert_eq!(plugin.events, wanted);
         assert_eq!(read("export const Mine = 1;\n"), None);
     }

@@ -25,12 +25,16 @@ pub(crate) fn openclaw(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let is_own = |path: &Value| {
         let path = path.as_str().unwrap_or_default();
         let below_home = path.strip_prefix("~/").map(Path::new);
-        below_home.map_or(Path::new(path) == question.file, |path| question.file.ends_with(path))
+        below_home.map_or(Path::new(path) == question.file, |path| {
+            question.file.ends_with(path)
+        })
     };
     let own = &plugins["entries"]["hookrun"];
     let wrong = [
         (
-            !plugins["load"]["paths"].as_array().is_some_and(|paths| paths.iter().any(is_own)),
+            !plugins["load"]["paths"]
+                .as_array()
+                .is_some_and(|paths| paths.iter().any(is_own)),
             "openclaw does not load the plugin",
             "add its path to `plugins.load.paths`",
         ),
@@ -46,25 +50,44 @@ pub(crate) fn openclaw(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         ),
     ];
     let found = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
-    let distrust = |cause: &str, cure| Distrust { file: file.clone(), cause: cause.into(), cure };
-    found.map(|(_, cause, cure)| distrust(cause, cure)).collect()
+    let distrust = |cause: &str, cure| Distrust {
+        file: file.clone(),
+        cause: cause.into(),
+        cure,
+    };
+    found
+        .map(|(_, cause, cure)| distrust(cause, cure))
+        .collect()
 }
 
 /// pi: the list `extensions` in the settings next to its folder leaves files out by `!PATTERN` and
 /// `-PATH`, and takes them in again by `+PATH`. What a flag switches off nobody sees here.
 pub(crate) fn pi(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let Some(folder) = question.file.ancestors().nth(2) else { return Vec::new() };
+    let Some(folder) = question.file.ancestors().nth(2) else {
+        return Vec::new();
+    };
     let file = folder.join("settings.json");
     let settings = read_value(&file).unwrap_or_default();
     let whole = question.file.to_string_lossy();
-    let below = question.file.strip_prefix(folder).unwrap_or(question.file).to_string_lossy();
+    let below = question
+        .file
+        .strip_prefix(folder)
+        .unwrap_or(question.file)
+        .to_string_lossy();
     let name = below.rsplit('/').next().unwrap_or_default();
     let list = settings["extensions"].as_array().into_iter().flatten();
     let entries: Vec<&str> = list.filter_map(Value::as_str).collect();
     let is_it = |path: &str| path.trim_start_matches("./") == below || path == whole;
-    let is_like = |pattern: &str| [&*below, name, &*whole].iter().any(|one| fits(pattern, one));
+    let is_like = |pattern: &str| {
+        [&*below, name, &*whole]
+            .iter()
+            .any(|one| fits(pattern, one))
+    };
     let find = |sign: char, is_meant: &dyn Fn(&str) -> bool| {
-        entries.iter().copied().find(|entry| entry.strip_prefix(sign).is_some_and(is_meant))
+        entries
+            .iter()
+            .copied()
+            .find(|entry| entry.strip_prefix(sign).is_some_and(is_meant))
     };
     // In this order, wherever they are in the list.
     let left_out = find('!', &is_like).filter(|_| find('+', &is_it).is_none());
@@ -79,17 +102,24 @@ pub(crate) fn pi(question: &TrustQuestion<'_>) -> Vec<Distrust> {
 
 /// oh-my-pi: `disabledExtensions` in any of its settings, most of which are YAML.
 pub(crate) fn omp(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let Some(folder) = question.file.ancestors().nth(2) else { return Vec::new() };
+    let Some(folder) = question.file.ancestors().nth(2) else {
+        return Vec::new();
+    };
     let names = ["config.yml", "config.yaml", "settings.json"];
     let files = names.into_iter().map(|name| folder.join(name));
     let switched_off = files.filter(|file| {
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.lines().any(|line| !line.trim_start().starts_with('#') && line.contains(OMP_NAME))
+        text.lines()
+            .any(|line| !line.trim_start().starts_with('#') && line.contains(OMP_NAME))
     });
     let cause = format!(
         "`{OMP_NAME}` is among what is disabled: oh-my-pi does not load hookrun's extension"
     );
-    let distrust = |file| Distrust { file, cause: cause.clone(), cure: "take it out" };
+    let distrust = |file| Distrust {
+        file,
+        cause: cause.clone(),
+        cure: "take it out",
+    };
     switched_off.map(distrust).collect()
 }
 
@@ -98,11 +128,17 @@ const OMP_NAME: &str = "extension-module:hookrun";
 
 /// Whether a text is like a pattern in which `*` is any text.
 fn fits(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut left) = text.strip_prefix(first) else { return false };
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut left) = text.strip_prefix(first) else {
+        return false;
+    };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
     for piece in middle.split('*') {
-        let Some((_, after)) = left.split_once(piece) else { return false };
+        let Some((_, after)) = left.split_once(piece) else {
+            return false;
+        };
         left = after;
     }
     left.ends_with(last)
@@ -113,18 +149,30 @@ fn fits(pattern: &str, text: &str) -> bool {
 pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let file = question.user.join("config.toml");
     let config = read_value(&file).unwrap_or_default();
-    let distrust = |cause: String, cure| Distrust { file: file.clone(), cause, cure };
+    let distrust = |cause: String, cure| Distrust {
+        file: file.clone(),
+        cause,
+        cure,
+    };
     let is_trusted = |project: &Path| {
         let level = |folder: &Path| config["projects"].get(folder.to_str()?)?.get("trust_level");
-        project.ancestors().find_map(level).is_some_and(|level| level == "trusted")
+        project
+            .ancestors()
+            .find_map(level)
+            .is_some_and(|level| level == "trusted")
     };
     let mut found = Vec::new();
     if let Some(project) = question.project
         && !is_trusted(project)
-        && !project.canonicalize().is_ok_and(|project| is_trusted(&project))
+        && !project
+            .canonicalize()
+            .is_ok_and(|project| is_trusted(&project))
     {
         let cause = "the project is not trusted: Codex reads none of its hooks";
-        found.push(distrust(cause.to_string(), "start `codex` here, and trust the folder"));
+        found.push(distrust(
+            cause.to_string(),
+            "start `codex` here, and trust the folder",
+        ));
     }
     let mut skipped: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (event, place, group, hook) in own_hooks(question) {
@@ -145,7 +193,10 @@ pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         skipped.entry(why).or_default().push(event.to_string());
     }
     for (why, events) in skipped {
-        let cause = format!("Codex skips hookrun: its hook {why} ({})", events.join(", "));
+        let cause = format!(
+            "Codex skips hookrun: its hook {why} ({})",
+            events.join(", ")
+        );
         found.push(distrust(cause, ACCEPT));
     }
     found
@@ -188,7 +239,9 @@ fn codex_sum(event: &str, group: &Value, hook: &Value) -> String {
 /// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
 /// nearest one counts.
 pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let Some(project) = question.project else { return Vec::new() };
+    let Some(project) = question.project else {
+        return Vec::new();
+    };
     let settings = read_value(&question.user.join("settings.json")).unwrap_or_default();
     if settings.pointer("/security/folderTrust/enabled") == Some(&Value::Bool(false)) {
         return Vec::new();
@@ -201,7 +254,11 @@ pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     for (path, level) in rules.as_object().into_iter().flatten() {
         let path = Path::new(path);
         let is_parent = level == "TRUST_PARENT";
-        let folder = real(if is_parent { path.parent().unwrap_or(path) } else { path });
+        let folder = real(if is_parent {
+            path.parent().unwrap_or(path)
+        } else {
+            path
+        });
         let rank = (folder.as_os_str().len(), level != "DO_NOT_TRUST");
         let is_nearer = nearest.is_none_or(|(length, _)| rank.0 > length);
         let is_as_near = nearest.is_some_and(|(length, _)| rank.0 == length);
@@ -216,5 +273,9 @@ pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
                  `--skip-trust` neither";
     let cure =
         "start `gemini` here and trust the folder; in CI set GEMINI_CLI_TRUST_WORKSPACE=true";
-    vec![Distrust { file, cause: cause.to_string(), cure }]
+    vec![Distrust {
+        file,
+        cause: cause.to_string(),
+        cure,
+    }]
 }

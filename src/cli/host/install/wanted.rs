@@ -28,7 +28,10 @@ pub(crate) struct EventHooks {
 impl HooksByEvent {
     pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
         let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
-        for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
+        for hook in hooks
+            .into_iter()
+            .filter(|hook| hook.enabled && hook.idle.is_none())
+        {
             let bound = events.entry(hook.event.clone()).or_default();
             bound.hooks.push(hook.name.clone());
             bound.matchers.push(hook.matcher.clone());
@@ -52,8 +55,11 @@ impl HooksByEvent {
     }
 
     fn wants(&self, row: &HostEvent) -> bool {
-        let Some(bound) = self.events.get(row.event) else { return false };
-        row.tool.is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
+        let Some(bound) = self.events.get(row.event) else {
+            return false;
+        };
+        row.tool
+            .is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that
@@ -68,7 +74,10 @@ impl HooksByEvent {
                 let elsewhere =
                     |host: &InstallHost| host.rows().iter().any(|row| row.event == event);
                 if HOSTS.iter().any(elsewhere) {
-                    lacks.push(format!("{} has no {event}: {names} will not run", host.title));
+                    lacks.push(format!(
+                        "{} has no {event}: {names} will not run",
+                        host.title
+                    ));
                 }
                 continue;
             }
@@ -83,6 +92,9 @@ impl HooksByEvent {
 }
 
 pub(crate) fn quoted(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{}`", plain(name))).collect();
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", plain(name)))
+        .collect();
     names.join(", ")
 }

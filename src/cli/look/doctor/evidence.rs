@@ -26,7 +26,9 @@ struct LastAsked {
 
 impl LastAsked {
     fn ago(&self) -> String {
-        ago(SystemTime::now().duration_since(self.time).unwrap_or_default())
+        ago(SystemTime::now()
+            .duration_since(self.time)
+            .unwrap_or_default())
     }
 }
 
@@ -40,12 +42,18 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Reads the log from its end.
     pub(super) fn of(project: &Path, env: &Environment) -> Evidence {
-        let Some(folder) = env.decision_log() else { return Evidence { last: None } };
+        let Some(folder) = env.decision_log() else {
+            return Evidence { last: None };
+        };
         let mut last = BTreeMap::new();
         for file in DecisionLog::in_folder(folder).files() {
-            let Ok(mut lines) = Backwards::open(&file) else { continue };
+            let Ok(mut lines) = Backwards::open(&file) else {
+                continue;
+            };
             while let Ok(Some((_, line))) = lines.line_before() {
-                let Ok(record) = DecisionLine::parse(&line) else { continue };
+                let Ok(record) = DecisionLine::parse(&line) else {
+                    continue;
+                };
                 if last.contains_key(&record.host) || !is_here(&record, project) {
                     continue;
                 }
@@ -82,7 +90,10 @@ impl Evidence {
         };
         let Some(last) = &self.last else {
             let why = "decisions are not kept";
-            return note(file, format!("cannot tell whether {title} runs hookrun: {why}"));
+            return note(
+                file,
+                format!("cannot tell whether {title} runs hookrun: {why}"),
+            );
         };
         let try_it = "use it here for a moment, then look again";
         let Some(asked @ LastAsked { time, how }) = last.get(name) else {
@@ -93,7 +104,11 @@ impl Evidence {
         let cause = format!("{title} last ran hookrun here {}{how}", asked.ago());
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
-            return warning(file, format!("{cause}, before this file was changed"), try_it);
+            return warning(
+                file,
+                format!("{cause}, before this file was changed"),
+                try_it,
+            );
         }
         note(file, cause)
     }
@@ -109,9 +124,14 @@ fn how(record: &DecisionLine<'_>) -> &'static str {
         let told = SERVER_DOORS.iter().find(|(known, _)| known.name() == door);
         return told.map_or("", |(_, how)| how);
     }
-    let earlier = record.brief().ok().and_then(|brief| brief.decided_earlier_for);
+    let earlier = record
+        .brief()
+        .ok()
+        .and_then(|brief| brief.decided_earlier_for);
     let by = |door: &&(Door, &'static str)| {
-        earlier.as_ref().is_some_and(|form| form.ends_with(door.0.name()))
+        earlier
+            .as_ref()
+            .is_some_and(|form| form.ends_with(door.0.name()))
     };
     let command = ", by its command: `hookrun serve` was not there";
     SERVER_DOORS.iter().find(by).map_or(command, |(_, how)| how)
@@ -122,8 +142,13 @@ fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {
         return true;
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());
-    let told = context.map(|context| folders::told(&record.host, &context)).unwrap_or_default();
-    told.roots.iter().chain(&told.cwd).any(|folder| folder.starts_with(project))
+    let told = context
+        .map(|context| folders::told(&record.host, &context))
+        .unwrap_or_default();
+    told.roots
+        .iter()
+        .chain(&told.cwd)
+        .any(|folder| folder.starts_with(project))
 }
 
 /// A time that has passed, in its largest unit.

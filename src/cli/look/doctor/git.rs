@@ -54,30 +54,54 @@ pub(super) fn look(
         };
         findings.add(finding(&folder.repository.usual, cause, cure));
     }
-    let names_hooks =
-        |one: &&Standing| matches!(one.what, FoundHookFile::Shim { names_hooks: true, .. });
+    let names_hooks = |one: &&Standing| {
+        matches!(
+            one.what,
+            FoundHookFile::Shim {
+                names_hooks: true,
+                ..
+            }
+        )
+    };
     // Where the shims name the hooks, those are not the ones that are found here.
     if !shims.is_empty() && !shims.iter().any(names_hooks) {
         about_missing(&folder, &wanted, findings);
     }
     if shims.is_empty() {
         if is_named && !findings.has_error() {
-            findings.add(error(path, "git does not ask hookrun", "`hookrun install git`"));
+            findings.add(error(
+                path,
+                "git does not ask hookrun",
+                "`hookrun install git`",
+            ));
         }
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
     findings.check(path);
     findings.add(evidence.about(Some(git::NAME), "git", None, path));
     let noun = if shims.len() == 1 { "hook" } else { "hooks" };
-    let place = if folder.is_ours { "all repositories" } else { "this repository" };
-    Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))
+    let place = if folder.is_ours {
+        "all repositories"
+    } else {
+        "this repository"
+    };
+    Ok(Some(format!(
+        "git: installed in {} {noun} of {place}",
+        shims.len()
+    )))
 }
 
 impl Standing {
     /// Whether it runs hookrun: by a shim, by one that its manager runs, or by a line in a hook of
     /// husky.
     fn asks(&self) -> bool {
-        let is_shim = matches!(self.what, FoundHookFile::Shim { program: Some(_), .. });
+        let is_shim = matches!(
+            self.what,
+            FoundHookFile::Shim {
+                program: Some(_),
+                ..
+            }
+        );
         is_shim || self.is_run_by_manager() || self.asks_by_husky
     }
 
@@ -120,13 +144,28 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
             findings.add(warning(kept, cause, one.cure_of_both(kept)));
         } else if !would_run {
             let cause = "it may not be executed: neither git nor hookrun runs it";
-            findings.add(warning(kept, cause, format!("`chmod +x {}`", kept.display())));
+            findings.add(warning(
+                kept,
+                cause,
+                format!("`chmod +x {}`", kept.display()),
+            ));
         }
     }
-    let FoundHookFile::Shim { is_executable, program, .. } = &one.what else { return };
+    let FoundHookFile::Shim {
+        is_executable,
+        program,
+        ..
+    } = &one.what
+    else {
+        return;
+    };
     if !is_executable {
         let cure = format!("`chmod +x {}`", one.file.display());
-        findings.add(error(&one.file, "it may not be executed: git passes over it", cure));
+        findings.add(error(
+            &one.file,
+            "it may not be executed: git passes over it",
+            cure,
+        ));
     }
     let Some(program) = program else { return };
     let called = Handler::Words {
@@ -139,11 +178,18 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
             findings.extend(programs::problem_at(found.path, AGAIN, file, project, env));
         }
         Err(wrong) => {
-            let by_name = Handler::Words { words: vec![NAME.into()], base: config.project.clone() };
+            let by_name = Handler::Words {
+                words: vec![NAME.into()],
+                base: config.project.clone(),
+            };
             let why = wrong.problem;
             findings.add(match command::resolve(&by_name, env.search.as_deref()) {
                 Ok(_) => warning(&one.file, format!("{why}; it calls the one in PATH"), AGAIN),
-                Err(_) => error(&one.file, format!("git does not reach hookrun: {why}"), AGAIN),
+                Err(_) => error(
+                    &one.file,
+                    format!("git does not reach hookrun: {why}"),
+                    AGAIN,
+                ),
             });
         }
     }
@@ -151,7 +197,9 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
 
 fn about_missing(folder: &HookFolder, wanted: &HooksByEvent, findings: &mut Findings) {
     for one in folder.hooks.iter().filter(|one| !one.asks()) {
-        let Some(bound) = wanted.bound(one.hook.event) else { continue };
+        let Some(bound) = wanted.bound(one.hook.event) else {
+            continue;
+        };
         let names = quoted(&bound.hooks);
         let what = match one.what {
             FoundHookFile::Foreign => "is not hookrun's",

@@ -74,22 +74,36 @@ pub(super) struct HostLook<'a> {
 impl HostLook<'_> {
     /// The files of the host: the one that `install` writes, then those next to it.
     pub(super) fn files(self, scope: SettingsScope, folder: &Path) -> Vec<SearchedFile> {
-        let Some(path) = self.host.path(scope, folder, self.env) else { return Vec::new() };
+        let Some(path) = self.host.path(scope, folder, self.env) else {
+            return Vec::new();
+        };
         let named = |path: &PathBuf| path.file_name().unwrap_or_default().display().to_string();
-        let beside = self.host.files_beside(scope, &path).into_iter().map(|path| SearchedFile {
-            place: format!("`{}` of {} scope", named(&path), scope.name()),
-            path,
-            scope: None,
-        });
+        let beside = self
+            .host
+            .files_beside(scope, &path)
+            .into_iter()
+            .map(|path| SearchedFile {
+                place: format!("`{}` of {} scope", named(&path), scope.name()),
+                path,
+                scope: None,
+            });
         let place = format!("{} scope", scope.name());
-        let own = SearchedFile { path: path.clone(), place, scope: Some(scope) };
+        let own = SearchedFile {
+            path: path.clone(),
+            place,
+            scope: Some(scope),
+        };
         std::iter::once(own).chain(beside).collect()
     }
 
     /// Reads all files: what each says about hookrun, and what is wrong with it.
     pub(super) fn read_all(self) -> Vec<(Option<InstalledEntries>, Vec<Problem>)> {
         let files = |scope| self.files(scope, self.config.nearest_folder());
-        SettingsScope::ALL.into_iter().flat_map(files).map(|file| self.read(file)).collect()
+        SettingsScope::ALL
+            .into_iter()
+            .flat_map(files)
+            .map(|file| self.read(file))
+            .collect()
     }
 
     /// Reads a file. Nothing is installed where it is missing or cannot be read.
@@ -103,25 +117,46 @@ impl HostLook<'_> {
         if let Some(shape) = self.host.settings() {
             return self.read_settings(shape, file, &text);
         }
-        let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
-        let mode = file.path.metadata().map_or(0, |meta| meta.permissions().mode());
+        let Some(plugin) = shim::read(&text) else {
+            return (None, Vec::new());
+        };
+        let mode = file
+            .path
+            .metadata()
+            .map_or(0, |meta| meta.permissions().mode());
         let is_stuck = text.starts_with("#!") && mode & 0o111 == 0;
         let stuck = is_stuck.then(|| {
             let cause = format!("it is not executable: {} does not run it", self.host.title);
-            error(&file.path, cause, format!("`chmod +x {}`", file.path.display()))
+            error(
+                &file.path,
+                cause,
+                format!("`chmod +x {}`", file.path.display()),
+            )
         });
         let events = plugin.events.into_iter();
-        let event = |(name, limit)| InstalledEvent { name, limit: Some(limit) };
+        let event = |(name, limit)| InstalledEvent {
+            name,
+            limit: Some(limit),
+        };
         let events = events.map(event).collect();
         let programs = BTreeSet::from([plugin.program]);
-        let installed = InstalledEntries { file, events, programs, search: None };
+        let installed = InstalledEntries {
+            file,
+            events,
+            programs,
+            search: None,
+        };
         (Some(installed), stuck.into_iter().collect())
     }
 }
 
 fn no_server(path: &Path) -> Problem {
     let cause = format!("hooks call the MCP server `hookrun`, which is not in {MCP_FILE}");
-    warning(path, cause, "`hookrun install claude --mcp`; until then only the command decides")
+    warning(
+        path,
+        cause,
+        "`hookrun install claude --mcp`; until then only the command decides",
+    )
 }
 
 /// What is in a file, as JSON for settings but for a TOML file of a list of hooks; `None` where there is
@@ -167,14 +202,23 @@ impl HostLook<'_> {
         };
         let mut problems = self.unread(path, &document);
         let hooks = document.hooks();
-        problems.extend(hooks.iter().filter_map(|hook| self.unit_mistake(shape, path, hook)));
-        let idle = hooks.iter().filter_map(|hook| never::fires(hook, self.host, path));
+        problems.extend(
+            hooks
+                .iter()
+                .filter_map(|hook| self.unit_mistake(shape, path, hook)),
+        );
+        let idle = hooks
+            .iter()
+            .filter_map(|hook| never::fires(hook, self.host, path));
         problems.extend(idle);
         let command = |hook: &&SettingsEntry| hook.command.clone().unwrap_or_default();
-        let (own, others): (Vec<_>, Vec<_>) =
-            hooks.iter().partition(|hook| is_own(&command(hook), self.host, self.env));
-        let others: Vec<&SettingsEntry> =
-            others.into_iter().filter(|hook| runs_hookrun(&command(hook), self.env)).collect();
+        let (own, others): (Vec<_>, Vec<_>) = hooks
+            .iter()
+            .partition(|hook| is_own(&command(hook), self.host, self.env));
+        let others: Vec<&SettingsEntry> = others
+            .into_iter()
+            .filter(|hook| runs_hookrun(&command(hook), self.env))
+            .collect();
         let is_asked = !(own.is_empty() && others.is_empty());
         problems.extend(others.into_iter().map(|hook| self.other(path, hook)));
         if !is_asked {
@@ -185,8 +229,17 @@ impl HostLook<'_> {
             .filter_map(|hook| Some((*hook, call_of(&command(hook), self.host)?)))
             .collect();
         for (hook, call) in &calls {
-            let Some(row) = self.host.row(&hook.event) else { continue };
-            let own = OwnHook { hook, call, row, host: self.host, shape, path };
+            let Some(row) = self.host.row(&hook.event) else {
+                continue;
+            };
+            let own = OwnHook {
+                hook,
+                call,
+                row,
+                host: self.host,
+                shape,
+                path,
+            };
             problems.extend(own.problems());
         }
         let event = |hook: &&SettingsEntry| InstalledEvent {
@@ -223,10 +276,14 @@ impl HostLook<'_> {
         let title = self.host.title;
         let dropped = document.dropped().into_iter().map(|wrong| {
             let mut problem = wrong.complaint.in_file(path, wrong.at);
-            problem.cause.push_str(&format!(": {title} reads nothing of the file"));
+            problem
+                .cause
+                .push_str(&format!(": {title} reads nothing of the file"));
             problem
         });
-        let doubt = document.doubt().map(|wrong| wrong.complaint.warning(path, wrong.at));
+        let doubt = document
+            .doubt()
+            .map(|wrong| wrong.complaint.warning(path, wrong.at));
         let strays = document.strays().into_iter().map(|stray| {
             let cause = format!("{stray}; {title} may not read the file");
             warning(path, cause, "correct it, or take it out")
@@ -236,7 +293,10 @@ impl HostLook<'_> {
 
     /// A hook that runs hookrun, and that `install` never wrote.
     fn other(self, path: &Path, hook: &SettingsEntry) -> Problem {
-        let is_closed = self.host.row(&hook.event).is_some_and(|row| row.fails_closed);
+        let is_closed = self
+            .host
+            .row(&hook.event)
+            .is_some_and(|row| row.fails_closed);
         let problem = if is_closed { error } else { warning };
         let cause = format!(
             "`{}` of {} runs hookrun, and not as `install` writes it: what it blocks may be \
@@ -264,12 +324,20 @@ impl HostLook<'_> {
             1000 if written > 0.0 && written < 1000.0 => {
                 let cause =
                     format!("{place}, and {title} counts milliseconds: it is ended at once");
-                Some(error(path, cause, format!("did you mean {}?", written * 1000.0)))
+                Some(error(
+                    path,
+                    cause,
+                    format!("did you mean {}?", written * 1000.0),
+                ))
             }
             1 if written >= TOO_MANY_SECONDS => {
                 let cause =
                     format!("{place}, and {title} counts seconds: a hook that hangs holds it up");
-                Some(warning(path, cause, format!("did you mean {}?", written / 1000.0)))
+                Some(warning(
+                    path,
+                    cause,
+                    format!("did you mean {}?", written / 1000.0),
+                ))
             }
             _ => None,
         }

@@ -16,20 +16,34 @@ use crate::config::Problem;
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.
 pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Option<Problem> {
     let dialect = host.dialect()?;
-    let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
-        let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
+    let Some(row) = dialect
+        .events
+        .iter()
+        .find(|row| is_of(&hook.event, row, host))
+    else {
+        let cause = format!(
+            "{} has no event `{}`: its hooks never run",
+            host.title, hook.event
+        );
         let cure = did_you_mean(dialect.nearest(&hook.event), || {
             format!("`hookrun events --host {}` lists them", host.name)
         });
         return Some(warning(file, cause, cure));
     };
-    let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;
+    let matcher = hook
+        .matcher
+        .as_deref()
+        .filter(|matcher| !matches!(*matcher, "" | "*"))?;
     let matching = host.settings()?.file.matching;
     let is_whole = matching.list.is_some() || matching.is_anchored;
     if !is_whole && !matching.falls_back {
         return None;
     }
-    let shell = dialect.tools.rows.iter().find(|tool| tool.sort == ToolSort::Shell)?;
+    let shell = dialect
+        .tools
+        .rows
+        .iter()
+        .find(|tool| tool.sort == ToolSort::Shell)?;
     if !catalog::find(row.event).is_some_and(|spec| spec.carries("toolName")) {
         return None;
     }
@@ -50,8 +64,15 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
     if words().any(fits) || !words().all(is_a_shell) {
         return None;
     }
-    let cause = format!("{place} fits no tool of {}: its hooks never run", host.title);
-    Some(warning(file, cause, format!("did you mean `{}`?", shell.name)))
+    let cause = format!(
+        "{place} fits no tool of {}: its hooks never run",
+        host.title
+    );
+    Some(warning(
+        file,
+        cause,
+        format!("did you mean `{}`?", shell.name),
+    ))
 }
 
 /// Whether the host takes the name for this event: letter by letter. A host that sends no names has

@@ -16,7 +16,9 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     let host = look.host;
     for (at, one) in installed.iter().enumerate() {
         for other in &installed[at + 1..] {
-            let Some(entries) = entries(host, one, host, other) else { continue };
+            let Some(entries) = entries(host, one, host, other) else {
+                continue;
+            };
             let (title, there) = (host.title, other.path().display());
             let cause = format!(
                 "{title} runs hookrun twice for an event: here and by {entries} of `{there}`"
@@ -24,7 +26,10 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
             let cure = match (one.file.scope, other.file.scope) {
                 (Some(one), Some(other)) => {
                     let (name, one) = (host.name, one.name());
-                    format!("`hookrun uninstall {name} --scope {}`, or {one}", other.name())
+                    format!(
+                        "`hookrun uninstall {name} --scope {}`, or {one}",
+                        other.name()
+                    )
                 }
                 (None, _) | (_, None) => "take one of them out".to_string(),
             };
@@ -33,14 +38,22 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     }
     let reads = host.facts().map_or(&[][..], |facts| facts.reads);
     for read in reads {
-        let Some(other) = hosts::find(read.host) else { continue };
+        let Some(other) = hosts::find(read.host) else {
+            continue;
+        };
         let is_read = read.switch.is_none_or(|switch| is_on(switch, look.env));
-        let theirs = HostLook { host: other, ..look };
+        let theirs = HostLook {
+            host: other,
+            ..look
+        };
         let folder = look.config.nearest_folder();
         let scopes = SettingsScope::ALL.into_iter();
         let scopes = scopes.filter(|it| !read.is_of_project_alone || *it == SettingsScope::Project);
         let files = scopes.flat_map(|scope| theirs.files(scope, folder));
-        for there in files.filter(|_| is_read).filter_map(|file| theirs.read(file).0) {
+        for there in files
+            .filter(|_| is_read)
+            .filter_map(|file| theirs.read(file).0)
+        {
             let own = installed.iter();
             let own = own.filter_map(|one| Some((one, entries(host, one, other, &there)?)));
             for (one, entries) in own {
@@ -64,23 +77,34 @@ fn entries(
 ) -> Option<String> {
     let ours = |host: &InstallHost, name: &str| host.row(name).map(|row| row.event);
     let is_here = |name: &str| {
-        one.events.iter().any(|it| match its_host.name == host.name {
-            true => it.name == name,
-            false => ours(host, &it.name).is_some_and(|own| ours(its_host, name) == Some(own)),
-        })
+        one.events
+            .iter()
+            .any(|it| match its_host.name == host.name {
+                true => it.name == name,
+                false => ours(host, &it.name).is_some_and(|own| ours(its_host, name) == Some(own)),
+            })
     };
     let names = other.events.iter().map(|event| event.name.as_str());
-    let mut names: Vec<String> =
-        names.filter(|name| is_here(name)).map(|name| format!("`hooks.{name}`")).collect();
+    let mut names: Vec<String> = names
+        .filter(|name| is_here(name))
+        .map(|name| format!("`hooks.{name}`"))
+        .collect();
     names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Whether the host reads the other settings, as its user has it.
 fn is_on(switch: ReadingSwitch, env: &Environment) -> bool {
-    let settings = file_of(switch, env).and_then(|file| read_value(&file)).unwrap_or_default();
-    let value = switch.key.iter().try_fold(&settings, |value, key| value.get(key));
-    value.and_then(serde_json::Value::as_bool).unwrap_or(switch.usual)
+    let settings = file_of(switch, env)
+        .and_then(|file| read_value(&file))
+        .unwrap_or_default();
+    let value = switch
+        .key
+        .iter()
+        .try_fold(&settings, |value, key| value.get(key));
+    value
+        .and_then(serde_json::Value::as_bool)
+        .unwrap_or(switch.usual)
 }
 
 fn file_of(switch: ReadingSwitch, env: &Environment) -> Option<PathBuf> {
@@ -97,7 +121,11 @@ fn cure(host: &InstallHost, one: &InstalledEntries, switch: Option<ReadingSwitch
     };
     match switch {
         Some(switch) => {
-            format!("{out}, or set `{}` to false in ~/{}", switch.key.join("."), switch.file)
+            format!(
+                "{out}, or set `{}` to false in ~/{}",
+                switch.key.join("."),
+                switch.file
+            )
         }
         None => out,
     }

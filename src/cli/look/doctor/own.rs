@@ -44,7 +44,11 @@ impl OwnHook<'_> {
 
     /// An error where a failure should block, else a warning.
     fn by_gate(&self, cause: String, cure: String) -> Problem {
-        let problem = if self.row.fails_closed { error } else { warning };
+        let problem = if self.row.fails_closed {
+            error
+        } else {
+            warning
+        };
         problem(self.path, cause, cure)
     }
 
@@ -79,8 +83,10 @@ impl OwnHook<'_> {
             return None;
         }
         let is = is.map_or_else(|| "missing".to_string(), Value::to_string);
-        let cause =
-            format!("`{key}` of {} is {is}: if hookrun fails, it is allowed", self.row.name);
+        let cause = format!(
+            "`{key}` of {} is {is}: if hookrun fails, it is allowed",
+            self.row.name
+        );
         Some(error(self.path, cause, self.again("sets it")))
     }
 

@@ -20,11 +20,17 @@ pub(super) fn problem_of(
 ) -> Option<Problem> {
     let HostLook { host, config, env } = look;
     let (file, project) = (installed.path(), config.project.as_path());
-    let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
+    let again = format!(
+        "`hookrun install {}` writes it anew, with its whole path",
+        host.name
+    );
     let is_path = program.contains('/');
     let found = if is_path {
         let words = vec![program.to_string()];
-        let handler = Handler::Words { words, base: project.to_path_buf() };
+        let handler = Handler::Words {
+            words,
+            base: project.to_path_buf(),
+        };
         let found = command::resolve(&handler, None).map(|found| found.path);
         found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
     } else {
@@ -32,14 +38,21 @@ pub(super) fn problem_of(
             .map_err(|problem| (problem, again.clone()))
     };
     let unreached = |why: String, cure: String| {
-        Some(error(file, format!("{} does not reach hookrun: {why}", host.title), cure))
+        Some(error(
+            file,
+            format!("{} does not reach hookrun: {why}", host.title),
+            cure,
+        ))
     };
     let path = match found {
         Ok(path) => path,
         Err((problem, cure)) => return unreached(problem, cure),
     };
     let shown = path.display();
-    if path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0) {
+    if path
+        .metadata()
+        .is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0)
+    {
         let cure = format!("run `chmod +x {shown}`, or {again}");
         return unreached(format!("`{shown}` is not executable"), cure);
     }
@@ -62,7 +75,13 @@ pub(super) fn problem_at(
     env: &Environment,
 ) -> Option<Problem> {
     let real = path.canonicalize().unwrap_or(path);
-    if env.program.as_ref().and_then(|own| own.canonicalize().ok()).as_ref() == Some(&real) {
+    if env
+        .program
+        .as_ref()
+        .and_then(|own| own.canonicalize().ok())
+        .as_ref()
+        == Some(&real)
+    {
         return None;
     }
     let shown = real.display();
@@ -71,7 +90,10 @@ pub(super) fn problem_at(
         let cause = format!("`{shown}` is in the project; hookrun did not run it for its version");
         return Some(warning(file, cause, again));
     }
-    let said = Errand::new(&real, ["--version"], PROBE_LIMIT).output().ok().flatten();
+    let said = Errand::new(&real, ["--version"], PROBE_LIMIT)
+        .output()
+        .ok()
+        .flatten();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
     let own = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
     let cause = match said {

@@ -35,7 +35,9 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
 
 /// Keys with which the host does not run hookrun.
 fn switches(look: HostLook<'_>, findings: &mut Findings) {
-    let Some(shape) = look.host.settings() else { return };
+    let Some(shape) = look.host.settings() else {
+        return;
+    };
     // The first file that has a flag decides. A project's come before a user's, and the others in a
     // folder before the one that `install` writes.
     let in_order = SettingsScope::ALL.iter().flat_map(|scope| {
@@ -47,11 +49,16 @@ fn switches(look: HostLook<'_>, findings: &mut Findings) {
         .filter_map(|file| read_value(&file.path).map(|value| (file.path, value)))
         .collect();
     let own = shape.file.off.map(|off| (off.path.join("."), off.value));
-    let older = look.host.switches.iter().map(|(at, value)| ((*at).to_string(), *value));
+    let older = look
+        .host
+        .switches
+        .iter()
+        .map(|(at, value)| ((*at).to_string(), *value));
     for (at, off) in own.into_iter().chain(older) {
         let pointer = format!("/{}", at.replace('.', "/"));
-        let mut all =
-            values.iter().filter_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
+        let mut all = values
+            .iter()
+            .filter_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
         if let Some((file, value)) = all.next().filter(|(_, value)| *value == off) {
             findings.add(error(file, off_text(&at, value), "remove it"));
         }
@@ -72,6 +79,10 @@ fn off_text(at: &str, value: &Value) -> String {
 
 /// Whether a list has hookrun in it: by its label, or by the command.
 fn names_hookrun(value: &Value) -> bool {
-    let mut names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names = value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     names.any(|name| name == NAME || name.contains(" run --host "))
 }

@@ -10,7 +10,12 @@ use crate::engine::hook::Hook;
 const GATE: &str = "tool.pre";
 
 /// The sorts of tools that change something.
-const CHANGING: &[ToolSort] = &[ToolSort::Shell, ToolSort::Write, ToolSort::Edit, ToolSort::Patch];
+const CHANGING: &[ToolSort] = &[
+    ToolSort::Shell,
+    ToolSort::Write,
+    ToolSort::Edit,
+    ToolSort::Patch,
+];
 
 /// Notes what no hook decides, if the gate has hooks.
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
@@ -25,7 +30,10 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     let mut tell = |cause: String| findings.add(note(first.path(), cause));
     let unmatched = unmatched(&hooks, can.tools);
     if !unmatched.is_empty() {
-        tell(format!("no hook of {GATE} looks at {}", unmatched.join(", ")));
+        tell(format!(
+            "no hook of {GATE} looks at {}",
+            unmatched.join(", ")
+        ));
     }
     let title = look.host.title;
     for what in can.facts.unseen {
@@ -33,7 +41,10 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     }
     let open = can.facts.open_when_installed();
     if !open.is_empty() {
-        tell(format!("{title} lets a tool run if hookrun {}", open.join(" or ")));
+        tell(format!(
+            "{title} lets a tool run if hookrun {}",
+            open.join(" or ")
+        ));
     }
 }
 
@@ -43,7 +54,10 @@ fn unmatched(hooks: &[&Hook], tools: &HostTools) -> Vec<String> {
         return Vec::new();
     }
     let of_server = tools.mcp.write("server", "tool");
-    let tools = tools.rows.iter().filter(|tool| CHANGING.contains(&tool.sort));
+    let tools = tools
+        .rows
+        .iter()
+        .filter(|tool| CHANGING.contains(&tool.sort));
     let unmatched = tools.filter(|tool| {
         let own: Vec<&str> = tool.names().collect();
         !hooks.iter().any(|hook| takes(hook, Some(tool.sort), &own))

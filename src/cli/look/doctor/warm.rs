@@ -36,10 +36,14 @@ pub(super) struct WarmStarts {
 impl WarmStarts {
     pub(super) fn of(env: &Environment) -> WarmStarts {
         let mut starts = WarmStarts::default();
-        let Some(folder) = env.decision_log() else { return starts };
+        let Some(folder) = env.decision_log() else {
+            return starts;
+        };
         let mut seen = 0;
         for file in DecisionLog::in_folder(folder).files() {
-            let Ok(mut lines) = Backwards::open(&file) else { continue };
+            let Ok(mut lines) = Backwards::open(&file) else {
+                continue;
+            };
             while let Ok(Some((_, line))) = lines.line_before() {
                 seen += 1;
                 if seen > MOST {
@@ -48,7 +52,10 @@ impl WarmStarts {
                 let Ok(run) = DecisionLine::parse(&line).and_then(|record| record.report()) else {
                     continue;
                 };
-                for start in run.hooks.iter().filter_map(|hook| hook.trace.as_ref()?.start.as_ref())
+                for start in run
+                    .hooks
+                    .iter()
+                    .filter_map(|hook| hook.trace.as_ref()?.start.as_ref())
                 {
                     *starts.counts.entry(start.to_string()).or_default() += 1;
                 }
@@ -59,14 +66,24 @@ impl WarmStarts {
 
     /// One line for everybody; nothing where no hook may start warm.
     pub(super) fn line(&self, config: &Config, env: &Environment) -> Option<String> {
-        let is_warm =
-            config.hooks.iter().any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
+        let is_warm = config
+            .hooks
+            .iter()
+            .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         if !is_warm && self.counts.is_empty() {
             return None;
         }
         let helper = helper::address(env).is_some_and(|path| UnixStream::connect(path).is_ok());
-        let helper = if helper { "the helper runs" } else { "no helper runs" };
-        let warm = self.counts.get(ProcessStart::Warm.name()).copied().unwrap_or(0);
+        let helper = if helper {
+            "the helper runs"
+        } else {
+            "no helper runs"
+        };
+        let warm = self
+            .counts
+            .get(ProcessStart::Warm.name())
+            .copied()
+            .unwrap_or(0);
         let all: usize = self.counts.values().sum();
         let told = match all {
             0 => "no such hook has started yet".to_string(),
@@ -80,7 +97,10 @@ impl WarmStarts {
     /// Why hooks started cold, and how often.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.counts.is_empty() {
-            return writeln!(out, "no hook that may start warm is among the last {MOST} decisions");
+            return writeln!(
+                out,
+                "no hook that may start warm is among the last {MOST} decisions"
+            );
         }
         for (name, count) in &self.counts {
             let reason = ColdReason::NAMES.iter().find(|(_, known)| known == name);
@@ -102,13 +122,21 @@ pub(super) fn missed(config: &Config, env: &Environment) -> Option<String> {
     let mut starts: BTreeMap<Vec<OsString>, Vec<&str>> = BTreeMap::new();
     let is_cold = |hook: &&Hook| hook.may_run() && hook.warm.is_none();
     for hook in config.hooks.iter().filter(is_cold) {
-        let Ok(program) = command::resolve(&hook.handler, search) else { continue };
-        let Ok(words) = interpreter_words(&program, search) else { continue };
+        let Ok(program) = command::resolve(&hook.handler, search) else {
+            continue;
+        };
+        let Ok(words) = interpreter_words(&program, search) else {
+            continue;
+        };
         starts.entry(words).or_default().push(&hook.name);
     }
     let told = starts.iter().filter_map(|(words, hooks)| {
         let shortest = (0..MEASURED).filter_map(|_| start_of(words)).min()?;
-        Some(format!("{} ({} ms)", hooks.join(", "), shortest.as_millis()))
+        Some(format!(
+            "{} ({} ms)",
+            hooks.join(", "),
+            shortest.as_millis()
+        ))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| {

@@ -20,7 +20,11 @@ use crate::cli::exit::{ExitStatus, Result};
 
 pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let bindings: Vec<Binding> = match &args.name {
-        None => dialect.events.iter().map(|row| Binding { dialect, row }).collect(),
+        None => dialect
+            .events
+            .iter()
+            .map(|row| Binding { dialect, row })
+            .collect(),
         Some(name) => dialect.called(name),
     };
     if let Some(name) = args.name.as_ref().filter(|_| bindings.is_empty()) {
@@ -49,7 +53,11 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
     let widest = names.iter().map(String::len).max().unwrap_or(0);
     for (binding, name) in bindings.iter().zip(&names) {
         let mark = if binding.row.blocks { "gate" } else { "    " };
-        writeln!(out, "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {}", binding.row.event)?;
+        writeln!(
+            out,
+            "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {}",
+            binding.row.event
+        )?;
     }
     let name = dialect.name;
     writeln!(
@@ -68,9 +76,13 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
 
 /// The events of a host that has a plugin and no dialect: hookrun's own words.
 pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> Result {
-    let Some(can) = capability::of(host) else { return Ok(ExitStatus::No) };
+    let Some(can) = capability::of(host) else {
+        return Ok(ExitStatus::No);
+    };
     let is_shown = |it: &&HostEvent| {
-        args.name.as_deref().is_none_or(|name| [it.name, it.event].contains(&name))
+        args.name
+            .as_deref()
+            .is_none_or(|name| [it.name, it.event].contains(&name))
     };
     let events: Vec<&HostEvent> = can.events.iter().filter(is_shown).collect();
     if let Some(name) = args.name.as_ref().filter(|_| events.is_empty()) {
@@ -78,7 +90,10 @@ pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> R
         let cure = spelling::did_you_mean(spelling::nearest(name, names.iter().copied()), || {
             format!("its events are {}", names.join(", "))
         });
-        return Err(Complaint::with_cure(format!("`{name}` is no event of {host}"), cure));
+        return Err(Complaint::with_cure(
+            format!("`{name}` is no event of {host}"),
+            cure,
+        ));
     }
     if args.format == TextFormat::Json {
         let events: Vec<Value> = events.into_iter().map(plugin_event_json).collect();
@@ -112,37 +127,91 @@ fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
     let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
     let gates: Vec<&str> = gates.filter(|event| can.blocks(event)).collect();
     line(out, "can block", &gates.join(", "))?;
-    line(out, "a question", if can.asks() { "goes to its user" } else { "blocks" })?;
-    line(out, "new input", if can.rewrites() { "reaches the tool" } else { "blocks the tool" })?;
-    let taught = if can.teaches() { "reaches the model" } else { "does not reach the model" };
-    line(out, "context", &format!("what a hook says before a tool {taught}"))?;
+    line(
+        out,
+        "a question",
+        if can.asks() {
+            "goes to its user"
+        } else {
+            "blocks"
+        },
+    )?;
+    line(
+        out,
+        "new input",
+        if can.rewrites() {
+            "reaches the tool"
+        } else {
+            "blocks the tool"
+        },
+    )?;
+    let taught = if can.teaches() {
+        "reaches the model"
+    } else {
+        "does not reach the model"
+    };
+    line(
+        out,
+        "context",
+        &format!("what a hook says before a tool {taught}"),
+    )?;
     let words = |words: Vec<&str>| match words.is_empty() {
         true => "never".to_string(),
         false => format!("if hookrun {}", words.join(" or ")),
     };
     if let Some(wait) = can.called("tool.pre").and_then(|gate| gate.wait) {
         let unit = files::of(facts.host).map(|file| file.time.unit());
-        let unit = unit.map(|unit| format!("; its settings count {unit}")).unwrap_or_default();
+        let unit = unit
+            .map(|unit| format!("; its settings count {unit}"))
+            .unwrap_or_default();
         line(out, "waits", &format!("{}{unit}", waits(wait)))?;
     }
-    line(out, "lets a tool", &format!("run: {}", words(facts.open_on())))?;
+    line(
+        out,
+        "lets a tool",
+        &format!("run: {}", words(facts.open_on())),
+    )?;
     if facts.open_on() != facts.open_when_installed() {
         let installed = words(facts.open_when_installed());
-        line(out, "", &format!("with the command that `install` writes: {installed}"))?;
+        line(
+            out,
+            "",
+            &format!("with the command that `install` writes: {installed}"),
+        )?;
     }
     let shell = facts.shell.map(HostShell::about);
-    line(out, "commands", shell.as_deref().unwrap_or("it runs none: a plugin or script asks"))?;
+    line(
+        out,
+        "commands",
+        shell
+            .as_deref()
+            .unwrap_or("it runs none: a plugin or script asks"),
+    )?;
     line(out, "trust", facts.trust.unwrap_or("no step is known"))?;
     for one in facts.reads {
-        let switch = one.switch.map(|it| format!(" (`{}` in ~/{})", it.key.join("."), it.file));
+        let switch = one
+            .switch
+            .map(|it| format!(" (`{}` in ~/{})", it.key.join("."), it.file));
         let switch = switch.unwrap_or_default();
-        line(out, "also runs", &format!("the hooks in the settings of {}{switch}", one.host))?;
+        line(
+            out,
+            "also runs",
+            &format!("the hooks in the settings of {}{switch}", one.host),
+        )?;
     }
     let converts = facts.converts.join(", ");
     if !converts.is_empty() {
-        line(out, "also runs", &format!("the hooks of plugins for {converts}"))?;
+        line(
+            out,
+            "also runs",
+            &format!("the hooks of plugins for {converts}"),
+        )?;
     }
-    let tools = can.tools.rows.iter().map(|tool| format!("{} ({})", tool.name, tool.sort.about()));
+    let tools = can
+        .tools
+        .rows
+        .iter()
+        .map(|tool| format!("{} ({})", tool.name, tool.sort.about()));
     let tools: Vec<String> = tools.collect();
     if !tools.is_empty() {
         line(out, "tools", &tools.join(", "))?;
@@ -155,7 +224,13 @@ fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
 
 fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     let row = binding.row;
-    writeln!(out, "{BOLD}{}{BOLD:#}  {}'s {}", row.full_name(), binding.dialect.name, row.event)?;
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#}  {}'s {}",
+        row.full_name(),
+        binding.dialect.name,
+        row.event
+    )?;
     if !row.aliases.is_empty() {
         line(out, "also called", &row.aliases.join(", "))?;
     }
@@ -177,14 +252,26 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
         line(out, "key", &format!("{theirs} is {ours}"))?;
     }
     for one in row.stand_ins {
-        line(out, "key", &format!("{} says {} too, where that is missing", one.theirs, one.ours))?;
+        line(
+            out,
+            "key",
+            &format!(
+                "{} says {} too, where that is missing",
+                one.theirs, one.ours
+            ),
+        )?;
     }
     match row.results {
         Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
         Results::Whole(field, _) => line(out, "result", &format!("as a whole the new `{field}`"))?,
         Results::Form(form) => {
             for say in form.writes {
-                let places = say.put.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
+                let places = say
+                    .put
+                    .iter()
+                    .map(|(path, _)| *path)
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 let how = match (places.as_str(), say.status) {
                     ("", status) => format!("exit status {status}, the text on stderr"),
                     (places, _) => places.to_string(),
@@ -195,7 +282,11 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
         Results::Keys([]) => line(out, "result", "none")?,
         Results::Keys(keys) => {
             for key in keys {
-                line(out, "result", &format!("{}: {}", key.name, key.says.about()))?;
+                line(
+                    out,
+                    "result",
+                    &format!("{}: {}", key.name, key.says.about()),
+                )?;
             }
         }
     }
@@ -209,15 +300,25 @@ fn waits(wait: Wait) -> String {
         (false, _) => format!("it does not say how long; {usual} are thought safe"),
         (true, None) => usual,
         (true, Some(longest)) => {
-            format!("{usual}, at most {} where its settings say so", duration_text(longest))
+            format!(
+                "{usual}, at most {} where its settings say so",
+                duration_text(longest)
+            )
         }
     }
 }
 
 fn host_json(can: &Capabilities) -> Value {
     let facts = can.facts;
-    let measured = facts.measured.map(|it| json!({ "version": it.version, "date": it.date }));
-    let blocks: Vec<&str> = can.events.iter().filter(|it| it.blocks).map(|it| it.event).collect();
+    let measured = facts
+        .measured
+        .map(|it| json!({ "version": it.version, "date": it.date }));
+    let blocks: Vec<&str> = can
+        .events
+        .iter()
+        .filter(|it| it.blocks)
+        .map(|it| it.event)
+        .collect();
     let tools = can.tools.rows.iter();
     let tools = tools.map(|tool| json!({ "name": tool.name, "sort": tool.sort.about() }));
     let unseen = facts.unseen.iter();
@@ -257,7 +358,10 @@ fn wait_json(wait: Wait, budget: Option<Duration>) -> Value {
 /// An event that a plugin passes on, which has hookrun's own keys.
 fn plugin_event_json(event: &HostEvent) -> Value {
     let spec = catalog::find(event.event);
-    let merge = |field: &str| spec.and_then(|spec| spec.rewrite(field)).map(|it| it.merge.name());
+    let merge = |field: &str| {
+        spec.and_then(|spec| spec.rewrite(field))
+            .map(|it| it.merge.name())
+    };
     let rewrites = event.says.iter().filter_map(|says| match says {
         ReplySlot::New(field) => Some(json!({ "field": field, "merge": merge(field)? })),
         ReplySlot::Refusal
@@ -290,8 +394,9 @@ fn event_json(binding: Binding) -> Value {
     let row = binding.row;
     let wait = row.wait.map(|wait| wait_json(wait, binding.budget()));
     let rewrites = row.results.rewrites();
-    let rewrites =
-        rewrites.iter().map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
+    let rewrites = rewrites
+        .iter()
+        .map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
     let all = row.keys.iter().chain(row.also);
     let keys = all.map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
     let stand_ins = row.stand_ins.iter();
@@ -307,7 +412,9 @@ fn event_json(binding: Binding) -> Value {
             Value::Array(says.collect())
         }
         Results::Keys(keys) => {
-            let all = keys.iter().map(|key| json!({ "name": key.name, "about": key.says.about() }));
+            let all = keys
+                .iter()
+                .map(|key| json!({ "name": key.name, "about": key.says.about() }));
             Value::Array(all.collect())
         }
     };

@@ -18,7 +18,12 @@ pub(super) fn bar(files: &[PathBuf], env: &Environment) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let size = |file: &PathBuf| {
-        env.cwd.join(file).metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
+        env.cwd
+            .join(file)
+            .metadata()
+            .ok()
+            .filter(|meta| meta.is_file())
+            .map(|meta| meta.len())
     };
     let length: Option<u64> = files.iter().map(size).sum();
     streams::bar(length, if length.is_some() { BAR } else { SPINNER })
@@ -28,7 +33,11 @@ pub(super) fn tell(bar: &ProgressBar, so_far: &ReplayProgress) {
     let lines = so_far.lines.load(Ordering::Relaxed);
     let seconds = bar.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
-    let rate = if seconds > 0.0 { lines as f64 / seconds } else { 0.0 };
+    let rate = if seconds > 0.0 {
+        lines as f64 / seconds
+    } else {
+        0.0
+    };
     bar.set_message(format!("{lines} events, {rate:.0} a second"));
     bar.set_position(so_far.bytes.load(Ordering::Relaxed));
 }

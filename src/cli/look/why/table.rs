@@ -27,7 +27,9 @@ const NAMES: (usize, usize) = (10, 50);
 const MOST_BARS: usize = 15;
 
 /// The upper ends of the rows of the histogram, in milliseconds.
-const BOUNDS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0];
+const BOUNDS: &[f64] = &[
+    1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0,
+];
 
 /// How to draw: in Unicode if the terminal has it, and in its columns.
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +44,19 @@ impl Pen {
     fn of(is_utf8: bool, columns: Option<usize>) -> Pen {
         let columns = columns.unwrap_or(COLUMNS);
         let is_narrow = columns < COLUMNS;
-        let figures = if is_narrow { FIGURES - LEFT_OUT } else { FIGURES };
+        let figures = if is_narrow {
+            FIGURES - LEFT_OUT
+        } else {
+            FIGURES
+        };
         let name = columns.saturating_sub(figures).clamp(NAMES.0, NAMES.1);
         let bar = columns.saturating_sub(name + BEFORE_BAR).clamp(10, 40);
-        Pen { is_utf8, is_narrow, name, bar }
+        Pen {
+            is_utf8,
+            is_narrow,
+            name,
+            bar,
+        }
     }
 }
 
@@ -78,7 +89,13 @@ pub(super) fn human(
         "hook", "calls", "blocked", "failed", "p50", "p99", "max", "total"
     )?;
     for (name, hook) in &hooks {
-        let HookStats { calls, refusals, questions, failures, latencies } = hook;
+        let HookStats {
+            calls,
+            refusals,
+            questions,
+            failures,
+            latencies,
+        } = hook;
         let time = |share: f64| pen.time(latencies.percentile_ms(share));
         let (asked, p90) = pen.left_out(&questions.to_string(), &time(0.9));
         writeln!(
@@ -96,8 +113,13 @@ pub(super) fn human(
 }
 
 fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Result<()> {
-    let all: f64 = hooks.iter().map(|(_, hook)| hook.latencies.total_ms()).sum();
-    let most = hooks.first().map_or(0.0, |(_, hook)| hook.latencies.total_ms());
+    let all: f64 = hooks
+        .iter()
+        .map(|(_, hook)| hook.latencies.total_ms())
+        .sum();
+    let most = hooks
+        .first()
+        .map_or(0.0, |(_, hook)| hook.latencies.total_ms());
     let width = pen.name;
     writeln!(out, "\n{BOLD}time in all{BOLD:#}")?;
     for (name, hook) in hooks.iter().take(MOST_BARS) {
@@ -125,14 +147,21 @@ fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()>
     let most = counts.iter().copied().max().unwrap_or(0);
     writeln!(out, "\n{BOLD}how long a call took{BOLD:#}")?;
     for (row, count) in counts.iter().enumerate().take(last + 1).skip(first) {
-        let label = match (row.checked_sub(1).map(|below| BOUNDS[below]), BOUNDS.get(row)) {
+        let label = match (
+            row.checked_sub(1).map(|below| BOUNDS[below]),
+            BOUNDS.get(row),
+        ) {
             (None, Some(above)) => format!("under {}", pen.time(*above)),
             (Some(below), Some(above)) => format!("{} to {}", pen.time(below), pen.time(*above)),
             (below, None) => format!("{} and more", pen.time(below.unwrap_or(0.0))),
         };
         #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
         let bar = pen.bar(*count as f64, most as f64);
-        writeln!(out, "{label:<width$}{count:>7}      {BAR}{bar}{BAR:#}", width = pen.label())?;
+        writeln!(
+            out,
+            "{label:<width$}{count:>7}      {BAR}{bar}{BAR:#}",
+            width = pen.label()
+        )?;
     }
     Ok(())
 }
@@ -179,7 +208,11 @@ impl Pen {
         if name.chars().count() < self.name {
             return name;
         }
-        let (end, kept) = if self.is_utf8 { ("…", self.name - 2) } else { ("..", self.name - 3) };
+        let (end, kept) = if self.is_utf8 {
+            ("…", self.name - 2)
+        } else {
+            ("..", self.name - 3)
+        };
         let mut short: String = name.chars().take(kept).collect();
         short.push_str(end);
         short
@@ -204,7 +237,8 @@ impl Pen {
 /// One decimal, unless it is 0.
 fn short(value: f64) -> String {
     let text = format!("{value:.1}");
-    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_string)
+    text.strip_suffix(".0")
+        .map_or_else(|| text.clone(), str::to_string)
 }
 
 pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
@@ -245,11 +279,12 @@ mod tests {
     #[test]
     fn a_time_has_five_columns() {
         let pen = Pen::of(true, None);
-        let shown: Vec<String> =
-            [0.0, 0.0123, 0.85, 0.9999, 1.0, 3.12, 9.96, 120.4, 999.9, 1234.0, 65_000.0, 7.2e6]
-                .into_iter()
-                .map(|ms| pen.time(ms))
-                .collect();
+        let shown: Vec<String> = [
+            0.0, 0.0123, 0.85, 0.9999, 1.0, 3.12, 9.96, 120.4, 999.9, 1234.0, 65_000.0, 7.2e6,
+        ]
+        .into_iter()
+        .map(|ms| pen.time(ms))
+        .collect();
         assert_eq!(
             shown,
             [
@@ -258,22 +293,35 @@ mod tests {
             ]
         );
         for power in 0..60 {
-            assert!(pen.time(1.37_f64.powi(power) / 1e3).chars().count() <= 5, "{power}");
+            assert!(
+                pen.time(1.37_f64.powi(power) / 1e3).chars().count() <= 5,
+                "{power}"
+            );
         }
     }
 
     #[test]
     fn the_table_fits_into_the_terminal() {
         let stats = || {
-            let hook = HookStats { calls: 3, ..HookStats::default() };
+            let hook = HookStats {
+                calls: 3,
+                ..HookStats::default()
+            };
             let hooks = [("a".repeat(70), hook)].into_iter().collect();
-            Stats { decisions: 3, hooks, ..Stats::default() }
+            Stats {
+                decisions: 3,
+                hooks,
+                ..Stats::default()
+            }
         };
         for (columns, shown) in [(60, 12), (79, 31), (80, 20), (100, 40), (300, 50)] {
             let mut out = Vec::new();
             human(&stats(), true, Some(columns), &mut out).unwrap();
             let text = anstream::adapter::strip_str(std::str::from_utf8(&out).unwrap()).to_string();
-            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            assert!(
+                text.lines().all(|line| line.chars().count() <= columns),
+                "{columns}: {text}"
+            );
             let name = format!("{}… ", "a".repeat(shown - 2));
             assert!(text.contains(&name), "{columns}: {text}");
         }
@@ -285,6 +333,9 @@ mod tests {
         assert_eq!(blocks.bar(10.0, 10.0), "█".repeat(40));
         assert_eq!(blocks.bar(1.0, 64.0), "▋");
         assert_eq!(blocks.bar(0.0001, 10.0), "▏");
-        assert_eq!((ascii.bar(5.0, 10.0), ascii.bar(0.0, 10.0)), ("#".repeat(20), String::new()));
+        assert_eq!(
+            (ascii.bar(5.0, 10.0), ascii.bar(0.0, 10.0)),
+            ("#".repeat(20), String::new())
+        );
     }
 }

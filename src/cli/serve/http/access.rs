@@ -38,7 +38,9 @@ impl AccessRule {
         headers: &HeaderMap,
         host_of: HostOf,
     ) -> std::result::Result<(), HttpFault> {
-        let AccessRule::Token(token) = self else { return Ok(()) };
+        let AccessRule::Token(token) = self else {
+            return Ok(());
+        };
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         // A page in a browser can reach this address under a name of its own.
         let host = text(HOST).unwrap_or_default();
@@ -71,7 +73,9 @@ fn is_loopback(host: &str) -> bool {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
-    let is_address = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_address = name
+        .parse::<IpAddr>()
+        .is_ok_and(|address| address.is_loopback());
     is_address || name.eq_ignore_ascii_case("localhost")
 }
 
@@ -79,7 +83,10 @@ fn is_loopback(host: &str) -> bool {
 pub(super) fn token(file: &Path) -> Result<String> {
     match read(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            make(file).map_err(failed(format!("cannot write the token `{}`", file.display())))?;
+            make(file).map_err(failed(format!(
+                "cannot write the token `{}`",
+                file.display()
+            )))?;
             check(file, read(file))
         }
         read => check(file, read),
@@ -92,7 +99,10 @@ fn check(file: &Path, read: io::Result<(String, u32, u32)>) -> Result<String> {
     let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
     if owner != rustix::process::getuid().as_raw() {
         let cause = format!("the token `{shown}` belongs to another user");
-        return Err(Complaint::with_cure(cause, "name your own file: `--token FILE`"));
+        return Err(Complaint::with_cure(
+            cause,
+            "name your own file: `--token FILE`",
+        ));
     }
     if mode & 0o077 != 0 {
         let cause = format!("others may read the token `{shown}`");
@@ -101,7 +111,10 @@ fn check(file: &Path, read: io::Result<(String, u32, u32)>) -> Result<String> {
     }
     let token = text.trim();
     if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let cause = format!("the token `{shown}` is not {} letters or more", 2 * TOKEN_BYTES);
+        let cause = format!(
+            "the token `{shown}` is not {} letters or more",
+            2 * TOKEN_BYTES
+        );
         let cure = format!("run `rm {quoted}`, and a new one is made");
         return Err(Complaint::with_cure(cause, cure));
     }
@@ -112,7 +125,10 @@ fn check(file: &Path, read: io::Result<(String, u32, u32)>) -> Result<String> {
 fn read(file: &Path) -> io::Result<(String, u32, u32)> {
     // Opening a pipe would wait for a writer.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
+    let mut opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(file)?;
     let meta = opened.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::other("it is no file"));
@@ -120,12 +136,18 @@ fn read(file: &Path) -> io::Result<(String, u32, u32)> {
     let mut bytes = vec![0; LONGEST_TOKEN_BYTES];
     let count = opened.read(&mut bytes)?;
     bytes.truncate(count);
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), meta.mode(), meta.uid()))
+    Ok((
+        String::from_utf8_lossy(&bytes).into_owned(),
+        meta.mode(),
+        meta.uid(),
+    ))
 }
 
 /// Writes a new token whole, or not at all. One that another server has just written stays.
 fn make(file: &Path) -> io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     if !folder.exists() {
         make_private(folder, folder)?;
@@ -147,9 +169,23 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_are_loopback() {
-        let local = ["localhost", "LOCALHOST:80", "127.0.0.1:8", "127.1.2.3", "[::1]:9", "[::1]"];
+        let local = [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1:8",
+            "127.1.2.3",
+            "[::1]:9",
+            "[::1]",
+        ];
         assert!(local.into_iter().all(is_loopback));
-        let others = ["", "localhost.evil.example:80", "10.0.0.1", "[::2]:9", "evil", "::1:80:x"];
+        let others = [
+            "",
+            "localhost.evil.example:80",
+            "10.0.0.1",
+            "[::2]:9",
+            "evil",
+            "::1:80:x",
+        ];
         assert_eq!(others.map(is_loopback), [false; 6]);
     }
 

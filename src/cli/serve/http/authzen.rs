@@ -50,7 +50,10 @@ const SEMANTICS: &[(&str, Option<bool>)] = &[
 
 pub(super) fn read_one(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     let question = question(&object(request)?).map_err(HttpFault::malformed)?;
-    Ok(HttpQuestions { each: vec![question], until: None })
+    Ok(HttpQuestions {
+        each: vec![question],
+        until: None,
+    })
 }
 
 pub(super) fn read_several(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
@@ -65,7 +68,9 @@ pub(super) fn read_several(request: &HttpRequest) -> Result<HttpQuestions, HttpF
         }
         Some(_) => return Err(HttpFault::malformed("`evaluations` is no list")),
     };
-    let semantic = whole.get("options").and_then(|options| options.get("evaluations_semantic"));
+    let semantic = whole
+        .get("options")
+        .and_then(|options| options.get("evaluations_semantic"));
     let semantic = match semantic {
         None => "execute_all",
         Some(word) => word.as_str().unwrap_or_default(),
@@ -76,13 +81,20 @@ pub(super) fn read_several(request: &HttpRequest) -> Result<HttpQuestions, HttpF
         let words = words.join(", ");
         HttpFault::malformed(format!("`options.evaluations_semantic` is none of {words}"))
     })?;
-    let each = each.iter().map(|one| with_defaults(one, &whole)).map(|one| {
-        one.and_then(|one| question(&one)).unwrap_or_else(|problem| HttpQuestion {
-            what: AskedWhat::Malformed(problem),
-            takes_changes: false,
-        })
-    });
-    Ok(HttpQuestions { each: each.collect(), until: *until })
+    let each = each
+        .iter()
+        .map(|one| with_defaults(one, &whole))
+        .map(|one| {
+            one.and_then(|one| question(&one))
+                .unwrap_or_else(|problem| HttpQuestion {
+                    what: AskedWhat::Malformed(problem),
+                    takes_changes: false,
+                })
+        });
+    Ok(HttpQuestions {
+        each: each.collect(),
+        until: *until,
+    })
 }
 
 fn object(request: &HttpRequest) -> Result<Map<String, Value>, HttpFault> {
@@ -103,9 +115,15 @@ fn with_defaults(one: &Value, whole: &Map<String, Value>) -> Result<Map<String, 
 /// The event that an evaluation asks about.
 fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
     let text = |part: &str, key: &str| {
-        let value = asked.get(part).ok_or_else(|| format!("`{part}` is missing"))?;
-        let text = value.get(key).ok_or_else(|| format!("`{part}.{key}` is missing"))?;
-        text.as_str().map(str::to_string).ok_or_else(|| format!("`{part}.{key}` is no text"))
+        let value = asked
+            .get(part)
+            .ok_or_else(|| format!("`{part}` is missing"))?;
+        let text = value
+            .get(key)
+            .ok_or_else(|| format!("`{part}.{key}` is missing"))?;
+        text.as_str()
+            .map(str::to_string)
+            .ok_or_else(|| format!("`{part}.{key}` is no text"))
     };
     for part in ["subject", "resource"] {
         text(part, "type")?;
@@ -120,14 +138,21 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
     let mut told = Map::new();
     if text("resource", "type")? == "tool" {
         told.insert("toolName".to_string(), text("resource", "id")?.into());
-        let properties = asked.get("resource").and_then(|tool| tool.get("properties"));
+        let properties = asked
+            .get("resource")
+            .and_then(|tool| tool.get("properties"));
         let input = properties.and_then(|all| all.get("input"));
         if input.is_none() && properties.is_some_and(|all| *all != empty) {
             // They may be the input, and then guards would look at nothing.
             let cure = "`{}` if the tool takes none";
-            return Err(format!("`resource.properties.input` is missing: give it, {cure}"));
+            return Err(format!(
+                "`resource.properties.input` is missing: give it, {cure}"
+            ));
         }
-        told.insert("toolInput".to_string(), input.cloned().unwrap_or_else(|| json!({})));
+        told.insert(
+            "toolInput".to_string(),
+            input.cloned().unwrap_or_else(|| json!({})),
+        );
     }
     for (theirs, ours) in FACTS {
         match context.get(theirs) {
@@ -138,9 +163,15 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
     }
     // As it was asked: `action` is a word of ours.
     told.insert(WHOLE.to_string(), asked.clone().into());
-    let carried = context.get("supported_obligations").and_then(Value::as_array);
+    let carried = context
+        .get("supported_obligations")
+        .and_then(Value::as_array);
     let carried = carried.is_some_and(|sorts| sorts.iter().any(|sort| *sort == json!("custom")));
-    let event = if action == TOOL_CALL { "tool.pre".to_string() } else { action };
+    let event = if action == TOOL_CALL {
+        "tool.pre".to_string()
+    } else {
+        action
+    };
     let project = match context.get("project") {
         Some(Value::String(project)) => Some(PathBuf::from(project)),
         None | Some(Value::Null) => None,
@@ -155,17 +186,24 @@ fn question(asked: &Map<String, Value>) -> Result<HttpQuestion, String> {
         context,
         budget: None,
     };
-    Ok(HttpQuestion { what: AskedWhat::Event(Box::new(question)), takes_changes: carried })
+    Ok(HttpQuestion {
+        what: AskedWhat::Event(Box::new(question)),
+        takes_changes: carried,
+    })
 }
 
 pub(super) fn write_one(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
-    let answer = decisions.first().map_or_else(|| denied("there is no question"), evaluation);
+    let answer = decisions
+        .first()
+        .map_or_else(|| denied("there is no question"), evaluation);
     HttpAnswer::json(StatusCode::OK, &answer)
 }
 
 pub(super) fn write_several(request: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
     let asked: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-    let is_list = asked["evaluations"].as_array().is_some_and(|each| !each.is_empty());
+    let is_list = asked["evaluations"]
+        .as_array()
+        .is_some_and(|each| !each.is_empty());
     if !is_list {
         return write_one(request, decisions);
     }
@@ -194,13 +232,23 @@ fn evaluation(decision: &HttpDecision) -> Value {
             return denied;
         }
     };
-    let words = permitted(decision, answer, "announce `custom` in `context.supported_obligations`");
+    let words = permitted(
+        decision,
+        answer,
+        "announce `custom` in `context.supported_obligations`",
+    );
     let (is_allowed, mut context) = match words {
         DecisionWords::Allowed => (true, Map::new()),
-        DecisionWords::Denied { reason, cause, rule } => {
+        DecisionWords::Denied {
+            reason,
+            cause,
+            rule,
+        } => {
             let rule = rule.map(|rule| ("rule".to_string(), rule.into()));
-            let told =
-                [("reason".to_string(), Value::from(reason)), ("cause".to_string(), cause.into())];
+            let told = [
+                ("reason".to_string(), Value::from(reason)),
+                ("cause".to_string(), cause.into()),
+            ];
             (false, told.into_iter().chain(rule).collect())
         }
     };
@@ -219,7 +267,10 @@ fn evaluation(decision: &HttpDecision) -> Value {
 
 /// Where what is served, under the address that the client used.
 pub(super) fn configuration(_: &ServerState, request: &HttpRequest) -> HttpAnswer {
-    let base = format!("http://{}", request.header("host").unwrap_or_else(|| "localhost".into()));
+    let base = format!(
+        "http://{}",
+        request.header("host").unwrap_or_else(|| "localhost".into())
+    );
     let told = json!({
         "policy_decision_point": base,
         "access_evaluation_endpoint": format!("{base}{EVALUATION}"),

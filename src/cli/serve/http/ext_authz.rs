@@ -19,10 +19,15 @@ const OURS: &[&str] = &["authorization"];
 
 pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     let mut headers: Map<String, Value> = Map::new();
-    for name in request.headers.keys().filter(|name| !OURS.contains(&name.as_str())) {
+    for name in request
+        .headers
+        .keys()
+        .filter(|name| !OURS.contains(&name.as_str()))
+    {
         let values = request.headers.get_all(name).iter();
-        let values: Vec<String> =
-            values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+        let values: Vec<String> = values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .collect();
         headers.insert(name.to_string(), values.join(", ").into());
     }
     let told = json!({
@@ -41,7 +46,13 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
         budget: None,
     };
     let what = AskedWhat::Event(Box::new(question));
-    Ok(HttpQuestions { each: vec![HttpQuestion { what, takes_changes: false }], until: None })
+    Ok(HttpQuestions {
+        each: vec![HttpQuestion {
+            what,
+            takes_changes: false,
+        }],
+        until: None,
+    })
 }
 
 pub(super) fn write(request: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {

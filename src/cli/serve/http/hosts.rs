@@ -26,7 +26,11 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     let event = request.parameter("event");
     let context = Context::from_bytes(request.body.clone()).map_err(|error| {
         let is_empty = matches!(error, ContextError::Empty);
-        let problem = if is_empty { EMPTY.to_string() } else { error.to_string() };
+        let problem = if is_empty {
+            EMPTY.to_string()
+        } else {
+            error.to_string()
+        };
         no_event(&problem)
     });
     let placed = context.and_then(|context| {
@@ -35,7 +39,11 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
         Ok((place.map_err(Complaint::new)?, context))
     });
     Ok(HttpQuestions::one(match placed {
-        Err(failure) => AskedWhat::Unreadable { host, event, failure },
+        Err(failure) => AskedWhat::Unreadable {
+            host,
+            event,
+            failure,
+        },
         Ok((place, context)) => AskedWhat::Event(Box::new(ClientQuestion {
             host: Some(host),
             event,
@@ -65,7 +73,9 @@ pub(super) fn write(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
     };
     let document = HttpAnswer::new(StatusCode::OK, "application/json", answer.document());
     let word = answer.outcome.settled.word();
-    document.with("x-hookrun-decision", word).with("x-hookrun-decision-id", &answer.id)
+    document
+        .with("x-hookrun-decision", word)
+        .with("x-hookrun-decision-id", &answer.id)
 }
 
 /// A block in the words of the host, whatever its event is.

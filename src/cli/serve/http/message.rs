@@ -28,7 +28,10 @@ impl HttpRequest {
 
     /// The value of a parameter of the query, decoded.
     pub(super) fn parameter(&self, name: &str) -> Option<String> {
-        let pairs = self.query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let pairs = self
+            .query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let (_, value) = pairs.into_iter().find(|(key, _)| *key == name)?;
         Some(decoded(&value.replace('+', " ")))
     }
@@ -40,9 +43,13 @@ pub(super) fn decoded(text: &str) -> String {
     let mut made = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).filter(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let digits = bytes
+            .get(at + 1..at + 3)
+            .filter(|two| two.iter().all(u8::is_ascii_hexdigit));
         let digits = digits.and_then(|two| std::str::from_utf8(two).ok());
-        let code = digits.filter(|_| byte == b'%').and_then(|two| u8::from_str_radix(two, 16).ok());
+        let code = digits
+            .filter(|_| byte == b'%')
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
         made.push(code.unwrap_or(byte));
         at += if code.is_some() { 3 } else { 1 };
     }
@@ -58,7 +65,10 @@ pub(super) struct HttpFault {
 
 impl HttpFault {
     pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> HttpFault {
-        HttpFault { status, reason: reason.into() }
+        HttpFault {
+            status,
+            reason: reason.into(),
+        }
     }
 
     /// The request is not what its route takes.
@@ -83,7 +93,11 @@ pub(super) struct HttpAnswer {
 impl HttpAnswer {
     pub(super) fn new(status: StatusCode, kind: &'static str, body: String) -> HttpAnswer {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]);
-        HttpAnswer { status, body, headers }
+        HttpAnswer {
+            status,
+            body,
+            headers,
+        }
     }
 
     pub(super) fn json(status: StatusCode, body: &Value) -> HttpAnswer {
@@ -123,6 +137,9 @@ mod tests {
         };
         assert_eq!(request.parameter("event").as_deref(), Some("tool.pre x%zz"));
         assert_eq!(request.parameter("none"), None);
-        assert_eq!((decoded("%"), decoded("%+1%1")), ("%".into(), "%+1%1".into()));
+        assert_eq!(
+            (decoded("%"), decoded("%+1%1")),
+            ("%".into(), "%+1%1".into())
+        );
     }
 }

@@ -63,7 +63,11 @@ impl HttpMetrics {
         let bucket = BOUNDS.iter().position(|(bound, _)| micros <= *bound);
         let mut counts = locked(&self.counts);
         let is_new = !counts.decisions.contains_key(event);
-        let event = if is_new && counts.decisions.len() >= MOST_EVENTS { "other" } else { event };
+        let event = if is_new && counts.decisions.len() >= MOST_EVENTS {
+            "other"
+        } else {
+            event
+        };
         if is_new {
             counts.decisions.entry(event.to_string()).or_default();
         }
@@ -85,32 +89,47 @@ impl HttpMetrics {
         let mut line = |line: std::fmt::Arguments<'_>| {
             let _ = writeln!(text, "{line}");
         };
-        line(format_args!("# HELP hookrun_decisions_total Events that were decided."));
+        line(format_args!(
+            "# HELP hookrun_decisions_total Events that were decided."
+        ));
         line(format_args!("# TYPE hookrun_decisions_total counter"));
         for (event, by_decision) in &counts.decisions {
-            let event = event.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            let event = event
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\n', "\\n");
             for (word, count) in by_decision {
                 line(format_args!(
                     "hookrun_decisions_total{{event=\"{event}\",decision=\"{word}\"}} {count}"
                 ));
             }
         }
-        line(format_args!("# HELP hookrun_unserved_total Requests that were not decided."));
+        line(format_args!(
+            "# HELP hookrun_unserved_total Requests that were not decided."
+        ));
         line(format_args!("# TYPE hookrun_unserved_total counter"));
         for (why, count) in &counts.unserved {
             let why = why.word();
-            line(format_args!("hookrun_unserved_total{{reason=\"{why}\"}} {count}"));
+            line(format_args!(
+                "hookrun_unserved_total{{reason=\"{why}\"}} {count}"
+            ));
         }
-        line(format_args!("# HELP hookrun_in_progress Events that are being decided."));
+        line(format_args!(
+            "# HELP hookrun_in_progress Events that are being decided."
+        ));
         line(format_args!("# TYPE hookrun_in_progress gauge"));
         line(format_args!("hookrun_in_progress {in_progress}"));
-        line(format_args!("# HELP hookrun_decision_seconds How long decisions took."));
+        line(format_args!(
+            "# HELP hookrun_decision_seconds How long decisions took."
+        ));
         line(format_args!("# TYPE hookrun_decision_seconds histogram"));
         let mut so_far = 0;
         let bounds = BOUNDS.iter().map(|(_, bound)| *bound).chain(["+Inf"]);
         for (bound, count) in bounds.zip(counts.buckets) {
             so_far += count;
-            line(format_args!("hookrun_decision_seconds_bucket{{le=\"{bound}\"}} {so_far}"));
+            line(format_args!(
+                "hookrun_decision_seconds_bucket{{le=\"{bound}\"}} {so_far}"
+            ));
         }
         let seconds = Duration::from_micros(counts.micros).as_secs_f64();
         line(format_args!("hookrun_decision_seconds_sum {seconds}"));

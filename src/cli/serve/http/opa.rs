@@ -49,17 +49,31 @@ pub(super) fn read(request: &HttpRequest) -> Result<HttpQuestions, HttpFault> {
     };
     let takes_changes = !is_bare && request.parameter(TAKES_CHANGES).as_deref() == Some("true");
     let what = AskedWhat::Event(Box::new(question));
-    Ok(HttpQuestions { each: vec![HttpQuestion { what, takes_changes }], until: None })
+    Ok(HttpQuestions {
+        each: vec![HttpQuestion {
+            what,
+            takes_changes,
+        }],
+        until: None,
+    })
 }
 
 pub(super) fn write(request: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
-    let Some(decision) = decisions.first() else { return undefined() };
-    let DecidedWhat::Answer(answer) = &decision.what else { return undefined() };
+    let Some(decision) = decisions.first() else {
+        return undefined();
+    };
+    let DecidedWhat::Answer(answer) = &decision.what else {
+        return undefined();
+    };
     if answer.is_unknown {
         return undefined();
     }
     let (_, is_bare) = event_of(request);
-    let words = permitted(decision, answer, &format!("ask with `?{TAKES_CHANGES}=true`"));
+    let words = permitted(
+        decision,
+        answer,
+        &format!("ask with `?{TAKES_CHANGES}=true`"),
+    );
     let result = match (words, is_bare) {
         (DecisionWords::Allowed, true) => json!(true),
         (DecisionWords::Denied { .. }, true) => json!(false),
@@ -73,8 +87,9 @@ pub(super) fn write(request: &HttpRequest, decisions: &[HttpDecision]) -> HttpAn
             let more = [("update", update), (GOES_ON, context)].into_iter();
             let own = [("allow", Some(json!(true))), ("deny", Some(json!([])))];
             let whole = own.into_iter().chain(more);
-            let whole: Map<String, Value> =
-                whole.filter_map(|(key, value)| Some((key.to_string(), value?))).collect();
+            let whole: Map<String, Value> = whole
+                .filter_map(|(key, value)| Some((key.to_string(), value?)))
+                .collect();
             Value::Object(whole)
         }
     };

@@ -80,7 +80,9 @@ impl<S> PacedStream<S> {
     /// Fails once what is waited for is late.
     fn wait(&mut self, limit: Duration, context: &mut Context<'_>) -> io::Result<()> {
         let until = *self.until.get_or_insert_with(|| Instant::now() + limit);
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         if alarm.deadline() > until {
             alarm.as_mut().reset(until);
         }
@@ -131,7 +133,12 @@ impl<S: Write + Unpin> Write for PacedStream<S> {
             Poll::Pending => {
                 let patience = own.patience.answer;
                 let until = || Box::pin(tokio::time::sleep(patience));
-                let is_late = own.write.get_or_insert_with(until).as_mut().poll(context).is_ready();
+                let is_late = own
+                    .write
+                    .get_or_insert_with(until)
+                    .as_mut()
+                    .poll(context)
+                    .is_ready();
                 if is_late {
                     return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
                 }

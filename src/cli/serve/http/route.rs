@@ -80,7 +80,13 @@ pub(super) enum AskedWhat {
 impl HttpQuestions {
     /// One question of a client that takes what `run` prints.
     pub(super) fn one(what: AskedWhat) -> HttpQuestions {
-        HttpQuestions { each: vec![HttpQuestion { what, takes_changes: true }], until: None }
+        HttpQuestions {
+            each: vec![HttpQuestion {
+                what,
+                takes_changes: true,
+            }],
+            until: None,
+        }
     }
 }
 

@@ -35,7 +35,11 @@ const ROUTES: &[Route] = &[
         method: Some(Method::POST),
         path: "/hooks/",
         host_of: HostOf::Server,
-        action: RouteAction::Decision { read: hosts::read, write: hosts::write, fail: hosts::fail },
+        action: RouteAction::Decision {
+            read: hosts::read,
+            write: hosts::write,
+            fail: hosts::fail,
+        },
     },
     Route {
         method: Some(Method::POST),
@@ -67,7 +71,11 @@ const ROUTES: &[Route] = &[
         method: Some(Method::POST),
         path: "/v1/data/hookrun/",
         host_of: HostOf::Server,
-        action: RouteAction::Decision { read: opa::read, write: opa::write, fail: opa::fail },
+        action: RouteAction::Decision {
+            read: opa::read,
+            write: opa::write,
+            fail: opa::fail,
+        },
     },
     Route {
         method: None,
@@ -109,8 +117,14 @@ pub(super) async fn answer(
     request: Request<Incoming>,
 ) -> HttpAnswer {
     let (head, body) = request.into_parts();
-    let id = head.headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_string);
-    let route = ROUTES.iter().find(|route| route.tail(head.uri.path()).is_some());
+    let id = head
+        .headers
+        .get(REQUEST_ID)
+        .and_then(|id| id.to_str().ok())
+        .map(str::to_string);
+    let route = ROUTES
+        .iter()
+        .find(|route| route.tail(head.uri.path()).is_some());
     let host_of = route.map_or(HostOf::Server, |route| route.host_of);
     let answer = match rule.check(&head.headers, host_of) {
         Ok(()) => {
@@ -154,7 +168,10 @@ async fn routed(
     }
     if room == ConnectionRoom::None {
         state.metrics.unserved(UnservedReason::Overload);
-        return route.fail(&request, &overload("too many clients are connected; ask again later"));
+        return route.fail(
+            &request,
+            &overload("too many clients are connected; ask again later"),
+        );
     }
     match read_body(body, state.patience.body).await {
         Ok(bytes) => request.body = bytes,
@@ -196,7 +213,9 @@ async fn read_body(mut body: Incoming, patience: Duration) -> Result<Vec<u8>, Ht
             drop_rest(body, patience);
             Err(too_long())
         }
-        Ok(Err(error)) => Err(HttpFault::malformed(format!("the body cannot be read: {error}"))),
+        Ok(Err(error)) => Err(HttpFault::malformed(format!(
+            "the body cannot be read: {error}"
+        ))),
         Err(_) => {
             let reason = format!("the body did not come within {patience:?}");
             Err(HttpFault::new(StatusCode::REQUEST_TIMEOUT, reason))
@@ -235,18 +254,26 @@ enum PreparedWhat {
 
 impl PreparedQuestion {
     fn of(asked: HttpQuestion, decider: &Arc<DecisionServer>) -> PreparedQuestion {
-        let HttpQuestion { what, takes_changes } = asked;
+        let HttpQuestion {
+            what,
+            takes_changes,
+        } = asked;
         let what = match what {
             AskedWhat::Event(question) => match decider.prepare(*question) {
                 Ok(ready) => PreparedWhat::Ready(Box::new(ready)),
                 Err(answer) => PreparedWhat::Answer(answer),
             },
-            AskedWhat::Unreadable { host, event, failure } => {
-                PreparedWhat::Answer(decider.refuse(&host, event.as_deref(), &failure))
-            }
+            AskedWhat::Unreadable {
+                host,
+                event,
+                failure,
+            } => PreparedWhat::Answer(decider.refuse(&host, event.as_deref(), &failure)),
             AskedWhat::Malformed(problem) => PreparedWhat::Malformed(problem),
         };
-        PreparedQuestion { what, takes_changes }
+        PreparedQuestion {
+            what,
+            takes_changes,
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -278,7 +305,9 @@ async fn decide(state: &Arc<ServerState>, route: &Route, request: &HttpRequest) 
     if prepared.iter().all(PreparedQuestion::is_idle) {
         return write(request, &decide_all(state, prepared, until, None));
     }
-    let cancel = RaisedWhenDropped { abort: Abort::new().ok() };
+    let cancel = RaisedWhenDropped {
+        abort: Abort::new().ok(),
+    };
     let (own, abort) = (Arc::clone(state), cancel.abort.clone());
     let deciding = move || {
         let decided = decide_all(&own, prepared, until, abort);
@@ -301,7 +330,11 @@ fn decide_all(
     cancel: Option<Abort>,
 ) -> Vec<HttpDecision> {
     let mut decisions = Vec::with_capacity(prepared.len());
-    for PreparedQuestion { what, takes_changes } in prepared {
+    for PreparedQuestion {
+        what,
+        takes_changes,
+    } in prepared
+    {
         let started = Instant::now();
         let what = match what {
             PreparedWhat::Ready(ready) => {
@@ -312,9 +345,14 @@ fn decide_all(
         };
         if let DecidedWhat::Answer(answer) = &what {
             let word = answer.outcome.settled.word();
-            state.metrics.decided(&answer.event, word, started.elapsed());
+            state
+                .metrics
+                .decided(&answer.event, word, started.elapsed());
         }
-        let decision = HttpDecision { what, takes_changes };
+        let decision = HttpDecision {
+            what,
+            takes_changes,
+        };
         let is_last = until == Some(decision.is_allowed());
         decisions.push(decision);
         if is_last {

@@ -27,7 +27,11 @@ impl TestDoor {
         let (decider, folder) = idle_server(most_at_once);
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
-        TestDoor { runtime, server: HttpServer::new(decider, patience), _folder: folder }
+        TestDoor {
+            runtime,
+            server: HttpServer::new(decider, patience),
+            _folder: folder,
+        }
     }
 
     fn connect(&self) -> UnixStream {
@@ -36,7 +40,9 @@ impl TestDoor {
         let server = self.server.clone();
         self.runtime.spawn(async move {
             let theirs = tokio::net::UnixStream::from_std(theirs).unwrap();
-            server.serve(theirs, AccessRule::SameUser, ConnectionRoom::Enough, None).await;
+            server
+                .serve(theirs, AccessRule::SameUser, ConnectionRoom::Enough, None)
+                .await;
         });
         client
     }
@@ -57,22 +63,44 @@ fn post(path: &str, length: usize, body: &str) -> String {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed_before_and_after_a_request() {
-    let door = TestDoor::new(HttpPatience { idle: SHORT, ..HttpPatience::USUAL }, 1);
+    let door = TestDoor::new(
+        HttpPatience {
+            idle: SHORT,
+            ..HttpPatience::USUAL
+        },
+        1,
+    );
     assert_eq!(door.said(""), "");
     let said = door.said("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert!(said.starts_with("HTTP/1.1 200") && said.contains("\"status\":\"ok\""), "{said}");
+    assert!(
+        said.starts_with("HTTP/1.1 200") && said.contains("\"status\":\"ok\""),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_head_that_does_not_end_is_cut_off() {
-    let door = TestDoor::new(HttpPatience { head: SHORT, ..HttpPatience::USUAL }, 1);
+    let door = TestDoor::new(
+        HttpPatience {
+            head: SHORT,
+            ..HttpPatience::USUAL
+        },
+        1,
+    );
     let said = door.said("POST /hooks/native HTTP/1.1\r\nHost: lo");
     assert!(!said.contains("200"), "{said}");
 }
 
 #[test]
 fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(HttpPatience { body: SHORT, idle: SHORT, ..HttpPatience::USUAL }, 1);
+    let door = TestDoor::new(
+        HttpPatience {
+            body: SHORT,
+            idle: SHORT,
+            ..HttpPatience::USUAL
+        },
+        1,
+    );
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
         ("/access/v1/evaluation", "408", ""),
@@ -81,49 +109,90 @@ fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
     ] {
         let said = door.said(&post(path, 9, "{"));
         let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
-        assert!(is_right && said.contains("did not come within"), "{path}: {said}");
+        assert!(
+            is_right && said.contains("did not come within"),
+            "{path}: {said}"
+        );
     }
 }
 
 #[test]
 fn a_client_that_does_not_read_its_answers_is_cut_off() {
-    let door = TestDoor::new(HttpPatience { answer: SHORT, ..HttpPatience::USUAL }, 1);
+    let door = TestDoor::new(
+        HttpPatience {
+            answer: SHORT,
+            ..HttpPatience::USUAL
+        },
+        1,
+    );
     let mut client = door.connect();
     // Until the server reads no more, since it cannot write, and hangs up.
-    while client.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").is_ok() {}
+    while client
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        .is_ok()
+    {}
 }
 
 #[test]
 fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(HttpPatience { idle: SHORT, ..HttpPatience::USUAL }, 0);
+    let door = TestDoor::new(
+        HttpPatience {
+            idle: SHORT,
+            ..HttpPatience::USUAL
+        },
+        0,
+    );
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
-        ("/hooks/claude?event=PreToolUse", "200", "\"decision\":\"block\""),
+        (
+            "/hooks/claude?event=PreToolUse",
+            "200",
+            "\"decision\":\"block\"",
+        ),
         ("/access/v1/evaluation", "200", "\"decision\":false"),
         ("/v1/data/hookrun/tool/pre", "503", ""),
         ("/ext-authz/", "403", ""),
     ] {
         let said = door.said(&post(path, 2, "{}"));
         let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
-        assert!(is_right && said.contains("0 events are being decided"), "{path}: {said}");
+        assert!(
+            is_right && said.contains("0 events are being decided"),
+            "{path}: {said}"
+        );
     }
     let said = door.said("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert!(said.contains("hookrun_unserved_total{reason=\"overload\"} 5"), "{said}");
+    assert!(
+        said.contains("hookrun_unserved_total{reason=\"overload\"} 5"),
+        "{said}"
+    );
 }
 
 #[test]
 fn the_page_has_these_limits() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/embedding.md");
     let page = std::fs::read_to_string(file).unwrap();
-    let HttpPatience { head, body, answer, idle } = HttpPatience::USUAL;
+    let HttpPatience {
+        head,
+        body,
+        answer,
+        idle,
+    } = HttpPatience::USUAL;
     let [head, body, answer, idle] = [head, body, answer, idle].map(|limit| limit.as_secs());
     assert_eq!(body, answer, "the page has one number for both");
     for words in [
         format!("after {head} s in its head"),
         format!("{body} s in its body or reading the answer"),
         format!("{idle} s between requests"),
-        format!("With {},{:03} connections", MOST_CONNECTIONS / 1000, MOST_CONNECTIONS % 1000),
-        format!("{},{:03} events at once", MOST_AT_ONCE / 1000, MOST_AT_ONCE % 1000),
+        format!(
+            "With {},{:03} connections",
+            MOST_CONNECTIONS / 1000,
+            MOST_CONNECTIONS % 1000
+        ),
+        format!(
+            "{},{:03} events at once",
+            MOST_AT_ONCE / 1000,
+            MOST_AT_ONCE % 1000
+        ),
     ] {
         assert!(page.contains(&words), "{words}");
     }

@@ -8,8 +8,11 @@ use crate::config::discover::SUITES;
 use serde_json::{Value, json};
 
 /// A sort of what is shipped, and what people call several of it.
-pub(super) const SORTS: &[(&str, &str)] =
-    &[("hook", "hooks"), ("gate", "gates for CI"), ("rule", "rules")];
+pub(super) const SORTS: &[(&str, &str)] = &[
+    ("hook", "hooks"),
+    ("gate", "gates for CI"),
+    ("rule", "rules"),
+];
 
 pub(crate) struct ShippedHook {
     pub(crate) name: String,
@@ -44,7 +47,11 @@ impl ShippedFile {
 
 /// All of it, in the order of [`SORTS`].
 pub(crate) fn all() -> Vec<ShippedHook> {
-    HOOKS.iter().map(of_row).chain(RULES_PAGE.split("\n### ").filter_map(of_page)).collect()
+    HOOKS
+        .iter()
+        .map(of_row)
+        .chain(RULES_PAGE.split("\n### ").filter_map(of_page))
+        .collect()
 }
 
 /// A file of the repository.
@@ -112,7 +119,9 @@ const RULES_PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs
 
 fn of_row(row: &ShippedRow) -> ShippedHook {
     let below = |path: &'static str| path.split_once("hooks.d/").map_or(path, |(_, below)| below);
-    let [hook, ..] = row.files else { unreachable!("the macro takes at least one file") };
+    let [hook, ..] = row.files else {
+        unreachable!("the macro takes at least one file")
+    };
     let own = below(hook.path);
     let files = row.files.iter().map(|file| ShippedFile {
         path: below(file.path).to_string(),
@@ -123,7 +132,11 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
         content: ShippedContent::Link(format!("../{own}")),
     });
     let folders = [own].into_iter().chain(row.links.iter().copied());
-    let stem = Path::new(own).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = Path::new(own)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let event = |path: &str| match path.split_once('/') {
         Some(("command", _)) => format!("command.{stem}"),
         Some((event, _)) => event.to_string(),
@@ -131,7 +144,9 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
     };
     let is_gate = hook.path.starts_with("gates/");
     ShippedHook {
-        name: stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').to_string(),
+        name: stem
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
+            .to_string(),
         sort: if is_gate { "gate" } else { "hook" },
         about: first_sentence(&comment_of(hook.text)),
         events: folders.map(event).collect(),
@@ -150,12 +165,19 @@ fn declaration(event: &str) -> Option<&'static str> {
 /// The first paragraph of the comment that a script or a file of rules begins with.
 fn comment_of(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.starts_with("#!"));
-    let lines = lines.map_while(|line| line.strip_prefix('#')).map(str::trim);
-    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    let lines = lines
+        .map_while(|line| line.strip_prefix('#'))
+        .map(str::trim);
+    lines
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn first_sentence(paragraph: &str) -> String {
-    paragraph.split_once(". ").map_or(paragraph.to_string(), |(first, _)| format!("{first}."))
+    paragraph
+        .split_once(". ")
+        .map_or(paragraph.to_string(), |(first, _)| format!("{first}."))
 }
 
 /// A rule of the page: its heading, what it is for, the block, and the table of its cases.
@@ -166,11 +188,18 @@ fn of_page(section: &str) -> Option<ShippedHook> {
     let about = about.trim();
     let name = rules.split_once("name = \"")?.1.split_once('"')?.0;
     let file = format!("50-{name}.toml");
-    let refusal = if rules.contains("\nask = ") { "ask" } else { "block" };
+    let refusal = if rules.contains("\nask = ") {
+        "ask"
+    } else {
+        "block"
+    };
     let mut cases = format!(
         "# What {file} blocks and lets pass.\n\n[defaults]\nevent = \"tool.pre\"\nhook = \"{file}\"\n"
     );
-    for row in table.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |")) {
+    for row in table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"))
+    {
         let (blocked, passed) = row.split_once("` | `")?;
         for (cell, decision) in [(blocked, refusal), (passed, "allow")] {
             cases.push_str(&case_of(&cell.replace("\\|", "|"), decision));

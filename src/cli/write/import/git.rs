@@ -17,7 +17,9 @@ const MESSAGE_FILE: &str = "set -- \"$(hookrun field filePath)\"; ";
 
 /// What a regular expression of Python may have, and means something else for `grep -E`, or cannot
 /// be written in single quotes.
-const OF_PYTHON: &[&str] = &["(?", "*?", "+?", "??", "*+", "++", "?+", "{", "[:", "[=", "[[.", "'"];
+const OF_PYTHON: &[&str] = &[
+    "(?", "*?", "+?", "??", "*+", "++", "?+", "{", "[:", "[=", "[[.", "'",
+];
 
 /// Why an entry that runs nothing is left out.
 const NOTHING: &str = "it has no command";
@@ -31,10 +33,15 @@ fn entry(source: &ImportSource<'_>, what: &str, hook: &GitHook, line: &str) -> F
 
 /// Gives a line the arguments that git gives the hook, if it uses them.
 fn with_arguments(hook: &GitHook, line: &str) -> std::result::Result<String, String> {
-    let uses = ["$1", "$@", "$*", "${1"].iter().any(|word| line.contains(word));
+    let uses = ["$1", "$@", "$*", "${1"]
+        .iter()
+        .any(|word| line.contains(word));
     match hook.arguments.first() {
         Some(Argument::MessageFile) => Ok(format!("{MESSAGE_FILE}{line}")),
-        _ if uses => Err(format!("it reads arguments, and hooks of {} get JSON", hook.event)),
+        _ if uses => Err(format!(
+            "it reads arguments, and hooks of {} get JSON",
+            hook.event
+        )),
         _ => Ok(line.to_string()),
     }
 }
@@ -52,7 +59,12 @@ fn text<'v>(table: &'v Value, key: &str) -> &'v str {
 /// One text, or a list of them.
 fn texts(value: &Value) -> Vec<&str> {
     let one = std::slice::from_ref(value);
-    value.as_array().map_or(one, Vec::as_slice).iter().filter_map(Value::as_str).collect()
+    value
+        .as_array()
+        .map_or(one, Vec::as_slice)
+        .iter()
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 fn items(value: &Value) -> &[Value] {
@@ -61,7 +73,9 @@ fn items(value: &Value) -> &[Value] {
 
 /// YAML of two ages: `no` is false in Python's.
 fn is_set(value: &Value, otherwise: bool) -> bool {
-    let word = value.as_str().map(|word| ["yes", "on"].contains(&word.to_lowercase().as_str()));
+    let word = value
+        .as_str()
+        .map(|word| ["yes", "on"].contains(&word.to_lowercase().as_str()));
     value.as_bool().or(word).unwrap_or(otherwise)
 }
 
@@ -101,7 +115,11 @@ fn of_pre_commit(
     let language = text(hook, "language");
     let is_own = text(repo, "repo") == "local"
         && ["system", "script", "unsupported", "unsupported_script"].contains(&language);
-    let line = match if is_own { local_line(config, hook, at)? } else { None } {
+    let line = match if is_own {
+        local_line(config, hook, at)?
+    } else {
+        None
+    } {
         Some(line) if line.starts_with(STAGED) => line,
         Some(line) => with_arguments(at, &line)?,
         None => {
@@ -110,7 +128,10 @@ fn of_pre_commit(
                 return Err("only `pre-commit` can run it, and it is not in PATH".to_string());
             }
             let stage = at.name;
-            let line = format!("pre-commit run {} --hook-stage {stage}", shell_words::quote(id));
+            let line = format!(
+                "pre-commit run {} --hook-stage {stage}",
+                shell_words::quote(id)
+            );
             match at.arguments.first() {
                 None => line,
                 Some(Argument::MessageFile) => {
@@ -129,7 +150,11 @@ fn local_line(
     hook: &Value,
     at: &GitHook,
 ) -> std::result::Result<Option<String>, String> {
-    let folder = if text(hook, "language").ends_with("script") { "./" } else { "" };
+    let folder = if text(hook, "language").ends_with("script") {
+        "./"
+    } else {
+        ""
+    };
     let arguments: Vec<String> = items(&hook["args"]).iter().map(plain_text).collect();
     let arguments = shell_words::join(arguments);
     let entry = text(hook, "entry");
@@ -150,9 +175,15 @@ fn local_line(
         // Names are bytes: in another locale `grep` finds nothing in those that are not UTF-8.
         select.extend(form.map(|form| format!(" | LC_ALL=C grep -{how}E '{form}'")));
     }
-    let has_types = ["types", "types_or", "exclude_types"].iter().any(|key| !hook[key].is_null());
+    let has_types = ["types", "types_or", "exclude_types"]
+        .iter()
+        .any(|key| !hook[key].is_null());
     if has_message {
-        return Ok(Some(if passes { format!("{line} \"$1\"") } else { line }));
+        return Ok(Some(if passes {
+            format!("{line} \"$1\"")
+        } else {
+            line
+        }));
     }
     if !passes && (is_set(&hook["always_run"], false) || select.is_empty() && !has_types) {
         return Ok(Some(line));
@@ -163,7 +194,11 @@ fn local_line(
     if !select.is_empty() {
         select = format!(" | tr '\\0' '\\n'{select} | tr '\\n' '\\0'");
     }
-    let line = if passes { format!("{line} \"$@\"") } else { line };
+    let line = if passes {
+        format!("{line} \"$@\"")
+    } else {
+        line
+    };
     Ok(Some(over_staged(&select, &line)))
 }
 
@@ -176,7 +211,9 @@ fn is_for_grep(form: &str) -> bool {
 }
 
 fn plain_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// `lefthook.yml`: its commands, jobs and scripts, by the hooks of git that they are for.
@@ -187,15 +224,20 @@ pub(super) fn lefthook(source: &ImportSource<'_>) -> Result<SourceHooks> {
         let place = |what: &str| format!("{}, {name}.{what}", source.shown());
         let Some(at) = git::find(name).filter(|at| at.name == name) else {
             if ["extends", "remotes"].contains(&name.as_str()) || table["commands"].is_object() {
-                found.left.push((place("*"), "it is no hook of git".to_string()));
+                found
+                    .left
+                    .push((place("*"), "it is no hook of git".to_string()));
             }
             continue;
         };
         let is_parallel = is_set(&table["parallel"], false);
         let commands = table["commands"].as_object().into_iter().flatten();
-        let jobs = items(&table["jobs"]).iter().map(|job| (text(job, "name"), job.clone()));
-        let mut all: Vec<(String, Value)> =
-            commands.map(|(what, job)| (what.clone(), job.clone())).collect();
+        let jobs = items(&table["jobs"])
+            .iter()
+            .map(|job| (text(job, "name"), job.clone()));
+        let mut all: Vec<(String, Value)> = commands
+            .map(|(what, job)| (what.clone(), job.clone()))
+            .collect();
         all.extend(jobs.map(|(what, job)| (what.to_string(), job)));
         for (file, job) in table["scripts"].as_object().into_iter().flatten() {
             let mut job = job.as_object().cloned().unwrap_or_else(Map::new);
@@ -203,7 +245,11 @@ pub(super) fn lefthook(source: &ImportSource<'_>) -> Result<SourceHooks> {
             all.push((file.clone(), Value::from(job)));
         }
         for (what, job) in all {
-            let what = if what.is_empty() { text(&job, "run") } else { &what };
+            let what = if what.is_empty() {
+                text(&job, "run")
+            } else {
+                &what
+            };
             let carried = of_lefthook(source, what, &job, at);
             let carried = carried.map(|hook| match is_parallel {
                 true => hook.with("parallel", "true"),
@@ -232,39 +278,60 @@ const OF_JOBS: &[&str] = &[
 
 fn of_lefthook(source: &ImportSource<'_>, what: &str, job: &Value, at: &GitHook) -> Found {
     let keys = job.as_object().into_iter().flatten().map(|(key, _)| key);
-    if let Some(key) = keys.into_iter().find(|key| !OF_JOBS.contains(&key.as_str())) {
+    if let Some(key) = keys
+        .into_iter()
+        .find(|key| !OF_JOBS.contains(&key.as_str()))
+    {
         return Err(format!("`{key}` has no key in hookrun"));
     }
     let has_message = at.arguments.first() == Some(&Argument::MessageFile);
     let message = if has_message { " \"$1\"" } else { "" };
     let (runner, script) = (text(job, "runner"), text(job, "script"));
     let script = format!("{runner} .lefthook/{}/{script}{message}", at.name);
-    let run = if job["script"].is_string() { script.trim_start() } else { text(job, "run") };
+    let run = if job["script"].is_string() {
+        script.trim_start()
+    } else {
+        text(job, "run")
+    };
     if run.trim().is_empty() {
         return Err(NOTHING.to_string());
     }
     let takes_files = run.contains("{staged_files}");
-    let filled = run.replace("{staged_files}", "\"$@\"").replace("{all_files}", "$(git ls-files)");
+    let filled = run
+        .replace("{staged_files}", "\"$@\"")
+        .replace("{all_files}", "$(git ls-files)");
     let mut line = anchored(&filled)?;
     if line.contains("files}") || line.contains("{0}") || line.contains("{1}") {
         return Err(format!("`{run}` has placeholders that only lefthook fills"));
     }
     for (name, value) in job["env"].as_object().into_iter().flatten() {
-        line = format!("export {name}={}; {line}", shell_words::quote(&plain_text(value)));
+        line = format!(
+            "export {name}={}; {line}",
+            shell_words::quote(&plain_text(value))
+        );
     }
     let quoted = |form: &&str| shell_words::quote(form).into_owned();
     let mut paths: Vec<String> = texts(&job["glob"]).iter().map(quoted).collect();
     let not = |form: &&str| shell_words::quote(&format!(":(exclude){form}")).into_owned();
     paths.extend(texts(&job["exclude"]).iter().map(not));
-    let select = if paths.is_empty() { String::new() } else { format!(" -- {}", paths.join(" ")) };
-    let root = job["root"].as_str().map(|root| format!("cd {} && ", shell_words::quote(root)));
+    let select = if paths.is_empty() {
+        String::new()
+    } else {
+        format!(" -- {}", paths.join(" "))
+    };
+    let root = job["root"]
+        .as_str()
+        .map(|root| format!("cd {} && ", shell_words::quote(root)));
     if root.is_some() && (takes_files || !select.is_empty()) {
         return Err("`root` changes the names of its files".to_string());
     }
     line = format!("{}{line}", root.unwrap_or_default());
     if takes_files || !select.is_empty() {
         if at.name != "pre-commit" {
-            return Err(format!("which files {} is about, only lefthook tells", at.name));
+            return Err(format!(
+                "which files {} is about, only lefthook tells",
+                at.name
+            ));
         }
         return Ok(entry(source, what, at, &over_staged(&select, &line)));
     }
@@ -274,8 +341,14 @@ fn of_lefthook(source: &ImportSource<'_>, what: &str, job: &Value, at: &GitHook)
 /// `.husky/`: each file is a hook of git of its name.
 pub(super) fn husky(source: &ImportSource<'_>) -> Result<SourceHooks> {
     let mut found = SourceHooks::default();
-    let name = source.file.file_name().unwrap_or_default().to_string_lossy();
-    let Some(at) = git::find(&name).filter(|at| at.name == name) else { return Ok(found) };
+    let name = source
+        .file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let Some(at) = git::find(&name).filter(|at| at.name == name) else {
+        return Ok(found);
+    };
     let script = source.text()?;
     let run =
         format!("PATH=\"node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name}");

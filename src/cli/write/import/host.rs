@@ -37,10 +37,14 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
         if value["hooks"].is_null() {
             return Ok(found);
         }
-        found.left.push((place, "it is no table of events".to_string()));
+        found
+            .left
+            .push((place, "it is no table of events".to_string()));
         return Ok(found);
     };
-    for (event, items) in events.iter().filter(|(event, _)| !file.beside.contains(&event.as_str()))
+    for (event, items) in events
+        .iter()
+        .filter(|(event, _)| !file.beside.contains(&event.as_str()))
     {
         let place = format!("{place}.{event}");
         let Some(row) = dialect.events.iter().find(|row| row.name == *event) else {
@@ -60,11 +64,22 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
                 Together::AtOnceUnlessSaid => item["sequential"] == true,
             };
             for (inner, hook) in hooks.iter().enumerate() {
-                let inner =
-                    if file.groups(event) { format!(".hooks[{inner}]") } else { String::new() };
+                let inner = if file.groups(event) {
+                    format!(".hooks[{inner}]")
+                } else {
+                    String::new()
+                };
                 let place = format!("{place}{inner}");
                 let matcher = &item["matcher"];
-                let at = ImportedHook { source, file, dialect, row, hook, matcher, is_in_order };
+                let at = ImportedHook {
+                    source,
+                    file,
+                    dialect,
+                    row,
+                    hook,
+                    matcher,
+                    is_in_order,
+                };
                 found.take(place, at.entry());
             }
         }
@@ -75,7 +90,8 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
 impl ImportedHook<'_> {
     fn get(&self, says: HostHookKey) -> Option<&Value> {
         let rows = self.file.hook.iter().filter(|row| row.says == says);
-        rows.map(|row| &self.hook[row.name]).find(|value| !value.is_null())
+        rows.map(|row| &self.hook[row.name])
+            .find(|value| !value.is_null())
     }
 
     fn text(&self, says: HostHookKey) -> Option<&str> {
@@ -88,11 +104,16 @@ impl ImportedHook<'_> {
         if let Some(kind) = kind.filter(|kind| self.file.kinds.first() != Some(kind)) {
             return Err(format!("a hook of the kind `{kind}` runs in {host} alone"));
         }
-        if self.get(HostHookKey::Async).is_some_and(|value| *value == true) {
+        if self
+            .get(HostHookKey::Async)
+            .is_some_and(|value| *value == true)
+        {
             return Err("it is not waited for, and hookrun waits for what decides".to_string());
         }
         if let Some(condition) = self.text(HostHookKey::Condition) {
-            return Err(format!("`if: {condition}` has no key; write it as `match.runs`"));
+            return Err(format!(
+                "`if: {condition}` has no key; write it as `match.runs`"
+            ));
         }
         let (command, is_shell) = self.command()?;
         if runs_hookrun(&command, self.source.env) {
@@ -102,7 +123,9 @@ impl ImportedHook<'_> {
         if is_shell {
             entry = entry.with("shell", "true");
         }
-        entry = entry.with("dialect", toml_text(host)).with("timeout", self.timeout()?);
+        entry = entry
+            .with("dialect", toml_text(host))
+            .with("timeout", self.timeout()?);
         if !self.is_in_order {
             entry = entry.with("parallel", "true");
         }
@@ -117,11 +140,15 @@ impl ImportedHook<'_> {
         if let Some(form) = self.matching()? {
             entry = entry.with("match", form);
         }
-        let about = self.text(HostHookKey::About).or(self.text(HostHookKey::Name));
-        Ok(match about.filter(|about| !about.trim().is_empty() && !about.contains('\n')) {
-            Some(about) => entry.with("description", toml_text(about)),
-            None => entry,
-        })
+        let about = self
+            .text(HostHookKey::About)
+            .or(self.text(HostHookKey::Name));
+        Ok(
+            match about.filter(|about| !about.trim().is_empty() && !about.contains('\n')) {
+                Some(about) => entry.with("description", toml_text(about)),
+                None => entry,
+            },
+        )
     }
 
     /// What is run, and whether a shell runs it.
@@ -129,25 +156,34 @@ impl ImportedHook<'_> {
         let program = self.text(HostHookKey::Program);
         let line = program.or_else(|| self.text(HostHookKey::OwnCommand));
         let line = line.or_else(|| self.text(HostHookKey::Command));
-        let line = line.filter(|line| !line.trim().is_empty()).ok_or("it has no command")?;
+        let line = line
+            .filter(|line| !line.trim().is_empty())
+            .ok_or("it has no command")?;
         let words: Option<Vec<&str>> = match self.get(HostHookKey::Arguments) {
-            Some(words) => words.as_array().and_then(|all| all.iter().map(Value::as_str).collect()),
+            Some(words) => words
+                .as_array()
+                .and_then(|all| all.iter().map(Value::as_str).collect()),
             None => program.map(|_| Vec::new()),
         };
-        let own = self.text(HostHookKey::Shell).or(Some(self.file.shell().program()));
+        let own = self
+            .text(HostHookKey::Shell)
+            .or(Some(self.file.shell().program()));
         let (mut line, mut is_shell) = match (words, own) {
             (Some(words), _) => (shell_words::join(std::iter::once(line).chain(words)), false),
             (None, Some("sh")) => (anchored(line)?, true),
-            (None, Some("bash")) => {
-                (format!("bash -c {}", shell_words::quote(&anchored(line)?)), false)
-            }
+            (None, Some("bash")) => (
+                format!("bash -c {}", shell_words::quote(&anchored(line)?)),
+                false,
+            ),
             (None, other) => {
                 return Err(format!("a shell `{}` runs it", other.unwrap_or_default()));
             }
         };
         let variables = self.get(HostHookKey::Variables).and_then(Value::as_object);
         for (name, value) in variables.into_iter().flatten() {
-            let value = value.as_str().ok_or_else(|| format!("`{name}` is no text"))?;
+            let value = value
+                .as_str()
+                .ok_or_else(|| format!("`{name}` is no text"))?;
             line = format!("{name}={} {line}", shell_words::quote(value));
             // A variable goes before a program; a list of commands has several.
             is_shell = match is_shell {
@@ -166,13 +202,19 @@ impl ImportedHook<'_> {
             None => self.file.usual_time(self.row),
             Some(value) => {
                 let number = value.as_f64().filter(|number| *number > 0.0);
-                let per_second = if self.file.time.per_second == 1 { 1.0 } else { 1000.0 };
+                let per_second = if self.file.time.per_second == 1 {
+                    1.0
+                } else {
+                    1000.0
+                };
                 let time = number.and_then(|it| Duration::try_from_secs_f64(it / per_second).ok());
                 let time = time.filter(|time| time.as_millis() > 0);
                 time.ok_or_else(|| format!("its timeout is {value}"))?
             }
         };
-        Ok(toml_text(&format!("{}ms", time.as_millis()).replace("000ms", "s")))
+        Ok(toml_text(
+            &format!("{}ms", time.as_millis()).replace("000ms", "s"),
+        ))
     }
 
     /// The table `match`, if it does not take every event.
@@ -180,20 +222,41 @@ impl ImportedHook<'_> {
         if !self.matcher.is_null() && !self.matcher.is_string() {
             return Err(format!("its matcher is {}", self.matcher));
         }
-        let own = self.text(HostHookKey::Matcher).or(self.matcher.as_str()).unwrap_or_default();
+        let own = self
+            .text(HostHookKey::Matcher)
+            .or(self.matcher.as_str())
+            .unwrap_or_default();
         let subject = self.file.subject(self.row.name);
-        let Some(subject) = subject.filter(|_| !matches!(own, "" | "*")) else { return Ok(None) };
+        let Some(subject) = subject.filter(|_| !matches!(own, "" | "*")) else {
+            return Ok(None);
+        };
         let rule = self.file.matching;
         let is_of_list = |c: char| c.is_ascii_alphanumeric() || "_|".contains(c);
-        let whole = own.strip_prefix('^').and_then(|own| own.strip_suffix('$')).unwrap_or(own);
-        let whole = whole.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(whole);
+        let whole = own
+            .strip_prefix('^')
+            .and_then(|own| own.strip_suffix('$'))
+            .unwrap_or(own);
+        let whole = whole
+            .strip_prefix('(')
+            .and_then(|it| it.strip_suffix(')'))
+            .unwrap_or(whole);
         let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
-        let is_tool = |name: &&str| self.dialect.tools.rows.iter().any(|tool| tool.name == *name);
+        let is_tool = |name: &&str| {
+            self.dialect
+                .tools
+                .rows
+                .iter()
+                .any(|tool| tool.name == *name)
+        };
         if subject == MatcherSubject::Tool && names.iter().all(is_tool) {
-            return Ok(Some(format!("{{ tool = {} }}", toml_text(&names.join("|")))));
+            return Ok(Some(format!(
+                "{{ tool = {} }}",
+                toml_text(&names.join("|"))
+            )));
         }
-        let is_list =
-            rule.list.is_some_and(|more| own.chars().all(|c| is_of_list(c) || more.contains(c)));
+        let is_list = rule
+            .list
+            .is_some_and(|more| own.chars().all(|c| is_of_list(c) || more.contains(c)));
         let form = if rule.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
             format!("^{}$", regex::escape(own))
         } else if is_list {
@@ -205,7 +268,9 @@ impl ImportedHook<'_> {
             own.to_string()
         };
         if Regex::new(&form).is_err() {
-            return Err(format!("the matcher `{own}` is no regular expression of hookrun"));
+            return Err(format!(
+                "the matcher `{own}` is no regular expression of hookrun"
+            ));
         }
         let form = toml_text(&form);
         Ok(Some(match subject {
@@ -223,7 +288,10 @@ fn program_of(line: &str) -> String {
         [shell, flag, inner] if shell == "bash" && flag == "-c" => inner.split(' ').collect(),
         words => words.iter().map(String::as_str).collect(),
     };
-    let named = words.iter().find(|word| word.contains('/')).or(words.first());
+    let named = words
+        .iter()
+        .find(|word| word.contains('/'))
+        .or(words.first());
     let name = named.and_then(|word| std::path::Path::new(word).file_stem());
     name.unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -80,14 +80,20 @@ impl ImportSource<'_> {
 fn json_of(yaml: &Yaml<'_>) -> Value {
     if let Some(entries) = yaml.as_mapping() {
         let text = |key: &Yaml<'_>| key.as_str().unwrap_or_default().to_string();
-        return entries.iter().map(|(key, value)| (text(key), json_of(value))).collect();
+        return entries
+            .iter()
+            .map(|(key, value)| (text(key), json_of(value)))
+            .collect();
     }
     if let Some(items) = yaml.as_sequence() {
         return items.iter().map(json_of).collect();
     }
     let number = yaml.as_integer().map(Value::from);
-    let scalar =
-        yaml.as_bool().map(Value::from).or(number).or(yaml.as_floating_point().map(Value::from));
+    let scalar = yaml
+        .as_bool()
+        .map(Value::from)
+        .or(number)
+        .or(yaml.as_floating_point().map(Value::from));
     scalar.unwrap_or_else(|| yaml.as_str().map(Value::from).unwrap_or_default())
 }
 
@@ -97,7 +103,9 @@ pub(super) fn anchored(line: &str) -> std::result::Result<String, String> {
     const MOST_WORDS: usize = 20;
     let mut line = line.to_string();
     for _ in 0..MOST_WORDS {
-        let Some(word) = relative::adrift(&line) else { return Ok(line) };
+        let Some(word) = relative::adrift(&line) else {
+            return Ok(line);
+        };
         let path = word.trim_start_matches("./");
         let Some((at, before)) =
             find_word(&line, &word).filter(|(_, before)| *before != Some('\''))
@@ -116,7 +124,9 @@ pub(super) fn anchored(line: &str) -> std::result::Result<String, String> {
 /// Where a word begins in a line, and not a part of another, and the character before it.
 fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
     let is_inside = |c: char| c.is_alphanumeric() || "/._-$}~".contains(c);
-    let all = line.match_indices(word).map(|(at, _)| (at, line[..at].chars().next_back()));
+    let all = line
+        .match_indices(word)
+        .map(|(at, _)| (at, line[..at].chars().next_back()));
     let mut words = all.filter(|(_, before)| !before.is_some_and(is_inside));
     words.next()
 }
@@ -130,7 +140,8 @@ impl SourceHooks {
     /// The items of a list. Anything else in its place is named: hooks may be in it.
     pub(super) fn list<'v>(&mut self, place: &str, value: &'v Value) -> &'v [Value] {
         value.as_array().unwrap_or_else(|| {
-            self.left.push((place.to_string(), "it is no list".to_string()));
+            self.left
+                .push((place.to_string(), "it is no list".to_string()));
             const { &Vec::new() }
         })
     }
@@ -148,7 +159,10 @@ impl FoundHook {
     /// An entry whose name is made of the tool and of what it runs.
     pub(super) fn new(tool: &str, what: &str, event: &str, command: &str) -> FoundHook {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let plain: String = what.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        let plain: String = what
+            .chars()
+            .map(|c| if is_plain(c) { c } else { '-' })
+            .collect();
         FoundHook {
             from: String::new(),
             name: format!("{tool}-{}", plain.trim_matches('-')),
@@ -163,8 +177,11 @@ impl FoundHook {
     }
 
     pub(super) fn to_toml(&self) -> String {
-        let (from, name, event) =
-            (plain(&self.from), toml_text(&self.name), toml_text(&self.event));
+        let (from, name, event) = (
+            plain(&self.from),
+            toml_text(&self.name),
+            toml_text(&self.event),
+        );
         let mut text = format!("# From {from}\n[[hook]]\nname = {name}\nevent = {event}\n");
         for (key, value) in &self.keys {
             text.push_str(&format!("{key} = {value}\n"));

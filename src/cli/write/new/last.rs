@@ -94,13 +94,20 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
         toml_text(name),
         toml_text(&words.event)
     );
-    text.extend(words.host.map(|host| format!("host = {}\n", toml_text(host))));
+    text.extend(
+        words
+            .host
+            .map(|host| format!("host = {}\n", toml_text(host))),
+    );
     let mut secret = marked_in(&words.context);
     if !words.context.is_empty() {
         let key = if words.has_slip { "stdin" } else { "context" };
         let json = unfilled(&format!("{:#}", Value::Object(words.context)));
-        let quoted =
-            if json.contains("'''") { toml_text(&json) } else { format!("'''\n{json}'''") };
+        let quoted = if json.contains("'''") {
+            toml_text(&json)
+        } else {
+            format!("'''\n{json}'''")
+        };
         text.push_str(&format!("{key} = {quoted}\n"));
     }
     text.push_str("\n[case.expect]\n");
@@ -112,7 +119,11 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
         secret = secret.or_else(|| redact::is_marked(&value).then(|| format!("expect.{key}")));
         text.push_str(&format!("{key} = {value}\n"));
     }
-    Ok(CaseDraft { text, doubt: doubt(&report), secret })
+    Ok(CaseDraft {
+        text,
+        doubt: doubt(&report),
+        secret,
+    })
 }
 
 /// Where a context has a mark in the place of a secret.
@@ -121,13 +132,15 @@ fn marked_in(context: &Map<String, Value>) -> Option<String> {
         match value {
             Value::String(text) => redact::is_marked(text).then(|| path.to_string()),
             Value::Array(list) => list.iter().find_map(|one| find(one, path)),
-            Value::Object(entries) => {
-                entries.iter().find_map(|(key, one)| find(one, &format!("{path}.{key}")))
-            }
+            Value::Object(entries) => entries
+                .iter()
+                .find_map(|(key, one)| find(one, &format!("{path}.{key}"))),
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
-    context.iter().find_map(|(key, value)| find(value, &format!("context.{key}")))
+    context
+        .iter()
+        .find_map(|(key, value)| find(value, &format!("context.{key}")))
 }
 
 /// A text of JSON without placeholders for folders of the case.
@@ -146,8 +159,14 @@ fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
         return None;
     }
     let reply = &report.reply;
-    let is_whole = !record.truncated.iter().any(|path| path.starts_with("run.reply"));
-    let is_elsewhere = record.cwd.as_ref().is_some_and(|cwd| reply.stdout.contains(cwd.as_str()));
+    let is_whole = !record
+        .truncated
+        .iter()
+        .any(|path| path.starts_with("run.reply"));
+    let is_elsewhere = record
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| reply.stdout.contains(cwd.as_str()));
     let status = format!("status = {}", reply.status);
     let stdout = toml_text(&format!("^{}$", regex::escape(&reply.stdout)));
     let is_short = reply.stdout.len() <= LONGEST_REPLY_BYTES;
@@ -165,7 +184,10 @@ fn is_own_failure(report: &RunReport) -> bool {
 /// Whether a hook's question decided something, though it has been answered since.
 fn was_asked(report: &RunReport) -> bool {
     report.hooks.iter().any(has_asked)
-        && !report.notices.iter().any(|one| one.kind == NoticeKind::Question)
+        && !report
+            .notices
+            .iter()
+            .any(|one| one.kind == NoticeKind::Question)
 }
 
 fn has_asked(hook: &HookReport) -> bool {
@@ -188,7 +210,14 @@ fn questions(report: &RunReport) -> Option<String> {
 fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     let pattern = |text: &str| toml_text(&format!("^{}$", regex::escape(text.trim_end())));
     let names = |names: Vec<&str>| {
-        format!("[{}]", names.into_iter().map(toml_text).collect::<Vec<_>>().join(", "))
+        format!(
+            "[{}]",
+            names
+                .into_iter()
+                .map(toml_text)
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
     };
     // Nobody answers in a suite: there a question stays one.
     let is_person = report.cause.as_deref() == Some("person");
@@ -203,19 +232,35 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
         keys.push(("by", names(asking.map(|hook| hook.name.as_str()).collect())));
     } else if let Some(reason) = &report.reason {
         keys.push(("reason", pattern(reason)));
-        keys.extend(report.decided_by.as_ref().map(|hook| ("by", toml_text(hook))));
+        keys.extend(
+            report
+                .decided_by
+                .as_ref()
+                .map(|hook| ("by", toml_text(hook))),
+        );
     }
     let has_failed = |ending: &str| !matches!(ending, "answered" | "voided");
-    let failed = report
-        .hooks
-        .iter()
-        .filter(|hook| hook.trace.as_ref().is_some_and(|trace| has_failed(&trace.ending)));
+    let failed = report.hooks.iter().filter(|hook| {
+        hook.trace
+            .as_ref()
+            .is_some_and(|trace| has_failed(&trace.ending))
+    });
     let failed: Vec<&str> = failed.map(|hook| hook.name.as_str()).collect();
     if !failed.is_empty() {
         keys.push(("failed", names(failed)));
     }
-    keys.extend(report.output.as_deref().map(|text| ("output", pattern(text))));
-    keys.extend(report.additional_context.as_deref().map(|text| ("context", pattern(text))));
+    keys.extend(
+        report
+            .output
+            .as_deref()
+            .map(|text| ("output", pattern(text))),
+    );
+    keys.extend(
+        report
+            .additional_context
+            .as_deref()
+            .map(|text| ("context", pattern(text))),
+    );
     let is_said = |one: &&Notice| matches!(one.kind, NoticeKind::Refusal | NoticeKind::Question);
     let said = report.notices.iter().find(is_said);
     keys.extend(said.map(|notice| ("notice", toml_text(&regex::escape(&notice.text)))));
@@ -226,7 +271,10 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
                 "no case can be made of the last event: `{}` was written into it, which is a placeholder in cases",
                 token.name
             );
-            return Err(Complaint::with_cure(cause, "write the case by hand, about another text"));
+            return Err(Complaint::with_cure(
+                cause,
+                "write the case by hand, about another text",
+            ));
         }
         keys.push(("rewrites", toml_text(&update)));
     }
@@ -234,8 +282,10 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
 }
 
 fn doubt(report: &RunReport) -> Option<String> {
-    let decider =
-        report.hooks.iter().find(|hook| report.decided_by.as_ref() == Some(&hook.name))?;
+    let decider = report
+        .hooks
+        .iter()
+        .find(|hook| report.decided_by.as_ref() == Some(&hook.name))?;
     if decider.layer == "project" || decider.layer == "explicit" {
         return None;
     }
@@ -274,7 +324,11 @@ impl CaseWords {
                     .map_err(|error| bad(error.to_string()))?;
                 let theirs = binding.encode(&event).to_json();
                 let name = binding.row.name.to_string();
-                (Some(binding.dialect.name), name, parsed(&theirs).map_err(bad)?)
+                (
+                    Some(binding.dialect.name),
+                    name,
+                    parsed(&theirs).map_err(bad)?,
+                )
             }
             None => {
                 let mut ours = parsed(context.as_bytes()).map_err(bad)?;
@@ -304,7 +358,12 @@ impl CaseWords {
         let bindings: Vec<Binding> = binding.into_iter().collect();
         let keys = spec.map(|spec| Keys::of([spec], &bindings));
         let has_slip = keys.is_some_and(|keys| !keys.slips(&kept).is_empty());
-        Ok(CaseWords { host, event, context: kept, has_slip })
+        Ok(CaseWords {
+            host,
+            event,
+            context: kept,
+            has_slip,
+        })
     }
 }
 
@@ -312,10 +371,15 @@ impl CaseWords {
 fn binding_of(record: &DecisionLine<'_>, context: &Context) -> Option<Binding> {
     let dialect = dialects::find(&record.host)?;
     let raw = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
-    let sent = raw.as_ref().and_then(|raw| raw.string(dialect.names_event_by));
+    let sent = raw
+        .as_ref()
+        .and_then(|raw| raw.string(dialect.names_event_by));
     let named = sent.map(|name| dialect.called(&name)).unwrap_or_default();
     let is_it = |binding: &Binding| binding.row.event == record.event;
-    named.into_iter().chain(dialect.called(&record.event)).find(is_it)
+    named
+        .into_iter()
+        .chain(dialect.called(&record.event))
+        .find(is_it)
 }
 
 fn parsed(json: &[u8]) -> std::result::Result<Map<String, Value>, String> {
@@ -328,8 +392,14 @@ mod tests {
 
     #[test]
     fn a_text_is_written_so_that_it_is_read_again() {
-        for text in ["plain", "it's", "a\nb\t\"c\" \\d", "\u{7f}\u{1}", "", "é ''' {case.folder}"]
-        {
+        for text in [
+            "plain",
+            "it's",
+            "a\nb\t\"c\" \\d",
+            "\u{7f}\u{1}",
+            "",
+            "é ''' {case.folder}",
+        ] {
             let line = format!("a = {}", toml_text(text));
             let document = toml::de::DeTable::parse(&line).unwrap();
             assert_eq!(document.get_ref()["a"].get_ref().as_str(), Some(text));

@@ -16,7 +16,13 @@ use sorts::SORTS;
 
 /// Every language, the usual one first.
 pub(crate) const LANGUAGES: &[Language] = &[
-    Language { name: "sh", ending: "sh", interpreter: "sh", reading: FIELD, runs: &["sh"] },
+    Language {
+        name: "sh",
+        ending: "sh",
+        interpreter: "sh",
+        reading: FIELD,
+        runs: &["sh"],
+    },
     Language {
         name: "bash",
         ending: "sh",
@@ -48,7 +54,10 @@ const NEVER: &str =
     "\n[[never]]\nhook = \"@FILE@\"\npoint = \"refused\"\nwhy = \"it only adds or rewrites\"\n";
 
 pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
-    SORTS.iter().find(|sort| (sort.fits)(spec)).expect("one sort has every event")
+    SORTS
+        .iter()
+        .find(|sort| (sort.fits)(spec))
+        .expect("one sort has every event")
 }
 
 fn templates() -> impl Iterator<Item = &'static TemplateSort> {
@@ -67,11 +76,15 @@ pub(crate) fn chosen(
 ) -> std::result::Result<&'static TemplateSort, Vec<&'static str>> {
     let suiting: Vec<_> = templates().filter(|sort| (sort.suits)(spec)).collect();
     let found = suiting.iter().find(|sort| sort.name == name);
-    found.copied().ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
+    found
+        .copied()
+        .ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
 }
 
 pub(crate) fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
-    LANGUAGES.iter().filter(|language| sort.body(language).is_some())
+    LANGUAGES
+        .iter()
+        .filter(|language| sort.body(language).is_some())
 }
 
 pub(crate) fn hook(
@@ -97,7 +110,11 @@ pub(crate) fn hook(
         .replace("@RULE@", rule)
         .replace("@ABOUT@", sort.about)
         .replace("@DIRECTIVE@", sort.directive);
-    fill(&(text + sort.body(language).unwrap_or_default()), spec, file)
+    fill(
+        &(text + sort.body(language).unwrap_or_default()),
+        spec,
+        file,
+    )
 }
 
 pub(crate) fn cases(
@@ -108,9 +125,21 @@ pub(crate) fn cases(
 ) -> String {
     // A shell has no way to write JSON; what it prints is text to show, or text for the model.
     let is_python = language.name == "python";
-    let said = if is_python || spec.conduct.text_teaches { "context" } else { "output" };
+    let said = if is_python || spec.conduct.text_teaches {
+        "context"
+    } else {
+        "output"
+    };
     let found = if is_python { "findings" } else { "output" };
-    let never = if sort.only_adds && spec.blocks { NEVER } else { "" };
+    let never = if sort.only_adds && spec.blocks {
+        NEVER
+    } else {
+        ""
+    };
     let text = format!("{CASES}{}{never}", sort.cases);
-    fill(&text.replace("@SAID@", said).replace("@FOUND@", found), spec, file)
+    fill(
+        &text.replace("@SAID@", said).replace("@FOUND@", found),
+        spec,
+        file,
+    )
 }

@@ -48,7 +48,10 @@ pub(super) fn fetch(url: &str, base: &Path) -> Result<Vec<u8>> {
         None => {
             let size = LONGEST.to_string();
             let words = CURL.iter().copied().chain([url, "--max-filesize", &size]);
-            output(Errand::new("curl", words, LIMIT), format!("curl cannot download `{url}`"))?
+            output(
+                Errand::new("curl", words, LIMIT),
+                format!("curl cannot download `{url}`"),
+            )?
         }
     };
     check_length(url, bytes.len() as u64)?;
@@ -81,7 +84,10 @@ fn check_length(url: &str, length: u64) -> Result<()> {
     if length <= LONGEST {
         return Ok(());
     }
-    let cause = format!("`{url}` is no hook set: it has more than {} MiB", MOST_BYTES >> 20);
+    let cause = format!(
+        "`{url}` is no hook set: it has more than {} MiB",
+        MOST_BYTES >> 20
+    );
     Err(Complaint::new(cause))
 }
 
@@ -109,7 +115,9 @@ fn members(tar: &[u8]) -> std::result::Result<Vec<ContentFile>, String> {
         }
         let size = header(head)?;
         let content = after.get(..size).ok_or("it is cut off")?;
-        rest = after.get(size.next_multiple_of(BLOCK)..).unwrap_or_default();
+        rest = after
+            .get(size.next_multiple_of(BLOCK)..)
+            .unwrap_or_default();
         let kind = head[156];
         match kind {
             b'L' => long_name = Some(text(content)?),
@@ -132,7 +140,11 @@ fn members(tar: &[u8]) -> std::result::Result<Vec<ContentFile>, String> {
                 bytes += size as u64;
                 check_size(files.len() + 1, bytes)?;
                 let is_executable = octal(&head[100..108])? & 0o100 != 0;
-                files.push(ContentFile::plain(path.into(), is_executable, content.to_vec()));
+                files.push(ContentFile::plain(
+                    path.into(),
+                    is_executable,
+                    content.to_vec(),
+                ));
             }
         }
     }
@@ -143,7 +155,12 @@ fn members(tar: &[u8]) -> std::result::Result<Vec<ContentFile>, String> {
 fn header(head: &[u8]) -> std::result::Result<usize, String> {
     let (before, after) = (&head[..148], &head[156..]);
     // The field of the sum counts as blanks.
-    let sum: usize = before.iter().chain(after).chain(b"        ").map(|b| usize::from(*b)).sum();
+    let sum: usize = before
+        .iter()
+        .chain(after)
+        .chain(b"        ")
+        .map(|b| usize::from(*b))
+        .sum();
     if octal(&head[148..156]) != Ok(sum) {
         return Err("it is no tar archive".to_string());
     }
@@ -166,8 +183,16 @@ fn text(field: &[u8]) -> std::result::Result<String, String> {
 /// The path in a header.
 fn short_path(head: &[u8]) -> std::result::Result<String, String> {
     let name = text(&head[..100])?;
-    let prefix = if &head[257..263] == b"ustar\0" { text(&head[345..500])? } else { String::new() };
-    Ok(if prefix.is_empty() { name } else { format!("{prefix}/{name}") })
+    let prefix = if &head[257..263] == b"ustar\0" {
+        text(&head[345..500])?
+    } else {
+        String::new()
+    };
+    Ok(if prefix.is_empty() {
+        name
+    } else {
+        format!("{prefix}/{name}")
+    })
 }
 
 /// The path in an extended header: lines of `LENGTH KEY=VALUE`.
@@ -175,7 +200,9 @@ fn long_path(mut rest: &[u8]) -> std::result::Result<Option<String>, String> {
     let mut path = None;
     while !rest.is_empty() {
         let digits = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
-        let length: Option<usize> = std::str::from_utf8(digits).ok().and_then(|it| it.parse().ok());
+        let length: Option<usize> = std::str::from_utf8(digits)
+            .ok()
+            .and_then(|it| it.parse().ok());
         let line = length.and_then(|length| rest.get(digits.len() + 1..length));
         let line = line.ok_or("an extended header is damaged")?;
         rest = &rest[digits.len() + 1 + line.len()..];
@@ -190,13 +217,18 @@ fn long_path(mut rest: &[u8]) -> std::result::Result<Option<String>, String> {
 }
 
 fn without_folder(files: Vec<ContentFile>) -> HookFiles {
-    let around = files.first().and_then(|file| file.path.iter().next()).map(PathBuf::from);
+    let around = files
+        .first()
+        .and_then(|file| file.path.iter().next())
+        .map(PathBuf::from);
     let below = |file: &ContentFile, folder: &PathBuf| {
         let path = file.path.strip_prefix(folder).ok()?;
         (path != Path::new("")).then(|| path.to_path_buf())
     };
     let is_around = |folder: &PathBuf| files.iter().all(|file| below(file, folder).is_some());
-    let Some(folder) = around.filter(is_around) else { return HookFiles::of(files) };
+    let Some(folder) = around.filter(is_around) else {
+        return HookFiles::of(files);
+    };
     let moved = |file: ContentFile| {
         let path = below(&file, &folder).unwrap_or_default();
         ContentFile::plain(path, file.is_program(), file.bytes)

@@ -35,7 +35,10 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
     let name = &locked.name;
     if set.declared.signers.is_some() && found.signed_by != locked.signed_by {
         let cause = format!("the lock says that another key signed `{name}`");
-        return Err(Complaint::with_cure(cause, "`hookrun sets update` writes it anew"));
+        return Err(Complaint::with_cure(
+            cause,
+            "`hookrun sets update` writes it anew",
+        ));
     }
     if found.tree != locked.tree {
         return Err(Complaint::with_cure(
@@ -58,7 +61,12 @@ fn fetch(
     let base = file.parent().unwrap_or(file);
     let (name, source) = (declared.name.clone(), declared.source.locked());
     let rev = declared.source.rev().map(str::to_string);
-    let mut set = LockedSet { name, source, rev, ..LockedSet::default() };
+    let mut set = LockedSet {
+        name,
+        source,
+        rev,
+        ..LockedSet::default()
+    };
     let files = match &declared.source {
         SetSource::Path(path) => {
             let folder = base.join(path);
@@ -68,7 +76,9 @@ fn fetch(
         SetSource::Archive(url) => {
             let bytes = archive::fetch(url, base)?;
             let digest = format!("sha256:{}", set_store::sha256(&bytes));
-            let was = old.and_then(|old| old.archive.as_ref()).filter(|was| **was != digest);
+            let was = old
+                .and_then(|old| old.archive.as_ref())
+                .filter(|was| **was != digest);
             if let Some(was) = was {
                 return Err(moved("the archive", "changed", declared, was, &digest));
             }
@@ -108,9 +118,13 @@ fn commit(
         return Ok(was.to_string());
     }
     match (repository.resolve(rev), was) {
-        (Ok(now), Some(was)) if now.is_tag && now.commit != was => {
-            Err(moved(&format!("the tag `{rev}`"), "moved", declared, was, &now.commit))
-        }
+        (Ok(now), Some(was)) if now.is_tag && now.commit != was => Err(moved(
+            &format!("the tag `{rev}`"),
+            "moved",
+            declared,
+            was,
+            &now.commit,
+        )),
         (_, Some(was)) if is_exact => Err(unreachable(was)),
         (now, _) => now.map(|now| now.commit),
     }
@@ -127,16 +141,30 @@ fn moved(what: &str, how: &str, declared: &DeclaredSet, was: &str, is: &str) -> 
 /// Refuses files that are no set that this hookrun can use.
 fn check_set(files: &HookFiles, declared: &DeclaredSet) -> Result<()> {
     let name = &declared.name;
-    let Some(about) = files.files.iter().find(|file| file.path == Path::new(HOOKSET)) else {
+    let Some(about) = files
+        .files
+        .iter()
+        .find(|file| file.path == Path::new(HOOKSET))
+    else {
         let cause = format!("what is declared as the set `{name}` has no {HOOKSET}");
-        return Err(Complaint::with_cure(cause, "`hookrun man hookrun.toml` says what is in it"));
+        return Err(Complaint::with_cure(
+            cause,
+            "`hookrun man hookrun.toml` says what is in it",
+        ));
     };
     let text = String::from_utf8_lossy(&about.bytes);
-    match hookset::read(&text, Path::new(HOOKSET)).1.into_iter().next() {
+    match hookset::read(&text, Path::new(HOOKSET))
+        .1
+        .into_iter()
+        .next()
+    {
         None => Ok(()),
         Some(problem) => {
             let cause = format!("the set `{name}`: {}: {}", problem.place(), problem.cause);
-            Err(Complaint { cause, cure: problem.cure })
+            Err(Complaint {
+                cause,
+                cure: problem.cure,
+            })
         }
     }
 }
@@ -155,7 +183,10 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     if is_whole(&target) {
         return Ok(());
     }
-    let made = tempfile::Builder::new().prefix(".new-").tempdir_in(root).map_err(cannot())?;
+    let made = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempdir_in(root)
+        .map_err(cannot())?;
     let (new, old) = (made.path().join("new"), made.path().join("old"));
     for file in &files.files {
         let path = new.join(&file.path);
@@ -167,7 +198,10 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     }
     if !is_whole(&new) {
         let cause = "files of the set have one name on this system, or names of editors' leftovers";
-        return Err(Complaint::with_cure(cause, "its authors must rename or remove them"));
+        return Err(Complaint::with_cure(
+            cause,
+            "its authors must rename or remove them",
+        ));
     }
     // What was changed by hand makes room.
     let _ = fs::rename(&target, &old);

@@ -56,15 +56,36 @@ pub(super) struct NamedCommit {
 impl FetchedRepository {
     /// Copies the repository at `url`; a relative path means `base`.
     pub(super) fn copy(url: &str, base: &Path, env: &Environment) -> Result<FetchedRepository> {
-        let cannot = failed(format!("cannot make a folder in `{}`", env.temporary.display()));
-        let folder = tempfile::Builder::new().prefix("hookrun-sets-").tempdir_in(&env.temporary);
-        let scrubbed = Environment::beginning_with("GIT_").into_iter().map(|(name, _)| name);
-        let repository =
-            FetchedRepository { folder: folder.map_err(cannot)?, scrubbed: scrubbed.collect() };
-        let place =
-            if is_path(url) { base.join(url).display().to_string() } else { url.to_string() };
+        let cannot = failed(format!(
+            "cannot make a folder in `{}`",
+            env.temporary.display()
+        ));
+        let folder = tempfile::Builder::new()
+            .prefix("hookrun-sets-")
+            .tempdir_in(&env.temporary);
+        let scrubbed = Environment::beginning_with("GIT_")
+            .into_iter()
+            .map(|(name, _)| name);
+        let repository = FetchedRepository {
+            folder: folder.map_err(cannot)?,
+            scrubbed: scrubbed.collect(),
+        };
+        let place = if is_path(url) {
+            base.join(url).display().to_string()
+        } else {
+            url.to_string()
+        };
         // A local copy would take objects along that no branch or tag reaches.
-        let words = ["clone", "--bare", "--no-local", "--quiet", "--template=", "--", &place, "."];
+        let words = [
+            "clone",
+            "--bare",
+            "--no-local",
+            "--quiet",
+            "--template=",
+            "--",
+            &place,
+            ".",
+        ];
         let output = repository.git(&words, Vec::new())?;
         if output.status.success() {
             return Ok(repository);
@@ -86,7 +107,10 @@ impl FetchedRepository {
         }
         let is_whole = matches!(rev.len(), 40 | 64) && rev.bytes().all(|b| b.is_ascii_hexdigit());
         if is_whole && self.is_reachable(rev)? {
-            return Ok(NamedCommit { commit: rev.to_lowercase(), is_tag: false });
+            return Ok(NamedCommit {
+                commit: rev.to_lowercase(),
+                is_tag: false,
+            });
         }
         Err(match is_whole {
             true => unreachable(rev),
@@ -107,7 +131,13 @@ impl FetchedRepository {
     /// Whether a branch or a tag leads to `commit`. A forge also hands out commits of forks, which
     /// anybody may have written.
     pub(super) fn is_reachable(&self, commit: &str) -> Result<bool> {
-        let words = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", commit];
+        let words = [
+            "for-each-ref",
+            "--count=1",
+            "--format=%(refname)",
+            "--contains",
+            commit,
+        ];
         let output = self.git(&words, Vec::new())?;
         Ok(output.status.success() && !output.stdout.is_empty())
     }
@@ -117,15 +147,20 @@ impl FetchedRepository {
     /// # Errors
     /// When it has links, submodules, names that lead elsewhere, or too much.
     pub(super) fn files(&self, commit: &str) -> Result<HookFiles> {
-        let listed =
-            self.read(&["ls-tree", "-r", "-z", "-l", "--full-tree", commit], Vec::new())?;
+        let listed = self.read(
+            &["ls-tree", "-r", "-z", "-l", "--full-tree", commit],
+            Vec::new(),
+        )?;
         let refuse = |cause: String| {
             let cause = format!("commit {commit} is no hook set: {cause}");
             Complaint::with_cure(cause, "a set is a small repository of plain files")
         };
         let mut files = Vec::new();
         let (mut wanted, mut bytes) = (String::new(), 0);
-        for line in listed.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        for line in listed
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty())
+        {
             let entry = TreeLine::parse(line).map_err(refuse)?;
             bytes += entry.size as u64;
             check_size(files.len() + 1, bytes).map_err(refuse)?;
@@ -138,7 +173,11 @@ impl FetchedRepository {
             let head = rest.iter().position(|byte| *byte == b'\n')? + 1;
             let file = rest.get(head..head + entry.size)?.to_vec();
             rest = rest.get(head + entry.size + 1..)?;
-            Some(ContentFile::plain(entry.path.into(), entry.is_executable, file))
+            Some(ContentFile::plain(
+                entry.path.into(),
+                entry.is_executable,
+                file,
+            ))
         };
         let files: Option<Vec<_>> = files.into_iter().map(&mut take).collect();
         files
@@ -155,7 +194,10 @@ impl FetchedRepository {
         let tag = format!("refs/tags/{rev}");
         let is_of_tag =
             self.commit(&tag)?.as_deref() == Some(commit) && self.is_named(&tag, rev)?;
-        let checks = [("verify-tag", tag.as_str(), is_of_tag), ("verify-commit", commit, true)];
+        let checks = [
+            ("verify-tag", tag.as_str(), is_of_tag),
+            ("verify-commit", commit, true),
+        ];
         for (check, object, _) in checks.into_iter().filter(|(.., counts)| *counts) {
             let settings = SIGNATURES.iter().copied().chain([keys.as_str()]);
             let mut words: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
@@ -173,7 +215,10 @@ impl FetchedRepository {
             "neither the tag nor commit {commit} is signed by one of the keys in `{}`",
             signers.display()
         );
-        Err(Complaint::with_cure(cause, "ask its authors to sign the tag: `git tag -s`"))
+        Err(Complaint::with_cure(
+            cause,
+            "ask its authors to sign the tag: `git tag -s`",
+        ))
     }
 
     /// Whether the object of a tag has this name. One with another name was put in its place.
@@ -205,7 +250,9 @@ impl FetchedRepository {
         let folder = self.folder.path();
         errand.command.current_dir(folder).env("LC_ALL", "C");
         // Whatever the settings of the user say.
-        errand.command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
+        errand
+            .command
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
         errand.command.env("GIT_TERMINAL_PROMPT", "0");
         // A repository on this machine could name another one to fetch what it lacks.
         errand.command.env("GIT_NO_LAZY_FETCH", "1");
@@ -257,6 +304,11 @@ impl TreeLine {
         };
         check_path(path)?;
         let size = size.parse().map_err(|_| format!("`{shown}` has no size"))?;
-        Ok(TreeLine { path: path.to_string(), object: object.to_string(), size, is_executable })
+        Ok(TreeLine {
+            path: path.to_string(),
+            object: object.to_string(),
+            size,
+            is_executable,
+        })
     }
 }

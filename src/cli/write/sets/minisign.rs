@@ -31,7 +31,9 @@ pub(super) fn signer(files: &HookFiles, key: &str) -> Result<String> {
     let wrong = |error: minisign_verify::Error| not_signed(error.to_string());
     let signature = Signature::decode(signature).map_err(wrong)?;
     let public = PublicKey::from_base64(key).map_err(wrong)?;
-    public.verify(sums.as_bytes(), &signature, false).map_err(wrong)?;
+    public
+        .verify(sums.as_bytes(), &signature, false)
+        .map_err(wrong)?;
     // `DIGEST  ./PATH`, or `DIGEST *PATH`.
     let listed = sums.lines().filter_map(|line| line.split_once(' '));
     let path =
@@ -42,13 +44,16 @@ pub(super) fn signer(files: &HookFiles, key: &str) -> Result<String> {
     for file in files.files.iter().filter(|file| !is_own(&file.path)) {
         if listed.remove(&file.path) != Some(&file.mark.content) {
             let shown = plain(&file.mark.path);
-            return Err(not_signed(format!("`{shown}` is not in the list, or was changed")));
+            return Err(not_signed(format!(
+                "`{shown}` is not in the list, or was changed"
+            )));
         }
     }
     match listed.keys().next() {
         None => Ok(format!("minisign:{key}")),
-        Some(missing) => {
-            Err(not_signed(format!("`{}` is missing", plain(&missing.to_string_lossy()))))
-        }
+        Some(missing) => Err(not_signed(format!(
+            "`{}` is missing",
+            plain(&missing.to_string_lossy())
+        ))),
     }
 }

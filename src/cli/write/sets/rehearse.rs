@@ -41,19 +41,34 @@ pub(super) fn compare(
         return Ok(());
     }
     let (abort, grounds) = start_up()?;
-    let state = tempfile::Builder::new().prefix("hookrun-sets-").tempdir_in(&env.temporary);
+    let state = tempfile::Builder::new()
+        .prefix("hookrun-sets-")
+        .tempdir_in(&env.temporary);
     let state = state.map_err(failed("cannot make a folder for the state of hooks"))?;
-    let first = runner(Config::default(), env).abort(abort.clone()).subreaper(grounds);
+    let first = runner(Config::default(), env)
+        .abort(abort.clone())
+        .subreaper(grounds);
     let hooks = |locks, own: &str| {
-        let env = Environment { state_home: Some(state.path().join(own)), ..env.clone() };
-        let choice = Choice { locks, program: env.image(), ..Choice::default() };
+        let env = Environment {
+            state_home: Some(state.path().join(own)),
+            ..env.clone()
+        };
+        let choice = Choice {
+            locks,
+            program: env.image(),
+            ..Choice::default()
+        };
         Hooks::new(choice, env, first.clone())
     };
     let (old, new) = (hooks(Vec::new(), "old"), hooks(locks, "new"));
     let redact = match new.check() {
         Ok(redact) => redact,
         Err(error) => {
-            writeln!(out, "warning: with the new sets {}", plain(&error.to_string()))?;
+            writeln!(
+                out,
+                "warning: with the new sets {}",
+                plain(&error.to_string())
+            )?;
             return Ok(());
         }
     };
@@ -93,7 +108,9 @@ pub(super) fn compare(
 
 /// A changed decision on one line: what it was and is, the event and what it is about.
 fn changed(finding: &ReplayFinding) -> Option<String> {
-    let ReplayFinding::Changed(change) = finding else { return None };
+    let ReplayFinding::Changed(change) = finding else {
+        return None;
+    };
     let (was, is) = (&change.was.decision, &change.is.decision);
     let about = change.about.as_deref().unwrap_or_default();
     Some(plain(&format!("{was} → {is}  {}  {about}", change.event)))
@@ -102,7 +119,9 @@ fn changed(finding: &ReplayFinding) -> Option<String> {
 /// The lines of the decision log that are about this project, the oldest first.
 fn recorded(env: &Environment) -> Result<Vec<u8>> {
     let (mut all, mut line) = (Vec::new(), Vec::new());
-    let Some(log) = env.decision_log() else { return Ok(all) };
+    let Some(log) = env.decision_log() else {
+        return Ok(all);
+    };
     let project = project(env);
     for file in DecisionLog::in_folder(log).files().iter().rev() {
         let mut lines = FileLines::open(file).map_err(Complaint::of)?;

@@ -26,14 +26,24 @@ pub(super) fn list(
             writeln!(out, "{:#}", json!({ "version": 1, "sets": sets }))?;
         }
         TextFormat::Human if config.sets.is_empty() => {
-            writeln!(out, "No sets are declared. `hookrun sets add NAME` declares one.")?;
+            writeln!(
+                out,
+                "No sets are declared. `hookrun sets add NAME` declares one."
+            )?;
         }
         TextFormat::Human => {
-            config.sets.iter().try_for_each(|set| human(set, &paths, out))?;
+            config
+                .sets
+                .iter()
+                .try_for_each(|set| human(set, &paths, out))?;
         }
     }
     let is_ok = config.sets.iter().all(|set| set.folder.is_ok());
-    Ok(if is_ok { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(if is_ok {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
+    })
 }
 
 fn json_of(set: &UsedSet, paths: &Paths) -> Value {
@@ -66,16 +76,25 @@ fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         needs.unwrap_or_else(|| "not said, so its hooks have no sandbox but their own".to_string())
     });
     let rows = [
-        ("declared", Some(format!("{file} ({} layer)", set.layer.name()))),
+        (
+            "declared",
+            Some(format!("{file} ({} layer)", set.layer.name())),
+        ),
         ("from", Some(declared.source.locked())),
         ("commit", locked.and_then(|locked| locked.commit.clone())),
         ("archive", locked.and_then(|locked| locked.archive.clone())),
-        ("tree", locked.map(|locked| format!("sha256:{}, {} files", locked.tree, locked.files))),
+        (
+            "tree",
+            locked.map(|locked| format!("sha256:{}, {} files", locked.tree, locked.files)),
+        ),
         ("signed", locked.and_then(|locked| locked.signed_by.clone())),
         ("needs", needs),
         ("problem", set.folder.as_ref().err().cloned()),
     ];
-    for (name, value) in rows.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+    for (name, value) in rows
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
         writeln!(out, "  {DIM}{name:<8}{DIM:#} {}", plain(&value))?;
     }
     Ok(())
@@ -89,9 +108,15 @@ pub(super) fn why(
     out: &mut dyn Write,
 ) -> Result<()> {
     human(set, &Paths::from(&env.cwd), out)?;
-    let Ok(folder) = &set.folder else { return Ok(()) };
+    let Ok(folder) = &set.folder else {
+        return Ok(());
+    };
     writeln!(out, "  {DIM}hooks{DIM:#}")?;
-    for hook in config.hooks.iter().filter(|hook| hook.source.file.starts_with(folder)) {
+    for hook in config
+        .hooks
+        .iter()
+        .filter(|hook| hook.source.file.starts_with(folder))
+    {
         let (name, wants) = (plain(&hook.name), plain(&hook.matcher.to_string()));
         writeln!(out, "    {name}  {DIM}{}{DIM:#}  {wants}", hook.event)?;
     }

@@ -21,8 +21,13 @@ pub(super) fn copy(
     env: &Environment,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let from = set.folder.as_ref().map_err(|why| Complaint::new(why.clone()))?;
-    let Some(locked) = &set.locked else { return Ok(()) };
+    let from = set
+        .folder
+        .as_ref()
+        .map_err(|why| Complaint::new(why.clone()))?;
+    let Some(locked) = &set.locked else {
+        return Ok(());
+    };
     let name = &locked.name;
     let target = env.cwd.join(folder);
     let mut changes = Vec::new();
@@ -43,6 +48,10 @@ pub(super) fn copy(
     let hint = format!(
         "to use the copy, write `path = \"{shown}\"` in [sets.{name}] and nothing else, and run `hookrun sets update {name}`"
     );
-    let plan = WritePlan { hooks: target, changes, hints: vec![hint] };
+    let plan = WritePlan {
+        hooks: target,
+        changes,
+        hints: vec![hint],
+    };
     plan.write_untrusted(&Paths::from(&env.cwd), out)
 }

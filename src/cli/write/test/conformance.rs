@@ -41,8 +41,16 @@ const ENDS_WITHIN: Duration = Duration::from_secs(2);
 /// not, and by git. `install` writes the same.
 const OURS: &[&str] = &["run", "--host", "{host}", "--hooks", "{hooks}"];
 const OURS_NAMED: &[&str] = &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}"];
-const OURS_OF_GIT: &[&str] =
-    &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}", "--", "{arguments}"];
+const OURS_OF_GIT: &[&str] = &[
+    "run",
+    "{event}",
+    "--host",
+    "{host}",
+    "--hooks",
+    "{hooks}",
+    "--",
+    "{arguments}",
+];
 
 struct ReadVector {
     name: String,
@@ -68,7 +76,9 @@ pub(super) fn conformance(
     if let Some(filter) = &args.vectors.filter {
         all.retain(|one| filter.is_match(&one.name));
         if all.is_empty() {
-            return Err(Complaint::new(format!("--filter `{filter}` leaves no vector")));
+            return Err(Complaint::new(format!(
+                "--filter `{filter}` leaves no vector"
+            )));
         }
     }
     // All files are written before the first runner starts: a program that starts earlier would hold
@@ -76,7 +86,11 @@ pub(super) fn conformance(
     let folders = all.iter().map(|one| lay_out(&one.vector, env));
     let folders: io::Result<Vec<TempDir>> = folders.collect();
     let folders = folders.map_err(failed("the folders of the vectors cannot be made"))?;
-    let trial = VectorTrial { command, env, abort: &abort };
+    let trial = VectorTrial {
+        command,
+        env,
+        abort: &abort,
+    };
     let (count, jobs) = (all.len(), args.vectors.jobs.unwrap_or_else(usual_jobs));
     let cases = trial.try_all(all.into_iter().zip(folders).collect(), jobs)?;
     if let Some(signal) = abort.signal() {
@@ -85,12 +99,19 @@ pub(super) fn conformance(
         streams::remark(&format!("interrupted: {far}\n"));
         return Ok(ExitStatus::Signal(signal));
     }
-    args.format.write(cases.as_slice(), &Paths::from(&env.cwd), out)?;
-    Ok(if cases.iter().all(VectorReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
+    args.format
+        .write(cases.as_slice(), &Paths::from(&env.cwd), out)?;
+    Ok(if cases.iter().all(VectorReport::passes) {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
+    })
 }
 
 fn usual_jobs() -> usize {
-    thread::available_parallelism().map_or(2, |processors| processors.get() * 2).min(16)
+    thread::available_parallelism()
+        .map_or(2, |processors| processors.get() * 2)
+        .min(16)
 }
 
 fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
@@ -122,7 +143,11 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     if broken.is_empty() {
         return Ok(all);
     }
-    let noun = if broken.len() == 1 { "a vector is broken" } else { "vectors are broken" };
+    let noun = if broken.len() == 1 {
+        "a vector is broken"
+    } else {
+        "vectors are broken"
+    };
     Err(Complaint::new(format!("{noun}\n{}", broken.join("\n"))))
 }
 
@@ -143,7 +168,9 @@ fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// Writes a vector's files: `home`, `tmp`, `work` and `hooks.d`.
 fn lay_out(vector: &Vector, env: &Environment) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("hookrun-vector").tempdir_in(&env.temporary)?;
+    let folder = tempfile::Builder::new()
+        .prefix("hookrun-vector")
+        .tempdir_in(&env.temporary)?;
     for name in ["home", "tmp", "work", "hooks.d"] {
         private(&folder.path().join(name))?;
     }
@@ -160,7 +187,10 @@ fn lay_out(vector: &Vector, env: &Environment) -> io::Result<TempDir> {
 
 /// Makes a folder that only its owner may write, regardless of the umask.
 fn private(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(folder)
 }
 
 fn write_hook(hook: &HookFile, hooks: &Path) -> io::Result<()> {
@@ -200,7 +230,9 @@ impl VectorTrial<'_> {
         };
         let ended: thread::Result<()> = thread::scope(|scope| {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(thread::ScopedJoinHandle::join)
+            threads
+                .into_iter()
+                .try_for_each(thread::ScopedJoinHandle::join)
         });
         ended.map_err(|_| Complaint::new("hookrun itself failed at a vector"))?;
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +256,12 @@ impl VectorTrial<'_> {
         }
         tree::end_started_with("HOME", &mark);
         ended?;
-        Ok(VectorReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
+        Ok(VectorReport {
+            name,
+            about: vector.about,
+            misses: wrong,
+            took: started.elapsed(),
+        })
     }
 
     fn steps(&self, vector: &Vector, folder: &Path, wrong: &mut Vec<String>) -> Result<()> {
@@ -246,7 +283,11 @@ impl VectorTrial<'_> {
         }
         for (number, step) in (1..).zip(&vector.steps) {
             let found = self.step(step, vector, folder)?;
-            wrong.extend(found.into_iter().map(|miss| format!("step {number}: {miss}")));
+            wrong.extend(
+                found
+                    .into_iter()
+                    .map(|miss| format!("step {number}: {miss}")),
+            );
         }
         Ok(())
     }
@@ -256,18 +297,38 @@ impl VectorTrial<'_> {
         let hooks = folder.join("hooks.d");
         let host = step.host.as_ref().unwrap_or(&vector.host);
         let event = step.event.as_ref().unwrap_or(&vector.event);
-        let places = TemplateValues { host, event, hooks: &hooks, arguments: &step.arguments };
+        let places = TemplateValues {
+            host,
+            event,
+            hooks: &hooks,
+            arguments: &step.arguments,
+        };
         let (program, arguments) = self.command_for(host)?.filled(&places);
         let program = PathBuf::from(program);
         // A path is relative to here.
         let is_path = program.components().count() > 1;
-        let program = if is_path { self.env.cwd.join(program) } else { program };
+        let program = if is_path {
+            self.env.cwd.join(program)
+        } else {
+            program
+        };
         let talked = self.talk(&program, &arguments, vector, folder, Some(step))?;
         Ok(match talked {
-            ErrandEnd::Exited(Output { status, stdout, stderr }) => {
+            ErrandEnd::Exited(Output {
+                status,
+                stdout,
+                stderr,
+            }) => {
                 let by_signal = || status.signal().map_or(-1, |signal| -signal);
                 let status = status.code().unwrap_or_else(by_signal);
-                misses(&step.expect, &Got { status, stdout, stderr })
+                misses(
+                    &step.expect,
+                    &Got {
+                        status,
+                        stdout,
+                        stderr,
+                    },
+                )
             }
             ErrandEnd::Held => {
                 vec!["stdout or stderr was still open 10 s after the exit".to_string()]
@@ -280,7 +341,11 @@ impl VectorTrial<'_> {
         if let Some(command) = &self.command {
             return Ok(command.clone());
         }
-        let own = self.env.program.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let own = self
+            .env
+            .program
+            .as_ref()
+            .map(|path| path.to_string_lossy().into_owned());
         let own = own.ok_or_else(|| {
             let help = "name the runner with --command";
             Complaint::with_cure("hookrun does not find its own program", help)
@@ -305,7 +370,9 @@ impl VectorTrial<'_> {
     ) -> Result<ErrandEnd> {
         let mut errand = Errand::new(program, arguments, LIMIT);
         let command = errand.command.current_dir(folder.join("work")).env_clear();
-        command.env("PATH", self.env.search.clone().unwrap_or_default()).env("LANG", "C");
+        command
+            .env("PATH", self.env.search.clone().unwrap_or_default())
+            .env("LANG", "C");
         command.env("TMPDIR", folder.join("tmp")).envs(&vector.env);
         // It identifies processes that are left behind, so a vector cannot change it.
         command.env("HOME", folder.join("home"));

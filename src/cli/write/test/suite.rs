@@ -37,11 +37,18 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if args.suite.warm_differs.is_none() && !args.suite.profile {
         runner = runner.one_shot();
     }
-    let command = SuiteCommand { args, env, runner, abort };
+    let command = SuiteCommand {
+        args,
+        env,
+        runner,
+        abort,
+    };
     if args.suite.watch {
         if args.format != CheckFormat::Human {
-            let cause =
-                format!("--watch is for people, and cannot be --format {}", args.format.name());
+            let cause = format!(
+                "--watch is for people, and cannot be --format {}",
+                args.format.name()
+            );
             return Err(Complaint::with_cure(cause, "drop one of them"));
         }
         return watch::watch(&command, out);
@@ -65,7 +72,14 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 
 /// What decides all cases, with every guard that hookrun's own program has.
 fn runner(env: &Environment, abort: &Abort, grounds: Option<Subreaper>) -> Runner {
-    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    let own = env.image().map(|path| OwnProgram {
+        path,
+        mark: env.run_id.clone(),
+    });
     let runner = Runner::embedded(Registry::default(), env);
-    runner.program(own).rehearsal().abort(abort.clone()).subreaper(grounds)
+    runner
+        .program(own)
+        .rehearsal()
+        .abort(abort.clone())
+        .subreaper(grounds)
 }

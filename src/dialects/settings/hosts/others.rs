@@ -18,7 +18,11 @@ const TOOL_EVENTS: &[&str] = &["PreToolUse", "PostToolUse"];
 const GROUP: &[HookKey] = &[key("matcher", Matcher), key("hooks", Hooks)];
 
 /// A hook as Claude Code had it first.
-const HOOK: &[HookKey] = &[key("type", Kind), key("command", Command), key("timeout", Time)];
+const HOOK: &[HookKey] = &[
+    key("type", Kind),
+    key("command", Command),
+    key("timeout", Time),
+];
 
 const FAMILY: HostFile = HostFile {
     is_grouped: true,
@@ -35,7 +39,11 @@ pub(crate) const QWEN: HostFile = HostFile {
     name: "Qwen Code's settings.json",
     folders: &[".qwen"],
     has_comments: true,
-    group: &[key("matcher", Matcher), key("sequential", InOrder), key("hooks", Hooks)],
+    group: &[
+        key("matcher", Matcher),
+        key("sequential", InOrder),
+        key("hooks", Hooks),
+    ],
     hook: &[
         key("type", Kind),
         key("command", Command),
@@ -71,10 +79,16 @@ pub(crate) const QWEN: HostFile = HostFile {
         (MatcherSubject::Fact("reason"), &["SessionEnd"]),
         (MatcherSubject::Fact("trigger"), &["PreCompact"]),
         (MatcherSubject::Fact("kind"), &["Notification"]),
-        (MatcherSubject::Fact("agentType"), &["SubagentStart", "SubagentStop"]),
+        (
+            MatcherSubject::Fact("agentType"),
+            &["SubagentStart", "SubagentStop"],
+        ),
     ],
     together: Together::AtOnceUnlessSaid,
-    off: Some(Off { path: &["disableAllHooks"], value: true }),
+    off: Some(Off {
+        path: &["disableAllHooks"],
+        value: true,
+    }),
     ..FAMILY
 };
 
@@ -86,8 +100,22 @@ pub(crate) const VSCODE: HostFile = HostFile {
     hook: &[
         key("type", Kind),
         key("command", Command),
-        key("linux", if cfg!(target_os = "linux") { OwnCommand } else { Idle }),
-        key("osx", if cfg!(target_os = "macos") { OwnCommand } else { Idle }),
+        key(
+            "linux",
+            if cfg!(target_os = "linux") {
+                OwnCommand
+            } else {
+                Idle
+            },
+        ),
+        key(
+            "osx",
+            if cfg!(target_os = "macos") {
+                OwnCommand
+            } else {
+                Idle
+            },
+        ),
         key("windows", Idle),
         key("cwd", Folder),
         key("env", Variables),
@@ -112,7 +140,10 @@ pub(crate) const WINDSURF: HostFile = HostFile {
     hook: &[
         key("command", Command),
         key("powershell", Idle),
-        key("show_output", Void("what it prints is shown as everything is")),
+        key(
+            "show_output",
+            Void("what it prints is shown as everything is"),
+        ),
         key("working_directory", Folder),
     ],
     kinds: &["command"],
@@ -185,7 +216,12 @@ pub(crate) const GROK: HostFile = HostFile {
     dialect: "grok",
     name: "a file of hooks of Grok Build",
     folders: &[".grok"],
-    hook: &[key("type", Kind), key("command", Command), key("timeout", Time), key("url", OfKind)],
+    hook: &[
+        key("type", Kind),
+        key("command", Command),
+        key("timeout", Time),
+        key("url", OfKind),
+    ],
     kinds: &["command", "http"],
     usual: Duration::from_secs(5),
     subjects: &[(TOOL, &["PreToolUse", "PostToolUse", "PostToolUseFailure"])],
@@ -229,13 +265,27 @@ pub(crate) const KIMI: HostFile = HostFile {
     kinds: &["command"],
     usual: Duration::from_secs(30),
     subjects: &[
-        (TOOL, &["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"]),
+        (
+            TOOL,
+            &[
+                "PreToolUse",
+                "PostToolUse",
+                "PostToolUseFailure",
+                "PermissionRequest",
+            ],
+        ),
         (MatcherSubject::Fact("prompt"), &["UserPromptSubmit"]),
         (MatcherSubject::Fact("source"), &["SessionStart"]),
         (MatcherSubject::Fact("reason"), &["SessionEnd"]),
         (MatcherSubject::Fact("code"), &["StopFailure"]),
-        (MatcherSubject::Fact("agentType"), &["SubagentStart", "SubagentStop"]),
-        (MatcherSubject::Fact("trigger"), &["PreCompact", "PostCompact"]),
+        (
+            MatcherSubject::Fact("agentType"),
+            &["SubagentStart", "SubagentStop"],
+        ),
+        (
+            MatcherSubject::Fact("trigger"),
+            &["PreCompact", "PostCompact"],
+        ),
         (MatcherSubject::Fact("kind"), &["Notification"]),
     ],
     together: Together::AtOnce,

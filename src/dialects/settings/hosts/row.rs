@@ -84,22 +84,32 @@ impl HostFile {
 
     /// The shell that runs the command of a hook.
     pub fn shell(&self) -> HostShell {
-        facts::of(self.dialect).and_then(|facts| facts.shell).unwrap_or(HostShell::Unstated)
+        facts::of(self.dialect)
+            .and_then(|facts| facts.shell)
+            .unwrap_or(HostShell::Unstated)
     }
 
     /// How long a hook of this event may run that does not say it.
     pub fn usual_time(&self, row: &DialectEvent) -> Duration {
-        row.wait.filter(|wait| wait.is_known).map_or(self.usual, |wait| wait.usual)
+        row.wait
+            .filter(|wait| wait.is_known)
+            .map_or(self.usual, |wait| wait.usual)
     }
 
     /// The key of a hook that names its event, where all hooks are in one list below `hooks`.
     pub fn event_key(&self) -> Option<&'static str> {
-        self.hook.iter().find(|key| key.says == HostHookKey::Event).map(|key| key.name)
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Event)
+            .map(|key| key.name)
     }
 
     /// The key of the table, inside a hook, that says what the hook runs.
     pub fn action_key(&self) -> Option<&'static str> {
-        self.hook.iter().find(|key| key.says == HostHookKey::Action).map(|key| key.name)
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Action)
+            .map(|key| key.name)
     }
 
     /// Whether hooks of this event are in groups.
@@ -109,7 +119,10 @@ impl HostFile {
 
     /// What a matcher is compared with in this event, if in anything.
     pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
-        let subject = self.subjects.iter().find(|(_, events)| events.contains(&event));
+        let subject = self
+            .subjects
+            .iter()
+            .find(|(_, events)| events.contains(&event));
         subject.map(|(subject, _)| *subject)
     }
 }
@@ -189,13 +202,24 @@ pub struct TimeoutUnit {
 }
 
 impl TimeoutUnit {
-    pub(super) const SECONDS: TimeoutUnit = TimeoutUnit { per_second: 1, least: 0.0, most: 3600.0 };
+    pub(super) const SECONDS: TimeoutUnit = TimeoutUnit {
+        per_second: 1,
+        least: 0.0,
+        most: 3600.0,
+    };
 
-    pub(super) const MILLIS: TimeoutUnit =
-        TimeoutUnit { per_second: 1000, least: 1000.0, most: f64::INFINITY };
+    pub(super) const MILLIS: TimeoutUnit = TimeoutUnit {
+        per_second: 1000,
+        least: 1000.0,
+        most: f64::INFINITY,
+    };
 
     pub fn unit(&self) -> &'static str {
-        if self.per_second == 1 { "seconds" } else { "milliseconds" }
+        if self.per_second == 1 {
+            "seconds"
+        } else {
+            "milliseconds"
+        }
     }
 }
 

@@ -7,14 +7,26 @@ use crate::engine::event::context::ContextError;
 use crate::engine::event::json::{distinct_entries, elements, string_text};
 
 /// Keys that hold the name of a tool and nothing else.
-const TOOL_KEYS: &[&str] = &["tool", "toolname", "recipientname", "recipient", "functionname"];
+const TOOL_KEYS: &[&str] = &[
+    "tool",
+    "toolname",
+    "recipientname",
+    "recipient",
+    "functionname",
+];
 
 /// Keys that hold the name of a tool if its input is there too.
 const NAME_KEYS: &[&str] = &["name", "function", "method", "action"];
 
 /// Keys that hold the input of a tool.
-pub(super) const INPUT_KEYS: &[&str] =
-    &["parameters", "params", "input", "toolinput", "arguments", "args"];
+pub(super) const INPUT_KEYS: &[&str] = &[
+    "parameters",
+    "params",
+    "input",
+    "toolinput",
+    "arguments",
+    "args",
+];
 
 /// Calls in calls deeper than this are not looked for.
 const MOST_LEVELS: usize = 8;
@@ -51,9 +63,14 @@ fn look<'i>(
     }
     let entries =
         distinct_entries(raw).map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
-    let keyed = entries.iter().map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));
+    let keyed = entries
+        .iter()
+        .map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));
     found.extend(call(raw, &keyed.collect::<Vec<_>>(), place));
-    for (key, inner) in entries.iter().filter(|(_, inner)| inner.starts_with(['{', '['])) {
+    for (key, inner) in entries
+        .iter()
+        .filter(|(_, inner)| inner.starts_with(['{', '[']))
+    {
         look(inner, &format!("{place}.{key}"), level + 1, found)?;
     }
     Ok(())
@@ -61,7 +78,8 @@ fn look<'i>(
 
 fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Option<Call<'i>> {
     let first = |keys: &[&str]| {
-        keys.iter().find_map(|known| entries.iter().find(|(key, ..)| key.is(known)))
+        keys.iter()
+            .find_map(|known| entries.iter().find(|(key, ..)| key.is(known)))
     };
     let input = first(INPUT_KEYS);
     let named = first(TOOL_KEYS).or_else(|| first(NAME_KEYS).filter(|_| input.is_some()));
@@ -71,7 +89,15 @@ fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Opti
     let kinds = [name.as_str(), last].map(ActionKind::of_tool);
     let kind = kinds.into_iter().find(|kind| *kind != ActionKind::Other)?;
     Some(match input {
-        Some((_, key, input)) => Call { kind, input, place: format!("{place}.{key}") },
-        None => Call { kind, input: raw, place: place.to_string() },
+        Some((_, key, input)) => Call {
+            kind,
+            input,
+            place: format!("{place}.{key}"),
+        },
+        None => Call {
+            kind,
+            input: raw,
+            place: place.to_string(),
+        },
     })
 }

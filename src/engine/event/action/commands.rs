@@ -19,8 +19,14 @@ const PROGRAM_KEYS: &[&str] = &["code", "chars", "stdin"];
 
 /// Words that file tools of Copilot CLI and Kiro take under `command`, where shell tools have a
 /// command line.
-const EDITOR_COMMANDS: &[&str] =
-    &["view", "create", "str_replace", "insert", "append", "undo_edit"];
+const EDITOR_COMMANDS: &[&str] = &[
+    "view",
+    "create",
+    "str_replace",
+    "insert",
+    "append",
+    "undo_edit",
+];
 
 /// Keys that hold the words after a command.
 const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
@@ -29,22 +35,37 @@ const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
 const LIST_KEY: &str = "commands";
 
 /// Keys of a shell's input that are for people.
-const PEOPLE_KEYS: &[&str] =
-    &["description", "explanation", "justification", "reason", "title", "toolsummary"];
+const PEOPLE_KEYS: &[&str] = &[
+    "description",
+    "explanation",
+    "justification",
+    "reason",
+    "title",
+    "toolsummary",
+];
 
 /// The command lines in a tool input: a tool may read any of them, and a policy must see it.
 pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     let is_shell = input.kind == ActionKind::Shell;
     let runs = is_shell || input.kind.is_unknown();
-    let (more, of_shell) =
-        (if runs { MORE_COMMAND_KEYS } else { &[] }, if is_shell { SHELL_KEYS } else { &[] });
+    let (more, of_shell) = (
+        if runs { MORE_COMMAND_KEYS } else { &[] },
+        if is_shell { SHELL_KEYS } else { &[] },
+    );
     let mut lines: Vec<(&Key, String)> = Vec::new();
     for wanted in COMMAND_KEYS.iter().chain(more).chain(of_shell) {
         for (key, raw) in input.entries.iter().filter(|(key, _)| key.is(wanted)) {
-            lines.extend(command_lines(raw, key.is(LIST_KEY)).into_iter().map(|line| (key, line)));
+            lines.extend(
+                command_lines(raw, key.is(LIST_KEY))
+                    .into_iter()
+                    .map(|line| (key, line)),
+            );
         }
     }
-    let is_editor = matches!(input.kind, ActionKind::Read | ActionKind::Write | ActionKind::Edit);
+    let is_editor = matches!(
+        input.kind,
+        ActionKind::Read | ActionKind::Write | ActionKind::Edit
+    );
     let is_told = |line: &str| is_editor && EDITOR_COMMANDS.contains(&line);
     lines.retain(|(_, line)| !line.trim().is_empty() && !is_told(line));
     if runs {
@@ -63,8 +84,14 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
 
 /// Adds to each command the words that another key has for it.
 fn add_arguments(lines: &mut [(&Key, String)], input: &ToolInput<'_>) {
-    for (key, raw) in input.entries.iter().filter(|(key, _)| key.is_in(ARGUMENT_KEYS)) {
-        let Some(words) = words_text(raw) else { continue };
+    for (key, raw) in input
+        .entries
+        .iter()
+        .filter(|(key, _)| key.is_in(ARGUMENT_KEYS))
+    {
+        let Some(words) = words_text(raw) else {
+            continue;
+        };
         for (_, line) in lines.iter_mut().filter(|(own, _)| *own != key) {
             line.push(' ');
             line.push_str(&words);
@@ -75,7 +102,10 @@ fn add_arguments(lines: &mut [(&Key, String)], input: &ToolInput<'_>) {
 /// The words of a text or a list, and none of an object.
 fn words_text(raw: &str) -> Option<String> {
     let is_text = raw.starts_with(['"', '[']);
-    command_lines(raw, false).into_iter().next().filter(|text| is_text && !text.is_empty())
+    command_lines(raw, false)
+        .into_iter()
+        .next()
+        .filter(|text| is_text && !text.is_empty())
 }
 
 /// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken. Of a
@@ -87,11 +117,16 @@ fn command_lines(raw: &str, is_list: bool) -> Vec<String> {
     if raw.starts_with('{') {
         return Vec::new();
     }
-    let Some(list) = elements(raw) else { return scalar_text(raw).into_iter().collect() };
+    let Some(list) = elements(raw) else {
+        return scalar_text(raw).into_iter().collect();
+    };
     if !is_plain(&list) {
         return Vec::new();
     }
-    let words: Vec<String> = list.iter().filter_map(|word| scalar_text(word.get())).collect();
+    let words: Vec<String> = list
+        .iter()
+        .filter_map(|word| scalar_text(word.get()))
+        .collect();
     if is_list { words } else { vec![joined(words)] }
 }
 
@@ -119,7 +154,11 @@ fn deep(input: &ToolInput<'_>) -> Vec<String> {
         if input.kind != ActionKind::Shell && key.is_in(PROGRAM_KEYS) {
             found.extend(string_text(raw).filter(|text| is_program(text)));
         }
-        let inner = if key.is_in(INPUT_KEYS) { inner_json(raw) } else { None };
+        let inner = if key.is_in(INPUT_KEYS) {
+            inner_json(raw)
+        } else {
+            None
+        };
         let raw = inner.as_deref().unwrap_or(raw).trim_start();
         let is_taken = (key.is_of_command() || key.is_in(ARGUMENT_KEYS))
             && elements(raw).is_some_and(|list| is_plain(&list));
@@ -160,7 +199,11 @@ fn groups<'i>(raw: &'i str, around: &Key) -> Vec<Group<'i>> {
         match found.last_mut() {
             // The same list goes on.
             Some(last) if ptr::eq(last.place, place) && !key.is(LIST_KEY) => last.texts.push(text),
-            _ => found.push(Group { key: key.clone(), place, texts: vec![text] }),
+            _ => found.push(Group {
+                key: key.clone(),
+                place,
+                texts: vec![text],
+            }),
         }
     });
     found
@@ -182,9 +225,14 @@ fn lines_of(groups: &[Group<'_>]) -> Vec<String> {
             continue;
         }
         let command = text(group);
-        let with: Vec<String> =
-            around(at, true).map(|words| format!("{command} {}", text(words))).collect();
-        if with.is_empty() { lines.push(command) } else { lines.extend(with) }
+        let with: Vec<String> = around(at, true)
+            .map(|words| format!("{command} {}", text(words)))
+            .collect();
+        if with.is_empty() {
+            lines.push(command)
+        } else {
+            lines.extend(with)
+        }
     }
     alone.append(&mut lines);
     alone
@@ -193,15 +241,26 @@ fn lines_of(groups: &[Group<'_>]) -> Vec<String> {
 /// All that a tool is given, as text: it counts as a command if none can be found.
 fn all_text(input: &ToolInput<'_>) -> Option<String> {
     let text = |raw: &str| command_lines(raw, false).pop().or_else(|| scalar_text(raw));
-    let texts: Vec<String> = input.entries.iter().filter_map(|(_, raw)| text(raw)).collect();
-    if texts.is_empty() { text(input.raw) } else { Some(texts.join("\n")) }
+    let texts: Vec<String> = input
+        .entries
+        .iter()
+        .filter_map(|(_, raw)| text(raw))
+        .collect();
+    if texts.is_empty() {
+        text(input.raw)
+    } else {
+        Some(texts.join("\n"))
+    }
 }
 
 /// The texts of a shell's input that no key calls a command, and that are not for people.
 pub(super) fn other_texts(input: &str) -> Vec<String> {
     let mut found = Vec::new();
     each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
-        if ![PEOPLE_KEYS, FOLDER_KEYS, COMMAND_KEYS].iter().any(|keys| key.is_in(keys)) {
+        if ![PEOPLE_KEYS, FOLDER_KEYS, COMMAND_KEYS]
+            .iter()
+            .any(|keys| key.is_in(keys))
+        {
             found.extend(string_text(raw));
         }
     });

@@ -12,8 +12,14 @@ use crate::engine::names::words;
 pub(super) const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
 /// Keys that hold one if a tool runs commands, or is unknown.
-pub(super) const MORE_COMMAND_KEYS: &[&str] =
-    &["commandline", "shellcommand", "commands", "program", "executable", "argv"];
+pub(super) const MORE_COMMAND_KEYS: &[&str] = &[
+    "commandline",
+    "shellcommand",
+    "commands",
+    "program",
+    "executable",
+    "argv",
+];
 
 /// Keys that hold the folder in which a tool works; a relative path is relative to it.
 pub(super) const FOLDER_KEYS: &[&str] = words!(
@@ -70,7 +76,10 @@ impl<'i> ToolInput<'i> {
     ) -> Result<ToolInput<'i>, ContextError> {
         let entries = distinct_entries(raw)
             .map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
-        let entries = entries.into_iter().map(|(key, raw)| (Key::new(&key), raw)).collect();
+        let entries = entries
+            .into_iter()
+            .map(|(key, raw)| (Key::new(&key), raw))
+            .collect();
         Ok(ToolInput { kind, raw, entries })
     }
 }

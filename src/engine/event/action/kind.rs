@@ -70,12 +70,18 @@ pub const TOOLS: &[ToolClass] = tools! {
 impl ActionKind {
     /// The word for it: `shell`, `write`, …
     pub fn word(self) -> &'static str {
-        TOOLS.iter().find(|class| class.kind == self).map_or("other", |class| class.word)
+        TOOLS
+            .iter()
+            .find(|class| class.kind == self)
+            .map_or("other", |class| class.word)
     }
 
     /// The sort that `word` names.
     pub fn from_word(word: &str) -> Option<ActionKind> {
-        TOOLS.iter().find(|class| class.word.eq_ignore_ascii_case(word)).map(|class| class.kind)
+        TOOLS
+            .iter()
+            .find(|class| class.word.eq_ignore_ascii_case(word))
+            .map(|class| class.kind)
     }
 
     /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
@@ -83,7 +89,10 @@ impl ActionKind {
     pub fn of_tool(name: &str) -> ActionKind {
         let known = TOOLS.iter().find(|class| {
             class.word.eq_ignore_ascii_case(name)
-                || class.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+                || class
+                    .names
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(name))
         });
         match known {
             Some(class) => class.kind,

@@ -46,7 +46,11 @@ impl LinePaths {
             }
             around = &command.through;
             for redirect in &command.redirects {
-                redirect.target.text.iter().for_each(|target| found.file(target));
+                redirect
+                    .target
+                    .text
+                    .iter()
+                    .for_each(|target| found.file(target));
             }
             if let Some(name) = command.name() {
                 found.command(name, &command.args);
@@ -56,7 +60,9 @@ impl LinePaths {
     }
 
     fn command(&mut self, name: &str, args: &[ShellWord]) {
-        let Some(row) = find_program(name) else { return };
+        let Some(row) = find_program(name) else {
+            return;
+        };
         let words = GivenWords::read_as(name, row, args);
         words.values('/').for_each(|folder| self.folder(folder));
         words.values('+').for_each(|file| self.file(file));
@@ -64,8 +70,10 @@ impl LinePaths {
             return;
         }
         let skipped = usize::from(words.has_command);
-        let all: Vec<Option<&str>> =
-            words.operands[skipped..].iter().map(|one| one.word.text.as_deref()).collect();
+        let all: Vec<Option<&str>> = words.operands[skipped..]
+            .iter()
+            .map(|one| one.word.text.as_deref())
+            .collect();
         let all = all.as_slice();
         let into = words.values('&').next();
         let is_otherwise = words.has('=');
@@ -90,16 +98,27 @@ impl LinePaths {
                 self.put(all, into);
             }
             Writes::AfterDashes => {
-                let before = words.before_dashes.map_or(all.len(), |before| before - skipped);
+                let before = words
+                    .before_dashes
+                    .map_or(all.len(), |before| before - skipped);
                 self.files(&all[before..]);
             }
             Writes::Assigned => {
-                let files = all.iter().flatten().filter_map(|word| word.strip_prefix("of="));
+                let files = all
+                    .iter()
+                    .flatten()
+                    .filter_map(|word| word.strip_prefix("of="));
                 files.for_each(|file| self.file(file));
             }
             Writes::Fetched => {
-                let names: Vec<_> = all.iter().map(|address| address.and_then(last_part)).collect();
-                names.iter().flatten().for_each(|name| self.put(&[Some(name)], into.or(Some("."))));
+                let names: Vec<_> = all
+                    .iter()
+                    .map(|address| address.and_then(last_part))
+                    .collect();
+                names
+                    .iter()
+                    .flatten()
+                    .for_each(|name| self.put(&[Some(name)], into.or(Some("."))));
             }
             Writes::Enters => {
                 let folder = all.first().copied().unwrap_or(Some("~"));
@@ -152,7 +171,9 @@ impl LinePaths {
 
 /// Whether an operand is `HOST:PATH`.
 fn is_elsewhere(operand: &str) -> bool {
-    operand.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
+    operand
+        .split_once(':')
+        .is_some_and(|(host, _)| !host.contains('/'))
 }
 
 fn base_name(path: &str) -> &str {
@@ -164,7 +185,9 @@ fn base_name(path: &str) -> &str {
 fn last_part(address: &str) -> Option<&str> {
     let path = address.split(['?', '#']).next()?;
     let path = path.split_once("://").map_or(path, |(_, path)| path);
-    path.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
+    path.rsplit_once('/')
+        .map(|(_, name)| name)
+        .filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -183,9 +206,16 @@ mod tests {
             ),
             ("cd", &["~"]),
             ("sudo A=b -D a rm -D c b", &["a"]),
-            ("sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'", &["a", "c", "a/c"]),
+            (
+                "sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'",
+                &["a", "c", "a/c"],
+            ),
         ] {
-            assert_eq!(LinePaths::read(&shell::read(command)).folders, folders, "{command}");
+            assert_eq!(
+                LinePaths::read(&shell::read(command)).folders,
+                folders,
+                "{command}"
+            );
         }
         let many = shell::read(&"cd x;".repeat(1000));
         assert!(LinePaths::read(&many).folders.len() <= MOST_FOLDERS + 1);

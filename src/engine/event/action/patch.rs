@@ -8,8 +8,12 @@ use crate::engine::event::json::{elements, string_text};
 const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchtext", "diff"];
 
 /// The lines of a patch of Codex's that name a file.
-const FILE_LINES: &[&str] =
-    &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+const FILE_LINES: &[&str] = &[
+    "*** Add File: ",
+    "*** Update File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+];
 
 /// The lines of a diff of git's that name a file.
 const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
@@ -17,7 +21,11 @@ const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy t
 /// The files that the patches in this input touch.
 pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
-    for (_, raw) in input.entries.iter().filter(|(key, _)| key.is_in(PATCH_KEYS)) {
+    for (_, raw) in input
+        .entries
+        .iter()
+        .filter(|(key, _)| key.is_in(PATCH_KEYS))
+    {
         match elements(raw) {
             Some(list) => texts.extend(list.iter().filter_map(|text| string_text(text.get()))),
             None => texts.extend(string_text(raw)),
@@ -26,7 +34,9 @@ pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for text in &texts {
         for line in text.lines() {
-            let named = FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start));
+            let named = FILE_LINES
+                .iter()
+                .find_map(|start| line.trim().strip_prefix(start));
             found.extend(named.map(|path| path.trim().to_string()));
         }
         in_diff(text, &mut found);
@@ -60,7 +70,10 @@ pub(super) fn in_command(command: &str) -> Vec<String> {
 fn in_diff(text: &str, found: &mut Vec<String>) {
     let mut add = |path: &str| {
         let path = path.split('\t').next().unwrap_or_default().trim();
-        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        let path = path
+            .strip_prefix("a/")
+            .or_else(|| path.strip_prefix("b/"))
+            .unwrap_or(path);
         if !path.is_empty() && path != "/dev/null" && !found.iter().any(|known| known == path) {
             found.push(path.to_string());
         }
@@ -80,7 +93,10 @@ fn in_diff(text: &str, found: &mut Vec<String>) {
             add(new);
         }
         if is_of_git {
-            GIT_LINES.iter().filter_map(|start| line.strip_prefix(start)).for_each(&mut add);
+            GIT_LINES
+                .iter()
+                .filter_map(|start| line.strip_prefix(start))
+                .for_each(&mut add);
         }
         before = line;
     }

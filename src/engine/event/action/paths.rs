@@ -16,7 +16,15 @@ const PATH_KEYS: &[&str] = words!(
 );
 
 /// What other keys of paths end in, except in the input of a shell.
-const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "dir", "directory"];
+const PATH_ENDINGS: &[&str] = &[
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "dir",
+    "directory",
+];
 
 /// Keys with such an ending that hold none.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
@@ -60,7 +68,10 @@ impl NamedPaths {
             ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => &[],
         };
         let is_local = is_of_files(kind);
-        let mut named = NamedPaths { paths: Vec::new(), folders: Vec::new() };
+        let mut named = NamedPaths {
+            paths: Vec::new(),
+            folders: Vec::new(),
+        };
         each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
             if key.is_in(FOLDER_KEYS) {
                 named.folders.extend(string_text(raw).map(path_of));
@@ -89,7 +100,10 @@ pub(crate) struct Guesses {
 
 impl Default for Guesses {
     fn default() -> Guesses {
-        Guesses { texts: Vec::new(), is_whole: true }
+        Guesses {
+            texts: Vec::new(),
+            is_whole: true,
+        }
     }
 }
 
@@ -97,7 +111,10 @@ impl Guesses {
     /// Those in the input of the tool `name`, in which keys name these paths.
     pub(super) fn read(kind: ActionKind, name: &str, input: &str, named: &NamedPaths) -> Guesses {
         let mut guesses = Guesses::default();
-        if matches!(kind, ActionKind::Shell | ActionKind::Fetch | ActionKind::Agent) {
+        if matches!(
+            kind,
+            ActionKind::Shell | ActionKind::Fetch | ActionKind::Agent
+        ) {
             return guesses;
         }
         let is_named = !named.paths.is_empty();
@@ -116,9 +133,12 @@ impl Guesses {
                 return;
             }
             let text = string_text(raw).filter(|text| is_line(text)).map(path_of);
-            let text =
-                text.and_then(short).filter(|text| !is_named || is_path || may_be_path(text));
-            let Some(text) = text.filter(|text| !seen.contains(text)) else { return };
+            let text = text
+                .and_then(short)
+                .filter(|text| !is_named || is_path || may_be_path(text));
+            let Some(text) = text.filter(|text| !seen.contains(text)) else {
+                return;
+            };
             if seen.len() < MOST_GUESSES {
                 guesses.texts.push(text.clone());
                 seen.insert(text);
@@ -135,7 +155,11 @@ impl Guesses {
     fn join(&mut self, named: &NamedPaths) {
         let mut joined = Vec::new();
         for folder in &named.folders {
-            for text in self.texts.iter().filter(|text| !text.starts_with('/') && *text != folder) {
+            for text in self
+                .texts
+                .iter()
+                .filter(|text| !text.starts_with('/') && *text != folder)
+            {
                 if self.texts.len() + joined.len() >= MOST_GUESSES {
                     self.is_whole = false;
                     break;
@@ -157,7 +181,10 @@ impl Guesses {
 
 /// Whether a tool of this sort opens files of this machine and nothing else.
 fn is_of_files(kind: ActionKind) -> bool {
-    matches!(kind, ActionKind::Read | ActionKind::Write | ActionKind::Edit)
+    matches!(
+        kind,
+        ActionKind::Read | ActionKind::Write | ActionKind::Edit
+    )
 }
 
 fn is_path_key(kind: ActionKind, key: &Key) -> bool {
@@ -187,9 +214,13 @@ fn looks_like_path(text: &str) -> bool {
 
 /// Whether a text is an address and cannot be a path: `https://…` without `..` in it.
 fn is_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
     scheme.len() > 1
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
         && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && rest.split('/').all(|part| part != "..")
 }
@@ -213,12 +244,15 @@ fn short(text: String) -> Option<String> {
 /// Whether a JSON text is a `file:` address.
 fn is_file_url(raw: &str) -> bool {
     const START: &str = "\"file:";
-    raw.get(..START.len()).is_some_and(|start| start.eq_ignore_ascii_case(START))
+    raw.get(..START.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(START))
 }
 
 /// A text as a path: of `file:///a%20b?c` it is `/a b`.
 fn path_of(text: String) -> String {
-    let is_address = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    let is_address = text
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("file:"));
     if !is_address || !text[5..].starts_with('/') {
         return text;
     }
@@ -228,8 +262,13 @@ fn path_of(text: String) -> String {
     let mut bytes = Vec::with_capacity(rest.len());
     let mut left = rest.as_bytes();
     while let Some((byte, after)) = left.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
+        let code = after
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        match code
+            .and_then(|code| u8::from_str_radix(code, 16).ok())
+            .filter(|_| *byte == b'%')
+        {
             Some(decoded) => {
                 bytes.push(decoded);
                 left = &after[2..];

@@ -14,7 +14,9 @@ const CONTEXT: &[ContextKey] = &[ARGS, SESSION_ID, CWD];
 
 /// The event of the command `name`, which does what `description` says.
 pub fn event(name: &str, description: Option<&str>) -> EventSpec {
-    let about = description.map(|text| format!(": {text}")).unwrap_or_default();
+    let about = description
+        .map(|text| format!(": {text}"))
+        .unwrap_or_default();
     EventSpec {
         name: format!("{PREFIX}{name}").into(),
         summary: format!("the user gives the command `{name}`{about}").into(),

@@ -33,14 +33,23 @@ pub(super) const GATE: EventRow = EventRow {
 /// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
 /// trap: "not done yet" keeps an agent working for ever, and a session that cannot be compacted, or
 /// a message that never arrives, is lost.
-pub(super) const OPEN_GATE: EventRow = EventRow { on_failure: OnFailure::Allow, ..GATE };
+pub(super) const OPEN_GATE: EventRow = EventRow {
+    on_failure: OnFailure::Allow,
+    ..GATE
+};
 
 /// May keep somebody at work by blocking. After eight blocks in a row it cannot: that many have not
 /// helped, and hosts that set a limit have this one.
-pub(super) const STOP_GATE: EventRow = EventRow { most_refusals: Some(8), ..OPEN_GATE };
+pub(super) const STOP_GATE: EventRow = EventRow {
+    most_refusals: Some(8),
+    ..OPEN_GATE
+};
 
 /// May rewrite, cannot block.
-pub(super) const TRANSFORM: EventRow = EventRow { schedule: Schedule::Sequential, ..OBSERVER };
+pub(super) const TRANSFORM: EventRow = EventRow {
+    schedule: Schedule::Sequential,
+    ..OBSERVER
+};
 
 /// Can only look on, and the host waits: its output and context still reach the model.
 pub(super) const OBSERVER: EventRow = EventRow {
@@ -58,7 +67,10 @@ pub(super) const OBSERVER: EventRow = EventRow {
 };
 
 /// Can only look on, and the host does not wait: no model could read an answer.
-pub(super) const NOTICE: EventRow = EventRow { schedule: Schedule::Detached, ..OBSERVER };
+pub(super) const NOTICE: EventRow = EventRow {
+    schedule: Schedule::Detached,
+    ..OBSERVER
+};
 
 /// The rows of one part: name, sort and summary; what hosts also call it, the keys that it has, those
 /// that it needs, its rewrites, and whether its text teaches the model. A macro, because a row is
@@ -89,7 +101,10 @@ macro_rules! events {
 pub(super) use events;
 
 pub(super) const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite { field: Borrowed(field), merge }
+    Rewrite {
+        field: Borrowed(field),
+        merge,
+    }
 }
 
 impl EventRow {

@@ -24,7 +24,10 @@ fn assert_names(spec: &EventSpec) {
     assert!(is_dotted_lower_case, "{name}");
 
     let summary = spec.summary.as_ref();
-    assert!(!summary.is_empty() && summary.len() <= 60, "{name}: {summary}");
+    assert!(
+        !summary.is_empty() && summary.len() <= 60,
+        "{name}: {summary}"
+    );
     assert!(!summary.ends_with('.'), "{name}: {summary}");
     assert!(summary.starts_with(char::is_lowercase), "{name}: {summary}");
 }
@@ -40,7 +43,10 @@ fn assert_rules(spec: &EventSpec) {
     );
     for rewrite in spec.rewrites.iter() {
         let field = &rewrite.field;
-        assert!(spec.carries(field), "{name} rewrites `{field}` and lacks it");
+        assert!(
+            spec.carries(field),
+            "{name} rewrites `{field}` and lacks it"
+        );
     }
 }
 
@@ -50,17 +56,29 @@ fn assert_sample(spec: &EventSpec) {
     assert_eq!(sample.to_string(), spec.sample(), "{name} is not compact");
     let sample = sample.as_object().unwrap();
     let keys: HashSet<&str> = spec.context.iter().map(|key| key.name.as_ref()).collect();
-    assert_eq!(keys.len(), spec.context.len(), "{name}: a key appears twice");
+    assert_eq!(
+        keys.len(),
+        spec.context.len(),
+        "{name}: a key appears twice"
+    );
     assert_eq!(sample["event"], name.as_ref());
 
     for key in spec.context.iter() {
         let label = format!("{name}: {}", key.name);
-        assert!(!["event", "action", "raw"].contains(&key.name.as_ref()), "{label} is reserved");
+        assert!(
+            !["event", "action", "raw"].contains(&key.name.as_ref()),
+            "{label} is reserved"
+        );
         assert!(!key.about.is_empty(), "{label}");
         assert!(key.kind.fits(&sample[key.name.as_ref()]), "{label}");
     }
     for rewrite in spec.rewrites.iter() {
-        let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
+        let kind = spec
+            .context
+            .iter()
+            .find(|key| key.name == rewrite.field)
+            .unwrap()
+            .kind;
         match rewrite.merge {
             Merge::Append => assert_eq!(kind, JsonType::Array, "{name}: {}", rewrite.field),
             Merge::SameRole | Merge::Entries => {
@@ -88,7 +106,11 @@ fn a_name_names_one_row() {
 fn a_name_is_found_in_any_case() {
     for spec in EVENTS {
         for name in spec.aliases.iter().chain([&spec.name.as_ref()]) {
-            assert_eq!(find(&name.to_uppercase()).unwrap().name, spec.name, "{name}");
+            assert_eq!(
+                find(&name.to_uppercase()).unwrap().name,
+                spec.name,
+                "{name}"
+            );
         }
     }
 }
@@ -101,7 +123,10 @@ fn loom_s_contexts_come_in_loom_s_order() {
         ("tool.pre", "turnIndex toolName toolInput"),
         ("tool.post", "turnIndex toolName toolInput result isError"),
         ("model.pre", "turnIndex model messageCount"),
-        ("model.post", "turnIndex model stopReason inputTokens outputTokens costUsd toolCallCount"),
+        (
+            "model.post",
+            "turnIndex model stopReason inputTokens outputTokens costUsd toolCallCount",
+        ),
         ("session.end", "turnIndex sessionId reason"),
         ("error", "turnIndex code message"),
     ];
@@ -116,5 +141,8 @@ fn loom_s_contexts_come_in_loom_s_order() {
 #[test]
 fn a_misspelt_event_gets_the_one_that_was_meant() {
     let error = Catalog::default().find("tool.per").unwrap_err();
-    assert_eq!(error.to_string(), "unknown event `tool.per`; did you mean `tool.pre`?");
+    assert_eq!(
+        error.to_string(),
+        "unknown event `tool.per`; did you mean `tool.pre`?"
+    );
 }

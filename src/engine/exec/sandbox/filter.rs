@@ -124,21 +124,37 @@ fn build(rules: &SandboxRules) -> Result<BpfProgram, seccompiler::BackendError> 
         }
         Ok::<(), seccompiler::BackendError>(())
     };
-    let changes = [MODES, OLD_MODES].into_iter().flatten().filter(|_| !rules.modes);
+    let changes = [MODES, OLD_MODES]
+        .into_iter()
+        .flatten()
+        .filter(|_| !rules.modes);
     for call in NEVER.iter().chain(changes) {
         forbid(*call, Vec::new())?;
     }
     for (call, place, number) in OTHERS.iter().chain(TIMES.iter().filter(|_| !rules.modes)) {
-        let length = if *call == libc::SYS_utimensat { Qword } else { Dword };
-        forbid(*call, vec![SeccompCondition::new(*place, length, Ne, *number)?])?;
+        let length = if *call == libc::SYS_utimensat {
+            Qword
+        } else {
+            Dword
+        };
+        forbid(
+            *call,
+            vec![SeccompCondition::new(*place, length, Ne, *number)?],
+        )?;
     }
     for request in ATTRIBUTES.iter().filter(|_| !rules.modes) {
-        forbid(libc::SYS_ioctl, vec![SeccompCondition::new(1, Dword, Eq, *request)?])?;
+        forbid(
+            libc::SYS_ioctl,
+            vec![SeccompCondition::new(1, Dword, Eq, *request)?],
+        )?;
     }
     // A new limit on hookrun's processor time could send it SIGXCPU.
     let of_others = [(0, Dword), (2, Qword)];
     let of_others = of_others.map(|(place, length)| SeccompCondition::new(place, length, Ne, 0));
-    forbid(libc::SYS_prlimit64, of_others.into_iter().collect::<Result<_, _>>()?)?;
+    forbid(
+        libc::SYS_prlimit64,
+        of_others.into_iter().collect::<Result<_, _>>()?,
+    )?;
     // Landlock covers only TCP.
     let unix = libc::AF_UNIX as u64;
     let not_unix = || SeccompCondition::new(0, Dword, Ne, unix).map(|one| vec![one]);
@@ -169,6 +185,10 @@ fn without_x32(program: BpfProgram) -> BpfProgram {
     }
     let step = |code, jf, k| sock_filter { code, jt: 0, jf, k };
     let denied = u32::from(SeccompAction::Errno(libc::EACCES as u32));
-    let first = [step(LOAD, 0, 0), step(JUMP_IF_AT_LEAST, 1, 0x4000_0000), step(RETURN, 0, denied)];
+    let first = [
+        step(LOAD, 0, 0),
+        step(JUMP_IF_AT_LEAST, 1, 0x4000_0000),
+        step(RETURN, 0, denied),
+    ];
     first.into_iter().chain(program).collect()
 }

@@ -15,8 +15,13 @@ pub const SYSTEM_PATHS: &[&str] = words!(
 );
 
 /// Devices that store nothing; readable and writable in every sandbox.
-pub const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
+pub const DEVICES: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxRules {
@@ -57,17 +62,36 @@ impl SandboxRules {
             };
             if let Err(error) = found.metadata() {
                 let is_missing = error.kind() == io::ErrorKind::NotFound;
-                let why = if is_missing { "it does not exist" } else { &error.to_string() };
+                let why = if is_missing {
+                    "it does not exist"
+                } else {
+                    &error.to_string()
+                };
                 notes.push(format!("sandbox: `{path}` is left out: {why}"));
                 return None;
             }
             Some(found)
         };
-        let read = sandbox.read.as_ref().map(|paths| paths.iter().filter_map(&mut find).collect());
+        let read = sandbox
+            .read
+            .as_ref()
+            .map(|paths| paths.iter().filter_map(&mut find).collect());
         let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
-        let Sandbox { network, required, .. } = *sandbox;
+        let Sandbox {
+            network, required, ..
+        } = *sandbox;
         let (sockets, modes) = (network, !write.is_empty());
-        (SandboxRules { read, write, network, sockets, modes, required }, notes)
+        (
+            SandboxRules {
+                read,
+                write,
+                network,
+                sockets,
+                modes,
+                required,
+            },
+            notes,
+        )
     }
 
     /// The same rules with one more readable file.

@@ -18,7 +18,9 @@ const MORE: ABI = ABI::V6;
 /// Why the system cannot enforce all of these rules; `None` if it can.
 pub(crate) fn lacking(rules: &SandboxRules) -> Option<String> {
     if let Err(error) = ruleset(rules, CompatLevel::HardRequirement) {
-        return Some(format!("this kernel's Landlock is too old, or switched off: {error}"));
+        return Some(format!(
+            "this kernel's Landlock is too old, or switched off: {error}"
+        ));
     }
     filter::filter(rules).err()
 }
@@ -44,8 +46,14 @@ pub(crate) fn apply(rules: &SandboxRules) -> Result<(), String> {
 
 fn ruleset(rules: &SandboxRules, level: CompatLevel) -> Result<RulesetCreated, RulesetError> {
     let changes = AccessFs::from_write(FILES);
-    let files = if rules.read.is_some() { AccessFs::from_all(FILES) } else { changes };
-    let mut ruleset = Ruleset::default().set_compatibility(level).handle_access(files)?;
+    let files = if rules.read.is_some() {
+        AccessFs::from_all(FILES)
+    } else {
+        changes
+    };
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(level)
+        .handle_access(files)?;
     if !rules.network {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
     }
@@ -62,7 +70,11 @@ fn open_gates(
 ) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(MORE);
     // If reading is unrestricted, Landlock need not handle it.
-    let given = if rules.read.is_some() { all } else { AccessFs::from_write(MORE) };
+    let given = if rules.read.is_some() {
+        all
+    } else {
+        AccessFs::from_write(MORE)
+    };
     // No ioctl on the terminal: it could inject what its user seems to type next.
     let mut ruleset = ruleset
         .add_rules(path_beneath_rules(DEVICES, given & !AccessFs::IoctlDev))?

@@ -38,7 +38,14 @@ impl RunningStep<'_> {
         let permit = shared.workers.permit().ok_or_else(too_many)?;
         let (call, reply) = (call.clone(), answers.reply(place));
         let started = Instant::now();
-        let begun = |task| Ok(RunningCall { started, deadline, why, task });
+        let begun = |task| {
+            Ok(RunningCall {
+                started,
+                deadline,
+                why,
+                task,
+            })
+        };
         #[cfg(feature = "tokio")]
         if call.function.is_async() {
             let runtime = match &self.engine.runtime {
@@ -48,7 +55,10 @@ impl RunningStep<'_> {
             return begun(Some(tasks::begin(&runtime, call, reply, permit)));
         }
         let work = Box::new(move || call::call(&call, reply, permit));
-        shared.workers.give(work).map_err(|error| no_thread(&error))?;
+        shared
+            .workers
+            .give(work)
+            .map_err(|error| no_thread(&error))?;
         begun(None)
     }
 
@@ -66,7 +76,9 @@ impl RunningStep<'_> {
 
     /// Gives up a function whose time is over.
     pub(super) fn look_at_call(&mut self, place: usize) {
-        let SlotState::Called(begun) = &self.slots[place].state else { return };
+        let SlotState::Called(begun) = &self.slots[place].state else {
+            return;
+        };
         let now = Instant::now();
         if begun.deadline <= now {
             let trace = begun.left(begun.why.clone(), now);

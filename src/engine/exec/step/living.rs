@@ -25,14 +25,19 @@ impl Engine {
     /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
     /// Call it while none of them runs.
     pub(crate) fn end_strays(&self, mark: &str) {
-        let Some(subreaper) = &self.subreaper else { return tree::end_marked(mark) };
+        let Some(subreaper) = &self.subreaper else {
+            return tree::end_marked(mark);
+        };
         let keeper = locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid);
         subreaper.sweep(&SparedHooks::default(), Some(mark), keeper, &[]);
     }
 
     /// A mark that begins with `base`, for a holder of sessions.
     pub(crate) fn new_mark(&self, base: &str) -> String {
-        format!("{base}.s{}", self.shared.marks_made.fetch_add(1, Ordering::Relaxed))
+        format!(
+            "{base}.s{}",
+            self.shared.marks_made.fetch_add(1, Ordering::Relaxed)
+        )
     }
 
     /// Lets sweeps spare hooks whose marks begin with this one and a dot, or no longer.

@@ -36,7 +36,9 @@ impl Engine {
         let mut kept = locked(&self.shared.kept);
         if kept.is_none() && self.may_have_keeper() {
             *kept = self.program.as_ref().and_then(Keeper::start);
-            self.shared.has_no_keeper.store(kept.is_none(), Ordering::Relaxed);
+            self.shared
+                .has_no_keeper
+                .store(kept.is_none(), Ordering::Relaxed);
         }
         kept
     }
@@ -57,7 +59,11 @@ impl RunningStep<'_> {
         let running = self.slots.iter().filter(|slot| slot.is_running()).count();
         let mut room = self.at_once.saturating_sub(running);
         for place in 0..self.slots.len() {
-            let SlotState::Waiting { attempt, not_before } = self.slots[place].state else {
+            let SlotState::Waiting {
+                attempt,
+                not_before,
+            } = self.slots[place].state
+            else {
                 continue;
             };
             if room == 0 {
@@ -80,7 +86,12 @@ impl RunningStep<'_> {
             return self.done(place, Trace::not_run(self.engine.aborted()));
         }
         if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
-            return self.done(place, Trace::not_run(Ending::OutOfBudget { budget: budget.whole }));
+            return self.done(
+                place,
+                Trace::not_run(Ending::OutOfBudget {
+                    budget: budget.whole,
+                }),
+            );
         }
         let program = match &job.runs {
             Ok(Runs::Program(program)) => program,
@@ -107,10 +118,14 @@ impl RunningStep<'_> {
             without: job.without,
             cwd: job.cwd.as_deref(),
         };
-        let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
+        let left = self
+            .budget
+            .map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
         #[cfg(feature = "warm")]
-        let child = self.engine.start_child(&mut self.slots[place], &spawn, &entry);
+        let child = self
+            .engine
+            .start_child(&mut self.slots[place], &spawn, &entry);
         #[cfg(not(feature = "warm"))]
         let child = Child::start(job, false, |streams| spawn.start(streams));
         match child {
@@ -121,7 +136,10 @@ impl RunningStep<'_> {
             Err(error) if attempt < RETRIES && is_passing(&error) => {
                 let later = now + RETRY_FIRST * 2u32.pow(attempt);
                 let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
-                self.slots[place].state = SlotState::Waiting { attempt: attempt + 1, not_before };
+                self.slots[place].state = SlotState::Waiting {
+                    attempt: attempt + 1,
+                    not_before,
+                };
             }
             Err(error) => {
                 let error = match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -149,14 +167,21 @@ impl RunningStep<'_> {
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
         // The timeout of a hook that lives as long as its session begins at the end of its input.
-        let timeout = if job.lines.is_some() { Duration::MAX } else { job.timeout };
+        let timeout = if job.lines.is_some() {
+            Duration::MAX
+        } else {
+            job.timeout
+        };
         let phase = if hung < job.timeout.max(GIVE_UP) {
             self.first_phase(timeout, now)
         } else {
             // Only the watchdog can have ended this wait.
             child.kill();
             let why = Ending::NotStarted(command::hung(program, hung));
-            Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
+            Phase::Killed {
+                why,
+                give_up_at: Instant::now() + GIVE_UP,
+            }
         };
         Live {
             child,
@@ -166,7 +191,11 @@ impl RunningStep<'_> {
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_told: false,
-            look: job.hook.limits.need_looking().then(|| Look::first(now, job.lines.is_some())),
+            look: job
+                .hook
+                .limits
+                .need_looking()
+                .then(|| Look::first(now, job.lines.is_some())),
             is_confined: entry.program.is_some(),
             cgroup: entry.cgroup,
             level: entry.level,
@@ -184,7 +213,12 @@ impl RunningStep<'_> {
     pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
         let own = end_of(timeout, now);
         match self.budget.filter(|budget| budget.until < own) {
-            Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
+            Some(budget) => (
+                budget.until,
+                Ending::OutOfBudget {
+                    budget: budget.whole,
+                },
+            ),
             None => (own, Ending::TimedOut { after: timeout }),
         }
     }

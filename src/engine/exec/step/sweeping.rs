@@ -9,11 +9,17 @@ use crate::engine::run::Trace;
 
 impl Engine {
     pub(super) fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
-        let Some(subreaper) = &self.subreaper else { return };
+        let Some(subreaper) = &self.subreaper else {
+            return;
+        };
         // While other threads run hooks, a sweep ends only what surely belongs to none of them. The
         // last of them does a full sweep.
         let alone = self.shared.steps.try_write();
-        let mark = if alone.is_ok() { None } else { self.mark.as_deref() };
+        let mark = if alone.is_ok() {
+            None
+        } else {
+            self.mark.as_deref()
+        };
         if alone.is_err() && mark.is_none() {
             return;
         }
@@ -23,11 +29,15 @@ impl Engine {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);
             if let Some(trace) = traces.get_mut(place) {
-                trace.notes.push(format!("it left {} running; killed", left.words));
+                trace
+                    .notes
+                    .push(format!("it left {} running; killed", left.words));
             }
         }
         if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
-            trace.notes.push("not all that left its process group could be ended".to_string());
+            trace
+                .notes
+                .push("not all that left its process group could be ended".to_string());
         }
     }
 }

@@ -91,14 +91,23 @@ impl Engine {
         let mut variables = job.variables.clone();
         let own = variables.iter_mut().find(|(name, _)| *name == MARK);
         let base = self.program.as_ref().map(|own| own.mark.clone());
-        let base = base.or_else(|| own.as_ref().map(|(_, mark)| mark.clone())).unwrap_or_default();
+        let base = base
+            .or_else(|| own.as_ref().map(|(_, mark)| mark.clone()))
+            .unwrap_or_default();
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{base}.w{number}");
-        own.into_iter().for_each(|(_, value)| value.clone_from(&mark));
+        own.into_iter()
+            .for_each(|(_, value)| value.clone_from(&mark));
         let life = ServedLife::begin(job, spawn, mark, &self.shared.spared);
         let (program, cwd, without) = (spawn.program, spawn.cwd, spawn.without);
         let inherited = spawn.inherited.clone();
-        let spawn = Spawn { program, inherited, variables: &variables, cwd, without };
+        let spawn = Spawn {
+            program,
+            inherited,
+            variables: &variables,
+            cwd,
+            without,
+        };
         let mut child = Child::start(job, true, |streams| spawn.start(streams))?;
         child.how = Some(ProcessStart::Cold(ColdReason::NotReady));
         slot.served = Some(life);
@@ -117,10 +126,19 @@ impl Engine {
         if job.hook.warm != Some(Warm::Fork) || self.is_one_shot || job.lines.is_some() {
             return None;
         }
-        let Ok(Runs::Program(program)) = &job.runs else { return None };
+        let Ok(Runs::Program(program)) = &job.runs else {
+            return None;
+        };
         let bounds = entry.bounds.as_ref().zip(self.program.as_ref());
-        let bounds = bounds.map(|(bounds, own)| WarmBounds { bounds, own: &own.path });
-        let hook = WarmHook { program, spawn, bounds };
+        let bounds = bounds.map(|(bounds, own)| WarmBounds {
+            bounds,
+            own: &own.path,
+        });
+        let hook = WarmHook {
+            program,
+            spawn,
+            bounds,
+        };
         Some(match &self.subreaper {
             _ if slot.has_died => Err(ColdReason::Died),
             None => Err(ColdReason::NoSubreaper),
@@ -142,7 +160,9 @@ impl RunningStep<'_> {
     /// none, or not all that it wrote, the program is ended.
     pub(super) fn hear_answer(&mut self, place: usize) {
         let slot = &mut self.slots[place];
-        let SlotState::Live(live) = &mut slot.state else { return };
+        let SlotState::Live(live) = &mut slot.state else {
+            return;
+        };
         if slot.served.is_none() || !matches!(live.phase, Phase::Running { .. }) {
             return;
         }
@@ -170,9 +190,14 @@ impl RunningStep<'_> {
 
     /// Ends the event of a program that stays up.
     fn let_wait(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
-        let waiting = SlotState::Waiting { attempt: 0, not_before: None };
+        let waiting = SlotState::Waiting {
+            attempt: 0,
+            not_before: None,
+        };
         let state = std::mem::replace(&mut self.slots[place].state, waiting);
-        let SlotState::Live(mut live) = state else { return };
+        let SlotState::Live(mut live) = state else {
+            return;
+        };
         self.engine.no_longer_keep(&live);
         live.notes.extend(notes);
         let trace = Trace {
@@ -194,11 +219,16 @@ impl RunningStep<'_> {
 
     /// Lets a hook start cold whose process has ended before it ran any of it.
     pub(super) fn begin_anew(&mut self, place: usize) {
-        let SlotState::Live(live) = &self.slots[place].state else { return };
+        let SlotState::Live(live) = &self.slots[place].state else {
+            return;
+        };
         self.engine.no_longer_keep(live);
         live.child.kill_rest();
         live.child.reap();
         self.slots[place].has_died = true;
-        self.slots[place].state = SlotState::Waiting { attempt: 0, not_before: None };
+        self.slots[place].state = SlotState::Waiting {
+            attempt: 0,
+            not_before: None,
+        };
     }
 }

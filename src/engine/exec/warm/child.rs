@@ -14,7 +14,9 @@ impl Child {
     /// Whether a process that has ended ran nothing of its hook: it would have said so before the
     /// first line.
     pub(crate) fn never_began(&self) -> bool {
-        let Some(socket) = &self.beginning else { return false };
+        let Some(socket) = &self.beginning else {
+            return false;
+        };
         loop {
             match recv(socket, &mut [0; 1], RecvFlags::DONTWAIT | RecvFlags::PEEK) {
                 Ok((_, length)) => return length == 0,
@@ -39,7 +41,9 @@ impl Child {
 
     /// Whether it reads on. That of a program which has closed its stdin is an error.
     fn listens(&self) -> bool {
-        let Some(feed) = &self.stdin else { return false };
+        let Some(feed) = &self.stdin else {
+            return false;
+        };
         let mut fds = [PollFd::new(&feed.fd, PollFlags::OUT)];
         let polled = rustix::event::poll(&mut fds, Some(&Timespec::default()));
         polled.is_ok() && !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)

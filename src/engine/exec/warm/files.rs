@@ -31,14 +31,25 @@ impl WatchedFiles {
         if Path::new(&program.name).components().count() > 1 {
             named.push(program.path.clone());
         }
-        let mut folders: Vec<PathBuf> =
-            named.iter().filter_map(|file| Some(file.parent()?.to_path_buf())).collect();
+        let mut folders: Vec<PathBuf> = named
+            .iter()
+            .filter_map(|file| Some(file.parent()?.to_path_buf()))
+            .collect();
         folders.sort();
         folders.dedup();
         named.push(program.path.clone());
-        let own = named.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
-        let folders = folders.into_iter().map(|folder| (folder.clone(), files_in(&folder)));
-        WatchedFiles { own, folders: folders.collect(), looked_at: Instant::now() }
+        let own = named
+            .into_iter()
+            .map(|file| (file.clone(), stamp(&file)))
+            .collect();
+        let folders = folders
+            .into_iter()
+            .map(|folder| (folder.clone(), files_in(&folder)));
+        WatchedFiles {
+            own,
+            folders: folders.collect(),
+            looked_at: Instant::now(),
+        }
     }
 
     pub(super) fn have_changed(&mut self) -> bool {
@@ -49,7 +60,9 @@ impl WatchedFiles {
             return false;
         }
         self.looked_at = Instant::now();
-        self.folders.iter().any(|(folder, known)| files_in(folder) != *known)
+        self.folders
+            .iter()
+            .any(|(folder, known)| files_in(folder) != *known)
     }
 }
 
@@ -69,11 +82,17 @@ pub(super) fn stamp(file: &Path) -> FileIdentity {
 fn files_in(folder: &Path) -> Vec<(PathBuf, FileIdentity)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_dir());
-    let mut files: Vec<PathBuf> =
-        entries.filter(is_file).take(MOST_FILES + 1).map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> = entries
+        .filter(is_file)
+        .take(MOST_FILES + 1)
+        .map(|entry| entry.path())
+        .collect();
     if files.len() > MOST_FILES {
         return Vec::new();
     }
     files.sort();
-    files.into_iter().map(|file| (file.clone(), stamp(&file))).collect()
+    files
+        .into_iter()
+        .map(|file| (file.clone(), stamp(&file)))
+        .collect()
 }

@@ -85,7 +85,10 @@ impl WarmKey {
         let file = stamp(&command.interpreter).ok_or(ColdReason::NoScript)?;
         let mut variables = Vec::new();
         for line in lines {
-            let end = line.iter().position(|byte| *byte == b'=').unwrap_or(line.len());
+            let end = line
+                .iter()
+                .position(|byte| *byte == b'=')
+                .unwrap_or(line.len());
             let name = str::from_utf8(&line[..end]).unwrap_or_default();
             let is_set = line.len() > end + 1;
             if name.starts_with("PYTHON") && is_set && !USUAL_OF_PYTHON.contains(&name) {
@@ -101,7 +104,15 @@ impl WarmKey {
         variables.sort();
         let (interpreter, name) = (command.interpreter.clone(), command.name.clone());
         let (options, traits) = (command.options.clone(), ProcessTraits::own());
-        Ok(WarmKey { interpreter, file, name, options, variables, traits, bounds })
+        Ok(WarmKey {
+            interpreter,
+            file,
+            name,
+            options,
+            variables,
+            traits,
+            bounds,
+        })
     }
 }
 

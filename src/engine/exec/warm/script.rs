@@ -45,7 +45,11 @@ impl ScriptCommand {
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
         };
-        let name = command.interpreter.file_name().unwrap_or_default().as_bytes();
+        let name = command
+            .interpreter
+            .file_name()
+            .unwrap_or_default()
+            .as_bytes();
         // By a relative name an interpreter finds its library from the folder of the event.
         let is_relative =
             command.name.as_bytes().contains(&b'/') && !Path::new(&command.name).is_absolute();
@@ -73,19 +77,33 @@ fn by_first_line(
     program: &Program,
     search: Option<&[u8]>,
 ) -> Result<ScriptCommand, ColdReason> {
-    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-    let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
+    let line = line
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
+    let end = line
+        .iter()
+        .position(|byte| matches!(byte, b' ' | b'\t'))
+        .unwrap_or(line.len());
     let (interpreter, rest) = line.split_at(end);
     let rest = rest.trim_ascii();
     let script = program.path.clone().into_os_string();
     let interpreter = PathBuf::from(OsString::from_vec(interpreter.to_vec()));
     if interpreter.file_name().is_some_and(|name| name == "env") {
         let words = rest.strip_prefix(b"-S").unwrap_or(rest);
-        let mut words = words.split(|byte| byte.is_ascii_whitespace()).filter(|w| !w.is_empty());
+        let mut words = words
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(|w| !w.is_empty());
         let name = words.next().ok_or(ColdReason::NoScript)?;
-        let options: Vec<OsString> = words.map(|word| OsString::from_vec(word.to_vec())).collect();
+        let options: Vec<OsString> = words
+            .map(|word| OsString::from_vec(word.to_vec()))
+            .collect();
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
-        if !rest.iter().all(|byte| is_plain(byte) || byte.is_ascii_whitespace()) {
+        if !rest
+            .iter()
+            .all(|byte| is_plain(byte) || byte.is_ascii_whitespace())
+        {
             return Err(ColdReason::Options);
         }
         if !options.is_empty() && !rest.starts_with(b"-S") {
@@ -94,20 +112,43 @@ fn by_first_line(
         let name = OsString::from_vec(name.to_vec());
         let interpreter = find(&name, search).ok_or(ColdReason::NoScript)?;
         let process_name = file_name(&interpreter);
-        return Ok(ScriptCommand { interpreter, name, options, script, process_name });
+        return Ok(ScriptCommand {
+            interpreter,
+            name,
+            options,
+            script,
+            process_name,
+        });
     }
-    let options =
-        if rest.is_empty() { Vec::new() } else { vec![OsString::from_vec(rest.to_vec())] };
+    let options = if rest.is_empty() {
+        Vec::new()
+    } else {
+        vec![OsString::from_vec(rest.to_vec())]
+    };
     let name = interpreter.clone().into_os_string();
     let process_name = file_name(&program.path);
-    Ok(ScriptCommand { interpreter, name, options, script, process_name })
+    Ok(ScriptCommand {
+        interpreter,
+        name,
+        options,
+        script,
+        process_name,
+    })
 }
 
 /// The command of a program that is an interpreter, and is given the script.
 fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     let is_option = |word: &&OsString| word.as_bytes().starts_with(b"-");
-    let options: Vec<OsString> = program.arguments.iter().take_while(is_option).cloned().collect();
-    let script = program.arguments.get(options.len()).ok_or(ColdReason::NoScript)?;
+    let options: Vec<OsString> = program
+        .arguments
+        .iter()
+        .take_while(is_option)
+        .cloned()
+        .collect();
+    let script = program
+        .arguments
+        .get(options.len())
+        .ok_or(ColdReason::NoScript)?;
     // Its own path may be a link, beside which its virtual environment is.
     let interpreter = match Path::new(&program.name) {
         name if name.is_absolute() => name.to_path_buf(),
@@ -115,7 +156,13 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     };
     let (name, script) = (program.name.clone(), script.clone());
     let process_name = file_name(&program.path);
-    Ok(ScriptCommand { interpreter, name, options, script, process_name })
+    Ok(ScriptCommand {
+        interpreter,
+        name,
+        options,
+        script,
+        process_name,
+    })
 }
 
 /// The file that `env` would start.
@@ -124,7 +171,9 @@ fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
         return Some(name.into());
     }
     let folders = std::env::split_paths(OsStr::from_bytes(search?));
-    let mut files = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
+    let mut files = folders
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name));
     files.find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
 }
 
@@ -136,12 +185,17 @@ fn file_name(file: &Path) -> OsString {
 fn is_called_python(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_bytes();
     let is_version = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    name.strip_prefix(b"python").is_some_and(|version| version.iter().all(is_version))
+    name.strip_prefix(b"python")
+        .is_some_and(|version| version.iter().all(is_version))
 }
 
 fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();
-    File::open(file).ok()?.take(FIRST_BYTES).read_to_end(&mut start).ok()?;
+    File::open(file)
+        .ok()?
+        .take(FIRST_BYTES)
+        .read_to_end(&mut start)
+        .ok()?;
     Some(start)
 }
 
@@ -165,22 +219,40 @@ mod tests {
             (found.interpreter.as_path(), found.name.as_os_str()),
             (Path::new("/bin/sh"), OsStr::new("/bin/sh"))
         );
-        assert_eq!((found.options, found.script), (vec!["-u".into()], "/hooks/guard.py".into()));
+        assert_eq!(
+            (found.options, found.script),
+            (vec!["-u".into()], "/hooks/guard.py".into())
+        );
         let found = of(" /usr/bin/env sh").unwrap();
         assert_eq!(
             (found.interpreter.as_path(), found.name.as_os_str()),
             (Path::new("/bin/sh"), OsStr::new("sh"))
         );
-        assert_eq!(of("/usr/bin/env -S sh -s -u").unwrap().options, ["-s", "-u"]);
-        assert_eq!(of("/bin/sh -s -u").unwrap().options, ["-s -u"], "one argument only");
+        assert_eq!(
+            of("/usr/bin/env -S sh -s -u").unwrap().options,
+            ["-s", "-u"]
+        );
+        assert_eq!(
+            of("/bin/sh -s -u").unwrap().options,
+            ["-s -u"],
+            "one argument only"
+        );
     }
 
     #[test]
     fn what_env_would_not_start_is_no_script() {
-        for line in ["/usr/bin/env", "/usr/bin/env sh -u", "/usr/bin/env no-such-program"] {
+        for line in [
+            "/usr/bin/env",
+            "/usr/bin/env sh -u",
+            "/usr/bin/env no-such-program",
+        ] {
             assert_eq!(of(line), Err(ColdReason::NoScript), "{line}");
         }
-        for line in ["/usr/bin/env -S 'sh' -u", "/usr/bin/env -S A=1 sh", "/usr/bin/env $X"] {
+        for line in [
+            "/usr/bin/env -S 'sh' -u",
+            "/usr/bin/env -S A=1 sh",
+            "/usr/bin/env $X",
+        ] {
             assert_eq!(of(line), Err(ColdReason::Options), "{line}");
         }
     }

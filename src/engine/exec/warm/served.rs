@@ -239,7 +239,11 @@ impl ServedPool {
             locked(&life.spared).pids.insert(pid);
         }
         let now = Instant::now();
-        let one = WaitingProgram { child, life, since: now };
+        let one = WaitingProgram {
+            child,
+            life,
+            since: now,
+        };
         let mut state = locked(&self.shared.state);
         let is_alike = |other: &&WaitingProgram| {
             let (own, other) = (&one.life.key, &other.life.key);
@@ -270,7 +274,10 @@ impl ServedPool {
 impl Drop for ServedPool {
     /// Ends all of them: they get the end of their input, and a moment.
     fn drop(&mut self) {
-        let over = PoolState { is_over: true, ..PoolState::default() };
+        let over = PoolState {
+            is_over: true,
+            ..PoolState::default()
+        };
         let state = mem::replace(&mut *locked(&self.shared.state), over);
         self.shared.news.notify_all();
         let mut left: Vec<WaitingProgram> = state.waiting.into_iter().chain(state.ending).collect();
@@ -308,7 +315,12 @@ impl PoolState {
         if !self.ending.is_empty() {
             return TICK;
         }
-        let oldest = self.waiting.iter().map(|one| one.since).min().unwrap_or(now);
+        let oldest = self
+            .waiting
+            .iter()
+            .map(|one| one.since)
+            .min()
+            .unwrap_or(now);
         (oldest + LONGEST_IDLE).saturating_duration_since(now) + TICK
     }
 }
@@ -349,8 +361,11 @@ mod tests {
     fn waiting() -> WaitingProgram {
         let hook = Hook::command("cat", "tool.pre", ["cat"]);
         let spec = catalog::find("tool.pre").unwrap();
-        let program =
-            Program { path: "/bin/cat".into(), name: "cat".into(), arguments: Vec::new() };
+        let program = Program {
+            path: "/bin/cat".into(),
+            name: "cat".into(),
+            arguments: Vec::new(),
+        };
         let job = Job {
             hook: &hook,
             runs: Ok(Runs::Program(program.clone())),
@@ -362,31 +377,57 @@ mod tests {
             without: &[],
             cwd: None,
             timeout: Duration::MAX,
-            permit: Permit { spec, hook: &hook, given: None, about: None },
+            permit: Permit {
+                spec,
+                hook: &hook,
+                given: None,
+                about: None,
+            },
             sandbox: None,
             notes: Vec::new(),
             clock: None,
         };
         let inherited = Inherited::of_this_process();
         let (variables, without) = (&[][..], &[][..]);
-        let spawn = Spawn { program: &program, inherited, variables, without, cwd: None };
-        let life =
-            ServedLife::begin(&job, &spawn, "no-mark-of-a-test".to_string(), &Arc::default());
+        let spawn = Spawn {
+            program: &program,
+            inherited,
+            variables,
+            without,
+            cwd: None,
+        };
+        let life = ServedLife::begin(
+            &job,
+            &spawn,
+            "no-mark-of-a-test".to_string(),
+            &Arc::default(),
+        );
         let child = Child::start(&job, true, |streams| spawn.start(streams)).unwrap();
-        WaitingProgram { child, life, since: Instant::now() }
+        WaitingProgram {
+            child,
+            life,
+            since: Instant::now(),
+        }
     }
 
     #[test]
     fn a_program_is_worn_by_events_age_and_growth() {
         let (old, large) = (LONGEST_LIFE, MOST_GROWTH_BYTES + 1);
-        assert!(!is_worn(MOST_EVENTS - 1, old - Duration::from_secs(1), large - 1));
+        assert!(!is_worn(
+            MOST_EVENTS - 1,
+            old - Duration::from_secs(1),
+            large - 1
+        ));
         assert!(is_worn(MOST_EVENTS, Duration::ZERO, 0));
         assert!(is_worn(1, old, 0) && is_worn(1, Duration::ZERO, large));
     }
 
     #[test]
     fn one_that_idles_gets_the_end_of_its_input_and_is_ended_when_it_has_exited() {
-        let mut state = PoolState { waiting: vec![waiting()], ..PoolState::default() };
+        let mut state = PoolState {
+            waiting: vec![waiting()],
+            ..PoolState::default()
+        };
         assert!(state.waiting[0].is_good());
         let now = Instant::now();
         assert!(state.due(now).is_empty() && state.waiting.len() == 1);
@@ -410,8 +451,11 @@ mod tests {
             pool.keep(child, life);
         }
         assert_eq!(locked(&pool.shared.state).waiting.len(), MOST_ALIKE);
-        let pids: Vec<_> =
-            locked(&pool.shared.state).waiting.iter().map(|one| one.child.pid).collect();
+        let pids: Vec<_> = locked(&pool.shared.state)
+            .waiting
+            .iter()
+            .map(|one| one.child.pid)
+            .collect();
         drop(pool);
         assert!(pids.into_iter().all(|pid| status_of(pid) == Status::Lost));
     }

@@ -109,18 +109,29 @@ impl Zygote {
     ) -> io::Result<Zygote> {
         let (flags, kind) = (PRIVATE.0, SocketType::SEQPACKET);
         let (channel, theirs) = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
-        let nothing = || File::options().write(true).open("/dev/null").map(OwnedFd::from);
+        let nothing = || {
+            File::options()
+                .write(true)
+                .open("/dev/null")
+                .map(OwnedFd::from)
+        };
         let mut arguments = command.options.clone();
         arguments.extend(["-c", LOADER].map(OsString::from));
         let path = command.interpreter.clone();
-        let program = Program { path, name: command.name.clone(), arguments };
+        let program = Program {
+            path,
+            name: command.name.clone(),
+            arguments,
+        };
         let program = match hook.bounds {
             Some(bounds) => bounds.around(&program)?,
             None => program,
         };
         let hook = hook.spawn;
-        let mut variables =
-            vec![("HOOKRUN_PADDING", "0".repeat(PADDING_BYTES)), ("HOOKRUN_RUN_ID", mark.clone())];
+        let mut variables = vec![
+            ("HOOKRUN_PADDING", "0".repeat(PADDING_BYTES)),
+            ("HOOKRUN_RUN_ID", mark.clone()),
+        ];
         // What counts at the start; whatever else a hook has, its process gets later.
         let of_start = |(name, _): &&(&str, String)| !name.starts_with("HOOKRUN_");
         variables.extend(hook.variables.iter().filter(of_start).cloned());
@@ -136,8 +147,16 @@ impl Zygote {
         rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
         let pid = spawn.start([theirs, nothing()?, nothing()?])?;
         let state = ZygoteState::Starting;
-        let mut zygote =
-            Zygote { pid, mark, channel, state, spares: Vec::new(), asked: 0, wanted: 1, given: 0 };
+        let mut zygote = Zygote {
+            pid,
+            mark,
+            channel,
+            state,
+            spares: Vec::new(),
+            asked: 0,
+            wanted: 1,
+            given: 0,
+        };
         zygote.ask(Urgency::Now, file);
         Ok(zygote)
     }
@@ -211,13 +230,18 @@ impl Zygote {
             let before = self.spares.len();
             for message in control.drain() {
                 if let RecvAncillaryMessage::ScmRights(sockets) = message {
-                    self.spares.extend(sockets.map(|socket| Spare { socket, pid: None }));
+                    self.spares
+                        .extend(sockets.map(|socket| Spare { socket, pid: None }));
                 }
             }
             self.asked = self.asked.saturating_sub(self.spares.len() - before);
             if self.state == ZygoteState::Starting {
                 let is_known = is_known(&String::from_utf8_lossy(&text[..length]));
-                self.state = if is_known { ZygoteState::Usable } else { ZygoteState::Unusable };
+                self.state = if is_known {
+                    ZygoteState::Usable
+                } else {
+                    ZygoteState::Unusable
+                };
             }
         }
     }
@@ -248,8 +272,9 @@ impl Zygote {
             let left = until.checked_duration_since(Instant::now())?;
             let sockets = self.spares.iter().map(|spare| spare.socket.as_fd());
             let all = std::iter::once(self.channel.as_fd()).chain(sockets);
-            let mut fds: Vec<_> =
-                all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+            let mut fds: Vec<_> = all
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
             let timeout = Timespec::try_from(left).ok();
             if matches!(rustix::event::poll(&mut fds, timeout.as_ref()), Ok(0)) {
                 return None;
@@ -265,7 +290,9 @@ impl Zygote {
     /// It and the processes that wait, as far as they are known.
     pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
         let spares = self.spares.iter().filter_map(|spare| spare.pid);
-        std::iter::once(self.pid).chain(spares).map(|pid| pid.as_raw_nonzero().get())
+        std::iter::once(self.pid)
+            .chain(spares)
+            .map(|pid| pid.as_raw_nonzero().get())
     }
 
     /// Ends it and what waits.
@@ -285,14 +312,17 @@ impl Spare {
         match rustix::net::recv(&self.socket, &mut text, RecvFlags::DONTWAIT) {
             Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((_, length)) => {
-                let number =
-                    str::from_utf8(&text[..length]).ok().and_then(|text| text.parse().ok());
+                let number = str::from_utf8(&text[..length])
+                    .ok()
+                    .and_then(|text| text.parse().ok());
                 self.pid = number.and_then(Pid::from_raw);
             }
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let Some(pid) = self.pid else { return Ok(false) };
+        let Some(pid) = self.pid else {
+            return Ok(false);
+        };
         match child::status_of(pid) {
             Status::Running => Ok(true),
             Status::Exited(_) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -340,6 +370,8 @@ impl Spare {
 
 /// Whether it is an interpreter that [`SOURCE`] knows, by what it says: `cpython 3.11`.
 fn is_known(hello: &str) -> bool {
-    let minor = hello.strip_prefix("cpython 3.").and_then(|minor| minor.parse::<u32>().ok());
+    let minor = hello
+        .strip_prefix("cpython 3.")
+        .and_then(|minor| minor.parse::<u32>().ok());
     minor.is_some_and(|minor| minor >= FIRST_MINOR)
 }

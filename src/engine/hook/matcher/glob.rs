@@ -19,8 +19,11 @@ impl Glob {
     /// # Errors
     /// When it is too large.
     pub(super) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
-        let form = bytes::RegexBuilder::new(glob.regex()).dot_matches_new_line(true).build();
-        form.map(Glob).map_err(|error| expression_error(&error.to_string()))
+        let form = bytes::RegexBuilder::new(glob.regex())
+            .dot_matches_new_line(true)
+            .build();
+        form.map(Glob)
+            .map_err(|error| expression_error(&error.to_string()))
     }
 
     pub(super) fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
@@ -30,12 +33,22 @@ impl Glob {
 
 /// Reads a glob for tool names.
 pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(word, GlobBuilder::new(word).case_insensitive(true).empty_alternates(true))
+    read_glob(
+        word,
+        GlobBuilder::new(word)
+            .case_insensitive(true)
+            .empty_alternates(true),
+    )
 }
 
 /// Reads a glob for paths. As in a shell `{,x}` is nothing or `x`.
 pub(super) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(written, GlobBuilder::new(written).literal_separator(true).empty_alternates(true))
+    read_glob(
+        written,
+        GlobBuilder::new(written)
+            .literal_separator(true)
+            .empty_alternates(true),
+    )
 }
 
 fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
@@ -51,5 +64,7 @@ fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, 
             _ => {}
         }
     }
-    builder.build().map_err(|error| MatcherError { problem: error.to_string() })
+    builder.build().map_err(|error| MatcherError {
+        problem: error.to_string(),
+    })
 }

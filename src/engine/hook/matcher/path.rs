@@ -45,7 +45,11 @@ impl PathMatch {
             Some(_) => PathScope::Relative,
         };
         let glob = Glob::new(&path_glob(&pattern)?)?;
-        Ok(PathMatch { written: written.to_string(), glob, scope })
+        Ok(PathMatch {
+            written: written.to_string(),
+            glob,
+            scope,
+        })
     }
 
     fn fits(&self, absolute: &Path, Bases { cwd, project }: &Bases<'_>) -> bool {
@@ -56,7 +60,9 @@ impl PathMatch {
                     .iter()
                     .find_map(|base| absolute.strip_prefix(base).ok())
                     .unwrap_or(absolute);
-                inside.components().any(|part| self.glob.is_match(part.as_os_str()))
+                inside
+                    .components()
+                    .any(|part| self.glob.is_match(part.as_os_str()))
             }
             PathScope::Absolute => self.glob.is_match(absolute),
             PathScope::Relative => [cwd, project]
@@ -72,7 +78,11 @@ impl PathMatch {
 /// # Errors
 /// As `Matcher::path`.
 pub fn check_path(written: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
+    let problem = |problem: &str| {
+        Err(MatcherError {
+            problem: problem.to_string(),
+        })
+    };
     match written {
         "" => return problem("it is empty"),
         _ if written.trim() != written => return problem("there are spaces around it"),
@@ -136,8 +146,13 @@ pub(crate) fn decide_paths(
         return Ok(());
     }
     let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    let found = event.action().map_or_else(Vec::new, |action| action.paths.clone());
-    Err(Mismatch::Path { wanted: written.join(", "), found })
+    let found = event
+        .action()
+        .map_or_else(Vec::new, |action| action.paths.clone());
+    Err(Mismatch::Path {
+        wanted: written.join(", "),
+        found,
+    })
 }
 
 /// The first path that one of the globs fits, or any where there are none, and that no glob of
@@ -155,7 +170,10 @@ pub(super) fn find_path(
         true => action.guessed_paths(event.context()),
         false => Guesses::default(),
     };
-    let bases = Bases { cwd: &place.cwd, project: &place.project };
+    let bases = Bases {
+        cwd: &place.cwd,
+        project: &place.project,
+    };
     let fits = |path: &Path, bases: &Bases<'_>| {
         let fits = |globs: &[PathMatch]| globs.iter().any(|one| one.fits(path, bases));
         (wanted.is_empty() || fits(wanted)) && !fits(except)
@@ -173,10 +191,18 @@ pub(super) fn find_path(
     if is_gate && !links.is_whole {
         return unknown();
     }
-    let real = Bases { cwd: links.base(bases.cwd), project: links.base(bases.project) };
-    let mut followed =
-        action.resolved.iter().map(Path::new).chain(links.guesses.iter().map(PathBuf::as_path));
-    followed.find(|path| fits(path, &real)).map(|path| path.to_string_lossy().into_owned())
+    let real = Bases {
+        cwd: links.base(bases.cwd),
+        project: links.base(bases.project),
+    };
+    let mut followed = action
+        .resolved
+        .iter()
+        .map(Path::new)
+        .chain(links.guesses.iter().map(PathBuf::as_path));
+    followed
+        .find(|path| fits(path, &real))
+        .map(|path| path.to_string_lossy().into_owned())
 }
 
 /// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. No link is followed.

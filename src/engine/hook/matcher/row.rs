@@ -43,19 +43,36 @@ pub struct PathBase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
     /// The event carries no tool, or another one.
-    Tool { wanted: String, found: Option<String> },
+    Tool {
+        wanted: String,
+        found: Option<String>,
+    },
     /// None of the paths match.
     Path { wanted: String, found: Vec<String> },
     /// The action has no command, or another one.
-    Command { wanted: String, found: Option<String> },
+    Command {
+        wanted: String,
+        found: Option<String>,
+    },
     /// None of the commands match.
-    Runs { wanted: String, found: Option<String> },
+    Runs {
+        wanted: String,
+        found: Option<String>,
+    },
     /// All that matches is lifted by its exception.
     Excepted { by: String },
     /// The field is missing, or says something else.
-    Field { field: String, wanted: String, found: Option<String> },
+    Field {
+        field: String,
+        wanted: String,
+        found: Option<String>,
+    },
     /// A matcher of a host's own: what it is compared with says something else.
-    Matcher { what: String, wanted: String, found: Vec<String> },
+    Matcher {
+        what: String,
+        wanted: String,
+        found: Vec<String>,
+    },
 }
 
 impl Mismatch {
@@ -95,19 +112,43 @@ impl fmt::Display for Mismatch {
                 write!(f, "it matches path `{wanted}`; the event names no path")
             }
             Mismatch::Path { wanted, found } => {
-                write!(f, "it matches path `{wanted}`; the event names `{}`", found.join("`, `"))
+                write!(
+                    f,
+                    "it matches path `{wanted}`; the event names `{}`",
+                    found.join("`, `")
+                )
             }
             Mismatch::Command { wanted, found } => {
-                write!(f, "it matches command /{wanted}/; {}", or_none("command", found))
+                write!(
+                    f,
+                    "it matches command /{wanted}/; {}",
+                    or_none("command", found)
+                )
             }
             Mismatch::Excepted { by } => write!(f, "its exception matches the event: {by}"),
             Mismatch::Runs { wanted, found } => {
-                write!(f, "it matches runs of `{wanted}`; {}", or_none("command", found))
+                write!(
+                    f,
+                    "it matches runs of `{wanted}`; {}",
+                    or_none("command", found)
+                )
             }
-            Mismatch::Field { field, wanted, found } => {
-                write!(f, "it matches `{field}` /{wanted}/; {}", or_none("value there", found))
+            Mismatch::Field {
+                field,
+                wanted,
+                found,
+            } => {
+                write!(
+                    f,
+                    "it matches `{field}` /{wanted}/; {}",
+                    or_none("value there", found)
+                )
             }
-            Mismatch::Matcher { what, wanted, found } => {
+            Mismatch::Matcher {
+                what,
+                wanted,
+                found,
+            } => {
                 let found = match found.is_empty() {
                     true => "none".to_string(),
                     false => format!("`{}`", found.join("`, `")),
@@ -120,6 +161,12 @@ impl fmt::Display for Mismatch {
 
 /// The last line of the library's drawing of the mistake.
 pub(crate) fn expression_error(picture: &str) -> MatcherError {
-    let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    MatcherError { problem: problem.to_string() }
+    let problem = picture
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
+    MatcherError {
+        problem: problem.to_string(),
+    }
 }

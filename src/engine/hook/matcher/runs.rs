@@ -64,7 +64,9 @@ impl RunsForm {
     /// When it is empty, begins with an option, has an empty alternative, an option that is no
     /// option, or a word after the `$`.
     pub(super) fn read(written: &str) -> Result<RunsForm, MatcherError> {
-        let wrong = |problem: &str| MatcherError { problem: problem.to_string() };
+        let wrong = |problem: &str| MatcherError {
+            problem: problem.to_string(),
+        };
         let words = shell_words::split(written).map_err(|_| wrong("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
             return Err(wrong("it names no program"));
@@ -90,19 +92,28 @@ impl RunsForm {
                 "$" => operands.push(OperandForm::End),
                 "**" => operands.push(OperandForm::Rest),
                 "--" => {
-                    return Err(wrong("`--` is neither an option nor an operand; leave it out"));
+                    return Err(wrong(
+                        "`--` is neither an option nor an operand; leave it out",
+                    ));
                 }
                 _ if all.iter().all(is_option) => {
                     options.push(all.iter().map(|one| OptionForm::read(one)).collect());
                 }
                 _ if all.iter().any(is_option) => {
-                    return Err(wrong("options and operands cannot be alternatives of each other"));
+                    return Err(wrong(
+                        "options and operands cannot be alternatives of each other",
+                    ));
                 }
                 _ => operands.push(OperandForm::Word(all)),
             }
         }
         let program = alternatives(program)?;
-        Ok(RunsForm { written: written.to_string(), program, options, operands })
+        Ok(RunsForm {
+            written: written.to_string(),
+            program,
+            options,
+            operands,
+        })
     }
 
     /// The first command of a line that is meant and not left out. With `in_doubt`, else one that
@@ -117,7 +128,10 @@ impl RunsForm {
         for command in line.commands.iter().filter(|command| !is_left_out(command)) {
             match self.fit(command) {
                 Fit::Yes => {
-                    return Some(RunsMatch { command: Some(self.words(command)), doubt: None });
+                    return Some(RunsMatch {
+                        command: Some(self.words(command)),
+                        doubt: None,
+                    });
                 }
                 Fit::Maybe if doubtful.is_none() => doubtful = Some(command),
                 Fit::Maybe | Fit::No => {}
@@ -129,7 +143,10 @@ impl RunsForm {
         });
         let whole = || {
             let why = line.doubt.as_ref()?;
-            Some(RunsMatch { command: None, doubt: Some(format!("all that it runs: {why}")) })
+            Some(RunsMatch {
+                command: None,
+                doubt: Some(format!("all that it runs: {why}")),
+            })
         };
         maybe.or_else(whole).filter(|_| in_doubt)
     }
@@ -140,8 +157,14 @@ impl RunsForm {
     }
 
     fn fit(&self, command: &ShellCommand) -> Fit {
-        let through = command.through.iter().map(|wrapper| self.fit_wrapper(wrapper));
-        through.max().unwrap_or(Fit::No).max(self.fit_command(command))
+        let through = command
+            .through
+            .iter()
+            .map(|wrapper| self.fit_wrapper(wrapper));
+        through
+            .max()
+            .unwrap_or(Fit::No)
+            .max(self.fit_command(command))
     }
 
     fn fit_command(&self, command: &ShellCommand) -> Fit {
@@ -154,7 +177,9 @@ impl RunsForm {
             return Fit::No;
         }
         // What an unknown program is may bring any words with it.
-        let name = command.name().or_else(|| known_name(&command.program.written));
+        let name = command
+            .name()
+            .or_else(|| known_name(&command.program.written));
         if name.is_none() && command.program.text.is_none() {
             return Fit::Maybe;
         }
@@ -178,10 +203,17 @@ impl RunsForm {
     /// An option that is not seen fits as far as `least`.
     fn fit_words(&self, given: &GivenWords<'_>, least: Fit) -> Fit {
         let option = |wanted: &Vec<OptionForm>| {
-            wanted.iter().map(|form| form.fit(&given.words)).max().unwrap_or(Fit::No).max(least)
+            wanted
+                .iter()
+                .map(|form| form.fit(&given.words))
+                .max()
+                .unwrap_or(Fit::No)
+                .max(least)
         };
         let options = self.options.iter().map(option).min();
-        options.unwrap_or(Fit::Yes).min(fit_operands(&given.operands, &self.operands))
+        options
+            .unwrap_or(Fit::Yes)
+            .min(fit_operands(&given.operands, &self.operands))
     }
 
     /// The words that are meant: the command's, or those of a program that it is run through.
@@ -201,7 +233,11 @@ impl RunsForm {
 
     fn unknown_program(&self, program: &ShellWord) -> Fit {
         if let Some(name) = known_name(&program.written) {
-            return if self.is_program(name, &program.written) { Fit::Yes } else { Fit::No };
+            return if self.is_program(name, &program.written) {
+                Fit::Yes
+            } else {
+                Fit::No
+            };
         }
         let start = match (&program.text, program.is_pattern) {
             (Some(text), true) => text.rsplit('/').next().unwrap_or_default(),
@@ -219,11 +255,17 @@ impl OptionForm {
             Some((name, value)) => (name, Some(value.to_string())),
             None => (written, None),
         };
-        OptionForm { name: name.to_string(), value }
+        OptionForm {
+            name: name.to_string(),
+            value,
+        }
     }
 
     fn fit(&self, words: &[OptionWord<'_>]) -> Fit {
-        let letters = self.name.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let letters = self
+            .name
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'));
         let best = |name: &str| words.iter().map(|word| self.fit_word(name, word)).max();
         let whole = best(&self.name).unwrap_or(Fit::No);
         let Some(letters) = letters else { return whole };
@@ -234,7 +276,11 @@ impl OptionForm {
             return Fit::Yes;
         }
         // All letters, or the one that has the value.
-        let wanted = if self.value.is_none() { letters.len() } else { 1 };
+        let wanted = if self.value.is_none() {
+            letters.len()
+        } else {
+            1
+        };
         let each = letters.chars().take(wanted);
         let each = each.map(|letter| best(letter.encode_utf8(&mut [0; 4])).unwrap_or(Fit::No));
         whole.max(each.min().unwrap_or(Fit::No))
@@ -249,19 +295,28 @@ impl OptionForm {
                 Some(_) => name.starts_with(word.text),
                 None => !name.starts_with('-') && !word.ends_in_value(),
             };
-            return if word.is_open && may_follow { Fit::Maybe } else { Fit::No };
+            return if word.is_open && may_follow {
+                Fit::Maybe
+            } else {
+                Fit::No
+            };
         };
         let Some(value) = &self.value else {
             let is_whole = !word.is_open || !name.starts_with('-') || option.rest.is_some();
             return if is_whole { Fit::Yes } else { Fit::Maybe };
         };
-        let rest = option.rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest));
+        let rest = option
+            .rest
+            .map(|rest| rest.strip_prefix('=').unwrap_or(rest));
         let joined = match word.is_open {
             true => Some(Given::Begins(rest.unwrap_or_default())),
             false => rest.map(Given::Known),
         };
         let given = joined.into_iter().chain(word.next.map(Given::read));
-        given.map(|given| given.fits(std::slice::from_ref(value))).max().unwrap_or(Fit::No)
+        given
+            .map(|given| given.fits(std::slice::from_ref(value)))
+            .max()
+            .unwrap_or(Fit::No)
     }
 }
 
@@ -298,7 +353,10 @@ fn what_cannot_be_told(command: &ShellCommand) -> String {
     }
     match command.args.iter().find(is_open) {
         Some(word) => format!("what `{}` is in `{}`", word.written, written(command)),
-        None => format!("which words of `{}` belong to its options", written(command)),
+        None => format!(
+            "which words of `{}` belong to its options",
+            written(command)
+        ),
     }
 }
 
@@ -353,13 +411,21 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                     let word = Given::read(one.word);
                     let is_open = matches!(word, Given::Open);
                     // An open word may be no word, or this word and more.
-                    let none = if is_open { below[at].min(Fit::Maybe) } else { Fit::No };
+                    let none = if is_open {
+                        below[at].min(Fit::Maybe)
+                    } else {
+                        Fit::No
+                    };
                     let taken = match form {
                         OperandForm::Word(words) => word.fits(words).min(below[at + 1]).max(none),
                         OperandForm::Rest | OperandForm::End => Fit::No,
                     };
                     let is_passed = is_open || one.may_be_value;
-                    taken.max(if is_passed { skipped(Fit::Maybe) } else { Fit::No })
+                    taken.max(if is_passed {
+                        skipped(Fit::Maybe)
+                    } else {
+                        Fit::No
+                    })
                 }
             };
         }

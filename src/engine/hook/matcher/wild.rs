@@ -19,8 +19,12 @@ pub(super) fn is_match(form: &str, text: &str) -> bool {
             Some((rest_of_form, rest)) => (form, text) = (rest_of_form, rest),
             None if form.is_empty() && text.is_empty() => return true,
             None => {
-                let Some((rest, tried)) = last else { return false };
-                let Some(c) = tried.chars().next() else { return false };
+                let Some((rest, tried)) = last else {
+                    return false;
+                };
+                let Some(c) = tried.chars().next() else {
+                    return false;
+                };
                 let tried = &tried[c.len_utf8()..];
                 last = Some((rest, tried));
                 (form, text) = (rest, tried);

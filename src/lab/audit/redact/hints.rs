@@ -109,8 +109,11 @@ static SORTS: [u8; 256] = {
             ascii,
             b'_' | b'.' | b'-' | b'=' | b':' | b'\\' | b'%' | b'[' | b'A' | b'B' | b'J'
         );
-        sorts[byte] =
-            if ascii.is_ascii_alphanumeric() { LETTER } else { 0 } | if is_sign { SIGN } else { 0 };
+        sorts[byte] = if ascii.is_ascii_alphanumeric() {
+            LETTER
+        } else {
+            0
+        } | if is_sign { SIGN } else { 0 };
         byte += 1;
     }
     sorts
@@ -118,7 +121,9 @@ static SORTS: [u8; 256] = {
 
 /// Marks the rules of words without a sign, if one of them begins at `at`.
 fn word(bytes: &[u8], at: usize, maybe: &mut Maybe) {
-    let Some(here @ [one, two, three, ..]) = bytes.get(at..) else { return };
+    let Some(here @ [one, two, three, ..]) = bytes.get(at..) else {
+        return;
+    };
     if may_have(&FIRST_THREE, [*one, *two, *three]) {
         mark(&OF_FIRST, *one, maybe, |word| begins(here, word));
     }
@@ -126,7 +131,9 @@ fn word(bytes: &[u8], at: usize, maybe: &mut Maybe) {
 
 /// Marks the rules of words whose sign is at `at`: what begins a token may follow any letter.
 fn signed(bytes: &[u8], at: usize, maybe: &mut Maybe) {
-    let [.., one, two, sign] = &bytes[..=at] else { return };
+    let [.., one, two, sign] = &bytes[..=at] else {
+        return;
+    };
     if may_have(&TO_SIGN, [*one, *two, *sign]) {
         let is_here = |word: &str| {
             let here = at.checked_sub(sign_of(word)).map(|start| &bytes[start..]);
@@ -146,7 +153,11 @@ fn is_long(text: &[u8]) -> bool {
 
 /// Whether a text begins so. Most differ in the first letter, which needs no call.
 fn begins(text: &[u8], word: &str) -> bool {
-    text.len() >= word.len() && text.iter().zip(word.as_bytes()).all(|(one, other)| one == other)
+    text.len() >= word.len()
+        && text
+            .iter()
+            .zip(word.as_bytes())
+            .all(|(one, other)| one == other)
 }
 
 /// Marks those of these rules with this letter of which a word is here.
@@ -166,7 +177,11 @@ fn is_hidden(after: &[u8]) -> bool {
 /// Marks the rules of assignments, if the name before `at` is one whose value is secret.
 fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b'\t');
-    let between = bytes[..at].iter().rev().take_while(|byte| is_between(byte)).count();
+    let between = bytes[..at]
+        .iter()
+        .rev()
+        .take_while(|byte| is_between(byte))
+        .count();
     let name = &bytes[..at - between];
     let [.., one, last] = name else { return };
     let [one, last] = [one, last].map(u8::to_ascii_lowercase);
@@ -176,13 +191,18 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     // `API-key` and `api_key` are `apikey`.
     let is_letter = |byte: &&u8| !matches!(byte, b'_' | b'-');
     let ends_with = |known: &&str| {
-        let [.., known_one, known_last] = known.as_bytes() else { return false };
+        let [.., known_one, known_last] = known.as_bytes() else {
+            return false;
+        };
         if (*known_one, *known_last) != (one, last) {
             return false;
         }
         let mut letters = name.iter().rev().filter(is_letter);
-        let is_next =
-            |wanted: &u8| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+        let is_next = |wanted: &u8| {
+            letters
+                .next()
+                .is_some_and(|it| it.eq_ignore_ascii_case(wanted))
+        };
         known.as_bytes().iter().rev().all(is_next)
     };
     if NAMES.iter().any(ends_with) {

@@ -58,12 +58,17 @@ impl SecretRule {
     pub fn pattern(&self) -> String {
         let whole = self.form.replace("{name}", NAME).replace("{value}", VALUE);
         let whole = whole.replace("{rest}", REST).replace("{operand}", OPERAND);
-        whole.replace("{edge}", r"\b|_|{escape}").replace("{escape}", ESCAPE)
+        whole
+            .replace("{edge}", r"\b|_|{escape}")
+            .replace("{escape}", ESCAPE)
     }
 
     /// The same for Rust. Words of all alphabets would take a hundred times as long to build.
     pub(super) fn expression(&self) -> String {
-        let ascii = self.pattern().replace(r"\b", r"(?-u:\b)").replace(r"\w", "0-9A-Za-z_");
+        let ascii = self
+            .pattern()
+            .replace(r"\b", r"(?-u:\b)")
+            .replace(r"\w", "0-9A-Za-z_");
         ascii.replace(r"\s", "[[:space:]]")
     }
 
@@ -96,8 +101,16 @@ pub(super) const NAMES: &[&str] = words!(
 );
 
 /// What is in all of [`NAMES`].
-const ASSIGNED: &[&str] =
-    &["pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig"];
+const ASSIGNED: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "authorization",
+    "cookie",
+    "sig",
+];
 
 const fn rule(
     kind: &'static str,
@@ -105,12 +118,22 @@ const fn rule(
     hint: Hint,
     form: &'static str,
 ) -> SecretRule {
-    SecretRule { kind, about, scope: RuleScope::Everywhere, form, hint, has_digit: false }
+    SecretRule {
+        kind,
+        about,
+        scope: RuleScope::Everywhere,
+        form,
+        hint,
+        has_digit: false,
+    }
 }
 
 impl SecretRule {
     const fn with_digit(self) -> SecretRule {
-        SecretRule { has_digit: true, ..self }
+        SecretRule {
+            has_digit: true,
+            ..self
+        }
     }
 
     const fn of(self, scope: RuleScope) -> SecretRule {
@@ -236,7 +259,10 @@ const fn with_word(mut triples: Triples, word: &str, signed: bool) -> Triples {
     }
     if letters.len() > 2 {
         let start = if signed { sign - 2 } else { 0 };
-        return with(triples, [letters[start], letters[start + 1], letters[start + 2]]);
+        return with(
+            triples,
+            [letters[start], letters[start + 1], letters[start + 2]],
+        );
     }
     let mut third = 0u8;
     while third < 128 {

@@ -32,13 +32,19 @@ impl Buckets {
             return json!({ "start": 0, "width": 0, "bars": [] });
         };
         let fits = |width: &&u64| last / **width - first / **width < MOST_BARS;
-        let width = *WIDTHS.iter().find(fits).unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
+        let width = *WIDTHS
+            .iter()
+            .find(fits)
+            .unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
         let start = first / width;
         let count = usize::try_from(last / width - start + 1).unwrap_or_default();
         let mut bars: Vec<ClassCounts> = vec![[0; 4]; count];
         for (minute, counts) in &self.0 {
             let at = usize::try_from(minute / width - start).unwrap_or_default();
-            bars[at].iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            bars[at]
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
         }
         let ms = MINUTE_US / 1000 * width;
         json!({ "start": start * ms, "width": ms, "bars": bars })
@@ -69,7 +75,11 @@ impl Groups {
             self.others += 1;
             return;
         }
-        let new = || OneGroup { count: 0, last: String::new(), subject: String::new() };
+        let new = || OneGroup {
+            count: 0,
+            last: String::new(),
+            subject: String::new(),
+        };
         let group = self.all.entry(key).or_insert_with(new);
         group.count += 1;
         group.last = time.to_string();

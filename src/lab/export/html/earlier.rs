@@ -25,7 +25,10 @@ impl EarlierReport {
             let (data, _) = from.split_once('>')?.1.split_once(END)?;
             let mut data: Value = serde_json::from_str(data).ok()?;
             data.get("hookrunReport")?.as_u64()?;
-            Some(EarlierReport { summary: data["summary"].take(), before: data["before"].take() })
+            Some(EarlierReport {
+                summary: data["summary"].take(),
+                before: data["before"].take(),
+            })
         };
         read().ok_or(NotAReport)
     }
@@ -33,7 +36,11 @@ impl EarlierReport {
     /// What to compare `summary` with: the earlier report, or, if that is about the same decisions,
     /// the one before it. So a report that is made twice is the same.
     pub(super) fn before(self, summary: &Value) -> Option<Value> {
-        let before = if self.summary == *summary { self.before } else { self.summary };
+        let before = if self.summary == *summary {
+            self.before
+        } else {
+            self.summary
+        };
         Some(before).filter(Value::is_object)
     }
 }

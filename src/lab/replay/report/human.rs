@@ -19,10 +19,18 @@ pub(super) fn finding(finding: &ReplayFinding, place: &str, out: &mut dyn Write)
     match finding {
         ReplayFinding::Changed(one) => change(one, place, out),
         ReplayFinding::Undecided(_) => {
-            writeln!(out, "{DOUBT}not decided{DOUBT:#}  {place}  {}\n", line(finding))
+            writeln!(
+                out,
+                "{DOUBT}not decided{DOUBT:#}  {place}  {}\n",
+                line(finding)
+            )
         }
         ReplayFinding::Unreadable(_) => {
-            writeln!(out, "{BAD}not readable{BAD:#}  {place}  {}\n", line(finding))
+            writeln!(
+                out,
+                "{BAD}not readable{BAD:#}  {place}  {}\n",
+                line(finding)
+            )
         }
     }
 }
@@ -38,7 +46,11 @@ pub(super) fn end(
         writeln!(out, "{rest}\n")?;
     }
     let against = header.against.as_deref();
-    let same = if against.is_some() { "the same" } else { "as recorded" };
+    let same = if against.is_some() {
+        "the same"
+    } else {
+        "as recorded"
+    };
     let (style, word) = match ended {
         ReplayEnd::Same if totals.expected > 0 => (GOOD, "ok"),
         ReplayEnd::Same => (GOOD, same),
@@ -55,7 +67,9 @@ pub(super) fn end(
         writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
     }
     table(&totals.hooks, "hook", out)?;
-    against.map_or(Ok(()), |against| table(&totals.against, &format!("hook in {against}"), out))
+    against.map_or(Ok(()), |against| {
+        table(&totals.against, &format!("hook in {against}"), out)
+    })
 }
 
 fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -76,15 +90,31 @@ fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Resul
         writeln!(out, "  {}", plain(about))?;
     }
     let is_same = change.was.reason == change.is.reason;
-    text("was", change.was.reason.as_deref().filter(|_| !is_same), out)?;
+    text(
+        "was",
+        change.was.reason.as_deref().filter(|_| !is_same),
+        out,
+    )?;
     text("is", change.is.reason.as_deref(), out)?;
     for (name, was, is) in [
         ("output", &change.was.output, &change.is.output),
-        ("context", &change.was.additional_context, &change.is.additional_context),
+        (
+            "context",
+            &change.was.additional_context,
+            &change.is.additional_context,
+        ),
     ] {
         if was != is {
-            text(&format!("{name} was"), Some(was.as_deref().unwrap_or("nothing")), out)?;
-            text(&format!("{name} is"), Some(is.as_deref().unwrap_or("nothing")), out)?;
+            text(
+                &format!("{name} was"),
+                Some(was.as_deref().unwrap_or("nothing")),
+                out,
+            )?;
+            text(
+                &format!("{name} is"),
+                Some(is.as_deref().unwrap_or("nothing")),
+                out,
+            )?;
         }
     }
     if change.was.rewrites != change.is.rewrites {
@@ -99,9 +129,15 @@ fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Resul
 }
 
 fn text(label: &str, text: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
-    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
+        return Ok(());
+    };
     for (number, line) in text.lines().take(REASON_LINES).enumerate() {
-        let label = if number == 0 { format!("{}:", plain(label)) } else { " ".to_string() };
+        let label = if number == 0 {
+            format!("{}:", plain(label))
+        } else {
+            " ".to_string()
+        };
         writeln!(out, "  {DIM}{label}{DIM:#} {}", plain(line))?;
     }
     if text.lines().count() > REASON_LINES {

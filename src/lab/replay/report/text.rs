@@ -15,7 +15,11 @@ pub(super) struct FindingLimit {
 
 impl FindingLimit {
     pub(super) fn at_most(most: u64) -> FindingLimit {
-        FindingLimit { most, shown: 0, left_out: 0 }
+        FindingLimit {
+            most,
+            shown: 0,
+            left_out: 0,
+        }
     }
 
     pub(super) fn one_more(&mut self) -> bool {
@@ -30,8 +34,15 @@ impl FindingLimit {
 
     /// A line about those that are not shown.
     pub(super) fn rest(&self) -> Option<String> {
-        let findings = if self.left_out == 1 { "finding" } else { "findings" };
-        let rest = format!("and {} more {findings}; --most shows more of them", self.left_out);
+        let findings = if self.left_out == 1 {
+            "finding"
+        } else {
+            "findings"
+        };
+        let rest = format!(
+            "and {} more {findings}; --most shows more of them",
+            self.left_out
+        );
         (self.left_out > 0).then_some(rest)
     }
 }
@@ -52,8 +63,16 @@ fn outcome(said: &ComparedOutcome) -> String {
         "ask" => "asked",
         _ => "blocked",
     };
-    let how = if said.cause.as_deref() == Some("failure") { " for a failure" } else { "" };
-    let by = said.hook.as_deref().map(|hook| format!(" by {}", plain(hook))).unwrap_or_default();
+    let how = if said.cause.as_deref() == Some("failure") {
+        " for a failure"
+    } else {
+        ""
+    };
+    let by = said
+        .hook
+        .as_deref()
+        .map(|hook| format!(" by {}", plain(hook)))
+        .unwrap_or_default();
     format!("{word}{how}{by}")
 }
 
@@ -64,8 +83,14 @@ pub(super) fn line(finding: &ReplayFinding) -> String {
             let expected = if change.expected { " (expected)" } else { "" };
             let reason = change.is.reason.as_ref().or(change.was.reason.as_ref());
             let reason = reason.and_then(|reason| reason.lines().next());
-            let reason = reason.map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
-            format!("{} {}{expected}{reason}", plain(&change.event), turn(change))
+            let reason = reason
+                .map(|reason| format!(": {}", plain(reason)))
+                .unwrap_or_default();
+            format!(
+                "{} {}{expected}{reason}",
+                plain(&change.event),
+                turn(change)
+            )
         }
         ReplayFinding::Undecided(undecided) => {
             format!(

@@ -21,7 +21,11 @@ pub fn goes_on(report: &RunReport) -> bool {
 }
 
 pub(super) fn decided(report: &RunReport) -> String {
-    let what = if goes_on(report) { "allowed" } else { "blocked" };
+    let what = if goes_on(report) {
+        "allowed"
+    } else {
+        "blocked"
+    };
     without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()
 }
 
@@ -33,10 +37,19 @@ pub fn summary(report: &RunReport) -> String {
         .iter()
         .map(|one| (Some(one.hook.as_str()), one.question.as_str()))
         .collect();
-    texts.extend(report.reason.as_deref().map(|reason| (report.decided_by.as_deref(), reason)));
+    texts.extend(
+        report
+            .reason
+            .as_deref()
+            .map(|reason| (report.decided_by.as_deref(), reason)),
+    );
     for (by, text) in texts {
         let by = line(by.unwrap_or("hookrun"));
-        let _ = writeln!(made, "<p><code>{by}</code> says:</p>\n\n<pre>{}</pre>\n", lines(text));
+        let _ = writeln!(
+            made,
+            "<p><code>{by}</code> says:</p>\n\n<pre>{}</pre>\n",
+            lines(text)
+        );
     }
     if !report.findings.is_empty() {
         made.push_str(&table(report));
@@ -49,7 +62,10 @@ fn table(report: &RunReport) -> String {
         "<table>\n<tr><th>where</th><th>level</th><th>what</th><th>hook</th></tr>\n".to_string();
     for found in report.findings.iter().take(MOST_FINDINGS) {
         let finding = &found.finding;
-        let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let at = finding
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
         let (path, what) = (line(&finding.path), line(&finding.message));
         let (level, hook) = (finding.level.name(), line(&found.hook));
         let _ = writeln!(
@@ -87,5 +103,8 @@ fn cut(text: &str, longest: usize) -> (&str, &'static str) {
 }
 
 fn escaped(line: &str) -> String {
-    plain(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    plain(line)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

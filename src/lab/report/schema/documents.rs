@@ -64,8 +64,14 @@ fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
         }
         (key.name.to_string(), Value::Object(property))
     };
-    schema.insert("properties".to_string(), Value::Object(keys.iter().map(property).collect()));
-    let required = keys.iter().filter(|key| key.default == "required").map(|key| key.name);
+    schema.insert(
+        "properties".to_string(),
+        Value::Object(keys.iter().map(property).collect()),
+    );
+    let required = keys
+        .iter()
+        .filter(|key| key.default == "required")
+        .map(|key| key.name);
     let required: Vec<&str> = required.collect();
     if !required.is_empty() {
         schema.insert("required".to_string(), json!(required));
@@ -101,11 +107,22 @@ fn value(takes: KeyValue, has_rows: bool) -> Map<String, Value> {
             json!({ "anyOf": all })
         }
     };
-    let is_filled =
-        has_rows && matches!(takes, KeyValue::Flag | KeyValue::Number | KeyValue::OneOf(_));
+    let is_filled = has_rows
+        && matches!(
+            takes,
+            KeyValue::Flag | KeyValue::Number | KeyValue::OneOf(_)
+        );
     let placeholder = json!({ "type": "string", "pattern": PLACEHOLDER });
-    let schema = if is_filled { json!({ "anyOf": [schema, placeholder] }) } else { schema };
-    if let Value::Object(schema) = schema { schema } else { Map::new() }
+    let schema = if is_filled {
+        json!({ "anyOf": [schema, placeholder] })
+    } else {
+        schema
+    };
+    if let Value::Object(schema) = schema {
+        schema
+    } else {
+        Map::new()
+    }
 }
 
 fn typed(kind: &str) -> Map<String, Value> {

@@ -30,7 +30,12 @@ const fn part(below: &'static str, keys: &'static [ReportKey]) -> ReportPart {
 }
 
 const fn row(name: &'static str, command: &'static str, parts: &'static [ReportPart]) -> ReportRow {
-    ReportRow { name, command, has_lines: false, parts }
+    ReportRow {
+        name,
+        command,
+        has_lines: false,
+        parts,
+    }
 }
 
 const fn lines(
@@ -38,7 +43,12 @@ const fn lines(
     command: &'static str,
     parts: &'static [ReportPart],
 ) -> ReportRow {
-    ReportRow { name, command, has_lines: true, parts }
+    ReportRow {
+        name,
+        command,
+        has_lines: true,
+        parts,
+    }
 }
 
 #[rustfmt::skip]
@@ -66,7 +76,11 @@ impl NamedSchema for ReportRow {
     }
 
     fn about(&self) -> String {
-        let what = if self.has_lines { "a line of" } else { "the output of" };
+        let what = if self.has_lines {
+            "a line of"
+        } else {
+            "the output of"
+        };
         format!("{what} {}", self.command)
     }
 
@@ -91,8 +105,12 @@ impl NamedSchema for ReportRow {
 
 /// The schema of one part of a path, made where it is not there yet.
 fn property<'s>(table: &'s mut Value, part: &str) -> &'s mut Value {
-    let (part, is_list) = part.strip_suffix("[]").map_or((part, false), |part| (part, true));
-    let (name, is_optional) = part.strip_suffix('?').map_or((part, false), |name| (name, true));
+    let (part, is_list) = part
+        .strip_suffix("[]")
+        .map_or((part, false), |part| (part, true));
+    let (name, is_optional) = part
+        .strip_suffix('?')
+        .map_or((part, false), |name| (name, true));
     table["type"] = "object".into();
     let place = if name == "*" {
         &mut table["additionalProperties"]
@@ -119,7 +137,9 @@ fn property<'s>(table: &'s mut Value, part: &str) -> &'s mut Value {
 }
 
 fn add_type(place: &mut Value, kind: &str) {
-    let (kind, may_be_null) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
+    let (kind, may_be_null) = kind
+        .strip_suffix('?')
+        .map_or((kind, false), |kind| (kind, true));
     if kind.contains('|') {
         place["enum"] = kind.split('|').collect();
     } else if may_be_null {

@@ -53,7 +53,11 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
         (style, _) => (style, "FAILED"),
     };
     let took = short(milliseconds(whole.took));
-    writeln!(out, "\n{style}{words}{style:#}: {} in {took}", totals(whole.played))
+    writeln!(
+        out,
+        "\n{style}{words}{style:#}: {} in {took}",
+        totals(whole.played)
+    )
 }
 
 /// How cases ended, by the worst of them.
@@ -83,8 +87,16 @@ fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
 
 fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let place = format!("{}:{}", plain(&paths.show(&played.file)), played.at.line);
-    let word = if matches!(played.end, End::CouldNot(_)) { "ERROR" } else { "FAILED" };
-    writeln!(out, "{BAD}{word:<6}{BAD:#} {BOLD}{}{BOLD:#}", plain(&played.name))?;
+    let word = if matches!(played.end, End::CouldNot(_)) {
+        "ERROR"
+    } else {
+        "FAILED"
+    };
+    writeln!(
+        out,
+        "{BAD}{word:<6}{BAD:#} {BOLD}{}{BOLD:#}",
+        plain(&played.name)
+    )?;
     label(out, "case", &place)?;
     match &played.end {
         End::Unexpected(misses) => {
@@ -96,13 +108,21 @@ fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()
         End::Expected | End::Skipped(_) | End::NotRun => {}
     }
     for (number, decided) in (1..).zip(&played.steps) {
-        asked(decided, (played.steps.len() > 1).then_some(number), paths, out)?;
+        asked(
+            decided,
+            (played.steps.len() > 1).then_some(number),
+            paths,
+            out,
+        )?;
     }
     Ok(())
 }
 
 fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
-    let step = miss.step.map(|step| format!(" of step {step}")).unwrap_or_default();
+    let step = miss
+        .step
+        .map(|step| format!(" of step {step}"))
+        .unwrap_or_default();
     let what = format!("{}{step}, line {}", plain(&miss.key), miss.at.line);
     label(
         out,
@@ -114,7 +134,10 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
         side(out, "-", REMOVED, &miss.wanted)?;
         return side(out, "+", ADDED, &miss.found);
     }
-    let (wanted, found) = (plain_lines(&miss.wanted) + "\n", plain_lines(&miss.found) + "\n");
+    let (wanted, found) = (
+        plain_lines(&miss.wanted) + "\n",
+        plain_lines(&miss.found) + "\n",
+    );
     for line in LineDiff::of(&wanted, &found).hunks(AROUND).concat() {
         let (sign, style) = match line.tag {
             ChangeTag::Delete => ("-", REMOVED),
@@ -152,7 +175,10 @@ fn asked(
         let (style, word) = hook_word(&hook);
         let said = said(&hook);
         let colon = if said.is_empty() { "" } else { ": " };
-        let line = format!("{style}{word:<6}{style:#} {}{colon}{said}", plain(&hook.name));
+        let line = format!(
+            "{style}{word:<6}{style:#} {}{colon}{said}",
+            plain(&hook.name)
+        );
         label(out, &name, &line)?;
         name.clear();
         for written in streams(run).iter().filter(|written| written.text != said) {
@@ -167,18 +193,28 @@ fn said(hook: &HookReport) -> String {
     let trace = hook.trace.as_ref();
     let reason = trace.and_then(|trace| trace.verdict.as_ref()?.reason.as_deref());
     let failure = trace.and_then(|trace| trace.failure.as_deref());
-    let said = reason.or(failure).or(hook.why.as_deref()).unwrap_or_default();
+    let said = reason
+        .or(failure)
+        .or(hook.why.as_deref())
+        .unwrap_or_default();
     plain(said.trim_end().lines().next().unwrap_or_default())
 }
 
 fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for played in whole.played {
-        let End::Skipped(why) = &played.end else { continue };
+        let End::Skipped(why) = &played.end else {
+            continue;
+        };
         if std::mem::take(&mut is_first) {
             writeln!(out)?;
         }
-        writeln!(out, "{DOUBT}skip{DOUBT:#}   {}: {}", plain(&played.name), plain(why))?;
+        writeln!(
+            out,
+            "{DOUBT}skip{DOUBT:#}   {}: {}",
+            plain(&played.name),
+            plain(why)
+        )?;
     }
     Ok(())
 }
@@ -214,7 +250,9 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
         false => BAD,
     };
     let least = covered.least.filter(|_| covered.is_short());
-    let least = least.map(|least| format!("; it must be {least} %")).unwrap_or_default();
+    let least = least
+        .map(|least| format!("; it must be {least} %"))
+        .unwrap_or_default();
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
     writeln!(out, "{style}covered{style:#}{line}{least}")?;
@@ -224,25 +262,45 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
             .trim_end()
             .to_string()
     };
-    writeln!(out, "        {DIM}{}{DIM:#}", row("event", "hook", "points", "missing"))?;
+    writeln!(
+        out,
+        "        {DIM}{}{DIM:#}",
+        row("event", "hook", "points", "missing")
+    )?;
     for part in &covered.coverage.parts {
         let count =
             |is: fn(&PointState) -> bool| part.points.iter().filter(|one| is(&one.state)).count();
         let shown = count(|state| *state == PointState::Covered);
-        let missing = part.points.iter().filter(|one| one.state == PointState::Missing);
-        let missing = missing.map(|one| one.name.as_str()).collect::<Vec<_>>().join(" ");
-        let points = format!("{shown}/{}", shown + count(|state| *state == PointState::Missing));
+        let missing = part
+            .points
+            .iter()
+            .filter(|one| one.state == PointState::Missing);
+        let missing = missing
+            .map(|one| one.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let points = format!(
+            "{shown}/{}",
+            shown + count(|state| *state == PointState::Missing)
+        );
         let (event, hook) = if part.is_event {
             (part.who.event.as_str(), "")
         } else {
             ("", part.who.hook.as_str())
         };
-        writeln!(out, "        {}", row(event, hook, &points, &plain(&missing)))?;
+        writeln!(
+            out,
+            "        {}",
+            row(event, hook, &points, &plain(&missing))
+        )?;
     }
     for gap in &covered.gaps {
         let place = format!("{}:{}", plain(&paths.show(&gap.who.file)), gap.line);
         let what = plain(&format!("{} ({})", gap.point.name, gap.who.event));
-        writeln!(out, "\n{DOUBT}missing{DOUBT:#} {BOLD}{what}{BOLD:#}: {place}")?;
+        writeln!(
+            out,
+            "\n{DOUBT}missing{DOUBT:#} {BOLD}{what}{BOLD:#}: {place}"
+        )?;
         label(out, "write", &plain(&gap.point.lacks))?;
     }
     excuses(covered, paths, out)
@@ -252,7 +310,9 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
 fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for (part, point) in covered.coverage.points() {
-        let PointState::Never(why) = &point.state else { continue };
+        let PointState::Never(why) = &point.state else {
+            continue;
+        };
         if std::mem::take(&mut is_first) {
             writeln!(out)?;
         }
@@ -262,7 +322,10 @@ fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::
     }
     for excuse in &covered.coverage.untrue {
         let place = format!("{}:{}", plain(&paths.show(&excuse.file)), excuse.at.line);
-        writeln!(out, "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}")?;
+        writeln!(
+            out,
+            "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}"
+        )?;
         label(out, "why", &plain(&excuse.problem))?;
     }
     Ok(())
@@ -281,7 +344,9 @@ fn mutation(mutated: &MutationReport, paths: &Paths, out: &mut dyn Write) -> io:
         label(out, "trouble", &plain(trouble))?;
     }
     for tried in &mutated.tried {
-        let Some((what, cure)) = tried.survived() else { continue };
+        let Some((what, cure)) = tried.survived() else {
+            continue;
+        };
         let place = plain(&paths.show_line(&tried.who.file, tried.who.line));
         writeln!(out, "\n{BAD}SURVIVED{BAD:#} {BOLD}{}{BOLD:#}", plain(&what))?;
         label(out, "hook", &place)?;

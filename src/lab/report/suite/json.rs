@@ -41,8 +41,15 @@ pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
 fn case(played: &CaseResult, paths: &Paths) -> Value {
     let report = |decided: &StepResult| match decided {
         StepResult::Run { run, reply } => run_report(run, reply, paths),
-        StepResult::Refused { event, host, outcome, reply } => {
-            let reason = outcome.refusal().map_or("", |refusal| refusal.reason.as_str());
+        StepResult::Refused {
+            event,
+            host,
+            outcome,
+            reply,
+        } => {
+            let reason = outcome
+                .refusal()
+                .map_or("", |refusal| refusal.reason.as_str());
             refusal_report(event, host, reason, reply)
         }
     };

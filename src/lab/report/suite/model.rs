@@ -73,7 +73,8 @@ impl CoverageReport {
 
     /// Whether less is covered than must be.
     pub(super) fn is_short(&self) -> bool {
-        self.least.is_some_and(|least| !self.coverage.reaches(least))
+        self.least
+            .is_some_and(|least| !self.coverage.reaches(least))
     }
 
     /// How much it is, on one line.
@@ -87,7 +88,10 @@ impl CoverageReport {
 
 impl MutationReport {
     pub(super) fn noticed(&self) -> usize {
-        self.tried.iter().filter(|one| one.noticed.is_some()).count()
+        self.tried
+            .iter()
+            .filter(|one| one.noticed.is_some())
+            .count()
     }
 
     pub(super) fn is_good(&self) -> bool {

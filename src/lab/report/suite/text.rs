@@ -27,21 +27,38 @@ pub(super) fn totals(played: &[CaseResult]) -> String {
 }
 
 pub(super) fn miss_text(miss: &Miss) -> String {
-    let step = miss.step.map(|step| format!("step {step}: ")).unwrap_or_default();
+    let step = miss
+        .step
+        .map(|step| format!("step {step}: "))
+        .unwrap_or_default();
     let (wanted, found) = (plain_lines(&miss.wanted), plain_lines(&miss.found));
-    format!("{step}{} should be {wanted}, and is {found}", plain(&miss.key))
+    format!(
+        "{step}{} should be {wanted}, and is {found}",
+        plain(&miss.key)
+    )
 }
 
 pub(super) fn of(who: &Who, point: &Point) -> String {
-    if point.name == "event" { who.event.clone() } else { format!("{} ({})", who.hook, who.event) }
+    if point.name == "event" {
+        who.event.clone()
+    } else {
+        format!("{} ({})", who.hook, who.event)
+    }
 }
 
 /// A harmless text that keeps its lines, but not more than people read.
 pub(super) fn plain_lines(text: &str) -> String {
     let all: Vec<&str> = text.trim_end().lines().collect();
-    let mut lines: Vec<String> = all.iter().take(MOST_LINES).map(|one| cut(&plain(one))).collect();
+    let mut lines: Vec<String> = all
+        .iter()
+        .take(MOST_LINES)
+        .map(|one| cut(&plain(one)))
+        .collect();
     if all.len() > MOST_LINES {
-        lines.push(format!("… {} more lines; --format json has them", all.len() - MOST_LINES));
+        lines.push(format!(
+            "… {} more lines; --format json has them",
+            all.len() - MOST_LINES
+        ));
     }
     lines.join("\n")
 }
@@ -52,7 +69,10 @@ fn last_lines(text: &str) -> String {
     let hidden = all.len().saturating_sub(MOST_LINES);
     let mut lines: Vec<String> = all[hidden..].iter().map(|line| cut(&plain(line))).collect();
     if hidden > 0 {
-        lines.insert(0, format!("… {hidden} lines before; --format json has them"));
+        lines.insert(
+            0,
+            format!("… {hidden} lines before; --format json has them"),
+        );
     }
     lines.join("\n")
 }
@@ -68,13 +88,22 @@ pub(super) fn written(played: &CaseResult) -> Vec<Written> {
         };
         streams(run).into_iter().map(title)
     };
-    steps.flat_map(|decided| decided.hooks()).flat_map(titled).collect()
+    steps
+        .flat_map(|decided| decided.hooks())
+        .flat_map(titled)
+        .collect()
 }
 
 pub(super) fn streams(run: &HookRun) -> Vec<Written> {
-    let Fate::Ran(trace) = &run.fate else { return Vec::new() };
+    let Fate::Ran(trace) = &run.fate else {
+        return Vec::new();
+    };
     let both = [("stdout", &trace.stdout), ("stderr", &trace.stderr)];
-    let both =
-        both.map(|(stream, captured)| Written { stream, text: last_lines(&captured.text()) });
-    both.into_iter().filter(|written| !written.text.is_empty()).collect()
+    let both = both.map(|(stream, captured)| Written {
+        stream,
+        text: last_lines(&captured.text()),
+    });
+    both.into_iter()
+        .filter(|written| !written.text.is_empty())
+        .collect()
 }

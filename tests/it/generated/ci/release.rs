@@ -21,16 +21,26 @@ fn serve(folder: PathBuf) -> String {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            let Some(Ok(first)) = lines.next() else { continue };
-            lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).count();
-            let path = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+            let Some(Ok(first)) = lines.next() else {
+                continue;
+            };
+            lines
+                .take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty()))
+                .count();
+            let path = first
+                .split(' ')
+                .nth(1)
+                .unwrap_or_default()
+                .trim_start_matches('/');
             let (status, body) = fs::read(folder.join(path))
                 .map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
             let length = body.len();
             let head = format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
             );
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+            let _ = stream
+                .write_all(head.as_bytes())
+                .and_then(|()| stream.write_all(&body));
         }
     });
     address
@@ -51,7 +61,11 @@ fn release(sandbox: &Sandbox, name: &str) -> PathBuf {
     let script = format!("#!/bin/sh\necho fetched >>\"$RUNNER_TEMP/used\"\nexec '{ours}' \"$@\"\n");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    for file in ["man/hookrun.1.gz", "man/hookrun-hook.5.gz", "completions/hookrun.bash"] {
+    for file in [
+        "man/hookrun.1.gz",
+        "man/hookrun-hook.5.gz",
+        "completions/hookrun.bash",
+    ] {
         fs::write(stage.join(file), file).unwrap();
     }
     for file in ["completions/_hookrun", "completions/hookrun.fish"] {
@@ -59,7 +73,11 @@ fn release(sandbox: &Sandbox, name: &str) -> PathBuf {
     }
     let archive = format!("{name}.tar.gz");
     let mut tar = Command::new("tar");
-    tar.arg("-czf").arg(out.join(&archive)).arg("-C").arg(&out).arg(&name);
+    tar.arg("-czf")
+        .arg(out.join(&archive))
+        .arg("-C")
+        .arg(&out)
+        .arg(&name);
     assert!(tar.status().unwrap().success());
     fs::remove_dir_all(&stage).unwrap();
     let mut sum = Command::new("sha256sum");
@@ -69,8 +87,13 @@ fn release(sandbox: &Sandbox, name: &str) -> PathBuf {
 }
 
 fn archive(release: &Path) -> PathBuf {
-    let files = fs::read_dir(release).unwrap().map(|file| file.unwrap().path());
-    files.into_iter().find(|file| file.extension().is_some_and(|end| end == "gz")).unwrap()
+    let files = fs::read_dir(release)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    files
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|end| end == "gz"))
+        .unwrap()
 }
 
 /// The action with a cargo that builds nothing, and no hookrun in `PATH`.
@@ -113,7 +136,11 @@ fn the_action_runs_the_release_whose_checksum_is_right() {
     let sandbox = sandbox();
     let address = serve(release(&sandbox, "release"));
     let (ran, output) = run(&sandbox, &[("ACTION_RELEASE", &address)]);
-    assert_eq!((ran.status, output.as_str()), (0, "allowed=true\n"), "{ran:?}");
+    assert_eq!(
+        (ran.status, output.as_str()),
+        (0, "allowed=true\n"),
+        "{ran:?}"
+    );
     assert_eq!(used(&sandbox), "fetched\n");
 }
 
@@ -127,9 +154,16 @@ fn the_action_finds_the_release_of_its_own_version_and_repository() {
     let here = sandbox.at("_actions/you/hooks/main");
     fs::create_dir_all(here.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(root(), &here).unwrap();
-    let own = [("GITHUB_ACTION_PATH", here.to_str().unwrap()), ("GITHUB_SERVER_URL", &address)];
+    let own = [
+        ("GITHUB_ACTION_PATH", here.to_str().unwrap()),
+        ("GITHUB_SERVER_URL", &address),
+    ];
     let (ran, output) = run(&sandbox, &own);
-    assert_eq!((ran.status, output.as_str()), (0, "allowed=true\n"), "{ran:?}");
+    assert_eq!(
+        (ran.status, output.as_str()),
+        (0, "allowed=true\n"),
+        "{ran:?}"
+    );
     assert_eq!(used(&sandbox), "fetched\n");
 
     // Without a release of this version cargo builds the source.
@@ -181,14 +215,24 @@ fn a_release_whose_signature_is_wrong_or_missing_is_not_taken() {
     let address = serve(release.clone());
     let keyed = [("ACTION_RELEASE", address.as_str()), ("ACTION_KEY", "RWQ1")];
     let (ran, output) = run(&sandbox, &keyed);
-    assert!(refusal(&ran, &output).contains("there is no such release"), "{ran:?}");
+    assert!(
+        refusal(&ran, &output).contains("there is no such release"),
+        "{ran:?}"
+    );
     fs::write(release.join("SHA256SUMS.minisig"), "RWQ2").unwrap();
     let (ran, output) = run(&sandbox, &keyed);
-    assert!(ran.stdout.contains("the signature of SHA256SUMS is wrong"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("the signature of SHA256SUMS is wrong"),
+        "{ran:?}"
+    );
     refusal(&ran, &output);
     assert_eq!(used(&sandbox), "");
     fs::write(release.join("SHA256SUMS.minisig"), "RWQ1").unwrap();
     let (ran, output) = run(&sandbox, &keyed);
-    assert_eq!((ran.status, output.as_str()), (0, "allowed=true\n"), "{ran:?}");
+    assert_eq!(
+        (ran.status, output.as_str()),
+        (0, "allowed=true\n"),
+        "{ran:?}"
+    );
     assert_eq!(used(&sandbox), "fetched\n");
 }

@@ -26,13 +26,34 @@ fn over_tcp_only_the_token_opens_and_only_under_a_name_of_this_machine() {
     assert_eq!(token.len(), 64);
     let wrong = "0".repeat(64);
     let heads = [
-        (format!("Host: {address}\r\nAuthorization: Bearer {token}\r\n"), 200),
-        (format!("Host: localhost\r\nauthorization: bearer {token}\r\n"), 200),
+        (
+            format!("Host: {address}\r\nAuthorization: Bearer {token}\r\n"),
+            200,
+        ),
+        (
+            format!("Host: localhost\r\nauthorization: bearer {token}\r\n"),
+            200,
+        ),
         (format!("Host: {address}\r\n"), 401),
-        (format!("Host: {address}\r\nAuthorization: Bearer {wrong}\r\n"), 401),
-        (format!("Host: {address}\r\nAuthorization: Bearer {}\r\n", &token[..63]), 401),
-        (format!("Host: {address}\r\nAuthorization: Basic {token}\r\n"), 401),
-        (format!("Host: evil.example\r\nAuthorization: Bearer {token}\r\n"), 403),
+        (
+            format!("Host: {address}\r\nAuthorization: Bearer {wrong}\r\n"),
+            401,
+        ),
+        (
+            format!(
+                "Host: {address}\r\nAuthorization: Bearer {}\r\n",
+                &token[..63]
+            ),
+            401,
+        ),
+        (
+            format!("Host: {address}\r\nAuthorization: Basic {token}\r\n"),
+            401,
+        ),
+        (
+            format!("Host: evil.example\r\nAuthorization: Bearer {token}\r\n"),
+            403,
+        ),
         (format!("Authorization: Bearer {token}\r\n"), 403),
     ];
     for (head, status) in heads {
@@ -40,7 +61,10 @@ fn over_tcp_only_the_token_opens_and_only_under_a_name_of_this_machine() {
         assert_eq!(reply.status, status, "{head}: {reply:?}");
     }
     let text = server.ask("GET", "/metrics", "").body;
-    assert!(text.contains("hookrun_unserved_total{reason=\"access\"} 6"), "{text}");
+    assert!(
+        text.contains("hookrun_unserved_total{reason=\"access\"} 6"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -58,7 +82,10 @@ fn fails(sandbox: &Sandbox, arguments: &[&str], cause: &str, cure: &str) {
     let whole: Vec<&str> = ["serve"].iter().chain(arguments).copied().collect();
     let ran = sandbox.hookrun(&whole, b"");
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.stderr.contains(cause) && ran.stderr.contains(cure), "{ran:?}");
+    assert!(
+        ran.stderr.contains(cause) && ran.stderr.contains(cure),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -73,7 +100,13 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     mode(0o600).unwrap();
     fails(&sandbox, &http, "is not 64 letters or more", "run `rm ");
     let pipe = sandbox.at("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     for other in [sandbox.path().to_path_buf(), pipe] {
         let other = other.display().to_string();
         let token = ["--http", "127.0.0.1:0", "--token", &other];
@@ -84,10 +117,30 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
 #[test]
 fn only_addresses_of_this_machine_are_served() {
     let sandbox = cases();
-    fails(&sandbox, &["--http", "0.0.0.0:0"], "from other machines", "a proxy with TLS");
-    fails(&sandbox, &["--http", "[::]:0"], "from other machines", "a proxy with TLS");
-    for address in ["8123", "localhost:8123", "http://127.0.0.1:8123", "127.0.0.1:70000"] {
-        fails(&sandbox, &["--http", address], "invalid value", "`127.0.0.1:8123`");
+    fails(
+        &sandbox,
+        &["--http", "0.0.0.0:0"],
+        "from other machines",
+        "a proxy with TLS",
+    );
+    fails(
+        &sandbox,
+        &["--http", "[::]:0"],
+        "from other machines",
+        "a proxy with TLS",
+    );
+    for address in [
+        "8123",
+        "localhost:8123",
+        "http://127.0.0.1:8123",
+        "127.0.0.1:70000",
+    ] {
+        fails(
+            &sandbox,
+            &["--http", address],
+            "invalid value",
+            "`127.0.0.1:8123`",
+        );
     }
 }
 
@@ -96,19 +149,42 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     let sandbox = cases().file("open/file", "");
     let open = sandbox.at("open/hookrun.sock").display().to_string();
     fails(&sandbox, &["--unix", &open], "open to others", "mode 0700");
-    let long = sandbox.at(&format!("own/{}", "x".repeat(108))).display().to_string();
-    fails(&sandbox, &["--unix", &long], "too long for a socket", "at most 10");
+    let long = sandbox
+        .at(&format!("own/{}", "x".repeat(108)))
+        .display()
+        .to_string();
+    fails(
+        &sandbox,
+        &["--unix", &long],
+        "too long for a socket",
+        "at most 10",
+    );
     let mut server = HttpServer::start(&sandbox);
     let socket = server.socket.display().to_string();
     let folder = server.socket.parent().unwrap().metadata().unwrap().mode();
     assert_eq!(folder & 0o777, 0o700);
     assert_eq!(server.socket.metadata().unwrap().mode() & 0o777, 0o600);
-    fails(&sandbox, &["--unix", &socket], "somebody serves on", "another file");
-    assert_eq!(server.ask_socket("/hooks/native?event=turn.end", "{}").status, 200);
+    fails(
+        &sandbox,
+        &["--unix", &socket],
+        "somebody serves on",
+        "another file",
+    );
+    assert_eq!(
+        server
+            .ask_socket("/hooks/native?event=turn.end", "{}")
+            .status,
+        200
+    );
     server.kill();
     assert!(server.socket.exists());
     let server = HttpServer::start(&sandbox);
-    assert_eq!(server.ask_socket("/hooks/native?event=turn.end", "{}").status, 200);
+    assert_eq!(
+        server
+            .ask_socket("/hooks/native?event=turn.end", "{}")
+            .status,
+        200
+    );
     let file = server.socket.clone();
     assert!(server.end().success());
     assert!(!file.exists(), "the socket stays");
@@ -125,7 +201,9 @@ fn another_user_gets_no_answer_on_the_socket_even_where_its_folder_lets_them_in(
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
     let folder = fs::File::open(server.socket.parent().unwrap()).unwrap();
-    folder.set_permissions(fs::Permissions::from_mode(0o711)).unwrap();
+    folder
+        .set_permissions(fs::Permissions::from_mode(0o711))
+        .unwrap();
     fs::set_permissions(&server.socket, fs::Permissions::from_mode(0o666)).unwrap();
     // Past the folders above, which stay closed to others.
     let socket = format!("/proc/self/fd/{}/hookrun.sock", folder.as_raw_fd());

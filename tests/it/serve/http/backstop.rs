@@ -36,12 +36,18 @@ fn backstop(sandbox: &Sandbox, body: &str) -> Ran {
 }
 
 fn asked(sandbox: &Sandbox) -> usize {
-    fs::read_to_string(sandbox.at("asked")).unwrap_or_default().lines().count()
+    fs::read_to_string(sandbox.at("asked"))
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[track_caller]
 fn refuses(ran: &Ran) {
-    assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", "no\n"));
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
+        (2, "", "no\n")
+    );
 }
 
 fn is_blocked(document: &Value) -> bool {
@@ -153,11 +159,19 @@ fn the_log_and_doctor_know_the_door() {
         call.to_string()
     };
     server.post(PATH, &here("1"));
-    assert!(log(&sandbox).contains(r#""door":"http""#), "{}", log(&sandbox));
+    assert!(
+        log(&sandbox).contains(r#""door":"http""#),
+        "{}",
+        log(&sandbox)
+    );
     let doctor = || sandbox.hookrun(&["doctor", "claude"], b"").stdout;
     assert!(doctor().contains("just now, over HTTP"), "{}", doctor());
     backstop(&sandbox, &here("1"));
-    assert!(log(&sandbox).contains(r#""door":"backstop""#), "{}", log(&sandbox));
+    assert!(
+        log(&sandbox).contains(r#""door":"backstop""#),
+        "{}",
+        log(&sandbox)
+    );
     assert!(doctor().contains("just now, over HTTP"), "{}", doctor());
     backstop(&sandbox, &here("2"));
     assert!(doctor().contains("by its command"), "{}", doctor());
@@ -166,35 +180,64 @@ fn the_log_and_doctor_know_the_door() {
 #[test]
 fn install_writes_both_ways_and_uninstall_removes_both() {
     let before = "{\n  \"model\": \"opus\" \n}\n";
-    let sandbox = Sandbox::new().hook("fine", "true").file(".claude/settings.json", before);
+    let sandbox = Sandbox::new()
+        .hook("fine", "true")
+        .file(".claude/settings.json", before);
     let install = ["install", "claude", "--http", "http://127.0.0.1:8123/"];
     let ran = sandbox.hookrun(&install, b"");
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(ran.stdout.contains("HOOKRUN_TOKEN") && ran.stdout.contains("serve.token"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("HOOKRUN_TOKEN") && ran.stdout.contains("serve.token"),
+        "{ran:?}"
+    );
     let written = sandbox.read(".claude/settings.json");
     let groups = sandbox.read_json(".claude/settings.json")["hooks"]["PreToolUse"].clone();
     let handlers: Vec<&Value> = (0..2).map(|at| &groups[at]["hooks"][0]).collect();
     assert_eq!(handlers[0]["type"], "http");
     assert_eq!(handlers[0]["url"], "http://127.0.0.1:8123/hooks/claude");
-    assert_eq!(handlers[0]["headers"]["Authorization"], "Bearer $HOOKRUN_TOKEN");
+    assert_eq!(
+        handlers[0]["headers"]["Authorization"],
+        "Bearer $HOOKRUN_TOKEN"
+    );
     assert_eq!(handlers[0]["allowedEnvVars"], json!(["HOOKRUN_TOKEN"]));
     let command = handlers[1]["command"].as_str().unwrap();
-    assert!(command.contains(" run --host claude --if-not-decided"), "{command}");
-    assert!(sandbox.hookrun(&install, b"").stdout.contains("nothing was changed"));
+    assert!(
+        command.contains(" run --host claude --if-not-decided"),
+        "{command}"
+    );
+    assert!(
+        sandbox
+            .hookrun(&install, b"")
+            .stdout
+            .contains("nothing was changed")
+    );
     assert_eq!(sandbox.read(".claude/settings.json"), written);
     // Without --http the command is alone again.
     assert_eq!(sandbox.hookrun(&["install", "claude"], b"").status, 0);
     let alone = sandbox.read(".claude/settings.json");
-    assert!(!alone.contains("\"http\"") && !alone.contains("--if-not-decided"), "{alone}");
+    assert!(
+        !alone.contains("\"http\"") && !alone.contains("--if-not-decided"),
+        "{alone}"
+    );
     assert_eq!(sandbox.hookrun(&install, b"").status, 0);
     assert_eq!(sandbox.hookrun(&["uninstall", "claude"], b"").status, 0);
     assert_eq!(sandbox.read(".claude/settings.json"), before);
-    for address in ["http://10.0.0.1:1", "http://127.0.0.1:0", "http://127.0.0.1"] {
+    for address in [
+        "http://10.0.0.1:1",
+        "http://127.0.0.1:0",
+        "http://127.0.0.1",
+    ] {
         let ran = sandbox.hookrun(&["install", "claude", "--http", address], b"");
-        assert!(ran.status == 2 && ran.stderr.contains("127.0.0.1:PORT"), "{ran:?}");
+        assert!(
+            ran.status == 2 && ran.stderr.contains("127.0.0.1:PORT"),
+            "{ran:?}"
+        );
     }
     let ran = sandbox.hookrun(&["install", "gemini", "--http", "http://127.0.0.1:1"], b"");
-    assert!(ran.status == 2 && ran.stderr.contains("only for Claude Code"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.stderr.contains("only for Claude Code"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -207,20 +250,36 @@ fn hosts_that_cannot_ask_a_server_say_why_and_what_to_do() {
         ("pi", "starts `hookrun serve` by itself"),
     ] {
         let ran = sandbox.hookrun(&["install", host, "--mcp"], b"");
-        ran.exits(2).says("--mcp is only for Claude Code").says(why).says("hookrun install ");
+        ran.exits(2)
+            .says("--mcp is only for Claude Code")
+            .says(why)
+            .says("hookrun install ");
         let ran = sandbox.hookrun(&["install", host, "--http", "http://127.0.0.1:1"], b"");
-        ran.exits(2).says("--http is only for Claude Code").says(why);
+        ran.exits(2)
+            .says("--http is only for Claude Code")
+            .says(why);
     }
 }
 
 /// What Claude Code 2.1.330 makes of an `input`: it fills in each `${field}` as text.
 fn filled(input: &Value, event: &Value) -> Value {
     if let Some(fields) = input.as_object() {
-        return fields.iter().map(|(key, value)| (key.clone(), filled(value, event))).collect();
+        return fields
+            .iter()
+            .map(|(key, value)| (key.clone(), filled(value, event)))
+            .collect();
     }
-    let field = input.as_str().unwrap().trim_start_matches("${").trim_end_matches('}');
+    let field = input
+        .as_str()
+        .unwrap()
+        .trim_start_matches("${")
+        .trim_end_matches('}');
     match event.get(field) {
-        Some(value) => json!(value.as_str().map_or_else(|| value.to_string(), str::to_string)),
+        Some(value) => json!(
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_string)
+        ),
         None => json!(""),
     }
 }
@@ -229,24 +288,49 @@ fn filled(input: &Value, event: &Value) -> Value {
 fn install_writes_a_tool_of_an_mcp_server_that_decides_as_the_command_does() {
     let servers = "{\n  \"mcpServers\": { \"db\": { \"command\": \"db\" } }\n}\n";
     let guard = format!("{COUNTS}; case $(cat) in *'rm x'*) echo no >&2; exit 1 ;; esac");
-    let sandbox = Sandbox::new().hook("guard", &guard).hook_for("session.start", "hi", "true");
+    let sandbox = Sandbox::new()
+        .hook("guard", &guard)
+        .hook_for("session.start", "hi", "true");
     let sandbox = sandbox.file(".mcp.json", servers);
     let install = ["install", "claude", "--mcp"];
     let ran = sandbox.hookrun(&install, b"");
-    ran.exits(0).prints("has the MCP server `hookrun`").prints("accept the MCP server");
+    ran.exits(0)
+        .prints("has the MCP server `hookrun`")
+        .prints("accept the MCP server");
     let server = sandbox.read_json(".mcp.json")["mcpServers"]["hookrun"].clone();
-    assert_eq!(server["args"], json!(["serve", "--mcp", "--host", "claude"]));
+    assert_eq!(
+        server["args"],
+        json!(["serve", "--mcp", "--host", "claude"])
+    );
     let hooks = sandbox.read_json(".claude/settings.json")["hooks"].clone();
-    let handlers: Vec<&Value> = (0..2).map(|at| &hooks["PreToolUse"][at]["hooks"][0]).collect();
+    let handlers: Vec<&Value> = (0..2)
+        .map(|at| &hooks["PreToolUse"][at]["hooks"][0])
+        .collect();
     assert_eq!(
         (&handlers[0]["type"], &handlers[0]["server"]),
         (&json!("mcp_tool"), &json!("hookrun"))
     );
-    assert!(handlers[1]["command"].as_str().unwrap().contains("--if-not-decided"), "{hooks}");
+    assert!(
+        handlers[1]["command"]
+            .as_str()
+            .unwrap()
+            .contains("--if-not-decided"),
+        "{hooks}"
+    );
     // It is skipped there, so the command is alone.
     assert_eq!(hooks["SessionStart"].as_array().unwrap().len(), 1);
-    assert!(!hooks["SessionStart"].to_string().contains("--if-not-decided"), "{hooks}");
-    assert!(sandbox.hookrun(&install, b"").stdout.contains("nothing was changed"));
+    assert!(
+        !hooks["SessionStart"]
+            .to_string()
+            .contains("--if-not-decided"),
+        "{hooks}"
+    );
+    assert!(
+        sandbox
+            .hookrun(&install, b"")
+            .stdout
+            .contains("nothing was changed")
+    );
 
     let mut client = Client::start(&sandbox, &["--mcp", "--host", "claude"]);
     for (id, command, is_blocked_) in [("1", "rm x", true), ("2", "ls ${HOME} \"q\"", false)] {
@@ -255,10 +339,13 @@ fn install_writes_a_tool_of_an_mcp_server_that_decides_as_the_command_does() {
             "cwd": sandbox.path(), "tool_name": "Bash", "tool_input": { "command": command },
         });
         let arguments = filled(&handlers[0]["input"], &event);
-        let answer =
-            client.call("tools/call", json!({ "name": "decide_fields", "arguments": arguments }));
-        let text =
-            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let answer = client.call(
+            "tools/call",
+            json!({ "name": "decide_fields", "arguments": arguments }),
+        );
+        let text = answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{answer}"));
         let document: Value = serde_json::from_str(text).unwrap_or_default();
         assert_eq!(is_blocked(&document), is_blocked_, "{answer}");
         let ran = backstop(&sandbox, &event.to_string());
@@ -271,13 +358,23 @@ fn install_writes_a_tool_of_an_mcp_server_that_decides_as_the_command_does() {
     assert!(doctor().contains("by an MCP tool"), "{}", doctor());
 
     // Without the server the command decides, and `doctor` says so.
-    sandbox.hookrun(&["uninstall", "claude"], b"").exits(0).prints("has lost the MCP server");
+    sandbox
+        .hookrun(&["uninstall", "claude"], b"")
+        .exits(0)
+        .prints("has lost the MCP server");
     assert_eq!(sandbox.read(".mcp.json"), servers);
     sandbox.has_no_file(".claude/settings.json");
     sandbox.hookrun(&install, b"").exits(0);
     fs::write(sandbox.at(".mcp.json"), servers).unwrap();
-    assert!(doctor().contains("which is not in .mcp.json"), "{}", doctor());
+    assert!(
+        doctor().contains("which is not in .mcp.json"),
+        "{}",
+        doctor()
+    );
     sandbox.hookrun(&["install", "claude"], b"").exits(0);
     let alone = sandbox.read(".claude/settings.json");
-    assert!(!alone.contains("mcp_tool") && !alone.contains("--if-not-decided"), "{alone}");
+    assert!(
+        !alone.contains("mcp_tool") && !alone.contains("--if-not-decided"),
+        "{alone}"
+    );
 }

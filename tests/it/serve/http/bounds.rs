@@ -68,7 +68,10 @@ fn a_server_that_is_told_to_stop_answers_with_a_block_and_ends_its_hooks() {
     signal(server.id(), "TERM");
     let reply = HttpReply::read(&mut stream).expect("an answer").json();
     assert_eq!(reply["continue"], false, "{reply}");
-    assert!(reply["reason"].as_str().unwrap().contains("SIGTERM"), "{reply}");
+    assert!(
+        reply["reason"].as_str().unwrap().contains("SIGTERM"),
+        "{reply}"
+    );
     assert!(!is_alive(hook));
     assert_eq!(idle.read(&mut [0; 8]).unwrap_or(0), 0);
     assert!(server.end().success());
@@ -89,7 +92,10 @@ fn a_server_that_is_killed_leaves_no_hook_behind() {
 fn half_of_a_request_holds_nothing_up() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
-    let whole = format!("{}Content-Length: 400\r\n\r\n{SLOW}", server.head("POST", PATH));
+    let whole = format!(
+        "{}Content-Length: 400\r\n\r\n{SLOW}",
+        server.head("POST", PATH)
+    );
     let halves: Vec<_> = (0..whole.len())
         .step_by(7)
         .map(|end| {
@@ -103,7 +109,9 @@ fn half_of_a_request_holds_nothing_up() {
         .collect();
     assert_eq!(server.post(PATH, r#"{"toolName":"bash"}"#).status, 200);
     drop(halves);
-    until("events stay open", || server.ask("GET", "/health", "").json()["inProgress"] == json!(0));
+    until("events stay open", || {
+        server.ask("GET", "/health", "").json()["inProgress"] == json!(0)
+    });
     assert_eq!(server.ask("GET", "/health", "").json()["inProgress"], 0);
 }
 
@@ -112,8 +120,11 @@ fn a_head_that_is_too_long_is_refused() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
     let mut long = server.tcp();
-    let head =
-        format!("{}X-Long: {}\r\n\r\n", server.head("GET", "/health"), "a".repeat(17 * 1024));
+    let head = format!(
+        "{}X-Long: {}\r\n\r\n",
+        server.head("GET", "/health"),
+        "a".repeat(17 * 1024)
+    );
     long.write_all(head.as_bytes()).unwrap();
     assert_eq!(HttpReply::read(&mut long).expect("an answer").status, 431);
 }
@@ -169,15 +180,26 @@ fn one_client_too_many_is_told_so_in_words_that_block() {
         // In the place of the last question, which may have been before one of them.
         held.push(connect().unwrap());
         replies.push(server.post(PATH, body));
-        replies.last().is_some_and(|reply| reply.body.contains("too many clients"))
+        replies
+            .last()
+            .is_some_and(|reply| reply.body.contains("too many clients"))
     });
     let reply = replies.pop().unwrap();
-    assert_eq!((reply.status, &reply.json()["continue"]), (200, &json!(false)), "{reply:?}");
+    assert_eq!(
+        (reply.status, &reply.json()["continue"]),
+        (200, &json!(false)),
+        "{reply:?}"
+    );
     assert_eq!(server.post("/v1/data/hookrun/tool/pre", "{}").status, 503);
     let denied = server.post("/access/v1/evaluation", "{}");
-    assert_eq!((denied.status, &denied.json()["decision"]), (200, &json!(false)));
+    assert_eq!(
+        (denied.status, &denied.json()["decision"]),
+        (200, &json!(false))
+    );
     drop(held);
-    until("there is no room again", || server.post(PATH, body).body.is_empty());
+    until("there is no room again", || {
+        server.post(PATH, body).body.is_empty()
+    });
 }
 
 #[test]
@@ -202,11 +224,18 @@ fn the_doors_close_with_the_client_on_stdin() {
     let shown = socket.display().to_string();
     let mut client = Client::start(&sandbox, &["--stdio", "--unix", &shown]);
     until("there is no socket", || socket.exists());
-    let reply = client.call("hookrun/decide", json!({ "event": "turn.end", "context": {} }));
+    let reply = client.call(
+        "hookrun/decide",
+        json!({ "event": "turn.end", "context": {} }),
+    );
     assert_eq!(reply["result"]["status"], 0, "{reply}");
     let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
     let length = SLOW.len();
-    write!(stream, "POST {PATH} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{SLOW}").unwrap();
+    write!(
+        stream,
+        "POST {PATH} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{SLOW}"
+    )
+    .unwrap();
     let hook = process(&sandbox);
     assert!(client.end().success());
     assert!(!is_alive(hook));

@@ -13,7 +13,11 @@ fn check(case: &DoorCase, run: &Value, body: &str, decision: Option<&str>) {
     let name = case.name;
     let stdout = run["stdout"].as_str().unwrap();
     let is_blocked = run["status"] != 0;
-    assert_eq!(decision == Some("block"), is_blocked || decision_of(stdout), "{name}: {body}");
+    assert_eq!(
+        decision == Some("block"),
+        is_blocked || decision_of(stdout),
+        "{name}: {body}"
+    );
     if !is_blocked || !stdout.is_empty() {
         assert_eq!(body, stdout, "{name}");
         return;
@@ -43,7 +47,10 @@ fn every_case_is_answered_as_run_answers_it() {
         let case = &DoorCase { context, ..*case };
         let run = by_run(&sandbox, case);
         let path = format!("/hooks/{}?event={}", case.host, case.event);
-        for reply in [server.post(&path, case.context), server.ask_socket(&path, case.context)] {
+        for reply in [
+            server.post(&path, case.context),
+            server.ask_socket(&path, case.context),
+        ] {
             assert_eq!(reply.status, 200, "{}: {reply:?}", case.name);
             let decision = reply.header("x-hookrun-decision");
             check(case, &run, &reply.body, decision);
@@ -69,7 +76,14 @@ fn the_context_may_name_its_event() {
 fn whatever_cannot_be_read_is_a_block_that_the_host_reads() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
-    for body in ["", "{", "[]", r#"{"a":1,"a":2}"#, "\u{1}", r#"{"toolName":"bash"} x"#] {
+    for body in [
+        "",
+        "{",
+        "[]",
+        r#"{"a":1,"a":2}"#,
+        "\u{1}",
+        r#"{"toolName":"bash"} x"#,
+    ] {
         let ran = sandbox.hookrun_as(|_| {}, &["run", "tool.pre", "--host", "native"], b"");
         assert_eq!(ran.status, 2);
         let ran = sandbox.hookrun(&["run", "turn.end"], body.as_bytes());
@@ -88,15 +102,21 @@ fn whatever_cannot_be_read_is_a_block_that_the_host_reads() {
     assert_eq!(copilot["continue"], false, "{copilot}");
     let nobody = server.post("/hooks/cluade", "{}").json();
     assert_eq!(nobody["continue"], false, "{nobody}");
-    assert!(nobody["reason"].as_str().unwrap().contains("`cluade`"), "{nobody}");
+    assert!(
+        nobody["reason"].as_str().unwrap().contains("`cluade`"),
+        "{nobody}"
+    );
 }
 
 #[test]
 fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
     let one = Sandbox::new().hook("10-no.sh", "echo one >&2; exit 1");
     let two = Sandbox::new().hook("10-no.sh", "echo two >&2; exit 1");
-    let trust =
-        format!("[trust]\npaths = [\"{}\", \"{}\"]\n", one.path().display(), two.path().display());
+    let trust = format!(
+        "[trust]\npaths = [\"{}\", \"{}\"]\n",
+        one.path().display(),
+        two.path().display()
+    );
     let one = one.file(crate::sandbox::USER_FILE, &trust);
     let server = HttpServer::start(&one);
     let place = two.path().display().to_string();
@@ -107,26 +127,54 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
     let path = "/hooks/native?event=tool.pre";
     assert_eq!(server.post(path, bare).json()["reason"], "one");
     let header = format!("X-Hookrun-Project: {place}");
-    assert_eq!(server.ask_with("POST", path, &[&header], bare).json()["reason"], "two");
+    assert_eq!(
+        server.ask_with("POST", path, &[&header], bare).json()["reason"],
+        "two"
+    );
     let two = two.file("jürgen/file", "").file("none", "");
     let below = format!("{header}/jürgen");
-    assert_eq!(server.ask_with("POST", path, &[&below], bare).json()["reason"], "two");
-    let wrong = ["X-Hookrun-Project: here", "X-Hookrun-Project:", &format!("{header}/none")];
+    assert_eq!(
+        server.ask_with("POST", path, &[&below], bare).json()["reason"],
+        "two"
+    );
+    let wrong = [
+        "X-Hookrun-Project: here",
+        "X-Hookrun-Project:",
+        &format!("{header}/none"),
+    ];
     for wrong in wrong {
         let told = server.ask_with("POST", path, &[wrong], bare).json();
-        assert!(told["reason"].as_str().unwrap().contains("no whole path"), "{told}");
+        assert!(
+            told["reason"].as_str().unwrap().contains("no whole path"),
+            "{told}"
+        );
     }
-    let told = server.ask_with("POST", path, &[&header, &below], bare).json();
-    assert!(told["reason"].as_str().unwrap().contains("is there twice"), "{told}");
-    let told = server.post(path, r#"{"toolName":"bash","cwd":["/"]}"#).json();
+    let told = server
+        .ask_with("POST", path, &[&header, &below], bare)
+        .json();
+    assert!(
+        told["reason"].as_str().unwrap().contains("is there twice"),
+        "{told}"
+    );
+    let told = server
+        .post(path, r#"{"toolName":"bash","cwd":["/"]}"#)
+        .json();
     assert_eq!(told["reason"], "`cwd` is no text");
     // As Node sends it.
     let mut stream = server.tcp();
-    let head =
-        format!("{}{below}\r\nContent-Length: {}\r\n\r\n", server.head("POST", path), bare.len());
+    let head = format!(
+        "{}{below}\r\nContent-Length: {}\r\n\r\n",
+        server.head("POST", path),
+        bare.len()
+    );
     let head: Vec<u8> = head.chars().map(|c| u8::try_from(c).unwrap()).collect();
-    stream.write_all(&[&head, bare.as_bytes()].concat()).unwrap();
-    assert_eq!(HttpReply::read(&mut stream).unwrap().json()["reason"], "two");
+    stream
+        .write_all(&[&head, bare.as_bytes()].concat())
+        .unwrap();
+    assert_eq!(
+        HttpReply::read(&mut stream).unwrap().json()["reason"],
+        "two"
+    );
     drop(two);
 }
 
@@ -181,11 +229,23 @@ fn curl_can_ask() {
     let token = format!("Authorization: Bearer {}", server.token);
     let context = r#"{"toolName":"bash","toolInput":{"command":"rm x"}}"#;
     let mut curl = std::process::Command::new("curl");
-    curl.args(["-sS", "--noproxy", "*", "-H", &token, "-d", context, &address]);
+    curl.args([
+        "-sS",
+        "--noproxy",
+        "*",
+        "-H",
+        &token,
+        "-d",
+        context,
+        &address,
+    ]);
     let Ok(output) = curl.output() else {
         crate::bounds::skip("there is no curl here");
         return;
     };
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told, json!({ "continue": false, "reason": "no rm, \"never\"" }));
+    assert_eq!(
+        told,
+        json!({ "continue": false, "reason": "no rm, \"never\"" })
+    );
 }

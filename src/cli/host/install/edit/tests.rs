@@ -31,9 +31,14 @@ fn any_settings() -> impl Strategy<Value = Value> {
         let mut all = json!({ "x": value });
         if has_hooks {
             let list = |commands: Vec<String>| -> Value {
-                commands.into_iter().map(|it| json!({ "command": it })).collect()
+                commands
+                    .into_iter()
+                    .map(|it| json!({ "command": it }))
+                    .collect()
             };
-            let events = events.into_iter().map(|(name, commands)| (name, list(commands)));
+            let events = events
+                .into_iter()
+                .map(|(name, commands)| (name, list(commands)));
             all["hooks"] = Value::Object(events.collect());
         }
         all

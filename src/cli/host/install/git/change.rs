@@ -68,13 +68,22 @@ pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<S
     let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
     if is_foreign && before.is_some() && there != before {
         return Err(Complaint::with_cure(
-            format!("`{}` is a new hook, and an older one is kept next to it", file.display()),
-            format!("remove the one that is not wanted: it, or `{}`", kept.display()),
+            format!(
+                "`{}` is a new hook, and an older one is kept next to it",
+                file.display()
+            ),
+            format!(
+                "remove the one that is not wanted: it, or `{}`",
+                kept.display()
+            ),
         ));
     }
     if is_foreign && place.is_ours {
         return Err(Complaint::with_cure(
-            format!("`{}` is in hookrun's own folder and is not hookrun's", file.display()),
+            format!(
+                "`{}` is in hookrun's own folder and is not hookrun's",
+                file.display()
+            ),
             "move it away; it would not be run any more",
         ));
     }
@@ -86,9 +95,17 @@ pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<S
     let act = if there.as_deref() == Some(&text) && is_executable(&file) {
         FileChange::Stay
     } else {
-        FileChange::Write { shim: text, keeps: is_foreign }
+        FileChange::Write {
+            shim: text,
+            keeps: is_foreign,
+        }
     };
-    changes.push(ShimChange { hook, file, kept, act });
+    changes.push(ShimChange {
+        hook,
+        file,
+        kept,
+        act,
+    });
     Ok(changes)
 }
 
@@ -103,14 +120,24 @@ pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<
         (None, true) => FileChange::Restore,
         (Some(_) | None, false) => return Ok(changes),
     };
-    changes.push(ShimChange { hook, file, kept, act });
+    changes.push(ShimChange {
+        hook,
+        file,
+        kept,
+        act,
+    });
     Ok(changes)
 }
 
 fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<ShimChange> {
     let removal = |(file, _)| {
         let kept = PathBuf::new();
-        ShimChange { hook, file, kept, act: FileChange::Remove { restores: false } }
+        ShimChange {
+            hook,
+            file,
+            kept,
+            act: FileChange::Remove { restores: false },
+        }
     };
     aside.into_iter().map(removal).collect()
 }
@@ -122,7 +149,10 @@ pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Writ
             change.carry_out().map_err(failed(what))?;
         }
         let file = change.file.display();
-        let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));
+        let (name, kept) = (
+            change.hook.name,
+            format!("{}{KEPT_ENDING}", change.hook.name),
+        );
         let (verb, more) = match change.act {
             FileChange::Stay => {
                 writeln!(out, "{file} is as it should be")?;
@@ -135,9 +165,10 @@ pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Writ
                 )?;
                 continue;
             }
-            FileChange::Write { keeps: true, .. } => {
-                ("write", format!("; the hook that was there is {kept} and runs first"))
-            }
+            FileChange::Write { keeps: true, .. } => (
+                "write",
+                format!("; the hook that was there is {kept} and runs first"),
+            ),
             FileChange::Write { keeps: false, .. } => ("write", String::new()),
             FileChange::Remove { restores: true } => {
                 ("remove", "; the hook that was there is back".to_string())
@@ -157,7 +188,11 @@ pub(super) fn say(out: &mut dyn Write, is_dry: bool, verb: &str, what: &str) -> 
         "remove" => "removed",
         other => other,
     };
-    let verb = if is_dry { format!("would {verb}") } else { did.to_string() };
+    let verb = if is_dry {
+        format!("would {verb}")
+    } else {
+        did.to_string()
+    };
     Ok(writeln!(out, "{verb} {what}")?)
 }
 

@@ -29,7 +29,8 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 pub(super) fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+    file.metadata()
+        .is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
 }
 
 /// What managers of hooks call a hook that they have found: the end of its name, and whether they
@@ -49,7 +50,10 @@ pub(super) fn put_aside(folder: &Path, hook: &GitHook) -> Result<Vec<(PathBuf, b
 
 /// The folder of husky's hooks that people write, where git looks into the one that husky writes.
 pub(super) fn husky_folder(hooks: &Path) -> Option<&Path> {
-    hooks.ends_with(".husky/_").then(|| hooks.parent()).flatten()
+    hooks
+        .ends_with(".husky/_")
+        .then(|| hooks.parent())
+        .flatten()
 }
 
 pub(super) fn husky_line(name: &str) -> String {
@@ -59,5 +63,8 @@ pub(super) fn husky_line(name: &str) -> String {
 pub(super) fn asks_by_husky(hooks: &Path, name: &str) -> bool {
     let text = husky_folder(hooks).and_then(|folder| fs::read_to_string(folder.join(name)).ok());
     let asks = format!(" run --host git {name}");
-    text.is_some_and(|text| text.lines().any(|line| line.contains(&asks) && !line.starts_with('#')))
+    text.is_some_and(|text| {
+        text.lines()
+            .any(|line| line.contains(&asks) && !line.starts_with('#'))
+    })
 }

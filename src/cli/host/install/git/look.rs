@@ -46,11 +46,17 @@ pub(crate) enum FoundHookFile {
 
 impl HookFolder {
     pub(crate) fn find(env: &Environment) -> Result<Option<HookFolder>> {
-        let Ok(base) = find_base(env) else { return Ok(None) };
+        let Ok(base) = find_base(env) else {
+            return Ok(None);
+        };
         let repository = Repository::at(base)?;
         let hooks = standing_in(&repository.hooks)?;
         let is_ours = own_hooks(env).as_ref() == Some(&repository.hooks);
-        Ok(Some(HookFolder { repository, is_ours, hooks }))
+        Ok(Some(HookFolder {
+            repository,
+            is_ours,
+            hooks,
+        }))
     }
 
     /// Whether the repository's own folder has shims that git ignores.
@@ -75,16 +81,28 @@ fn standing_in(folder: &Path) -> Result<Vec<Standing>> {
                 FoundHookFile::Shim {
                     is_executable: is_executable(&file),
                     program: shim::program_in(&text).map(PathBuf::from),
-                    names_hooks: [" --hooks ", " --settings "].iter().any(|it| text.contains(it)),
+                    names_hooks: [" --hooks ", " --settings "]
+                        .iter()
+                        .any(|it| text.contains(it)),
                 }
             }
         };
         let kept = kept_beside(&file);
-        let would_run = kept.metadata().ok().map(|meta| meta.permissions().mode() & 0o111 != 0);
+        let would_run = kept
+            .metadata()
+            .ok()
+            .map(|meta| meta.permissions().mode() & 0o111 != 0);
         let kept = would_run.map(|would_run| (kept, would_run));
         let aside = put_aside(folder, hook)?;
         let asks_by_husky = asks_by_husky(folder, hook.name);
-        Ok(Standing { hook, file, what, kept, aside, asks_by_husky })
+        Ok(Standing {
+            hook,
+            file,
+            what,
+            kept,
+            aside,
+            asks_by_husky,
+        })
     };
     GIT_HOOKS.iter().map(standing).collect()
 }

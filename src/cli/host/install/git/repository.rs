@@ -37,10 +37,18 @@ impl Repository {
         };
         let hooks = path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
         let common = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
-        let set = ask(&base, &["config", "--show-scope", "--get", "core.hooksPath"])?;
+        let set = ask(
+            &base,
+            &["config", "--show-scope", "--get", "core.hooksPath"],
+        )?;
         let set = set.map(|set| set.to_string_lossy().into_owned());
         let set_in = set.and_then(|set| Some(set.split_whitespace().next()?.to_string()));
-        Ok(Repository { base, hooks, usual: common.join("hooks"), set_in })
+        Ok(Repository {
+            base,
+            hooks,
+            usual: common.join("hooks"),
+            set_in,
+        })
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -83,13 +91,19 @@ pub(super) fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
 }
 
 pub(super) fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
-    let arguments = words.iter().map(OsString::from).chain(value.map(OsString::from));
+    let arguments = words
+        .iter()
+        .map(OsString::from)
+        .chain(value.map(OsString::from));
     let output = run(&arguments.collect::<Vec<_>>())?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(Complaint::new(format!("git cannot change its configuration: {}", said.trim_end())))
+    Err(Complaint::new(format!(
+        "git cannot change its configuration: {}",
+        said.trim_end()
+    )))
 }
 
 fn run(arguments: &[OsString]) -> Result<Output> {

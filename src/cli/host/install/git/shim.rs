@@ -37,11 +37,15 @@ pub(super) enum FirstHook {
 pub(super) fn is_shim(bytes: &[u8]) -> bool {
     let beginning = &bytes[..bytes.len().min(1024)];
     beginning.starts_with(b"#!/bin/sh\n")
-        && beginning.windows(MARK.len()).any(|part| part == MARK.as_bytes())
+        && beginning
+            .windows(MARK.len())
+            .any(|part| part == MARK.as_bytes())
 }
 
 pub(super) fn program_in(text: &str) -> Option<String> {
-    let value = text.lines().find_map(|line| line.strip_prefix("hookrun="))?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix("hookrun="))?;
     shell_words::split(value).ok()?.into_iter().next()
 }
 
@@ -50,12 +54,23 @@ pub(super) fn program_in(text: &str) -> Option<String> {
 pub(super) fn how_to_run(kept: &[u8]) -> FirstHook {
     let text = String::from_utf8_lossy(kept);
     let looks_at_name = text.contains("$0") || text.contains("${0");
-    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim);
-    let Some(interpreter) = first.filter(|_| looks_at_name) else { return FirstHook::Kept };
-    let program = interpreter.split_whitespace().rfind(|word| !word.starts_with('-'));
-    let name = program.and_then(|program| program.rsplit('/').next()).unwrap_or_default();
-    let is_plain =
-        interpreter.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/ -_.".contains(&byte));
+    let first = text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix("#!"))
+        .map(str::trim);
+    let Some(interpreter) = first.filter(|_| looks_at_name) else {
+        return FirstHook::Kept;
+    };
+    let program = interpreter
+        .split_whitespace()
+        .rfind(|word| !word.starts_with('-'));
+    let name = program
+        .and_then(|program| program.rsplit('/').next())
+        .unwrap_or_default();
+    let is_plain = interpreter
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/ -_.".contains(&byte));
     if is_plain && ["sh", "bash", "dash", "ksh", "zsh"].contains(&name) {
         return FirstHook::KeptByName(interpreter.to_string());
     }
@@ -124,13 +139,23 @@ impl Shim<'_> {
                 format!("{shell} -c '. \"$0{KEPT_ENDING}\"' \"$0\" \"$@\"")
             }
         };
-        let first =
-            if reads { format!("printf %s \"$lines\" 2>/dev/null | {first}") } else { first };
+        let first = if reads {
+            format!("printf %s \"$lines\" 2>/dev/null | {first}")
+        } else {
+            first
+        };
         let own = format!("\"$found\" run{} --host git {name} -- \"$@\"", self.options);
-        let then =
-            if reads { format!("printf %s \"$lines\" 2>/dev/null | {own}") } else { own.clone() };
+        let then = if reads {
+            format!("printf %s \"$lines\" 2>/dev/null | {own}")
+        } else {
+            own.clone()
+        };
         // Trailing line ends would be cut off.
-        let keep = if reads { "  lines=$(cat; echo .)\n  lines=${lines%.}\n" } else { "" };
+        let keep = if reads {
+            "  lines=$(cat; echo .)\n  lines=${lines%.}\n"
+        } else {
+            ""
+        };
         let test = "if [ -f \"$before\" ] && [ -x \"$before\" ]; then\n";
         match (self.asks, self.hook.is_gate()) {
             (false, _) => {

@@ -44,9 +44,14 @@ pub(super) const FACTORY: InstallHost = InstallHost {
     user: UserFile::Home(".factory/settings.json"),
     form: HostForm::Settings(SettingsShape::of(&files::FACTORY)),
     cannot: &["where no tool needs leave, it does not ask: a tool that a hook asks about runs"],
-    must: &["have no `hooks.json` next to the file: its documents say that it wins, and version \
-             0.225.2 reads `settings.json` alone"],
-    beside: &[Beside { file: "hooks.json", is_of_user: true }],
+    must: &[
+        "have no `hooks.json` next to the file: its documents say that it wins, and version \
+             0.225.2 reads `settings.json` alone",
+    ],
+    beside: &[Beside {
+        file: "hooks.json",
+        is_of_user: true,
+    }],
     ..PLAIN
 };
 
@@ -68,7 +73,10 @@ pub(super) const DEVIN: InstallHost = InstallHost {
         comments: Comments::Read,
         ..SettingsShape::of(&files::DEVIN)
     }),
-    beside: &[Beside { file: "config.local.json", is_of_user: false }],
+    beside: &[Beside {
+        file: "config.local.json",
+        is_of_user: false,
+    }],
     ..PLAIN
 };
 
@@ -98,7 +106,10 @@ pub(super) const AGY: InstallHost = InstallHost {
     title: "Antigravity",
     project: ".agents/hooks.json",
     user: UserFile::Home(".gemini/config/hooks.json"),
-    form: HostForm::Settings(SettingsShape { names_event: true, ..SettingsShape::of(&files::AGY) }),
+    form: HostForm::Settings(SettingsShape {
+        names_event: true,
+        ..SettingsShape::of(&files::AGY)
+    }),
     cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
     ..PLAIN
 };
@@ -132,7 +143,11 @@ pub(super) const KIMI: InstallHost = InstallHost {
     name: "kimi",
     title: "Kimi Code",
     project: "",
-    user: UserFile::Moved { variable: "KIMI_CODE_HOME", usual: ".kimi-code", file: "config.toml" },
+    user: UserFile::Moved {
+        variable: "KIMI_CODE_HOME",
+        usual: ".kimi-code",
+        file: "config.toml",
+    },
     form: HostForm::Settings(SettingsShape::of(&files::KIMI)),
     cannot: &["a stop is sent on once and no more: after that Kimi does not ask"],
     must: &["start a new session: hooks are read when one starts"],
@@ -153,13 +168,34 @@ pub(super) const CLINE: InstallHost = InstallHost {
         "a block ends the run, and the model does not get the reason",
     ],
     beside: &[
-        Beside { file: "TaskStart", is_of_user: true },
-        Beside { file: "TaskResume", is_of_user: true },
-        Beside { file: "UserPromptSubmit", is_of_user: true },
-        Beside { file: "PostToolUse", is_of_user: true },
-        Beside { file: "TaskComplete", is_of_user: true },
-        Beside { file: "TaskCancel", is_of_user: true },
-        Beside { file: "PreCompact", is_of_user: true },
+        Beside {
+            file: "TaskStart",
+            is_of_user: true,
+        },
+        Beside {
+            file: "TaskResume",
+            is_of_user: true,
+        },
+        Beside {
+            file: "UserPromptSubmit",
+            is_of_user: true,
+        },
+        Beside {
+            file: "PostToolUse",
+            is_of_user: true,
+        },
+        Beside {
+            file: "TaskComplete",
+            is_of_user: true,
+        },
+        Beside {
+            file: "TaskCancel",
+            is_of_user: true,
+        },
+        Beside {
+            file: "PreCompact",
+            is_of_user: true,
+        },
     ],
     ..PLAIN
 };

@@ -24,12 +24,23 @@ const LOOKED_AT: &[(&str, &str)] = &[
 ];
 
 /// Keys that every event of a session has, which say nothing about it.
-const PASSED_OVER: &[&str] =
-    &["sessionId", "cwd", "transcriptPath", "permissionMode", "toolUseId", "agentId"];
+const PASSED_OVER: &[&str] = &[
+    "sessionId",
+    "cwd",
+    "transcriptPath",
+    "permissionMode",
+    "toolUseId",
+    "agentId",
+];
 
 /// The key of an event that its new hook looks at.
 pub(super) fn looked_at(spec: &EventSpec) -> LookResult<'_> {
-    let is_text = |kind| !matches!(kind, JsonType::Boolean | JsonType::Integer | JsonType::Number);
+    let is_text = |kind| {
+        !matches!(
+            kind,
+            JsonType::Boolean | JsonType::Integer | JsonType::Number
+        )
+    };
     let keys = || {
         let keys = spec.context.iter().filter(|key| is_text(key.kind));
         keys.filter(|key| !PASSED_OVER.contains(&key.name.as_ref()))
@@ -38,7 +49,11 @@ pub(super) fn looked_at(spec: &EventSpec) -> LookResult<'_> {
         .iter()
         .find_map(|(name, word)| Some((keys().find(|key| key.name == *name)?, *word)));
     let Some((key, word)) = known.or_else(|| Some((keys().next()?, "forbidden"))) else {
-        return LookResult { key: "", word: "", sample: "" };
+        return LookResult {
+            key: "",
+            word: "",
+            sample: "",
+        };
     };
     let sample = match key.kind {
         JsonType::Object => "{ text = \"@\" }",
@@ -49,7 +64,11 @@ pub(super) fn looked_at(spec: &EventSpec) -> LookResult<'_> {
         | JsonType::Integer
         | JsonType::Number => "\"@\"",
     };
-    LookResult { key: &key.name, word, sample }
+    LookResult {
+        key: &key.name,
+        word,
+        sample,
+    }
 }
 
 /// A template with the places that the event and the hook's file decide.
@@ -64,7 +83,10 @@ pub(super) fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@SUMMARY@", &spec.summary)
         .replace("@EVENT@", &spec.name)
         .replace("@FILE@", file)
-        .replace("@COMMAND@", command::name_of(&spec.name).unwrap_or_default())
+        .replace(
+            "@COMMAND@",
+            command::name_of(&spec.name).unwrap_or_default(),
+        )
         .replace("@KEY@", key)
         .replace("@WORD@", word)
         .replace("@BAD@", &sample.replace("@", word))

@@ -72,7 +72,10 @@ pub(super) const SORTS: &[TemplateSort] = &[
         ..written!("value": "sh" "bash" "py")
     },
     // A gate whose events have nothing to look at.
-    TemplateSort { fits: |spec| spec.blocks, ..written!("freeze": "sh" "bash" "py") },
+    TemplateSort {
+        fits: |spec| spec.blocks,
+        ..written!("freeze": "sh" "bash" "py")
+    },
     // An event that the host does not wait for.
     TemplateSort {
         fits: |spec| spec.schedule == Schedule::Detached,

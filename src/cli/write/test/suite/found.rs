@@ -57,16 +57,26 @@ pub(super) fn find(
 
 /// A file with cases in the wrong place, for a message.
 fn near(misplaced: &CaseFile) -> String {
-    format!("`{}` {}; ", misplaced.path.display(), misplaced.misplaced.unwrap_or_default())
+    format!(
+        "`{}` {}; ",
+        misplaced.path.display(),
+        misplaced.misplaced.unwrap_or_default()
+    )
 }
 
 /// The project's folder with hooks, and those of the sets that the project uses.
 fn project(env: &Environment) -> Vec<PathBuf> {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let own = config.layers.iter().find(|layer| layer.is_own_of_project());
-    let of_project = config.layers.iter().filter(|layer| layer.kind == LayerKind::Project);
+    let of_project = config
+        .layers
+        .iter()
+        .filter(|layer| layer.kind == LayerKind::Project);
     let sets = of_project.filter(|layer| layer.declared_in.is_some());
-    own.into_iter().chain(sets).map(|layer| layer.folder.clone()).collect()
+    own.into_iter()
+        .chain(sets)
+        .map(|layer| layer.folder.clone())
+        .collect()
 }
 
 /// A path on the command line: a file of cases, or a folder that has some.
@@ -79,11 +89,18 @@ fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
         )
     })?;
     if meta.is_file() {
-        return Ok(vec![CaseFile { path: path.to_path_buf(), is_guess: false, misplaced: None }]);
+        return Ok(vec![CaseFile {
+            path: path.to_path_buf(),
+            is_guess: false,
+            misplaced: None,
+        }]);
     }
     if !meta.is_dir() {
         let help = "name a file of cases, or a folder with some";
-        return Err(Complaint::with_cure(format!("`{shown}` is not a file"), help));
+        return Err(Complaint::with_cure(
+            format!("`{shown}` is not a file"),
+            help,
+        ));
     }
     let mut found = of_folder(path, true)?;
     if path.file_name() == Some(OsStr::new(SUITES)) {
@@ -108,7 +125,11 @@ fn of_folder(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
     if is_drop_ins || is_named || has_manifest {
         found.extend(files(&folder.join(SUITES), !is_drop_ins)?);
     }
-    for place in [folder.join(DROP_INS), folder.join(HIDDEN), folder.join(HIDDEN).join(DROP_INS)] {
+    for place in [
+        folder.join(DROP_INS),
+        folder.join(HIDDEN),
+        folder.join(HIDDEN).join(DROP_INS),
+    ] {
         found.extend(files(&place.join(SUITES), false)?);
     }
     Ok(found)
@@ -129,13 +150,19 @@ fn files(folder: &Path, is_guess: bool) -> Result<Vec<CaseFile>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+        let is_hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_bytes().starts_with(b"."));
         if path.extension() == Some(OsStr::new("toml")) && !is_hidden {
             paths.push(path);
         }
     }
     paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-    let played = paths.into_iter().map(|path| CaseFile { path, is_guess, misplaced: None });
+    let played = paths.into_iter().map(|path| CaseFile {
+        path,
+        is_guess,
+        misplaced: None,
+    });
     Ok(played.chain(misplaced(folder)).collect())
 }
 
@@ -145,14 +172,21 @@ fn misplaced(folder: &Path) -> Vec<CaseFile> {
     let mut left = MOST_LOOKED_AT;
     let mut found = Vec::new();
     look_for_misplaced(folder, 0, &mut left, &mut found);
-    found.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
+    found.sort_by(|a, b| {
+        a.path
+            .as_os_str()
+            .as_bytes()
+            .cmp(b.path.as_os_str().as_bytes())
+    });
     found
 }
 
 fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<CaseFile>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if name.as_bytes().starts_with(b".") || *left == 0 {
             continue;
         }
@@ -167,10 +201,18 @@ fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut
             (other, _) if spelling::nearest(other, ["toml"]).is_some() => "does not end in .toml",
             _ => continue,
         };
-        let text = if kind.is_file() { trial::read(&path).ok() } else { None };
+        let text = if kind.is_file() {
+            trial::read(&path).ok()
+        } else {
+            None
+        };
         let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         if text.is_some_and(|text| text.contains("[[case]]")) {
-            found.push(CaseFile { path, is_guess: true, misplaced: Some(why) });
+            found.push(CaseFile {
+                path,
+                is_guess: true,
+                misplaced: Some(why),
+            });
         }
     }
 }

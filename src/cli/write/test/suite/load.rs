@@ -22,7 +22,12 @@ use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> LoadedSuite {
-    let mut loader = SuiteLoader { source, env, loaded: LoadedSuite::default(), slips: Vec::new() };
+    let mut loader = SuiteLoader {
+        source,
+        env,
+        loaded: LoadedSuite::default(),
+        slips: Vec::new(),
+    };
     for file in files {
         if let Some(why) = file.misplaced {
             loader.loaded.passed_over.push((file.path.clone(), why));
@@ -44,7 +49,9 @@ pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -
         if problems.is_empty() {
             loader.suite(&file.path, suite);
         } else {
-            problems.into_iter().for_each(|problem| loader.problem(problem));
+            problems
+                .into_iter()
+                .for_each(|problem| loader.problem(problem));
         }
     }
     loader.loaded
@@ -87,7 +94,10 @@ impl SuiteLoader<'_> {
             Some(check) => check.problems.push(problem),
             None => {
                 let file = problem.file.clone();
-                checks.push(CheckedFile { problems: vec![problem], ..CheckedFile::new(file) });
+                checks.push(CheckedFile {
+                    problems: vec![problem],
+                    ..CheckedFile::new(file)
+                });
             }
         }
     }
@@ -97,18 +107,33 @@ impl SuiteLoader<'_> {
     }
 
     fn suite(&mut self, file: &Path, suite: Suite) {
-        let Some(choice) = self.choice(file, &suite) else { return };
+        let Some(choice) = self.choice(file, &suite) else {
+            return;
+        };
         let folder = file.parent().unwrap_or(file);
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-        let never = suite.never.into_iter().map(|never| (file.to_path_buf(), never));
+        let folder = folder
+            .canonicalize()
+            .unwrap_or_else(|_| folder.to_path_buf());
+        let never = suite
+            .never
+            .into_iter()
+            .map(|never| (file.to_path_buf(), never));
         self.loaded.never.extend(never);
         for case in suite.cases {
-            let asks: Option<Vec<Asks>> =
-                case.steps.iter().map(|step| self.asks(file, step, &choice)).collect();
+            let asks: Option<Vec<Asks>> = case
+                .steps
+                .iter()
+                .map(|step| self.asks(file, step, &choice))
+                .collect();
             self.check_sources(file, &case);
             if let Some(asks) = asks {
                 let (file, folder) = (file.to_path_buf(), folder.clone());
-                self.loaded.trials.push(CaseTrial { file, folder, case, asks });
+                self.loaded.trials.push(CaseTrial {
+                    file,
+                    folder,
+                    case,
+                    asks,
+                });
             }
         }
         self.report_slips(file);
@@ -129,8 +154,18 @@ impl SuiteLoader<'_> {
     fn choice(&mut self, file: &Path, suite: &Suite) -> Option<Choice> {
         let of_file = |path: &PlacedValue<PathBuf>| file.parent().unwrap_or(file).join(&path.value);
         let mut choice = Choice {
-            explicit: self.source.hooks.iter().map(|path| self.env.cwd.join(path)).collect(),
-            settings: self.source.settings.iter().map(|path| self.env.cwd.join(path)).collect(),
+            explicit: self
+                .source
+                .hooks
+                .iter()
+                .map(|path| self.env.cwd.join(path))
+                .collect(),
+            settings: self
+                .source
+                .settings
+                .iter()
+                .map(|path| self.env.cwd.join(path))
+                .collect(),
             discover: self.source.discover,
             program: self.env.image(),
             ..Choice::default()
@@ -159,12 +194,23 @@ impl SuiteLoader<'_> {
         }
         let dialect = dialects::find(host);
         let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
-        let asked = Choice { hosts, ..choice.clone() };
+        let asked = Choice {
+            hosts,
+            ..choice.clone()
+        };
         let config = Config::load(&asked, self.env, ConfigScope::All).for_host(dialect);
-        for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
+        for problem in config
+            .problems
+            .iter()
+            .filter(|one| one.severity == Severity::Error)
+        {
             self.problem(problem.clone());
         }
-        let bench = Bench { choice: choice.clone(), host: host.to_string(), config };
+        let bench = Bench {
+            choice: choice.clone(),
+            host: host.to_string(),
+            config,
+        };
         let bench = Arc::new(bench);
         self.loaded.benches.push(Arc::clone(&bench));
         bench
@@ -192,8 +238,11 @@ impl SuiteLoader<'_> {
             return None;
         }
         let events = asked.names(config);
-        let bound: Vec<&Hook> =
-            config.hooks.iter().filter(|hook| events.contains(&hook.event)).collect();
+        let bound: Vec<&Hook> = config
+            .hooks
+            .iter()
+            .filter(|hook| events.contains(&hook.event))
+            .collect();
         let before = self.loaded.checks.len();
         let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
         for (name, at) in named(step) {
@@ -241,7 +290,9 @@ impl SuiteLoader<'_> {
             StepInput::File(path) => {
                 let source = file.parent().unwrap_or(file).join(&path.value);
                 // One that cannot be read is reported where it is named.
-                let Ok(bytes) = trial::read(&source) else { return };
+                let Ok(bytes) = trial::read(&source) else {
+                    return;
+                };
                 (self.context_in(&source, &bytes), path.at)
             }
         };
@@ -249,13 +300,21 @@ impl SuiteLoader<'_> {
         let Some(context) = context else { return };
         let bindings = dialects::find(&step.host.value);
         let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
-        let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
+        let specs = config
+            .catalog
+            .iter()
+            .filter(|spec| events.contains(&spec.name.to_string()));
         let keys = Keys::of(specs, &bindings.unwrap_or_default());
         for (key, meant) in keys.slips(&context) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
             let complaint = Complaint::with_cure(cause, help);
-            self.slips.push(ContextSlip { key, at, complaint, is_allowed });
+            self.slips.push(ContextSlip {
+                key,
+                at,
+                complaint,
+                is_allowed,
+            });
         }
     }
 
@@ -265,7 +324,10 @@ impl SuiteLoader<'_> {
         match serde_json::from_slice(text) {
             Ok(context) => Some(context),
             Err(error) => {
-                let at = Position { line: error.line().max(1), column: error.column().max(1) };
+                let at = Position {
+                    line: error.line().max(1),
+                    column: error.column().max(1),
+                };
                 let cause = format!("is not a JSON object: {error}");
                 let wrong =
                     Complaint::with_cure(cause, "correct it; to send other text, use `stdin`");
@@ -277,10 +339,17 @@ impl SuiteLoader<'_> {
 }
 
 fn named(step: &CaseStep) -> Vec<(&str, Position)> {
-    let mut names: Vec<(&str, Position)> =
-        step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
+    let mut names: Vec<(&str, Position)> = step
+        .hooks
+        .iter()
+        .map(|hook| (hook.value.as_str(), hook.at))
+        .collect();
     let expect = &step.expect;
-    let lists = [expect.by.as_ref(), expect.asked.as_ref(), Some(&expect.failed)];
+    let lists = [
+        expect.by.as_ref(),
+        expect.asked.as_ref(),
+        Some(&expect.failed),
+    ];
     for list in lists.into_iter().flatten() {
         names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
     }

@@ -30,14 +30,19 @@ pub(super) fn mutate(
     let started = Instant::now();
     let victims = victims(trials, args);
     // One case that notices is enough.
-    let suite = SuiteRunner { fail_fast: true, ..*suite };
+    let suite = SuiteRunner {
+        fail_fast: true,
+        ..*suite
+    };
     let progress = SuiteProgress::of(victims.values().map(Vec::len).sum());
     let mut mutated = MutationReport::default();
     for (who, rows) in &victims {
         for row in rows {
             let asking = asking(who, row, played);
-            let changed: Vec<CaseTrial> =
-                asking.iter().map(|place| changed(trials[*place], who, row)).collect();
+            let changed: Vec<CaseTrial> = asking
+                .iter()
+                .map(|place| changed(trials[*place], who, row))
+                .collect();
             let round = suite.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
             if suite.abort.times_raised() > 0 {
                 progress.bar.finish_and_clear();
@@ -49,7 +54,12 @@ pub(super) fn mutate(
             if noticed.is_none() {
                 mutated.trouble = mutated.trouble.or_else(|| round.iter().find_map(trouble));
             }
-            mutated.tried.push(MutantTrial { who: who.clone(), row, cases: asking.len(), noticed });
+            mutated.tried.push(MutantTrial {
+                who: who.clone(),
+                row,
+                cases: asking.len(),
+                noticed,
+            });
         }
     }
     progress.bar.finish_and_clear();
@@ -66,7 +76,9 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
             let is_chosen = is_chosen(&Who::of(hook), false, args);
             let spec = config.catalog.iter().find(|spec| spec.name == hook.event);
             if let Some(spec) = spec.filter(|_| is_chosen) {
-                victims.entry(Who::of(hook)).or_insert_with(|| mutants(hook, spec).collect());
+                victims
+                    .entry(Who::of(hook))
+                    .or_insert_with(|| mutants(hook, spec).collect());
             }
         }
     }
@@ -78,8 +90,11 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
 fn asking(who: &Who, row: &MutantRow, played: &[CaseResult]) -> Vec<usize> {
     let mut asking: Vec<(bool, usize)> = Vec::new();
     for (place, one) in played.iter().enumerate() {
-        let traces: Vec<&Trace> =
-            one.steps.iter().flat_map(|decided| traces(decided, who)).collect();
+        let traces: Vec<&Trace> = one
+            .steps
+            .iter()
+            .flat_map(|decided| traces(decided, who))
+            .collect();
         let is_telling = traces.iter().any(|trace| row.is_telling(trace));
         if row.drops_matcher && one.steps.iter().any(|decided| passes(decided, who)) {
             asking.push((true, place));
@@ -92,8 +107,13 @@ fn asking(who: &Who, row: &MutantRow, played: &[CaseResult]) -> Vec<usize> {
 }
 
 fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
-    let StepResult::Run { run, .. } = decided else { return Vec::new() };
-    let of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
+    let StepResult::Run { run, .. } = decided else {
+        return Vec::new();
+    };
+    let of_hook = run
+        .hooks
+        .iter()
+        .filter(|hook| Who::in_run(run, hook) == *who);
     let trace = |hook: &'d crate::engine::run::HookRun| match &hook.fate {
         Fate::Ran(trace) => Some(trace.as_ref()),
         Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
@@ -105,17 +125,32 @@ fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
 
 /// Whether the hook let a case pass because it does not want its event.
 fn passes(decided: &StepResult, who: &Who) -> bool {
-    let StepResult::Run { run, .. } = decided else { return false };
-    let mut of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
+    let StepResult::Run { run, .. } = decided else {
+        return false;
+    };
+    let mut of_hook = run
+        .hooks
+        .iter()
+        .filter(|hook| Who::in_run(run, hook) == *who);
     of_hook.any(|hook| matches!(hook.fate, Fate::Unwanted(_)))
 }
 
 fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {
     let replace = |hook: &Hook| {
-        if Who::of(hook) == *who { row.in_place_of(hook) } else { hook.clone() }
+        if Who::of(hook) == *who {
+            row.in_place_of(hook)
+        } else {
+            hook.clone()
+        }
     };
-    let change = |asks: &Asks| Asks { registry: asks.registry.map(replace), ..asks.clone() };
-    CaseTrial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
+    let change = |asks: &Asks| Asks {
+        registry: asks.registry.map(replace),
+        ..asks.clone()
+    };
+    CaseTrial {
+        asks: trial.asks.iter().map(change).collect(),
+        ..trial.clone()
+    }
 }
 
 /// Why a case says nothing about a mutant: it failed before the first hook ran, or was not played.

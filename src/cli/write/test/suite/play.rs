@@ -47,7 +47,12 @@ impl SuiteRunner<'_> {
         told: &mut (dyn FnMut(&CaseResult) + Send),
     ) -> Vec<CaseResult> {
         let played = trials.iter().map(|_| None).collect();
-        let board = Mutex::new(Board { next: 0, first_bad: usize::MAX, played, told });
+        let board = Mutex::new(Board {
+            next: 0,
+            first_bad: usize::MAX,
+            played,
+            told,
+        });
         thread::scope(|scope| {
             for _ in 0..self.jobs.min(trials.len()) {
                 let thread = thread::Builder::new().name("hookrun-case".to_string());
@@ -58,11 +63,16 @@ impl SuiteRunner<'_> {
         });
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Whether those after the first bad one were played is chance.
-        let last = if self.fail_fast { board.first_bad } else { usize::MAX };
+        let last = if self.fail_fast {
+            board.first_bad
+        } else {
+            usize::MAX
+        };
         let in_order = (0..).zip(board.played).zip(trials);
         in_order
             .map(|((place, one), trial)| {
-                one.filter(|_| place <= last).unwrap_or_else(|| ended_early(trial, End::NotRun))
+                one.filter(|_| place <= last)
+                    .unwrap_or_else(|| ended_early(trial, End::NotRun))
             })
             .collect()
     }
@@ -125,7 +135,10 @@ impl SuiteRunner<'_> {
     pub(super) fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> CaseResult {
         let mut played = ended_early(trial, End::Expected);
         if let Err(why) = workspace.prepare(&trial.case.files, &trial.case.setup, self.abort) {
-            return CaseResult { end: End::CouldNot(why), ..played };
+            return CaseResult {
+                end: End::CouldNot(why),
+                ..played
+            };
         }
         let mut missed = Vec::new();
         for (step, asks) in trial.case.steps.iter().zip(&trial.asks) {
@@ -135,16 +148,33 @@ impl SuiteRunner<'_> {
             };
             let decided = match self.decide(workspace, step, asks) {
                 Ok(decided) => decided,
-                Err(why) => return CaseResult { end: End::CouldNot(of_step(why)), ..played },
+                Err(why) => {
+                    return CaseResult {
+                        end: End::CouldNot(of_step(why)),
+                        ..played
+                    };
+                }
             };
-            let is_meant = step.expect.failed.value.iter().any(|name| name == "hookrun");
+            let is_meant = step
+                .expect
+                .failed
+                .value
+                .iter()
+                .any(|name| name == "hookrun");
             if let (Some(why), false) = (decided.own_failure(), is_meant) {
                 let why = of_step(format!("hookrun could not decide: {why}"));
                 played.steps.push(decided);
-                return CaseResult { end: End::CouldNot(why), ..played };
+                return CaseResult {
+                    end: End::CouldNot(why),
+                    ..played
+                };
             }
             let look = |path: &str| workspace.look(path);
-            let seen = StepOutcome { decided: &decided, folders: &workspace.folders, look: &look };
+            let seen = StepOutcome {
+                decided: &decided,
+                folders: &workspace.folders,
+                look: &look,
+            };
             let found = misses(&step.expect, seen);
             missed.extend(found.into_iter().map(|mut miss| {
                 miss.step = step.number;
@@ -181,15 +211,27 @@ impl SuiteRunner<'_> {
                 let reply = asked.refuse(&reason);
                 let (event, host) = (step.event.value.clone(), step.host.value.clone());
                 let outcome = Box::new(Outcome::own_failure(reason));
-                return Ok(StepResult::Refused { event, host, outcome, reply });
+                return Ok(StepResult::Refused {
+                    event,
+                    host,
+                    outcome,
+                    reply,
+                });
             }
         };
         let project = workspace.folders.work.clone();
-        let runner = self.runner.elsewhere(asks.registry.clone(), &workspace.env, project);
-        let budget = asked.budget().map(|whole| Budget::from(Instant::now(), whole));
+        let runner = self
+            .runner
+            .elsewhere(asks.registry.clone(), &workspace.env, project);
+        let budget = asked
+            .budget()
+            .map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&event, budget);
         let reply = host.reply(&run.outcome);
-        Ok(StepResult::Run { run: Box::new(run), reply })
+        Ok(StepResult::Run {
+            run: Box::new(run),
+            reply,
+        })
     }
 }
 
@@ -216,7 +258,12 @@ pub(super) fn ended_early(trial: &CaseTrial, end: End) -> CaseResult {
         file: trial.file.clone(),
         name: trial.case.name.clone(),
         at: trial.case.at,
-        event: trial.case.steps.first().map(|step| step.event.value.clone()).unwrap_or_default(),
+        event: trial
+            .case
+            .steps
+            .first()
+            .map(|step| step.event.value.clone())
+            .unwrap_or_default(),
         end,
         steps: Vec::new(),
         took: Duration::ZERO,

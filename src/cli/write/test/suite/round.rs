@@ -51,7 +51,9 @@ pub(super) fn check(
     if !loaded.checks.is_empty() {
         // Nothing is run: what cannot be read might be what fails.
         args.format.write(loaded.checks.as_slice(), &paths, out)?;
-        return Err(Complaint::new("no case was run; correct these errors first"));
+        return Err(Complaint::new(
+            "no case was run; correct these errors first",
+        ));
     }
     if let Some(failure) = unknown_event(loaded, args) {
         return Err(failure);
@@ -70,7 +72,12 @@ pub(super) fn round(
     trials: &[&CaseTrial],
     out: &mut dyn Write,
 ) -> Result<(ExitStatus, Vec<CaseResult>)> {
-    let SuiteCommand { args, env, runner, abort } = command;
+    let SuiteCommand {
+        args,
+        env,
+        runner,
+        abort,
+    } = command;
     check(command, loaded, trials, out)?;
     let paths = paths(args.format.name(), env);
     let folder = SuiteFolder::make(env)?;
@@ -79,7 +86,13 @@ pub(super) fn round(
     let fail_fast = args.suite.fail_fast;
     let started = Instant::now();
     let mut progress = SuiteProgress::of(trials.len());
-    let suite = SuiteRunner { runner, folder: &folder, abort, jobs, fail_fast };
+    let suite = SuiteRunner {
+        runner,
+        folder: &folder,
+        abort,
+        jobs,
+        fail_fast,
+    };
     let played = suite.play_all(trials, &mut |one| progress.tell(one));
     progress.bar.finish_and_clear();
     let took = started.elapsed();
@@ -102,7 +115,10 @@ pub(super) fn round(
     if matches!(exit, ExitStatus::Yes) && !whole.is_enough() {
         exit = ExitStatus::No;
     }
-    if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
+    if mutation
+        .as_ref()
+        .is_some_and(|mutation| mutation.trouble.is_some())
+    {
         exit = ExitStatus::CouldNot;
     }
     args.format.write(&whole, &paths, out)?;
@@ -163,20 +179,29 @@ fn measure(
         for (step, decided) in trial.case.steps.iter().zip(&played.steps) {
             if let StepResult::Run { run, .. } = decided {
                 let looks_at_files = !step.expect.files.is_empty();
-                witnesses.push(Witness { run, looks_at_files });
+                witnesses.push(Witness {
+                    run,
+                    looks_at_files,
+                });
             }
         }
     }
     let configs: Vec<_> = loaded.benches.iter().map(|bench| &bench.config).collect();
     let mut coverage = coverage::measure(&configs, &witnesses, &loaded.never);
-    coverage.parts.retain(|part| is_chosen(&part.who, part.is_event, args));
+    coverage
+        .parts
+        .retain(|part| is_chosen(&part.who, part.is_event, args));
     let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
         who: part.who.clone(),
         line: line(part, &point.name),
         point: point.clone(),
     };
     let gaps = coverage.missing().map(gap).collect();
-    Some(CoverageReport { coverage, gaps, least: args.suite.coverage_min })
+    Some(CoverageReport {
+        coverage,
+        gaps,
+        least: args.suite.coverage_min,
+    })
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.

@@ -11,8 +11,11 @@ use crate::lab::scenario::coverage::Who;
 
 pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
     let is_chosen = |trial: &&CaseTrial| {
-        let is_named =
-            args.vectors.filter.as_ref().is_none_or(|filter| filter.is_match(&trial.case.name));
+        let is_named = args
+            .vectors
+            .filter
+            .as_ref()
+            .is_none_or(|filter| filter.is_match(&trial.case.name));
         is_named && is_of_event(trial, &args.suite.events) && may_ask(trial, &args.hook)
     };
     trials.iter().filter(is_chosen).collect()
@@ -32,23 +35,34 @@ fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
 /// A name after `--event` that no event has, and so no case: with a second name given, its missing
 /// cases would go unnoticed.
 pub(super) fn unknown_event(loaded: &LoadedSuite, args: &TestArgs) -> Option<Complaint> {
-    let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
+    let own = loaded
+        .benches
+        .iter()
+        .flat_map(|bench| bench.config.catalog.iter());
     let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
     let is_known = |name: &str| {
         own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !events_called(name).is_empty()
     };
     let name = args.suite.events.iter().find(|name| !is_known(name))?;
-    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.events.iter().map(|row| row.name));
+    let of_hosts = DIALECTS
+        .iter()
+        .flat_map(|dialect| dialect.events.iter().map(|row| row.name));
     let help = match spelling::nearest(name, own.into_iter().chain(of_hosts)) {
         Some(nearest) => format!("did you mean `--event {nearest}`?"),
         None => "`hookrun events` lists them".to_string(),
     };
-    Some(Complaint::with_cure(format!("unknown event `{name}`"), help))
+    Some(Complaint::with_cure(
+        format!("unknown event `{name}`"),
+        help,
+    ))
 }
 
 fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
     names.is_empty()
-        || trial.hooks().iter().any(|hook| names.iter().any(|name| hook.is_called(name)))
+        || trial
+            .hooks()
+            .iter()
+            .any(|hook| names.iter().any(|name| hook.is_called(name)))
 }
 
 /// What to say if the filters leave nothing, or there is nothing.
@@ -58,11 +72,19 @@ pub(super) fn no_cases(loaded: &LoadedSuite, args: &TestArgs) -> Complaint {
         let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
         return Complaint::with_cure("there are no cases", help);
     }
-    let hooks = loaded.trials.iter().flat_map(CaseTrial::hooks).map(|hook| hook.name.clone());
+    let hooks = loaded
+        .trials
+        .iter()
+        .flat_map(CaseTrial::hooks)
+        .map(|hook| hook.name.clone());
     let hooks: Vec<String> = hooks.collect();
     let near = args.hook.iter().find_map(|name| {
         let is_known = hooks.contains(name);
-        if is_known { None } else { meant(name, hooks.iter().map(String::as_str)) }
+        if is_known {
+            None
+        } else {
+            meant(name, hooks.iter().map(String::as_str))
+        }
     });
     let help = match near {
         Some(nearest) => format!("did you mean `--hook {nearest}`?"),

@@ -61,7 +61,10 @@ pub(super) struct LoadedSuite {
 
 impl CaseTrial {
     pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.asks.iter().flat_map(|asks| asks.registry.hooks()).collect()
+        self.asks
+            .iter()
+            .flat_map(|asks| asks.registry.hooks())
+            .collect()
     }
 
     /// The hooks that its steps are about, by their names.
@@ -74,7 +77,10 @@ impl CaseTrial {
 
 /// The files that a case copies or sends, each with the place that names it.
 pub(super) fn sources(case: &Case) -> Vec<(&PathBuf, Position)> {
-    let laid = case.files.iter().chain(case.steps.iter().flat_map(|step| &step.files));
+    let laid = case
+        .files
+        .iter()
+        .chain(case.steps.iter().flat_map(|step| &step.files));
     let copied = laid.filter_map(|SuppliedFile { content, path, .. }| match content {
         Content::Copy(source) => Some((source, path.at)),
         Content::Text(_) => None,
@@ -91,7 +97,10 @@ pub(super) fn sources(case: &Case) -> Vec<(&PathBuf, Position)> {
 /// Reads a file. It does not wait for a writer of a pipe, and does not read a device.
 pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let no_waiting = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(no_waiting).open(file)?;
+    let mut file = File::options()
+        .read(true)
+        .custom_flags(no_waiting)
+        .open(file)?;
     if !file.metadata()?.is_file() {
         return Err(not_a_file());
     }

@@ -43,14 +43,24 @@ impl UntestedHooks {
         if !paths.iter().all(is_folder) || is_cut_short {
             return found;
         }
-        let runs = played.iter().flat_map(|one| &one.steps).flat_map(|step| step.hooks());
+        let runs = played
+            .iter()
+            .flat_map(|one| &one.steps)
+            .flat_map(|step| step.hooks());
         let runs = runs.filter(|run| matches!(run.fate, Fate::Ran(_) | Fate::Detached));
         // Whether a hook that a case has asked can start is what the case says.
-        let asked: HashSet<_> =
-            runs.map(|run| (&run.source.file, run.source.line, &run.hook)).collect();
-        let named: Vec<_> = loaded.trials.iter().flat_map(CaseTrial::named_hooks).collect();
-        let named: HashSet<_> =
-            named.iter().map(|hook| (&hook.source.file, hook.source.line, &hook.name)).collect();
+        let asked: HashSet<_> = runs
+            .map(|run| (&run.source.file, run.source.line, &run.hook))
+            .collect();
+        let named: Vec<_> = loaded
+            .trials
+            .iter()
+            .flat_map(CaseTrial::named_hooks)
+            .collect();
+        let named: HashSet<_> = named
+            .iter()
+            .map(|hook| (&hook.source.file, hook.source.line, &hook.name))
+            .collect();
         // What a case that is left out wants to fail is no mistake.
         let steps = loaded.trials.iter().flat_map(|trial| &trial.case.steps);
         let failing: HashSet<_> = steps.flat_map(|step| &step.expect.failed.value).collect();
@@ -67,7 +77,11 @@ impl UntestedHooks {
             if !is_asked && failing.contains(&hook.name) {
                 continue;
             }
-            found.add(if is_asked { tool_problems(hook) } else { problems_of(hook, env) });
+            found.add(if is_asked {
+                tool_problems(hook)
+            } else {
+                problems_of(hook, env)
+            });
             if !is_asked && !named.contains(&key) {
                 found.without_case.push(hook.name.clone());
             }
@@ -76,7 +90,10 @@ impl UntestedHooks {
             found.add(bench.config.problems.clone());
         }
         if args.vectors.filter.is_some() {
-            found = UntestedHooks { errors: found.errors, ..UntestedHooks::default() };
+            found = UntestedHooks {
+                errors: found.errors,
+                ..UntestedHooks::default()
+            };
         }
         found
     }

@@ -72,18 +72,32 @@ fn differs(
     let mut report = WarmReport::default();
     for trial in trials {
         let compared = player.compare(trial);
-        report.cold.extend(compared.warm.starts().filter_map(|(who, start)| match start {
-            ProcessStart::Cold(reason) => Some((who, reason)),
-            ProcessStart::Warm => None,
-        }));
+        report.cold.extend(
+            compared
+                .warm
+                .starts()
+                .filter_map(|(who, start)| match start {
+                    ProcessStart::Cold(reason) => Some((who, reason)),
+                    ProcessStart::Warm => None,
+                }),
+        );
         let (file, name) = (trial.file.clone(), trial.case.name.clone());
-        report.cases.push(WarmCase { file, line: trial.case.at.line, name, end: compared.end() });
+        report.cases.push(WarmCase {
+            file,
+            line: trial.case.at.line,
+            name,
+            end: compared.end(),
+        });
         progress.bar.inc(1);
     }
     let scripts = scripts(command).map_err(failed("the scripts of probes cannot be written"))?;
     for (place, start) in starts.iter().enumerate() {
-        let is_first = starts[..place].iter().all(|other| other.words[0] != start.words[0]);
-        report.probes.extend(player.probe(start, scripts.path(), is_first));
+        let is_first = starts[..place]
+            .iter()
+            .all(|other| other.words[0] != start.words[0]);
+        report
+            .probes
+            .extend(player.probe(start, scripts.path(), is_first));
         progress.bar.inc(1);
     }
     progress.bar.finish_and_clear();
@@ -112,7 +126,12 @@ fn profile(
                 0 => player.play(&started_as(trial, Warm::Off)),
                 _ => player.warm(&started_as(trial, Warm::Fork)),
             };
-            for RanHook { who, trace, timeout } in run.traces() {
+            for RanHook {
+                who,
+                trace,
+                timeout,
+            } in run.traces()
+            {
                 let times = measured.entry(who).or_default();
                 times.timeout = timeout;
                 times.add(round % 2 == 0, trace);
@@ -121,9 +140,16 @@ fn profile(
         progress.bar.inc(1);
     }
     progress.bar.finish_and_clear();
-    let hooks = measured.into_iter().filter_map(|(who, times)| times.profile(who));
-    let mut report = ProfileReport { hooks: hooks.collect(), took: started.elapsed() };
-    report.hooks.sort_by_key(|hook| std::cmp::Reverse(hook.cold));
+    let hooks = measured
+        .into_iter()
+        .filter_map(|(who, times)| times.profile(who));
+    let mut report = ProfileReport {
+        hooks: hooks.collect(),
+        took: started.elapsed(),
+    };
+    report
+        .hooks
+        .sort_by_key(|hook| std::cmp::Reverse(hook.cold));
     command.args.format.write(&report, player.paths, out)?;
     Ok(ExitStatus::Yes)
 }
@@ -222,8 +248,18 @@ struct ProbeStart {
 impl<'c> WarmPlayer<'c> {
     fn new(command: &'c SuiteCommand<'_>, folder: &'c SuiteFolder, paths: &'c Paths) -> Self {
         let SuiteCommand { runner, abort, .. } = command;
-        let suite = SuiteRunner { runner, folder, abort, jobs: 1, fail_fast: false };
-        WarmPlayer { suite, paths, spare: None }
+        let suite = SuiteRunner {
+            runner,
+            folder,
+            abort,
+            jobs: 1,
+            fail_fast: false,
+        };
+        WarmPlayer {
+            suite,
+            paths,
+            spare: None,
+        }
     }
 
     fn play(&mut self, trial: &CaseTrial) -> SeenRun {
@@ -249,11 +285,16 @@ impl<'c> WarmPlayer<'c> {
 
     fn seen(&self, played: CaseResult, left: &[(String, String)]) -> SeenRun {
         let report = |step: &StepResult| {
-            let StepResult::Run { run, reply } = step else { return Value::Null };
+            let StepResult::Run { run, reply } = step else {
+                return Value::Null;
+            };
             serde_json::to_value(run_report(run, reply, self.paths)).unwrap_or_default()
         };
         let steps: Vec<Value> = played.steps.iter().map(report).collect();
-        SeenRun { seen: SeenCase::of(played.end.name(), &steps, left), played }
+        SeenRun {
+            seen: SeenCase::of(played.end.name(), &steps, left),
+            played,
+        }
     }
 
     /// Plays a case until no hook of it waits for its interpreter.
@@ -262,8 +303,13 @@ impl<'c> WarmPlayer<'c> {
         loop {
             let run = self.play(trial);
             let is_early = |start| {
-                let ProcessStart::Cold(reason) = start else { return false };
-                matches!(reason, ColdReason::NotReady | ColdReason::Died | ColdReason::TooMany)
+                let ProcessStart::Cold(reason) = start else {
+                    return false;
+                };
+                matches!(
+                    reason,
+                    ColdReason::NotReady | ColdReason::Died | ColdReason::TooMany
+                )
             };
             let is_waiting = run.starts().any(|(_, start)| is_early(start));
             if !is_waiting || Instant::now() > until {
@@ -283,11 +329,20 @@ impl<'c> WarmPlayer<'c> {
         let mut varies = Vec::new();
         if !differences.is_empty() {
             let again = self.play(&as_cold);
-            let places = cold.seen.differences(&again.seen).into_iter().map(|one| one.place);
+            let places = cold
+                .seen
+                .differences(&again.seen)
+                .into_iter()
+                .map(|one| one.place);
             varies = places.collect();
             differences.retain(|one| !varies.contains(&one.place));
         }
-        ComparedRun { cold, warm, differences, varies }
+        ComparedRun {
+            cold,
+            warm,
+            differences,
+            varies,
+        }
     }
 
     /// The ways in which the hooks of these cases start Python.
@@ -311,7 +366,12 @@ impl<'c> WarmPlayer<'c> {
                     });
                     let Some(words) = words else { continue };
                     let (env, bench) = (trial.case.env.clone(), Arc::clone(&asks.bench));
-                    let start = ProbeStart { words, env, hook: Hook::clone(hook), bench };
+                    let start = ProbeStart {
+                        words,
+                        env,
+                        hook: Hook::clone(hook),
+                        bench,
+                    };
                     if !starts.iter().any(|known| known.is_like(&start)) {
                         starts.push(start);
                     }
@@ -325,7 +385,11 @@ impl<'c> WarmPlayer<'c> {
     /// What scripts see of their process, and how they end; `None` if they cannot start warm.
     fn probe(&mut self, start: &ProbeStart, scripts: &Path, ends: bool) -> Option<ProbeReport> {
         let compared = self.compare(&start.trial(scripts, "state.py")?);
-        if compared.warm.starts().any(|(_, start)| start != ProcessStart::Warm) {
+        if compared
+            .warm
+            .starts()
+            .any(|(_, start)| start != ProcessStart::Warm)
+        {
             return None;
         }
         let mut report = ProbeReport {
@@ -346,10 +410,12 @@ impl<'c> WarmPlayer<'c> {
                 report.known.insert(name.to_string());
                 continue;
             }
-            report.differences.extend(compared.differences.into_iter().map(|mut one| {
-                one.place = format!("{name}: {}", one.place);
-                one
-            }));
+            report
+                .differences
+                .extend(compared.differences.into_iter().map(|mut one| {
+                    one.place = format!("{name}: {}", one.place);
+                    one
+                }));
         }
         Some(report)
     }
@@ -359,11 +425,17 @@ impl SeenRun {
     fn traces(&self) -> Vec<RanHook<'_>> {
         let mut traces = Vec::new();
         for step in &self.played.steps {
-            let StepResult::Run { run, .. } = step else { continue };
+            let StepResult::Run { run, .. } = step else {
+                continue;
+            };
             for hook in &run.hooks {
                 if let Fate::Ran(trace) = &hook.fate {
                     let timeout = Some(hook.timeout).filter(|timeout| *timeout < Duration::MAX);
-                    traces.push(RanHook { who: Who::in_run(run, hook), trace, timeout });
+                    traces.push(RanHook {
+                        who: Who::in_run(run, hook),
+                        trace,
+                        timeout,
+                    });
                 }
             }
         }
@@ -372,7 +444,9 @@ impl SeenRun {
 
     /// How the hooks started that may start warm.
     fn starts(&self) -> impl Iterator<Item = (Who, ProcessStart)> {
-        self.traces().into_iter().filter_map(|ran| Some((ran.who, ran.trace.start?)))
+        self.traces()
+            .into_iter()
+            .filter_map(|ran| Some((ran.who, ran.trace.start?)))
     }
 }
 
@@ -382,9 +456,9 @@ impl ComparedRun {
             End::Skipped(why) => WarmEnd::Skipped(why),
             End::CouldNot(why) => WarmEnd::CouldNot(why),
             End::NotRun => WarmEnd::NotRun,
-            End::Expected | End::Unexpected(_) if self.differences.is_empty() => {
-                WarmEnd::Same { varies: self.varies }
-            }
+            End::Expected | End::Unexpected(_) if self.differences.is_empty() => WarmEnd::Same {
+                varies: self.varies,
+            },
             End::Expected | End::Unexpected(_) => WarmEnd::Differs(self.differences),
         }
     }
@@ -393,8 +467,13 @@ impl ComparedRun {
 impl ProbeStart {
     /// Whether its process is like that of `other`.
     fn is_like(&self, other: &ProbeStart) -> bool {
-        let of_hook =
-            |hook: &Hook| (hook.sandbox.clone(), hook.limits.files, hook.variables.clone());
+        let of_hook = |hook: &Hook| {
+            (
+                hook.sandbox.clone(),
+                hook.limits.files,
+                hook.variables.clone(),
+            )
+        };
         self.words == other.words
             && self.env == other.env
             && of_hook(&self.hook) == of_hook(&other.hook)
@@ -404,10 +483,20 @@ impl ProbeStart {
     fn trial(&self, scripts: &Path, script: &str) -> Option<CaseTrial> {
         let mut words = self.words.clone();
         words.push(scripts.join(script).to_str()?.to_string());
-        let mut hook =
-            Hook::new("probe", "tool.pre", Handler::Words { words, base: scripts.to_path_buf() });
+        let mut hook = Hook::new(
+            "probe",
+            "tool.pre",
+            Handler::Words {
+                words,
+                base: scripts.to_path_buf(),
+            },
+        );
         hook.sandbox = self.hook.sandbox.clone();
-        if let Some(read) = hook.sandbox.as_mut().and_then(|sandbox| sandbox.read.as_mut()) {
+        if let Some(read) = hook
+            .sandbox
+            .as_mut()
+            .and_then(|sandbox| sandbox.read.as_mut())
+        {
             read.push(scripts.to_str()?.to_string());
         }
         hook.limits.files = self.hook.limits.files;
@@ -415,11 +504,23 @@ impl ProbeStart {
         let registry = Registry::loaded([hook], Catalog::default());
         let (suite, _) = scenario::read(PROBE_CASE, scripts);
         let case = suite.cases.into_iter().next()?;
-        let case = Case { env: self.env.clone(), ..case };
+        let case = Case {
+            env: self.env.clone(),
+            ..case
+        };
         let events = vec!["tool.pre".to_string()];
-        let asks = vec![Asks { bench: Arc::clone(&self.bench), registry, events }];
+        let asks = vec![Asks {
+            bench: Arc::clone(&self.bench),
+            registry,
+            events,
+        }];
         let (file, folder) = (scripts.join(script), scripts.to_path_buf());
-        Some(CaseTrial { file, folder, case, asks })
+        Some(CaseTrial {
+            file,
+            folder,
+            case,
+            asks,
+        })
     }
 }
 
@@ -441,21 +542,35 @@ impl std::fmt::Display for ProbeStart {
 fn started_as(trial: &CaseTrial, warm: Warm) -> CaseTrial {
     let change = |hook: &Hook| {
         let own = hook.warm.filter(|own| *own != Warm::Fork);
-        Hook { warm: own.or(Some(warm)), ..hook.clone() }
+        Hook {
+            warm: own.or(Some(warm)),
+            ..hook.clone()
+        }
     };
     let asks = trial.asks.iter();
-    let asks = asks.map(|asks| Asks { registry: asks.registry.map(change), ..asks.clone() });
-    CaseTrial { asks: asks.collect(), ..trial.clone() }
+    let asks = asks.map(|asks| Asks {
+        registry: asks.registry.map(change),
+        ..asks.clone()
+    });
+    CaseTrial {
+        asks: asks.collect(),
+        ..trial.clone()
+    }
 }
 
 /// The scripts of probes, in a folder of their own.
 fn scripts(command: &SuiteCommand<'_>) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    let folder = builder.prefix("hookrun-probes-").tempdir_in(&command.env.temporary)?;
+    let folder = builder
+        .prefix("hookrun-probes-")
+        .tempdir_in(&command.env.temporary)?;
     fs::write(folder.path().join("state.py"), STATE)?;
     fs::write(folder.path().join("warm_neighbour.py"), NEIGHBOUR)?;
     for (number, (_, text)) in endings().enumerate() {
-        fs::write(folder.path().join(format!("e{number}.py")), format!("{text}\n"))?;
+        fs::write(
+            folder.path().join(format!("e{number}.py")),
+            format!("{text}\n"),
+        )?;
     }
     Ok(folder)
 }

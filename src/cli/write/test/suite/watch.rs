@@ -55,8 +55,11 @@ impl OwedRounds {
     }
 
     fn has(&self, trial: &CaseTrial, loaded: &LoadedSuite) -> bool {
-        let Some(changed) = &self.changed else { return true };
-        self.cases.contains(&(trial.file.clone(), trial.case.name.clone()))
+        let Some(changed) = &self.changed else {
+            return true;
+        };
+        self.cases
+            .contains(&(trial.file.clone(), trial.case.name.clone()))
             || changed.iter().any(|path| touches(path, trial, loaded))
     }
 
@@ -72,7 +75,9 @@ impl OwedRounds {
 /// Plays the cases, and again what a change touches, until hookrun is interrupted or its reader
 /// leaves.
 pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
-    let SuiteCommand { args, env, abort, .. } = command;
+    let SuiteCommand {
+        args, env, abort, ..
+    } = command;
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let mut files = found::find(paths, &args.source, env)?;
     let mut owed = OwedRounds::default();
@@ -140,8 +145,11 @@ fn wait_for_change(
         let own = files.iter().map(|file| file.path.clone()).collect();
         let now = snapshot(watched(loaded, own).into_iter().chain(seen.keys().cloned()));
         let is_new = |(path, stamp): &(&PathBuf, &Option<Stamp>)| seen.get(*path) != Some(*stamp);
-        let changed: BTreeSet<PathBuf> =
-            now.iter().filter(is_new).map(|(path, _)| path.clone()).collect();
+        let changed: BTreeSet<PathBuf> = now
+            .iter()
+            .filter(is_new)
+            .map(|(path, _)| path.clone())
+            .collect();
         if !changed.is_empty() {
             return Some(changed);
         }
@@ -154,13 +162,23 @@ fn snapshot(paths: impl Iterator<Item = PathBuf>) -> Snapshot {
 
 fn stamp(path: &Path) -> Option<Stamp> {
     let meta = path.metadata().ok()?;
-    Some((meta.mtime(), meta.mtime_nsec(), meta.size(), meta.ino(), meta.mode()))
+    Some((
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.size(),
+        meta.ino(),
+        meta.mode(),
+    ))
 }
 
 /// Every file that decides what comes of the cases, and the folders that may get more.
 fn watched(loaded: &LoadedSuite, own: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     let mut all: BTreeSet<PathBuf> = own.into_iter().collect();
-    all.extend(all.clone().iter().filter_map(|file| file.parent().map(Path::to_path_buf)));
+    all.extend(
+        all.clone()
+            .iter()
+            .filter_map(|file| file.parent().map(Path::to_path_buf)),
+    );
     for bench in &loaded.benches {
         all.extend(files_of(bench));
         all.extend(bench.config.hooks.iter().flat_map(program_files));
@@ -200,13 +218,20 @@ fn walk(folder: &Path, all: &mut BTreeSet<PathBuf>) {
 
 fn program_files(hook: &Hook) -> Vec<PathBuf> {
     let program = program::resolve(&hook.handler, None).ok();
-    let program = program.map(|program| program.path).filter(|path| !path.starts_with("/usr"));
-    [Some(hook.source.file.clone()), program].into_iter().flatten().collect()
+    let program = program
+        .map(|program| program.path)
+        .filter(|path| !path.starts_with("/usr"));
+    [Some(hook.source.file.clone()), program]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn sources(trial: &CaseTrial) -> impl Iterator<Item = PathBuf> {
     let folder = trial.file.parent().unwrap_or(&trial.file);
-    trial::sources(&trial.case).into_iter().map(|(path, _)| folder.join(path))
+    trial::sources(&trial.case)
+        .into_iter()
+        .map(|(path, _)| folder.join(path))
 }
 
 /// Whether what comes of a case may be another after `path` has changed. A file that

@@ -65,12 +65,18 @@ impl SuiteFolder {
     pub(super) fn make(env: &Environment) -> Result<SuiteFolder> {
         let failed = |error: io::Error| {
             Complaint::with_cure(
-                format!("cannot make a folder in `{}`: {error}", env.temporary.display()),
+                format!(
+                    "cannot make a folder in `{}`: {error}",
+                    env.temporary.display()
+                ),
                 "set TMPDIR to a folder that may be written",
             )
         };
-        let builder =
-            || tempfile::Builder::new().prefix("hookrun-suite-").tempdir_in(&env.temporary);
+        let builder = || {
+            tempfile::Builder::new()
+                .prefix("hookrun-suite-")
+                .tempdir_in(&env.temporary)
+        };
         let folder = builder().map_err(failed)?;
         let root = folder.path().canonicalize().map_err(failed)?;
         fs::create_dir(root.join("bin")).map_err(failed)?;
@@ -79,7 +85,12 @@ impl SuiteFolder {
             symlink(program, root.join("bin/hookrun")).map_err(failed)?;
         }
         let (mark, program) = (env.run_id.clone(), env.program.clone());
-        Ok(SuiteFolder { folder, root, mark, program })
+        Ok(SuiteFolder {
+            folder,
+            root,
+            mark,
+            program,
+        })
     }
 
     /// The workspace of `trial`, the case with this number, in the folders of an earlier one if there
@@ -95,8 +106,11 @@ impl SuiteFolder {
             None => CaseDirs::make(self.root.join(number.to_string()))?,
         };
         let below = |name: &str| dirs.root.join(name);
-        let folders =
-            CaseFolders { work: below(WORK), home: below(HOME), suite: trial.folder.clone() };
+        let folders = CaseFolders {
+            work: below(WORK),
+            home: below(HOME),
+            suite: trial.folder.clone(),
+        };
         let search = format!("{}:{SEARCH}", self.root.join("bin").display());
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), search.into()),
@@ -113,8 +127,18 @@ impl SuiteFolder {
         }
         let apart = Environment::apart(variables.clone(), below(WORK), below(STATE));
         let run_id = format!("{}.{number}", self.mark);
-        let env = Environment { run_id, program: self.program.clone(), ..apart };
-        Ok(Workspace { dirs, folders, env, variables, is_used: false.into() })
+        let env = Environment {
+            run_id,
+            program: self.program.clone(),
+            ..apart
+        };
+        Ok(Workspace {
+            dirs,
+            folders,
+            env,
+            variables,
+            is_used: false.into(),
+        })
     }
 
     /// Removes everything. Returns what could not be removed.
@@ -129,7 +153,9 @@ impl Workspace {
     /// The folders, for the next case, if this one has left them as it found them: making and
     /// removing folders takes longer than deciding.
     pub(super) fn leave(self) -> Option<CaseDirs> {
-        let Workspace { mut dirs, is_used, .. } = self;
+        let Workspace {
+            mut dirs, is_used, ..
+        } = self;
         (!is_used.get() && dirs.are_clean()).then_some(dirs)
     }
 
@@ -140,13 +166,16 @@ impl Workspace {
         setup: &[PlacedValue<String>],
         abort: &Abort,
     ) -> std::result::Result<(), String> {
-        self.is_used.set(self.is_used.get() || !files.is_empty() || !setup.is_empty());
+        self.is_used
+            .set(self.is_used.get() || !files.is_empty() || !setup.is_empty());
         for laid in files {
             let path = self.folders.fill(&laid.path.value);
             let lay = || self.lay(&self.folders.work.join(&path), laid);
             lay().map_err(|error| format!("cannot write the file `{path}`: {error}"))?;
         }
-        setup.iter().try_for_each(|lines| self.run(&lines.value, abort))
+        setup
+            .iter()
+            .try_for_each(|lines| self.run(&lines.value, abort))
     }
 
     fn lay(&self, path: &Path, laid: &SuppliedFile) -> io::Result<()> {
@@ -185,7 +214,10 @@ impl Workspace {
             Ok(Some(status)) => match status.code() {
                 Some(status) => format!("exited with status {status}"),
                 None => {
-                    format!("was killed by {}", signal_name(status.signal().unwrap_or_default()))
+                    format!(
+                        "was killed by {}",
+                        signal_name(status.signal().unwrap_or_default())
+                    )
                 }
             },
             Ok(None) if abort.times_raised() > 0 => "was ended with hookrun".to_string(),
@@ -200,7 +232,9 @@ impl Workspace {
 
     /// The files in its folders, each with its text, by their paths.
     pub(super) fn left(&self) -> Vec<(String, String)> {
-        let mut folders = [WORK, HOME, TEMPORARY].map(|name| self.dirs.root.join(name)).to_vec();
+        let mut folders = [WORK, HOME, TEMPORARY]
+            .map(|name| self.dirs.root.join(name))
+            .to_vec();
         let mut left = Vec::new();
         while let Some(folder) = folders.pop() {
             for entry in entries(&folder).unwrap_or_default() {
@@ -260,7 +294,9 @@ impl CaseDirs {
 
     fn look_clean(&self) -> bool {
         let is_empty = |name| entries(&self.root.join(name)).is_some_and(|found| found.is_empty());
-        [WORK, HOME, TEMPORARY, STATE].iter().all(|name| is_private(&self.root.join(name)))
+        [WORK, HOME, TEMPORARY, STATE]
+            .iter()
+            .all(|name| is_private(&self.root.join(name)))
             && entries(&self.root).is_some_and(|found| found.len() == 4)
             && [WORK, HOME, TEMPORARY].into_iter().all(is_empty)
             && holds_only_folders(&self.root.join(STATE))
@@ -297,7 +333,11 @@ fn holds_only_folders(folder: &Path) -> bool {
 }
 
 fn add_folders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in entries(folder).unwrap_or_default().iter().filter(|entry| is_folder(entry)) {
+    for entry in entries(folder)
+        .unwrap_or_default()
+        .iter()
+        .filter(|entry| is_folder(entry))
+    {
         found.push(entry.path());
         add_folders(&entry.path(), found);
     }
@@ -306,7 +346,11 @@ fn add_folders(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Lets us into all folders below `folder`.
 fn open(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE));
-    for entry in entries(folder).unwrap_or_default().iter().filter(|entry| is_folder(entry)) {
+    for entry in entries(folder)
+        .unwrap_or_default()
+        .iter()
+        .filter(|entry| is_folder(entry))
+    {
         open(&entry.path());
     }
 }
