@@ -16,7 +16,7 @@ seconds() {
 }
 
 cargo check --quiet --tests
-for file in engine/plan dialects/tools config/keys lab/report cli/exit; do
+for file in engine/plan hosts/tools config/keys lab/report cli/exit; do
   touch "src/$file.rs"
   printf '%s  cargo check after a change in %s\n' "$(seconds cargo check)" "${file%%/*}"
 done

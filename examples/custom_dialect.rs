@@ -8,13 +8,13 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 
-use hookrun::dialects::{Binding, Dialect, DialectEvent, KeyMeaning, key};
+use hookrun::hosts::{Binding, Host, HostEvent, KeyMeaning, key};
 use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runner};
 
-static MAIL: Dialect = Dialect {
+static MAIL: Host = Host {
     name: "mail",
     names_event_by: "about",
-    events: &[DialectEvent::OBSERVER
+    events: &[HostEvent::OBSERVER
         .named("letter_out", "message.out")
         .keys(&[("text", "content"), ("to", "recipient")])
         .blocks(true)
@@ -24,7 +24,7 @@ static MAIL: Dialect = Dialect {
             key("because", KeyMeaning::Reason),
             key("text", KeyMeaning::Field("content", Merge::Chain)),
         ])],
-    ..Dialect::PLAIN
+    ..Host::PLAIN
 };
 
 /// Written for the mail program: it gets a letter on stdin, and answers in the program's words.

@@ -134,7 +134,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
 
 fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
-        Command::Run(args) if args.host() == crate::dialects::git::NAME => git::run(args, env),
+        Command::Run(args) if args.host() == crate::hosts::git::NAME => git::run(args, env),
         Command::Run(args) => run::run(args, env),
         Command::Test(args) => test::test(args, env, out),
         #[cfg(feature = "serve")]

@@ -108,8 +108,6 @@ mod cli;
 )]
 #[doc(hidden)]
 pub mod config;
-#[cfg(feature = "config")]
-pub mod dialects;
 #[cfg_attr(
     not(feature = "lab"),
     allow(
@@ -120,6 +118,8 @@ pub mod dialects;
     )
 )]
 mod engine;
+#[cfg(feature = "config")]
+pub mod hosts;
 #[cfg(feature = "lab")]
 mod lab;
 

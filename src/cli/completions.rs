@@ -7,9 +7,9 @@ use std::io::Write;
 
 use crate::config::env::{COMPLETE, completing};
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{DIALECTS, git};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Hook;
+use crate::hosts::{DIALECTS, git};
 use crate::lab::report::schema;
 use clap::{Arg, Command as CommandLine, ValueHint};
 use clap_complete::Shell;

@@ -4,15 +4,15 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 
-use crate::dialects::git;
 use crate::engine::event::catalog;
 use crate::engine::spelling;
+use crate::hosts::git;
 use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
-use crate::cli::host::install::hosts::HOSTS;
+use crate::cli::host::install::table::HOSTS;
 use crate::cli::write::import::TOOLS;
 use crate::cli::write::new::templates;
 

@@ -12,13 +12,13 @@ use crate::config::trust::{
     TrustedBy,
 };
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::folders::FOLDERS;
 use crate::engine::complaint::Complaint;
 use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
 use crate::engine::ui::PATIENCE;
+use crate::hosts::folders::FOLDERS;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
 use crate::lab::report::problems::problem_text;

@@ -8,11 +8,11 @@ use super::draft::HookDraft;
 use super::loader::ConfigLoader;
 use super::manifest::HookTable;
 use super::problem::Position;
-use crate::dialects::signs;
-use crate::dialects::{Dialect, Results, git};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::Handler;
+use crate::hosts::signs;
+use crate::hosts::{Host, Results, git};
 
 /// Says to a script that is none of git's that hookrun misreads it.
 const MEANT_SO: &str = "# hookrun: dialect=native";
@@ -101,7 +101,7 @@ fn settle_by_folder(
 fn passes(
     loader: &ConfigLoader<'_>,
     draft: &HookDraft,
-    dialect: &'static Dialect,
+    dialect: &'static Host,
     event: &str,
     head: &Head,
 ) -> Option<LineComplaint> {

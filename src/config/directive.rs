@@ -13,9 +13,9 @@ use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
 use super::value::KeyValue;
-use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
+use crate::hosts::signs::{self, WrittenFor};
 use near::{
     NAME, comment_of, find, known_settings, late, misspelt, names_setting, probably_meant,
     takes_expression,

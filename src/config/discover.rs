@@ -14,11 +14,11 @@ use super::layer::{
 use super::problem::Problem;
 use super::project;
 use super::trust::TrustChoice;
-use crate::dialects::folders::{self, HostFolders, SystemFolders};
-use crate::dialects::settings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
+use crate::hosts::folders::{self, HostFolders, SystemFolders};
+use crate::hosts::settings;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::problem::Position;
-use crate::dialects::rules::{HostMatch, WantedEvents};
-use crate::dialects::{Binding, Dialect, ahp};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{Handler, Hook, Matcher, Warm, rule};
 use crate::engine::outcome::Decision;
+use crate::hosts::rules::{HostMatch, WantedEvents};
+use crate::hosts::{Binding, Host, ahp};
 
 #[derive(Debug, Clone)]
 pub struct HookDraft {
@@ -21,7 +21,7 @@ pub struct HookDraft {
     pub(super) is_shell: bool,
     /// The events that its table or script names; `None` if it says nothing about them.
     pub(super) events: Option<Vec<(String, Position)>>,
-    pub(super) dialect: Option<&'static Dialect>,
+    pub(super) dialect: Option<&'static Host>,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
     /// Where it says how long it lives.

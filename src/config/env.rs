@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::dialects::DIALECTS;
-use crate::dialects::folders;
-use crate::dialects::settings::{FOLDERS, OperatorSwitch, SHAPES};
-use crate::dialects::twice::SESSIONS;
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
+use crate::hosts::DIALECTS;
+use crate::hosts::folders;
+use crate::hosts::settings::{FOLDERS, OperatorSwitch, SHAPES};
+use crate::hosts::twice::SESSIONS;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";

@@ -3,11 +3,11 @@
 use super::draft::{HookDraft, Pattern};
 use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
-use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Containment, Lives, Warm, rule};
 use crate::engine::outcome::Decision;
+use crate::hosts::{self, DIALECTS, native};
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
@@ -181,7 +181,7 @@ fn set_sandbox(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), C
 }
 
 fn set_dialect(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let found = dialects::find(key.text()?);
+    let found = hosts::find(key.text()?);
     if found.is_none() && key.tree.text() != Some(native::NAME) {
         return Err(key.wrong());
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
 use super::sets::hookset::{self, HOOKSET, HookSet};
-use crate::dialects::folders::SystemFolders;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
+use crate::hosts::folders::SystemFolders;
 
 pub const MANIFEST: &str = "hookrun.toml";
 

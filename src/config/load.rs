@@ -17,11 +17,11 @@ use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
 use super::{commands, drop_ins, reader, set_layers, shadow, standalone, tables};
-use crate::dialects::{Dialect, Discovery};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
+use crate::hosts::{Discovery, Host};
 
 /// What all layers say together.
 #[derive(Debug, Clone, Default)]
@@ -180,7 +180,7 @@ impl Config {
     /// others are idle, with a warning; so is a hook with a mistake, which the others do not wait
     /// for.
     #[must_use]
-    pub fn for_host(mut self, dialect: Option<&Dialect>) -> Config {
+    pub fn for_host(mut self, dialect: Option<&Host>) -> Config {
         match dialect.map(|dialect| dialect.discovery) {
             None | Some(Discovery::All) => return self,
             Some(Discovery::FirstWins) => {}

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::draft::{BoundEvent, HookDraft};
 use super::layer::{self, DropIn};
 use super::problem::{Position, Problem};
-use crate::dialects::{Binding, DIALECTS, Dialect, tools};
 use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, Warm, rule};
 use crate::engine::spelling;
+use crate::hosts::{Binding, DIALECTS, Host, tools};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
@@ -122,7 +122,7 @@ impl ConfigLoader<'_> {
     pub(super) fn meant(
         &self,
         name: &str,
-        dialect: Option<&'static Dialect>,
+        dialect: Option<&'static Host>,
     ) -> Result<Vec<BoundEvent>, Complaint> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
@@ -137,7 +137,7 @@ impl ConfigLoader<'_> {
                     let mut others = DIALECTS
                         .iter()
                         .filter(|other| !other.called(name).is_empty());
-                    let Some(Dialect { name: host, .. }) = others.next() else {
+                    let Some(Host { name: host, .. }) = others.next() else {
                         return unknown_event(&unknown);
                     };
                     let cure = format!("say that the hook is one: `dialect = \"{host}\"`");

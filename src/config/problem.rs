@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::dialects::events_called;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::names::names;
+use crate::hosts::events_called;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]

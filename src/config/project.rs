@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use super::env::Environment;
 use super::layer::{DROP_INS, HIDDEN, Layer, MANIFEST, is_there, layer_in};
 use super::problem::Problem;
-use crate::dialects::folders::HostFolders;
 use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
+use crate::hosts::folders::HostFolders;
 
 pub(super) struct Project {
     pub(super) layers: Vec<Layer>,

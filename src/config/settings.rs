@@ -1,6 +1,6 @@
 //! Settings files of hosts (`--settings`): the hooks in them, as a `hookrun.toml` would say them.
 //!
-//! The shapes and their keys are tables of `dialects`; here is how they are read. A file of no known
+//! The shapes and their keys are tables of `hosts`; here is how they are read. A file of no known
 //! shape is refused, and so is every unknown key.
 
 mod actions;
@@ -17,11 +17,11 @@ use super::manifest::Manifest;
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
 use super::tree::{Tree, TreeEntry, TreeValue, without_comments};
-use crate::dialects::folders;
-use crate::dialects::settings::hosts::{self, HOST_FILES, IN_TOML};
-use crate::dialects::settings::{BucketShape, LISTINGS, ListingShape, SHAPES};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
+use crate::hosts::folders;
+use crate::hosts::settings::files::{self, HOST_FILES, IN_TOML};
+use crate::hosts::settings::{BucketShape, LISTINGS, ListingShape, SHAPES};
 pub(super) use reader::Operator;
 use reader::{SettingsReader, described};
 
@@ -81,7 +81,7 @@ impl SettingsReader<'_> {
         let said = self
             .operator
             .host
-            .and_then(hosts::of)
+            .and_then(files::of)
             .filter(|host| host.event_key().is_some());
         let of_folder = || shape::with_list(false, self.file());
         let list = document
@@ -127,12 +127,12 @@ impl SettingsReader<'_> {
         }
         let section = tree.at(&["hooks"]);
         let is_list = section.is_some_and(|section| section.items().is_some());
-        let host = self.operator.host.and_then(hosts::of);
+        let host = self.operator.host.and_then(files::of);
         let host = host.or_else(|| {
             if is_list {
                 shape::with_list(true, self.file())
             } else {
-                IN_TOML.and_then(hosts::of)
+                IN_TOML.and_then(files::of)
             }
         });
         match (host, section) {
@@ -176,7 +176,7 @@ impl SettingsReader<'_> {
     }
 
     fn is_hosts(&mut self, document: &Tree, has_comments: bool) -> bool {
-        let said = self.operator.host.and_then(hosts::of);
+        let said = self.operator.host.and_then(files::of);
         let said = said.or_else(|| shape::named(self.file()));
         if let Some(host) =
             said.filter(|host| host.has_sets && (!has_comments || host.has_comments))

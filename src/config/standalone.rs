@@ -12,9 +12,9 @@ use super::draft::HookDraft;
 use super::layer::{DropIn, StandaloneOrigin, StandaloneScript};
 use super::loader::ConfigLoader;
 use super::problem::{Problem, Severity};
-use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
+use crate::hosts::{self, Host};
 
 pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &StandaloneScript) {
     if !loose.path.is_dir() {
@@ -70,7 +70,7 @@ fn load_file(
             ..problem
         });
     }
-    let dialect = loose.host.and_then(|host| dialects::find(host.dialect));
+    let dialect = loose.host.and_then(|host| hosts::find(host.dialect));
     let mut draft = HookDraft::default();
     (draft.dialect, draft.events) = (dialect, Some(Vec::new()));
     match directive::read(&path, &mut draft) {
@@ -113,7 +113,7 @@ fn bind(loader: &mut ConfigLoader<'_>, draft: &HookDraft) {
     }
 }
 
-fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: StandaloneOrigin) -> Problem {
+fn eventless(file: &Path, dialect: Option<&'static Host>, origin: StandaloneOrigin) -> Problem {
     let is_program = file
         .metadata()
         .map(|meta| meta.permissions().mode() & 0o111 != 0);

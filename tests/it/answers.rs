@@ -8,7 +8,7 @@ mod words;
 
 use std::sync::Arc;
 
-use hookrun::dialects::{Binding, DIALECTS};
+use hookrun::hosts::{Binding, DIALECTS};
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
@@ -186,14 +186,14 @@ const SURROUNDINGS: &[&str] = &[
 
 /// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
 fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
-    use hookrun::dialects::{KeyMeaning, Results};
+    use hookrun::hosts::{KeyMeaning, Results};
     let Some(Binding { row, .. }) = speaker.binding else {
         return false;
     };
     let Results::Keys(keys) = row.results else {
         return false;
     };
-    let owns = |key: &hookrun::dialects::ReplyKey| {
+    let owns = |key: &hookrun::hosts::ReplyKey| {
         key.says != KeyMeaning::Refusal(true)
             && refusal.starts_with(&format!("{{\"{}\":", key.name))
     };
@@ -692,7 +692,7 @@ fn an_answer_of_a_gate_has_no_keys_but_its_own() {
 #[test]
 fn new_values_are_no_decision() {
     let claude = |event: &str| {
-        let dialect = hookrun::dialects::find("claude").unwrap();
+        let dialect = hookrun::hosts::find("claude").unwrap();
         Speaker {
             name: "claude",
             binding: Some(dialect.called(event)[0]),

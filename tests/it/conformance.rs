@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrun::dialects;
+use hookrun::hosts;
 use hookrun::internals::conformance::{Got, PLACEHOLDERS, Vector, misses};
 use serde_json::Value;
 
@@ -177,7 +177,7 @@ fn what_is_refused_is_refused_by_the_same_file_everywhere() {
 fn every_event_is_told_and_what_can_be_refused_is_refused() {
     for host in hosts() {
         let known = vectors(host);
-        for row in dialects::find(host).unwrap().events {
+        for row in hosts::find(host).unwrap().events {
             let of_row = || known.iter().filter(|(_, vector)| vector.event == row.name);
             let is_told = of_row().any(|(name, _)| name.starts_with("payload-"));
             assert!(is_told, "{host}: no payload of {}", row.name);

@@ -11,7 +11,7 @@ mod unmatched;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use hookrun::dialects::facts::FACTS;
+use hookrun::hosts::facts::FACTS;
 use serde_json::{Value, json};
 
 use crate::install::{HOSTS, Host, project};
@@ -333,7 +333,7 @@ fn a_program_that_never_answers_is_not_waited_for() {
 #[test]
 fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
     let has_stop = |host: &&Host| {
-        let dialect = hookrun::dialects::find(host.name);
+        let dialect = hookrun::hosts::find(host.name);
         host.project.ends_with(".json")
             && dialect.is_some_and(|it| it.events.iter().any(|row| row.event == "agent.stop"))
     };

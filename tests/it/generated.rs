@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::dialects::settings::{OperatorSwitch, SHAPES};
+use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
+use hookrun::hosts::settings::{OperatorSwitch, SHAPES};
 use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookrun::dialects::native;
+use hookrun::hosts::native;
 use hookrun::internals::chain::Surroundings;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event, OnFailure};

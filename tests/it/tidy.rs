@@ -64,18 +64,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("interceptor", &[]),
     // The rooms above it. What they may use of the engine is not listed.
-    ("dialects", &["engine"]),
-    ("config", &["dialects", "engine"]),
+    ("hosts", &["engine"]),
+    ("config", &["hosts", "engine"]),
     // The lab.
     ("conformance", &[]),
-    ("scenario", &["config", "dialects", "engine"]),
-    ("report", &["scenario", "config", "dialects", "engine"]),
-    ("audit", &["report", "dialects", "engine"]),
-    ("export", &["audit", "report", "dialects", "engine"]),
-    (
-        "replay",
-        &["audit", "report", "config", "dialects", "engine"],
-    ),
+    ("scenario", &["config", "hosts", "engine"]),
+    ("report", &["scenario", "config", "hosts", "engine"]),
+    ("audit", &["report", "hosts", "engine"]),
+    ("export", &["audit", "report", "hosts", "engine"]),
+    ("replay", &["audit", "report", "config", "hosts", "engine"]),
 ];
 
 /// The parts of the engine.
@@ -85,7 +82,7 @@ fn is_of_engine(name: &str) -> bool {
     };
     MAY_USE
         .iter()
-        .position(|(known, _)| *known == "dialects")
+        .position(|(known, _)| *known == "hosts")
         .is_some_and(|end| at < end)
 }
 
@@ -345,7 +342,7 @@ fn hosts_are_known_to_dialects_and_aliases_only() {
     let mut wrong = Vec::new();
     for source in library() {
         let may =
-            module(&source.path) == "dialects" || source.path.starts_with("engine/event/catalog");
+            module(&source.path) == "hosts" || source.path.starts_with("engine/event/catalog");
         let code = source.code.to_lowercase();
         for host in HOSTS.iter().filter(|host| !may && code.contains(*host)) {
             wrong.push(format!("{}: {host}", source.path));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::dialects::native;
+use crate::hosts::native;
 use crate::lab::export::{EXPORTS, ExportFormat};
 use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;

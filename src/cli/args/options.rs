@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::facts::FACTS;
-use crate::dialects::{self, DIALECTS, git, native};
+use crate::hosts::facts::FACTS;
+use crate::hosts::{self, DIALECTS, git, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
 
@@ -101,7 +101,7 @@ pub(super) fn dialect_or_host() -> PossibleValuesParser {
     let hosts = FACTS.iter().map(|facts| facts.host);
     names.extend(
         hosts
-            .filter(|host| dialects::find(host).is_none())
+            .filter(|host| hosts::find(host).is_none())
             .map(PossibleValue::new),
     );
     names.into()

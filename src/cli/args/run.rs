@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::native;
+use crate::hosts::native;
 use crate::lab::report::CheckFormat;
 use clap::{Args, ValueEnum};
 

@@ -1,12 +1,12 @@
 //! The decision of one event, once its hooks are loaded: what `run` and `serve` have in common.
 
 use crate::config::{Config, Environment};
-use crate::dialects::Binding;
 use crate::engine::event::Event;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::Run;
 use crate::engine::runner::{CallClaim, Runner};
+use crate::hosts::Binding;
 
 use crate::cli::decide::ask::{self, Person};
 use crate::cli::decide::door::Door;

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects::git::{self, GitHook, GitInput, read_changes};
-use crate::dialects::{LATEST, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::exec::Abort;
@@ -16,6 +14,8 @@ use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
 use crate::engine::ui::PATIENCE;
+use crate::hosts::git::{self, GitHook, GitInput, read_changes};
+use crate::hosts::{LATEST, native};
 use crate::lab::report::json;
 use serde_json::{Map, Value};
 

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::config::{Config, Environment};
-use crate::dialects::Reply;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Heartbeat, inherited_traits};
 use crate::engine::hook::{Hook, Warm};
 use crate::engine::session::make_private;
+use crate::hosts::Reply;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
 use crate::cli::decide::ask::Person;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::config::{Config, Environment, LogSettings};
-use crate::dialects::Reply;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
+use crate::hosts::Reply;
 use crate::lab::audit::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
 use crate::lab::report::{Paths, json};
 

@@ -7,11 +7,11 @@ use std::io::{Error, Write};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
-use crate::dialects::{Reply, native};
 use crate::engine::exec::Abort;
 use crate::engine::harmless;
 use crate::engine::run::{Run, told_to_stop};
 use crate::engine::runner::Runner;
+use crate::hosts::{Reply, native};
 use crate::lab::report::json::RunReport;
 use crate::lab::report::{CheckFormat, Paths, github, json};
 

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::dialects::{DIALECTS, native};
+use crate::hosts::{DIALECTS, native};
 use clap::ValueEnum;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{self, Binding, Dialect, Reply, facts, native, signs};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::FormOfCall;
+use crate::hosts::{self, Binding, Host, Reply, facts, native, signs};
 
 use crate::cli::decide::door::Door;
 use crate::cli::exit::Result;
@@ -18,7 +18,7 @@ use crate::cli::exit::Result;
 #[derive(Debug)]
 pub(crate) struct EventRequest<'a> {
     pub(crate) name: &'a str,
-    dialect: Option<&'static Dialect>,
+    dialect: Option<&'static Host>,
     /// The events that the name means in the host's dialect; if several, the context decides.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
@@ -36,7 +36,7 @@ pub(crate) fn named_in(
     let Some(host) = host else {
         return recognised_in(context, command);
     };
-    let dialect = dialects::find(host);
+    let dialect = hosts::find(host);
     let host = dialect.map_or(native::NAME, |dialect| dialect.name);
     let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
     if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
@@ -135,7 +135,7 @@ pub(crate) struct HostReply {
 
 impl<'a> EventRequest<'a> {
     pub(crate) fn new(name: &'a str, dialect: &str) -> EventRequest<'a> {
-        let dialect = dialects::find(dialect);
+        let dialect = hosts::find(dialect);
         let bindings = dialect
             .map(|dialect| dialect.called(name))
             .unwrap_or_default();
@@ -154,7 +154,7 @@ impl<'a> EventRequest<'a> {
 
     /// The same, asked by a command that names this host.
     pub(crate) fn named_for(self, host: Option<&str>) -> EventRequest<'a> {
-        let settings_of = host.and_then(dialects::find).map(|dialect| dialect.name);
+        let settings_of = host.and_then(hosts::find).map(|dialect| dialect.name);
         let settings_of = settings_of.filter(|name| *name != self.host());
         EventRequest {
             settings_of,
@@ -172,7 +172,7 @@ impl<'a> EventRequest<'a> {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
             return false;
         };
-        let is_system = dialects::SYSTEMS
+        let is_system = hosts::SYSTEMS
             .iter()
             .any(|system| system.name == dialect.name);
         let near = dialect
@@ -186,12 +186,12 @@ impl<'a> EventRequest<'a> {
 
     /// Another system that has the name for a gate that fails closed, if the host has no such event:
     /// then hookrun was installed for the wrong host.
-    fn gate_of_another(&self) -> Option<&'static Dialect> {
+    fn gate_of_another(&self) -> Option<&'static Host> {
         let is_gate = |binding: &Binding| {
             let row = binding.row;
             row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
         };
-        let mut others = dialects::DIALECTS.iter().copied();
+        let mut others = hosts::DIALECTS.iter().copied();
         others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
     }
 
@@ -229,7 +229,7 @@ impl<'a> EventRequest<'a> {
     /// host while the event is unknown.
     pub(crate) fn budget(&self) -> Option<Duration> {
         match self.bindings.as_slice() {
-            [] => self.dialect.and_then(Dialect::shortest_budget),
+            [] => self.dialect.and_then(Host::shortest_budget),
             bindings => bindings.iter().filter_map(|binding| binding.budget()).min(),
         }
     }
@@ -268,7 +268,7 @@ impl<'a> EventRequest<'a> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
         }
-        let binding = Dialect::tell_apart(&self.bindings, &context);
+        let binding = Host::tell_apart(&self.bindings, &context);
         let binding = binding.map_err(Complaint::of)?;
         let is_other_spelling = binding.is_other_spelling(&context);
         let decoded = binding.decode(context);
@@ -359,7 +359,7 @@ impl<'a> EventRequest<'a> {
         match self.refusing() {
             Some(binding) => binding.refuse(reason),
             // The form of this event is unknown, and stdout may have no other.
-            None if self.dialect.is_some_and(Dialect::has_forms) => Reply {
+            None if self.dialect.is_some_and(Host::has_forms) => Reply {
                 stdout: String::new(),
                 ..native::refuse(reason)
             },

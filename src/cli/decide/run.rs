@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::config::{Config, Environment};
-use crate::dialects::{LATEST, Reply, Wait, folders};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
 use crate::engine::runner::Runner;
 use crate::engine::ui::PATIENCE;
+use crate::hosts::{LATEST, Reply, Wait, folders};
 use crate::lab::report::json;
 
 use crate::cli::args::RunArgs;

@@ -5,11 +5,11 @@ use std::io;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, Environment};
-use crate::dialects;
-use crate::dialects::folders::{self, HostFolders};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::runner::Runner;
+use crate::hosts;
+use crate::hosts::folders::{self, HostFolders};
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::SourceArgs;
@@ -76,7 +76,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         explicit: source.hooks.clone(),
         settings: source.settings.clone(),
         discover: source.discover,
-        hosts: dialects::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
+        hosts: hosts::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
         program: env.image(),
         told: HostFolders {
             roots: env.projects_of(dialect),

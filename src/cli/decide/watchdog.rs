@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::dialects::{Reply, native};
 use crate::engine::exec::{Budget, Heartbeat, tree};
 use crate::engine::lock::locked;
+use crate::hosts::{Reply, native};
 
 use crate::cli::decide::input::Deadline;
 use crate::cli::deliver;

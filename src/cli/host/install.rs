@@ -6,7 +6,6 @@ mod edit;
 pub(crate) mod files;
 pub(crate) mod found;
 pub(crate) mod git;
-pub(crate) mod hosts;
 mod list;
 mod note;
 pub(crate) mod program;
@@ -14,6 +13,7 @@ pub(crate) mod row;
 mod schema;
 pub(crate) mod served;
 pub(crate) mod shim;
+pub(crate) mod table;
 mod trust;
 pub(crate) mod wanted;
 
@@ -21,9 +21,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects;
-use crate::dialects::capability::HostEvent;
 use crate::engine::complaint::Complaint;
+use crate::hosts;
+use crate::hosts::capability::ServedEvent;
 use crate::lab::report::Paths;
 use serde_json::json;
 
@@ -56,7 +56,7 @@ struct Site<'a> {
 /// Installs hookrun into a host, or lists those that are here: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let named = args.place.host.as_deref();
-    if named == Some(dialects::git::NAME) {
+    if named == Some(hosts::git::NAME) {
         let done = git::install(args, env, out)?;
         if !args.place.dry_run && args.place.scope().settings() == SettingsScope::Project {
             offer(env, out)?;
@@ -68,7 +68,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "--hooks, --settings, --discover and --budget are only for git",
         ));
     }
-    let done = match named.map(hosts::find) {
+    let done = match named.map(table::find) {
         None => found::install(args, env, out)?,
         Some(Some(host)) => install_into(host, args, env, out)?,
         Some(None) => return Err(Complaint::new("no such host")),
@@ -146,10 +146,10 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     let Some(named) = args.host.as_deref() else {
         return found::uninstall(args, env, out);
     };
-    if named == dialects::git::NAME {
+    if named == hosts::git::NAME {
         return git::uninstall(args, env, out);
     }
-    let host = hosts::find(named).ok_or_else(|| Complaint::new("no such host"))?;
+    let host = table::find(named).ok_or_else(|| Complaint::new("no such host"))?;
     uninstall_from(host, args, env, out)
 }
 
@@ -256,8 +256,8 @@ impl<'a> Site<'a> {
     }
 
     /// The files with these events: one, or one for each.
-    fn parts(&self, rows: &[HostEvent]) -> Result<Vec<(Site<'a>, Vec<HostEvent>)>> {
-        let part = |path: PathBuf, rows: &[HostEvent]| {
+    fn parts(&self, rows: &[ServedEvent]) -> Result<Vec<(Site<'a>, Vec<ServedEvent>)>> {
+        let part = |path: PathBuf, rows: &[ServedEvent]| {
             let target = Target::read(&path)?;
             let record = InstallRecord::of(&target, self.env);
             let (folder, paths) = (self.folder.clone(), self.paths.clone());
@@ -395,7 +395,7 @@ impl<'a> Site<'a> {
     /// The text with hookrun in it, and doubts about the one without it.
     fn text_with(
         &self,
-        rows: &[HostEvent],
+        rows: &[ServedEvent],
         program: &str,
         server: Option<ServerDoor>,
     ) -> Result<(String, Vec<String>)> {

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::Environment;
-use crate::dialects::settings::summary;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
+use crate::hosts::settings::summary;
 use rustix::fs::OFlags;
 use serde_json::json;
 

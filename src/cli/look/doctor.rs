@@ -17,7 +17,7 @@ use std::io::Write;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
-use crate::dialects;
+use crate::hosts;
 use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
 
@@ -28,8 +28,8 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
 use crate::cli::host::install::files::{InstallRecord, Target};
 use crate::cli::host::install::found::is_here;
-use crate::cli::host::install::hosts::HOSTS;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::host::install::table::HOSTS;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::findings::{Findings, error, warning};
 use crate::cli::problems::problems_of;
@@ -97,7 +97,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     }
     let no_agent_asks = args.host.is_none() && lines.is_empty();
     lines.extend(about_others(&without, no_agent_asks));
-    let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
+    let is_git_named = args.host.as_deref() == Some(hosts::git::NAME);
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(
             &config,

@@ -6,9 +6,9 @@ mod of_dialect;
 use std::io::Write;
 
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects::{self, facts};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
+use crate::hosts::{self, facts};
 use crate::lab::report::json::present;
 use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row};
@@ -20,7 +20,7 @@ use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if let Some(dialect) = dialects::find(&args.dialect) {
+    if let Some(dialect) = hosts::find(&args.dialect) {
         return of_dialect::events(dialect, args, out);
     }
     if facts::of(&args.dialect).is_some() {

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::config::Environment;
-use crate::dialects::{self, ToolSort};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Event};
 use crate::engine::hook::{Handler, Hook, PathBase, rule};
 use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
 use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
+use crate::hosts::{self, ToolSort};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
 use crate::lab::report::{Paths, plain};
@@ -25,7 +25,7 @@ use crate::cli::streams;
 
 pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let command = command_text(args)?;
-    let dialect = dialects::find(&args.hooks.dialect);
+    let dialect = hosts::find(&args.hooks.dialect);
     let request = EventRequest::new(&args.event, &args.hooks.dialect);
     let config = request.load(&choice(&args.hooks.source, env, &args.hooks.dialect), env);
     request.check(&config)?;

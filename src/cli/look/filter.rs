@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::dialects::{self, native};
 use crate::engine::event::catalog;
 use crate::engine::spelling;
+use crate::hosts::{self, native};
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 
 use crate::cli::args::FilterArgs;
@@ -101,7 +101,7 @@ pub(crate) fn is_of_project(record: &DecisionLine<'_>, project: &Path) -> bool {
 /// Says which name of a host or an event is unknown.
 pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
-        let hosts = dialects::DIALECTS.iter().map(|dialect| dialect.name);
+        let hosts = hosts::DIALECTS.iter().map(|dialect| dialect.name);
         let near = spelling::nearest(name, hosts);
         let near = near
             .map(|near| format!(": did you mean `{near}`?"))
@@ -111,7 +111,7 @@ pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     let name = args
         .event
         .as_deref()
-        .filter(|name| dialects::events_called(name).is_empty())?;
+        .filter(|name| hosts::events_called(name).is_empty())?;
     catalog::Catalog::default()
         .find(name)
         .err()
@@ -120,7 +120,7 @@ pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
 
 /// The canonical names of an event; an unknown name may be one that a configuration declares.
 fn events(name: &str) -> Vec<String> {
-    let events = dialects::events_called(name);
+    let events = hosts::events_called(name);
     if events.is_empty() {
         vec![name.to_string()]
     } else {
@@ -133,6 +133,6 @@ fn host(name: &str) -> String {
 }
 
 fn host_of(name: &str) -> Option<&'static str> {
-    let known = dialects::find(name).map(|dialect| dialect.name);
+    let known = hosts::find(name).map(|dialect| dialect.name);
     known.or((name == native::NAME).then_some(native::NAME))
 }

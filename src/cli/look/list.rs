@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{self, Dialect};
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::hook::{DEFAULT_PRIORITY, Hook, Limits, Sandbox, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
+use crate::hosts::{self, Host};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
@@ -31,7 +31,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
         trust: Some(TrustChoice::Told),
         ..choice
     };
-    let dialect = dialects::find(&args.hooks.dialect);
+    let dialect = hosts::find(&args.hooks.dialect);
     let request = args
         .event
         .as_deref()
@@ -100,7 +100,7 @@ fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Wri
 /// The hooks of an event, once for each event of the host that is bound to it.
 fn bound_to(
     spec: &EventSpec,
-    dialect: Option<&'static Dialect>,
+    dialect: Option<&'static Host>,
     registry: &Registry,
     paths: &Paths,
     out: &mut dyn Write,

@@ -4,9 +4,9 @@
 //! the event, so that nobody takes the catalog's rules for the host's.
 
 use crate::config::Config;
-use crate::dialects::{Binding, Dialect, DialectEvent};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Hook, duration_text};
+use crate::hosts::{Binding, Host, HostEvent};
 use serde_json::{Value, json};
 
 /// One event as a host has it.
@@ -19,7 +19,7 @@ pub(crate) struct HostRules {
 
 /// The rules of `spec` in a host of `dialect`: one set for each of its events that is bound to
 /// it, none where it has no such event. Without a dialect, those of the catalog.
-pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) -> Vec<HostRules> {
+pub(crate) fn host_rules(dialect: Option<&'static Host>, spec: &EventSpec) -> Vec<HostRules> {
     let Some(dialect) = dialect else {
         return vec![HostRules {
             name: spec.name.to_string(),
@@ -27,7 +27,7 @@ pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) ->
         }];
     };
     let rows = dialect.events.iter().filter(|row| row.event == spec.name);
-    let rules = |row: &'static DialectEvent| HostRules {
+    let rules = |row: &'static HostEvent| HostRules {
         name: row.full_name(),
         spec: Binding { dialect, row }.spec(),
     };
@@ -37,7 +37,7 @@ pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) ->
 pub(crate) fn rules_of(
     hook: &Hook,
     config: &Config,
-    dialect: Option<&'static Dialect>,
+    dialect: Option<&'static Host>,
 ) -> Vec<HostRules> {
     let spec = config.catalog.find(&hook.event);
     spec.map(|spec| host_rules(dialect, &spec))

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook, Warm};
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
+use crate::hosts;
 use crate::lab::report::style::{BOLD, row};
 use crate::lab::report::{Paths, plain};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         env,
         ConfigScope::All,
     );
-    let dialect = dialects::find(&args.hooks.dialect);
+    let dialect = hosts::find(&args.hooks.dialect);
     let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
     let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();

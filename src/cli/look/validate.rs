@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects;
+use crate::hosts;
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::decide::startup::choice;
@@ -21,7 +21,7 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
         ..choice
     };
     let config = Config::load(&choice, env, ConfigScope::All);
-    let config = config.for_host(dialects::find(&args.hooks.dialect));
+    let config = config.for_host(hosts::find(&args.hooks.dialect));
     let mut findings = Findings::default();
     for file in config
         .layers

@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::dialects::ahp::{AhpEvent, AhpKey, AhpValue, CODE, EVENTS, VERSION, key};
-use crate::dialects::native;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::outcome::{Cause, Outcome};
+use crate::hosts::ahp::{AhpEvent, AhpKey, AhpValue, CODE, EVENTS, VERSION, key};
+use crate::hosts::native;
 
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, read_distinct};
 use crate::cli::serve::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError, RpcMessage, params};

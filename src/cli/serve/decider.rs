@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use crate::config::trust::TrustSeal;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::{Binding, Reply, folders, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Subreaper};
@@ -20,6 +19,7 @@ use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::Ui;
+use crate::hosts::{Binding, Reply, folders, native};
 use crate::lab::report::json;
 
 use crate::cli::args::SourceArgs;

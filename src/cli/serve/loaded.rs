@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::config::{Choice, Config, Environment};
-use crate::dialects::folders::HostFolders;
 use crate::engine::lock::locked;
 use crate::engine::runner::Runner;
+use crate::hosts::folders::HostFolders;
 
 use crate::cli::decide::keep::KeepSettings;
 use crate::cli::decide::unbound::SearchedPlaces;

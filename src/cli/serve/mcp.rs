@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::dialects::native;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
+use crate::hosts::native;
 
 use crate::cli::decide::door::FIELDS_TOOL;
 use crate::cli::serve::door::{LineDoor, LineProtocol};

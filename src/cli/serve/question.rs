@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::dialects::{self, Binding, DIALECTS, Reply, native};
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
+use crate::hosts::{self, Binding, DIALECTS, Reply, native};
 
 /// An event, in the words of the client.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct ClientQuestion {
 /// # Errors
 /// The reason, with the names that there are.
 pub(crate) fn check_host(name: &str) -> Result<(), String> {
-    if name == native::NAME || dialects::find(name).is_some() {
+    if name == native::NAME || hosts::find(name).is_some() {
         return Ok(());
     }
     let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
@@ -180,7 +180,7 @@ impl ClientAnswer {
             .unwrap_or_else(|| reply.stderr.trim().to_string());
         match self.binding {
             Some(binding) => binding.refusal_document(&reason),
-            None => dialects::refusal_of_any(dialects::find(self.host), &reason),
+            None => hosts::refusal_of_any(hosts::find(self.host), &reason),
         }
     }
 }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects::git as git_table;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
+use crate::hosts::git as git_table;
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 

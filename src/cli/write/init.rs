@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use crate::config::discover::DROP_INS;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::ToolSort;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
+use crate::hosts::ToolSort;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
 use clap::Args;
@@ -19,10 +19,10 @@ use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::hosts::{self, HOSTS};
 use crate::cli::host::install::install;
 use crate::cli::host::install::program;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::host::install::table::{self, HOSTS};
 use crate::cli::look::doctor::doctor;
 use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
@@ -119,7 +119,7 @@ impl InitPlan {
         };
         let hosts: Vec<&'static InstallHost> = match args.host.as_slice() {
             [] => HOSTS.iter().filter(|host| host.is_installed(env)).collect(),
-            names => names.iter().filter_map(|name| hosts::find(name)).collect(),
+            names => names.iter().filter_map(|name| table::find(name)).collect(),
         };
         let is_of_scope = |host: &&InstallHost| args.user || !host.project.is_empty();
         let hosts: Vec<&'static InstallHost> = Vec::into_iter(hosts).filter(is_of_scope).collect();

@@ -7,13 +7,13 @@ use std::io::Write;
 use std::time::Instant;
 
 use crate::config::{Config, Environment, words};
-use crate::dialects::folders;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
+use crate::hosts::folders;
 use crate::lab::report::human::{About, EventOrigin};
 use crate::lab::report::{CheckFormat, Paths, human, json, plain};
 use regex::Regex;

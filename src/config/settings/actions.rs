@@ -10,12 +10,12 @@ use super::reader::SettingsReader;
 use crate::config::draft::{HookDraft, Pattern};
 use crate::config::problem::Position;
 use crate::config::tree::{Tree, TreeEntry};
-use crate::dialects;
-use crate::dialects::settings::{Bucket, BucketShape, Does, EntryAction, EntryValue};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Handler, OWN_IMAGE};
 use crate::engine::spelling;
+use crate::hosts;
+use crate::hosts::settings::{Bucket, BucketShape, Does, EntryAction, EntryValue};
 
 /// What sends an event. A proxy or a header that `~/.curlrc` names has no say here,
 /// and a redirection would lead to an address that was not checked.
@@ -206,7 +206,7 @@ impl SettingsReader<'_> {
         if does == Does::Ask {
             self.tools(item, &mut draft);
         } else {
-            (draft.dialect, draft.says_dialect) = (dialects::find(item.shape.dialect), true);
+            (draft.dialect, draft.says_dialect) = (hosts::find(item.shape.dialect), true);
         }
         if matches!(does, Does::Log | Does::Save | Does::Post) {
             draft.hook.on_failure = Some(OnFailure::Allow);

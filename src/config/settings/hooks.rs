@@ -8,12 +8,12 @@ use super::reader::SettingsReader;
 use crate::config::draft::HookDraft;
 use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
-use crate::dialects::rules::WantedEvents;
-use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
-use crate::dialects::{self, Dialect, DialectEvent};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::spelling;
+use crate::hosts::rules::WantedEvents;
+use crate::hosts::settings::files::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
+use crate::hosts::{self, Host, HostEvent};
 
 #[derive(Clone, Copy)]
 struct HookPlace<'a> {
@@ -47,7 +47,7 @@ impl HookPlace<'_> {
 
 impl SettingsReader<'_> {
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
-        let Some(dialect) = dialects::find(file.dialect) else {
+        let Some(dialect) = hosts::find(file.dialect) else {
             return;
         };
         let idle = self.switched_off(file, document);
@@ -113,7 +113,7 @@ impl SettingsReader<'_> {
         key: &str,
         around: HookPlace<'_>,
     ) {
-        let Some(dialect) = dialects::find(file.dialect) else {
+        let Some(dialect) = hosts::find(file.dialect) else {
             return;
         };
         for (number, item) in items.iter().enumerate() {
@@ -161,7 +161,7 @@ impl SettingsReader<'_> {
 
     /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the host
     /// is none of them.
-    fn unknown_event(&mut self, file: &HostFile, dialect: &'static Dialect, event: &TreeEntry) {
+    fn unknown_event(&mut self, file: &HostFile, dialect: &'static Host, event: &TreeEntry) {
         let name = &event.key;
         let cause = format!("`{name}` is no event of {}", dialect.name);
         let is_told_otherwise = file.has_other_words
@@ -194,7 +194,7 @@ impl SettingsReader<'_> {
     fn group(
         &mut self,
         file: &'static HostFile,
-        row: &'static DialectEvent,
+        row: &'static HostEvent,
         item: &Tree,
         name: String,
         around: HookPlace<'_>,
@@ -228,7 +228,7 @@ impl SettingsReader<'_> {
     fn hook_of(
         &mut self,
         file: &'static HostFile,
-        row: &'static DialectEvent,
+        row: &'static HostEvent,
         item: &Tree,
         name: String,
         around: HookPlace<'_>,
@@ -289,7 +289,7 @@ impl SettingsReader<'_> {
     fn draft_of(&mut self, found: &SettingsHook<'_>, around: HookPlace<'_>) -> HookDraft {
         let file = found.file;
         let mut draft = HookDraft::of_event(found.row.name, self.reader.at(found.at));
-        draft.dialect = dialects::find(file.dialect);
+        draft.dialect = hosts::find(file.dialect);
         draft.wanted = self.wanted_of(found, around.matcher);
         let hook = &mut draft.hook;
         hook.parallel = around.is_parallel;
@@ -416,7 +416,7 @@ impl SettingsReader<'_> {
             self.text(&pair.tree, &pair.key)
         });
         let at = own.map_or(found.at, |tree| tree.offset);
-        let dialect = dialects::find(file.dialect)?;
+        let dialect = hosts::find(file.dialect)?;
         let wanted = WantedEvents {
             dialect,
             event: found.row.name,

@@ -4,12 +4,12 @@ use super::reader::SettingsReader;
 use crate::config::draft::HookDraft;
 use crate::config::problem::Severity;
 use crate::config::tree::TreeEntry;
-use crate::dialects::DialectEvent;
-use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
+use crate::hosts::HostEvent;
+use crate::hosts::settings::files::{HookKey, HostFile, HostHookKey};
 
 /// Starts a hook that is not waited for. It reads all of the event first, because
 /// hookrun does not write it later, and `timeout` ends it where the system has one.
@@ -21,7 +21,7 @@ const ASYNC: &str = "input=$(cat)
 
 pub(super) struct SettingsHook<'f> {
     pub(super) file: &'static HostFile,
-    pub(super) row: &'static DialectEvent,
+    pub(super) row: &'static HostEvent,
     pub(super) keys: Vec<(&'static HookKey, &'f TreeEntry)>,
     pub(super) at: usize,
 }

@@ -9,8 +9,8 @@ use crate::config::problem::{Problem, Severity};
 use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry};
 use crate::config::value::unknown;
-use crate::dialects::settings::BucketShape;
 use crate::engine::complaint::Complaint;
+use crate::hosts::settings::BucketShape;
 
 /// What the actions of a settings file need.
 #[derive(Debug, Clone, Copy)]

@@ -9,9 +9,9 @@
 use std::path::Path;
 
 use crate::config::tree::Tree;
-use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
-use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
+use crate::hosts::settings::files::{HOST_FILES, HostFile, HostHookKey};
+use crate::hosts::{self, Host};
 
 /// The host whose settings these hooks are; `None` if they are no agent host's, and a complaint if
 /// they may be those of several.
@@ -70,7 +70,7 @@ pub(super) fn named(file: &Path) -> Option<&'static HostFile> {
 
 /// Whether any of these keys is an event of the host.
 pub(super) fn has_events(host: &HostFile, section: &Tree) -> bool {
-    let events = dialects::find(host.dialect).map_or(&[][..], |dialect| dialect.events);
+    let events = hosts::find(host.dialect).map_or(&[][..], |dialect| dialect.events);
     let mut keys = section.entries().unwrap_or_default().iter();
     keys.any(|entry| events.iter().any(|row| row.name == entry.key))
 }
@@ -82,12 +82,12 @@ fn in_folder(host: &HostFile, file: &Path) -> bool {
 
 fn score(host: &HostFile, section: &Tree) -> usize {
     let Some(dialect) =
-        dialects::find(host.dialect).filter(|_| !host.has_sets && host.event_key().is_none())
+        hosts::find(host.dialect).filter(|_| !host.has_sets && host.event_key().is_none())
     else {
         return 0;
     };
     let entries = section.entries().unwrap_or_default();
-    let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
+    let known = |dialect: &Host, name: &str| dialect.events.iter().any(|row| row.name == name);
     let own: Vec<_> = entries
         .iter()
         .filter(|event| known(dialect, &event.key))

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::dialects::folders;
 use crate::engine::hook::Handler;
 use crate::engine::shell;
+use crate::hosts::folders;
 
 /// The files that `handler` names, below `folder` or beside it in the repository at `root`. `base`
 /// is the folder of the configuring file.

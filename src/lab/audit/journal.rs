@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use super::log::DecisionLog;
 use super::record::{Keeps, LogEntry};
 use super::redact::Redactor;
-use crate::dialects::native;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
+use crate::hosts::native;
 use crate::lab::report::{Paths, json};
 
 /// Writes decisions into a [`DecisionLog`], without secrets. Errors are only logged by `tracing`.

@@ -11,8 +11,8 @@ use super::finding::{
 use super::hooks::{self, Hooks, HostHooks};
 use super::partition::Partition;
 use super::totals::{Totals, count_hooks};
-use crate::dialects::native;
 use crate::engine::event::{Context, Event};
+use crate::hosts::native;
 use crate::lab::audit::record::RecordError;
 use crate::lab::audit::redact::is_marked;
 use crate::lab::audit::stats::HookStats;

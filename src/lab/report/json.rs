@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::style::Paths;
-use crate::dialects::Reply;
 use crate::engine::outcome::{
     Cause, Decision, Finding, HookFinding, Notice, Question, Rewritten, Settled, Verdict,
 };
 use crate::engine::reminder::{Reminder, reminders};
 use crate::engine::run::{CapturedStream, Exit, Fate, HookRun, Run, Trace};
+use crate::hosts::Reply;
 
 /// An object of a report without its null values. All reports have one rule: lists and tables are
 /// always there, a value that does not exist is left out, and nothing is null.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::Position;
-use crate::dialects::Reply;
 use crate::engine::outcome::{Cause, Outcome};
 use crate::engine::run::{Fate, HookRun, Run};
+use crate::hosts::Reply;
 
 #[derive(Debug, Clone)]
 pub enum StepResult {

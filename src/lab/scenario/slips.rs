@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::dialects::{Binding, native};
 use crate::engine::event::EventSpec;
 use crate::engine::spelling::near_misses;
+use crate::hosts::{Binding, native};
 
 /// The keys of an event in its sender's words.
 #[derive(Debug, Default)]

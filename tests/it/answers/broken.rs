@@ -3,7 +3,7 @@
 //! `HOOKRUN_CASES=1000000 cargo test --release --test it answers::broken -- --nocapture` tries a
 //! million of them.
 
-use hookrun::dialects::{KeyMeaning, Results};
+use hookrun::hosts::{KeyMeaning, Results};
 use hookrun::internals::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy, STOPS};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use hookrun::dialects;
+use hookrun::hosts;
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::catalog;
 use hookrun::internals::hook::Permit;
@@ -487,7 +487,7 @@ fn a_crash_is_a_failure_in_every_dialect() {
         ("gemini", "BeforeTool"),
         ("cursor", "preToolUse"),
     ] {
-        let binding = dialects::find(name).unwrap().called(event)[0];
+        let binding = hosts::find(name).unwrap().called(event)[0];
         let speaker = Speaker {
             name,
             binding: Some(binding),

@@ -1,6 +1,6 @@
 //! Settings in the comments of a script.
 
-use hookrun::dialects::DIALECTS;
+use hookrun::hosts::DIALECTS;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrun::dialects::{self, DialectEvent};
+use hookrun::hosts::{self, HostEvent};
 use serde_json::{Value, json};
 
 use super::root;
@@ -100,7 +100,7 @@ fn documents() -> PathBuf {
 /// Every such host.
 pub(super) fn hosts() -> Vec<&'static str> {
     let is_documented = |host: &&str| documents().join(host).is_dir();
-    dialects::DIALECTS
+    hosts::DIALECTS
         .iter()
         .map(|dialect| dialect.name)
         .filter(is_documented)
@@ -303,7 +303,7 @@ impl Documented {
     }
 
     /// What each event is told as, and what a hook can do to it.
-    fn of_event(&self, row: &DialectEvent) -> Vec<(String, Value)> {
+    fn of_event(&self, row: &HostEvent) -> Vec<(String, Value)> {
         let payload = self.payload(row.name);
         let script =
             |text: &str| json!([{ "name": "10-guard", "event": row.event, "script": [text] }]);
@@ -391,7 +391,7 @@ impl Documented {
             let name_here = if own { "refuse-ask" } else { name };
             Some((name_here.to_string(), self.of_claude(name)?))
         });
-        let rows = dialects::find(self.host).unwrap().events;
+        let rows = hosts::find(self.host).unwrap().events;
         let mut all: BTreeMap<String, Value> = of_claude.collect();
         all.extend(rows.iter().flat_map(|row| self.of_event(row)));
         if self.answer(self.gate(), "rewritten").is_none() {

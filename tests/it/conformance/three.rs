@@ -1,10 +1,10 @@
 //! One `hooks.d` and one file of rules block the same three actions in every host, from each host's own
 //! payload and in its own form.
 
-use hookrun::dialects;
+use hookrun::hosts;
 use serde_json::Value;
 
-use super::{hosts, vectors};
+use super::vectors;
 use crate::sandbox::Sandbox;
 
 const RULES: &str = r#"[[rule]]
@@ -44,7 +44,7 @@ fn prompt(payload: &Value) -> Value {
 
 #[test]
 fn one_guard_blocks_three_actions_in_every_host() {
-    for host in hosts() {
+    for host in super::hosts() {
         let sandbox = Sandbox::new()
             .file("hooks.d/tool.pre/10-rules.toml", RULES)
             .hook_for("prompt.submit", "10-keys", NO_KEYS);
@@ -85,7 +85,7 @@ fn one_guard_blocks_three_actions_in_every_host() {
             assert_eq!(said, stdout, "{host} {name}: {ran:?}");
             assert_eq!(ran.stderr, format!("{reason}\n"), "{host} {name}");
         }
-        let mut rows = dialects::find(host).unwrap().events.iter();
+        let mut rows = hosts::find(host).unwrap().events.iter();
         let Some(row) = rows.rfind(|row| row.event == "prompt.submit") else {
             continue;
         };

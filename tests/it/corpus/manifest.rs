@@ -337,7 +337,7 @@ fn directives(script: &str) -> Vec<&str> {
 
 /// The name of the dialect that is meant.
 fn dialect(named: &str) -> &str {
-    hookrun::dialects::find(named).map_or(named, |dialect| dialect.name)
+    hookrun::hosts::find(named).map_or(named, |dialect| dialect.name)
 }
 
 /// One setting of a directive stands in the hook.

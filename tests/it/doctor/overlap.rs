@@ -1,6 +1,6 @@
 //! Entries of two hosts that run hookrun for the same calls.
 
-use hookrun::dialects::facts::{FACTS, OtherSettings};
+use hookrun::hosts::facts::{FACTS, OtherSettings};
 
 use super::{installed, problems};
 use crate::sandbox::Sandbox;

@@ -1,6 +1,6 @@
 //! Tools that change something and that no hook looks at.
 
-use hookrun::dialects::facts::FACTS;
+use hookrun::hosts::facts::FACTS;
 
 use super::everything;
 use crate::install::HOSTS;

@@ -1,12 +1,12 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::dialects::capability::{self, Capabilities, HostEvent};
-use hookrun::dialects::facts::{self, HostFailure};
-use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
-use hookrun::dialects::signs::{SIGNS, SignedEvents};
-use hookrun::dialects::{
-    self, DIALECTS, DialectEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results,
+use hookrun::hosts::capability::{self, Capabilities, ServedEvent};
+use hookrun::hosts::facts::{self, HostFailure};
+use hookrun::hosts::settings::files::{HOST_FILES, Together};
+use hookrun::hosts::signs::{SIGNS, SignedEvents};
+use hookrun::hosts::{
+    self, DIALECTS, HostEvent, Refuses, ReplyForm, ReplyRule, ReplySlot, ReplyValue, Results,
     ToolSort, Wait, plugins,
 };
 use hookrun::internals::event::catalog::EVENTS;
@@ -199,7 +199,7 @@ pub(super) fn in_short() -> String {
 }
 
 fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
-    let row = dialects::find(host)
+    let row = hosts::find(host)
         .unwrap()
         .events
         .iter()
@@ -228,11 +228,11 @@ fn place(say: &ReplyRule) -> String {
 }
 
 /// The events of a host, or those that its plugin passes on.
-fn told(host: &str) -> Vec<HostEvent> {
+fn told(host: &str) -> Vec<ServedEvent> {
     capability::of(host).unwrap().events
 }
 
-fn writes(row: &DialectEvent) -> &'static [ReplyRule] {
+fn writes(row: &HostEvent) -> &'static [ReplyRule] {
     match row.results {
         Results::Form(form) => form.writes,
         Results::Native | Results::Keys(_) | Results::Whole(..) => &[],
@@ -264,7 +264,7 @@ pub(super) fn events(host: &str) -> String {
 
 /// How each thing is said to a host; events with the same places stand together.
 pub(super) fn said(host: &str) -> String {
-    let rows = dialects::find(host).unwrap().events;
+    let rows = hosts::find(host).unwrap().events;
     let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
     for row in rows {
         let refusal = ReplyRule {
@@ -374,7 +374,7 @@ pub(super) fn limits(host: &str) -> String {
 /// Which statuses of a hook that was written for a host refuse a tool.
 pub(super) fn statuses() -> String {
     let rows = hosts().map(|host| {
-        let gate = dialects::find(host).unwrap().called("tool.pre")[0].row.name;
+        let gate = hosts::find(host).unwrap().called("tool.pre")[0].row.name;
         let (_, form) = form(host, gate).unwrap();
         let refuses = match form.refuses {
             Refuses::Two => "2 alone".to_string(),
@@ -414,7 +414,7 @@ pub(super) fn settings() -> String {
             Together::AtOnceUnlessSaid => "at once, unless a group says `sequential`",
             Together::InOrder => "one after another",
         };
-        let tool_row = dialects::find(file.dialect).unwrap().called("tool.pre")[0].row;
+        let tool_row = hosts::find(file.dialect).unwrap().called("tool.pre")[0].row;
         let usual = duration_text(file.usual_time(tool_row));
         let shell = code(&format!("{} -c COMMAND", file.shell().program()));
         let time = format!("{}, else {usual}", file.time.unit());
@@ -454,7 +454,7 @@ pub(super) fn tools() -> String {
         ToolSort::Agent,
     ];
     let rows = hosts().map(|host| {
-        let tools = dialects::find(host).unwrap().tools;
+        let tools = hosts::find(host).unwrap().tools;
         let of = |sort: &ToolSort| {
             let what = sort.about();
             let row = tools.rows.iter().find(|row| row.sort == *sort)?;
@@ -486,7 +486,7 @@ pub(super) fn tools() -> String {
 /// The variables that hooks of each host find.
 pub(super) fn variables() -> String {
     let rows = hosts().map(|host| {
-        let names = dialects::find(host)
+        let names = hosts::find(host)
             .unwrap()
             .variables
             .iter()
@@ -508,7 +508,7 @@ pub(super) fn variables() -> String {
 pub(super) fn waits() -> String {
     let mut rows: Vec<(&str, Wait, Vec<String>)> = Vec::new();
     for host in hosts() {
-        let dialect = dialects::find(host).unwrap();
+        let dialect = hosts::find(host).unwrap();
         let waits = dialect
             .events
             .iter()

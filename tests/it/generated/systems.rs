@@ -1,15 +1,15 @@
 //! The tables of a hook system: its events, and what their results say.
 
-use hookrun::dialects::{self, DialectEvent, Results};
+use hookrun::hosts::{self, HostEvent, Results};
 
 use super::{code, table};
 
-fn rows(system: &str) -> &'static [DialectEvent] {
-    dialects::find(system).unwrap().events
+fn rows(system: &str) -> &'static [HostEvent] {
+    hosts::find(system).unwrap().events
 }
 
 /// The name of an event, and what tells it from others of the same name.
-fn name(system: &str, row: &DialectEvent) -> String {
+fn name(system: &str, row: &HostEvent) -> String {
     let is_shared = rows(system)
         .iter()
         .filter(|other| other.name == row.name)
@@ -22,7 +22,7 @@ fn name(system: &str, row: &DialectEvent) -> String {
 }
 
 /// The keys of an event that have other names here, or tell something else too.
-fn other_keys(row: &DialectEvent) -> Vec<String> {
+fn other_keys(row: &HostEvent) -> Vec<String> {
     let keys = row
         .keys
         .iter()
@@ -36,7 +36,7 @@ fn other_keys(row: &DialectEvent) -> Vec<String> {
 /// events are told in words.
 pub(super) fn events(system: &str) -> String {
     let of_all: Vec<Vec<String>> = rows(system).iter().map(other_keys).collect();
-    let row = |row: &DialectEvent| {
+    let row = |row: &HostEvent| {
         let is_own = |key: &String| !of_all.iter().all(|keys| keys.contains(key));
         let keys: Vec<String> = other_keys(row).into_iter().filter(is_own).collect();
         let refused = match (row.blocks, row.on_failure.name()) {
@@ -62,7 +62,7 @@ pub(super) fn events(system: &str) -> String {
 
 /// The results of the events that take one, and how those of several hooks come together.
 pub(super) fn results(system: &str) -> String {
-    let row = |row: &DialectEvent| {
+    let row = |row: &HostEvent| {
         let said: Vec<String> = match row.results {
             Results::Form(form) => form.writes.iter().map(|say| say.on.about()).collect(),
             Results::Native => vec!["as in hookrun".to_string()],

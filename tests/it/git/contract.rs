@@ -1,6 +1,6 @@
 //! Scripts that take what git itself gives to its hooks, which hookrun gives in another way.
 
-use hookrun::dialects::git::find;
+use hookrun::hosts::git::find;
 use serde_json::json;
 
 fn taken(hook: &str, text: &str) -> Option<(&'static str, usize)> {

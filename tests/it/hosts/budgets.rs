@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use hookrun::dialects::{self, Binding, Wait};
+use hookrun::hosts::{self, Binding, Wait};
 use hookrun::internals::hook::parse_duration;
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ fn what_is_installed_ends_before_the_host_gives_up() {
             "hookrun"
         };
         let events = settings[table].as_object().unwrap();
-        let count = dialects::find(host.name).unwrap().events.len();
+        let count = hosts::find(host.name).unwrap().events.len();
         assert!(events.len() > count / 2, "{}", host.name);
         for (event, hooks) in events {
             let hook = if hooks[0]["hooks"].is_array() {
@@ -128,7 +128,7 @@ fn what_is_installed_ends_before_the_host_gives_up() {
                 host.name
             );
             assert!(
-                waits - budget <= dialects::MARGIN,
+                waits - budget <= hosts::MARGIN,
                 "{} {event}: {hook}",
                 host.name
             );
@@ -161,7 +161,7 @@ fn times(host: &Host, event: &str, hook: &Value) -> (Duration, Duration) {
 }
 
 fn binding(host: &str, event: &str) -> Binding {
-    dialects::find(host).unwrap().called(event)[0]
+    hosts::find(host).unwrap().called(event)[0]
 }
 
 #[test]

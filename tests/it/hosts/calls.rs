@@ -1,6 +1,6 @@
 //! Calls of every host in the words of every other.
 
-use hookrun::dialects::find;
+use hookrun::hosts::find;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event};
 use hookrun::internals::hook::HostCall;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hookrun::dialects::signs::{
+use hookrun::hosts::signs::{
     Doubt, RecognisedEvent, exits_with_one, named_after, recognise, written,
 };
 use hookrun::internals::event::Context;

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrun::Context;
-use hookrun::dialects::folders::{FOLDERS, HostFolders, told};
-use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::dialects::settings::SHAPES;
-use hookrun::dialects::settings::hosts::{HOST_FILES, MatcherSubject};
-use hookrun::dialects::signs::{SIGNS, SignedEvents};
-use hookrun::dialects::{DIALECTS, KeySpelling, Wait, find, native};
+use hookrun::hosts::folders::{FOLDERS, HostFolders, told};
+use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
+use hookrun::hosts::settings::SHAPES;
+use hookrun::hosts::settings::files::{HOST_FILES, MatcherSubject};
+use hookrun::hosts::signs::{SIGNS, SignedEvents};
+use hookrun::hosts::{DIALECTS, KeySpelling, Wait, find, native};
 use hookrun::internals::event::catalog;
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookrun::dialects::facts::FACTS;
+use hookrun::hosts::facts::FACTS;
 use hookrun::internals::runner::{CallClaim, FormOfCall};
 use hookrun::{Budget, Environment, Event, Hook, Registry, Runner};
 use serde_json::{Value, json};

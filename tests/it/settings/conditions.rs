@@ -1,8 +1,8 @@
 //! Matchers and conditions of hooks in settings, held against an event without running a hook.
 
-use hookrun::dialects;
-use hookrun::dialects::rules::{HostMatch, WantedEvents};
-use hookrun::dialects::settings::hosts::{self, MatcherSubject};
+use hookrun::hosts;
+use hookrun::hosts::rules::{HostMatch, WantedEvents};
+use hookrun::hosts::settings::files::{self, MatcherSubject};
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::hook::{Condition, PathBase};
 use hookrun::{Context, Event, MatcherError};
@@ -25,11 +25,11 @@ fn call(asker: &'static str, tool: &str, command: &str, is_gate: bool) -> Event 
 
 /// Whether a hook in the settings of `host` wants the call.
 fn wants(host: &str, says: Says<'_>, call: &Event) -> Result<bool, MatcherError> {
-    let dialect = dialects::find(host).unwrap();
+    let dialect = hosts::find(host).unwrap();
     let (matcher, condition) = match says {
         Says::Matcher(subject, written) => (
             Some((
-                hosts::of(host).unwrap().matching,
+                files::of(host).unwrap().matching,
                 subject,
                 written.to_string(),
             )),

@@ -1,8 +1,8 @@
 //! What hosts have learned since: kinds of hooks, events, keys and answers. Each is read, and what another
 //! host cannot do closes only the gates that it may concern.
 
-use hookrun::dialects;
-use hookrun::dialects::settings::hosts::{HOST_FILES, HostFile};
+use hookrun::hosts;
+use hookrun::hosts::settings::files::{HOST_FILES, HostFile};
 use serde_json::{Value, json};
 
 use crate::install::HOSTS;
@@ -10,7 +10,7 @@ use crate::sandbox::{Ran, Sandbox};
 
 /// A file of a host with one hook for its shell, before it runs.
 fn with_hook(file: &HostFile, hook: &Value) -> Sandbox {
-    let dialect = dialects::find(file.dialect).unwrap();
+    let dialect = hosts::find(file.dialect).unwrap();
     let event = dialect.called("tool.pre")[0].row.name;
     let shell = dialect.tools.rows[0].name;
     let mut one = hook.clone();
@@ -108,7 +108,7 @@ fn what_codex_skips_does_not_run_here_either_and_closes_nothing() {
 }
 
 fn file(host: &str) -> &'static HostFile {
-    dialects::settings::hosts::of(host).unwrap()
+    hosts::settings::files::of(host).unwrap()
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
 #[test]
 fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host() {
     for host in HOSTS {
-        let Some(file) = dialects::settings::hosts::of(host.name) else {
+        let Some(file) = hosts::settings::files::of(host.name) else {
             continue;
         };
         let key = if host.name == "copilot" {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookrun::dialects::{Binding, find};
+use hookrun::hosts::{Binding, find};
 use hookrun::internals::answer;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::{Handler, Hook, Permit};

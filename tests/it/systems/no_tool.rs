@@ -1,6 +1,6 @@
 //! A tool is about to run, and the host does not say which.
 
-use hookrun::dialects::DIALECTS;
+use hookrun::hosts::DIALECTS;
 use hookrun::internals::event::catalog;
 
 use crate::sandbox::Sandbox;

@@ -1,7 +1,7 @@
 //! Every row of every dialect does what it says, for a host that asks in that system's words
 //! and for a hook that was written for it.
 
-use hookrun::dialects::{Act, Binding, DialectEvent, KeyMeaning, Results, SYSTEMS};
+use hookrun::hosts::{Act, Binding, HostEvent, KeyMeaning, Results, SYSTEMS};
 use hookrun::internals::event::{
     Context, Event, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
@@ -49,7 +49,7 @@ fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
 }
 
 /// The result that refuses in the row's words, without its reason.
-fn refusal(row: &DialectEvent) -> Value {
+fn refusal(row: &HostEvent) -> Value {
     let mut result = Map::new();
     let Results::Keys(keys) = row.results else {
         return json!({ "continue": false });
@@ -75,7 +75,7 @@ fn refusal(row: &DialectEvent) -> Value {
     Value::Object(result)
 }
 
-fn reason_key(row: &DialectEvent) -> Option<&'static str> {
+fn reason_key(row: &HostEvent) -> Option<&'static str> {
     match row.results {
         Results::Keys(keys) => keys
             .iter()
@@ -221,7 +221,7 @@ fn new_value(kind: JsonType, rewrite: &Rewrite) -> Value {
 }
 
 /// What the host is told when a field of ours has this new value.
-fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
+fn told(row: &HostEvent, field: &str, value: &Value) -> Value {
     let keys = match row.results {
         Results::Whole(..) => return value.clone(),
         Results::Native | Results::Form(_) => return json!({ "update": { field: value } }),

@@ -1,6 +1,6 @@
 //! One hook file, unchanged, decides the same in every system.
 
-use hookrun::dialects::SYSTEMS;
+use hookrun::hosts::SYSTEMS;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use hookrun::dialects::{Dialect, DialectEvent, SYSTEMS};
+use hookrun::hosts::{Host, HostEvent, SYSTEMS};
 use hookrun::internals::event::OnFailure;
 
 /// The test, of the file of its system, that holds a row to a sentence of the system's document.
@@ -105,7 +105,7 @@ pub(crate) fn tables() -> String {
         .join("\n")
 }
 
-fn table(dialect: &Dialect) -> String {
+fn table(dialect: &Host) -> String {
     let mut text = format!("### {}\n\n", dialect.name);
     text.push_str(
         "| event | canonical | gate | rewrites | merging | failure | order | held by |\n",
@@ -153,7 +153,7 @@ fn table(dialect: &Dialect) -> String {
 }
 
 /// The test of every row that holds one whose document says nothing but its name.
-fn walk(row: &DialectEvent) -> &'static str {
+fn walk(row: &HostEvent) -> &'static str {
     match row.blocks {
         true => {
             "systems::rows::a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere"

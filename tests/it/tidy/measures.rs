@@ -388,19 +388,19 @@ fn a_host_is_a_few_tables() {
         source.map_or("", |source| source.text.as_str())
     };
     let tables = [
-        "dialects/settings/hosts.rs",
-        "dialects/settings/hosts/others.rs",
-        "dialects/facts.rs",
-        "cli/host/install/hosts.rs",
-        "cli/host/install/hosts/others.rs",
+        "hosts/settings/files.rs",
+        "hosts/settings/files/others.rs",
+        "hosts/facts.rs",
+        "cli/host/install/table.rs",
+        "cli/host/install/table/others.rs",
     ];
     let mut report = String::new();
-    for dialect in hookrun::dialects::DIALECTS
+    for dialect in hookrun::hosts::DIALECTS
         .iter()
         .filter(|dialect| dialect.has_forms())
     {
         let host = dialect.name;
-        let own = text(&format!("dialects/{host}.rs")).lines().count();
+        let own = text(&format!("hosts/{host}.rs")).lines().count();
         let row = Regex::new(&format!(
             r#"(?ms)^[^\n]*\{{[^{{}}]*?\b(?:name|dialect|host): "{host}",.*?^(?: {{4}})?\}}[,;]"#
         ))

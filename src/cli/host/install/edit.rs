@@ -11,15 +11,15 @@ use super::list::{self, HookEntry};
 use super::program::{BACKSTOP, GUARD};
 use super::row::{HOOKS, SettingsShape};
 use super::served::{ServerDoor, is_own_tool};
-use crate::dialects::capability::HostEvent;
-use crate::dialects::settings::hosts::HostHookKey;
+use crate::hosts::capability::ServedEvent;
+use crate::hosts::settings::files::HostHookKey;
 
 impl Document {
     /// The text with a hook for each of `rows` and way to ask, and no other hook of hookrun's, which
     /// `is_own` knows by the command or the URL. What is already right stays.
     pub(crate) fn with(
         &self,
-        rows: &[HostEvent],
+        rows: &[ServedEvent],
         ways: &AskingWays,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
@@ -213,7 +213,7 @@ struct WantedHandler {
 }
 
 impl AskingWays {
-    fn handlers(&self, shape: SettingsShape, row: &HostEvent) -> Vec<WantedHandler> {
+    fn handlers(&self, shape: SettingsShape, row: &ServedEvent) -> Vec<WantedHandler> {
         let handler = |keys| WantedHandler {
             event: row.name,
             keys,
@@ -237,12 +237,12 @@ impl AskingWays {
     }
 }
 
-fn wait(shape: SettingsShape, row: &HostEvent) -> u64 {
+fn wait(shape: SettingsShape, row: &ServedEvent) -> u64 {
     let wait = row.timeout().as_millis() * u128::from(shape.file.time.per_second) / 1000;
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-fn entry(shape: SettingsShape, row: &HostEvent, mut command: String) -> HookEntry {
+fn entry(shape: SettingsShape, row: &ServedEvent, mut command: String) -> HookEntry {
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }

@@ -11,9 +11,9 @@ use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
 
 use super::document::Document;
-use super::hosts::HOSTS;
 use super::program::is_own;
 use super::row::{InstallHost, NAME};
+use super::table::HOSTS;
 use super::wanted::HooksByEvent;
 use super::{install_into, shim, uninstall_from};
 

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use crate::config::discover::{DROP_INS, MANIFEST};
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects::git::{self, GIT_HOOKS, Presence};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
+use crate::hosts::git::{self, GIT_HOOKS, Presence};
 
 use super::program;
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, SourceArgs};

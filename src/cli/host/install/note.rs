@@ -13,10 +13,10 @@ use super::row::{InstallHost, NAME};
 use crate::cli::args::SettingsScope;
 use crate::config::trust::{FileList, FileMark, files_named};
 use crate::config::{Environment, Problem};
-use crate::dialects::folders;
 use crate::engine::complaint::Complaint;
 use crate::engine::harmless::plain;
 use crate::engine::hook::Handler;
+use crate::hosts::folders;
 
 /// A hook in a file of a host, hookrun's or another, at one moment.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::dialects::Wait;
-use crate::dialects::capability::HostEvent;
-use crate::dialects::plugins::PluginEvent;
-use crate::dialects::settings::hosts::{HostFile, HostHookKey};
+use crate::hosts::Wait;
+use crate::hosts::capability::ServedEvent;
+use crate::hosts::plugins::PluginEvent;
+use crate::hosts::settings::files::{HostFile, HostHookKey};
 use serde_json::Value;
 
 use super::schema::Schema;
@@ -191,7 +191,7 @@ impl SettingsShape {
     }
 }
 
-impl HostEvent {
+impl ServedEvent {
     /// The timeout that the host is given.
     pub(crate) fn timeout(&self) -> Duration {
         let longest = self.wait.and_then(|wait| wait.longest);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::program;
-use crate::dialects::capability::HostEvent;
+use crate::hosts::capability::ServedEvent;
 
 use super::row::{HostForm, InstallHost};
 
@@ -29,13 +29,13 @@ pub(crate) struct Plugin {
     pub(crate) events: Vec<(String, Duration)>,
 }
 
-pub(crate) fn write(host: &InstallHost, rows: &[HostEvent], program: &str) -> String {
+pub(crate) fn write(host: &InstallHost, rows: &[ServedEvent], program: &str) -> String {
     let (ask, text) = match host.form {
         HostForm::Plugin(plugin) => (ASK, plugin.text),
         HostForm::Scripts(text) => ("", text),
         HostForm::Settings(_) => return String::new(),
     };
-    let event = |row: &HostEvent| {
+    let event = |row: &ServedEvent| {
         let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
         (row.name.to_string(), json!([row.event, wait]))
     };
@@ -85,11 +85,11 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::host::install::hosts;
+    use crate::cli::host::install::table;
 
     #[test]
     fn a_plugin_says_what_was_written_into_it() {
-        let host = hosts::find("omp").unwrap();
+        let host = table::find("omp").unwrap();
         let rows = host.rows();
         let plugin = read(&write(host, &rows, "/opt/a \"b\"/hookrun")).unwrap();
         assert_eq!(plugin.program, "/opt/a \"b\"/hookrun");

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::files::read_value;
 use super::row::{Distrust, HOOKS, TrustQuestion};
-use crate::dialects::snake;
+use crate::hosts::snake;
 use crate::lab::report::json::present;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";

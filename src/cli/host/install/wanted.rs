@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::dialects::capability::HostEvent;
 use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
+use crate::hosts::capability::ServedEvent;
 
-use super::hosts::HOSTS;
 use super::row::InstallHost;
+use super::table::HOSTS;
 
 #[derive(Debug, Default)]
 pub(crate) struct HooksByEvent {
@@ -49,12 +49,12 @@ impl HooksByEvent {
     }
 
     /// The rows of `host` that a hook wants, or all of them.
-    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<HostEvent> {
+    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<ServedEvent> {
         let rows = host.rows().into_iter();
         rows.filter(|row| all || self.wants(row)).collect()
     }
 
-    fn wants(&self, row: &HostEvent) -> bool {
+    fn wants(&self, row: &ServedEvent) -> bool {
         let Some(bound) = self.events.get(row.event) else {
             return false;
         };

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::config::{Environment, Problem};
-use crate::dialects::{folders, native};
 use crate::engine::event::Context;
+use crate::hosts::{folders, native};
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::config::{Config, Environment};
-use crate::dialects::git;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, LayerKind};
+use crate::hosts::git;
 
 use super::evidence::Evidence;
 use super::programs;

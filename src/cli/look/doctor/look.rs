@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::config::tree::Tree;
 use crate::config::{Config, Environment, Problem};
-use crate::dialects::capability::HostEvent;
 use crate::engine::complaint::Complaint;
+use crate::hosts::capability::ServedEvent;
 use toml::de::DeTable;
 
 use super::own::OwnHook;
@@ -58,7 +58,7 @@ impl InstalledEntries {
         &self.file.path
     }
 
-    pub(super) fn event(&self, row: &HostEvent) -> Option<&InstalledEvent> {
+    pub(super) fn event(&self, row: &ServedEvent) -> Option<&InstalledEvent> {
         self.events.iter().find(|event| event.name == row.name)
     }
 }

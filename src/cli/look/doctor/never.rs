@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::dialects::{DialectEvent, ToolSort};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
 use crate::engine::spelling::did_you_mean;
+use crate::hosts::{HostEvent, ToolSort};
 use regex::Regex;
 
 use crate::cli::host::install::document::SettingsEntry;
@@ -77,7 +77,7 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
 
 /// Whether the host takes the name for this event: letter by letter. A host that sends no names has
 /// each event under a PascalCase name as well.
-fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
+fn is_of(name: &str, row: &HostEvent, host: &InstallHost) -> bool {
     let is_pascal = || {
         let rest = |name: &str| name.get(1..).map(str::to_string);
         let names_event = host.settings().is_some_and(|shape| shape.names_event);

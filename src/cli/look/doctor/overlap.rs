@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
-use crate::cli::host::install::hosts;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::host::install::table;
 use crate::cli::look::findings::{Findings, warning};
 use crate::config::Environment;
-use crate::dialects::facts::ReadingSwitch;
+use crate::hosts::facts::ReadingSwitch;
 
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let host = look.host;
@@ -38,7 +38,7 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
     }
     let reads = host.facts().map_or(&[][..], |facts| facts.reads);
     for read in reads {
-        let Some(other) = hosts::find(read.host) else {
+        let Some(other) = table::find(read.host) else {
             continue;
         };
         let is_read = read.switch.is_none_or(|switch| is_on(switch, look.env));

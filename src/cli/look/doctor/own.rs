@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::config::Problem;
-use crate::dialects::Wait;
-use crate::dialects::capability::HostEvent;
 use crate::engine::hook::duration_text;
+use crate::hosts::Wait;
+use crate::hosts::capability::ServedEvent;
 use serde_json::Value;
 
 use crate::cli::host::install::document::SettingsEntry;
@@ -18,7 +18,7 @@ use crate::cli::look::findings::{error, warning};
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,
     pub(super) call: &'a InstalledCommand,
-    pub(super) row: HostEvent,
+    pub(super) row: ServedEvent,
     pub(super) host: &'a InstallHost,
     pub(super) shape: SettingsShape,
     pub(super) path: &'a Path,

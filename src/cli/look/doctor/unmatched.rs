@@ -3,9 +3,9 @@
 
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::look::findings::{Findings, note};
-use crate::dialects::capability;
-use crate::dialects::{DIALECTS, HostTools, Tool, ToolSort};
 use crate::engine::hook::Hook;
+use crate::hosts::capability;
+use crate::hosts::{DIALECTS, HostTools, Tool, ToolSort};
 
 const GATE: &str = "tool.pre";
 

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::dialects::capability::{self, Capabilities, HostEvent};
-use crate::dialects::facts::HostShell;
-use crate::dialects::settings::hosts as files;
-use crate::dialects::{Binding, Dialect, ReplySlot, Results, Wait, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::hook::duration_text;
 use crate::engine::spelling;
+use crate::hosts::capability::{self, Capabilities, ServedEvent};
+use crate::hosts::facts::HostShell;
+use crate::hosts::settings::files;
+use crate::hosts::{Binding, Host, ReplySlot, Results, Wait, native};
 use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{EventsArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 
-pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
+pub(super) fn events(dialect: &'static Host, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let bindings: Vec<Binding> = match &args.name {
         None => dialect
             .events
@@ -48,7 +48,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
     Ok(ExitStatus::Yes)
 }
 
-fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result<()> {
+fn table(dialect: &Host, bindings: &[Binding], out: &mut dyn Write) -> Result<()> {
     let names: Vec<String> = bindings.iter().map(|one| one.row.full_name()).collect();
     let widest = names.iter().map(String::len).max().unwrap_or(0);
     for (binding, name) in bindings.iter().zip(&names) {
@@ -79,12 +79,12 @@ pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> R
     let Some(can) = capability::of(host) else {
         return Ok(ExitStatus::No);
     };
-    let is_shown = |it: &&HostEvent| {
+    let is_shown = |it: &&ServedEvent| {
         args.name
             .as_deref()
             .is_none_or(|name| [it.name, it.event].contains(&name))
     };
-    let events: Vec<&HostEvent> = can.events.iter().filter(is_shown).collect();
+    let events: Vec<&ServedEvent> = can.events.iter().filter(is_shown).collect();
     if let Some(name) = args.name.as_ref().filter(|_| events.is_empty()) {
         let names: Vec<&str> = can.events.iter().map(|it| it.name).collect();
         let cure = spelling::did_you_mean(spelling::nearest(name, names.iter().copied()), || {
@@ -105,7 +105,7 @@ pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> R
     let widest = events.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for event in events {
         let mark = if event.blocks { "gate" } else { "    " };
-        let HostEvent { name, event, .. } = event;
+        let ServedEvent { name, event, .. } = event;
         writeln!(out, "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {event}")?;
     }
     writeln!(
@@ -356,7 +356,7 @@ fn wait_json(wait: Wait, budget: Option<Duration>) -> Value {
 }
 
 /// An event that a plugin passes on, which has hookrun's own keys.
-fn plugin_event_json(event: &HostEvent) -> Value {
+fn plugin_event_json(event: &ServedEvent) -> Value {
     let spec = catalog::find(event.event);
     let merge = |field: &str| {
         spec.and_then(|spec| spec.rewrite(field))

@@ -14,8 +14,8 @@ use super::route::{
     AskedWhat, DecidedWhat, HttpDecision, HttpQuestion, HttpQuestions, ServerState,
 };
 use crate::cli::serve::question::{ClientPlace, ClientQuestion, read_distinct};
-use crate::dialects::native;
 use crate::engine::event::Context;
+use crate::hosts::native;
 
 const EVALUATION: &str = "/access/v1/evaluation";
 const EVALUATIONS: &str = "/access/v1/evaluations";

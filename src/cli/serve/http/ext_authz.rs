@@ -8,8 +8,8 @@ use super::message::{HttpAnswer, HttpFault, HttpRequest};
 use super::permit::{DecisionWords, permitted};
 use super::route::{AskedWhat, DecidedWhat, HttpDecision, HttpQuestion, HttpQuestions};
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
-use crate::dialects::native;
 use crate::engine::event::Context;
+use crate::hosts::native;
 
 /// The event, which a user declares: hookrun itself has none about requests.
 const EVENT: &str = "http.request";

@@ -12,9 +12,9 @@ use super::message::{HttpAnswer, HttpFault, HttpRequest, decoded};
 use super::route::{AskedWhat, DecidedWhat, HttpDecision, HttpQuestions};
 use crate::cli::decide::input::no_event;
 use crate::cli::serve::question::{ClientPlace, ClientQuestion, check_host};
-use crate::dialects;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, ContextError};
+use crate::hosts;
 
 /// The project that the user has opened, where the context does not say it.
 const PROJECT: &str = "x-hookrun-project";
@@ -80,8 +80,8 @@ pub(super) fn write(_: &HttpRequest, decisions: &[HttpDecision]) -> HttpAnswer {
 
 /// A block in the words of the host, whatever its event is.
 pub(super) fn fail(request: &HttpRequest, fault: &HttpFault) -> HttpAnswer {
-    let dialect = dialects::find(&decoded(&request.tail));
-    let document = dialects::refusal_of_any(dialect, &fault.reason);
+    let dialect = hosts::find(&decoded(&request.tail));
+    let document = hosts::refusal_of_any(dialect, &fault.reason);
     let answer = HttpAnswer::new(StatusCode::OK, "application/json", document);
     answer.with("x-hookrun-decision", "block")
 }

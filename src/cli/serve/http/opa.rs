@@ -9,8 +9,8 @@ use super::message::{HttpAnswer, HttpFault, HttpRequest, decoded};
 use super::permit::{DecisionWords, GOES_ON, permitted};
 use super::route::{AskedWhat, DecidedWhat, HttpDecision, HttpQuestion, HttpQuestions};
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
-use crate::dialects::native;
 use crate::engine::event::Context;
+use crate::hosts::native;
 
 /// The end of a path that gives only yes or no.
 const ALLOW: &str = "allow";

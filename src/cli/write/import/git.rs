@@ -1,6 +1,6 @@
 //! Hooks of git that pre-commit, lefthook and husky run.
 
-use crate::dialects::git::{self, Argument, GitHook};
+use crate::hosts::git::{self, Argument, GitHook};
 use serde_json::{Map, Value};
 
 use super::source::{FoundHook, ImportSource, SourceHooks, anchored};

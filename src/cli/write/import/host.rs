@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::dialects::settings::hosts::{self, HostFile, HostHookKey, MatcherSubject, Together};
-use crate::dialects::{self, Dialect, DialectEvent};
 use crate::engine::complaint::Complaint;
+use crate::hosts::settings::files::{
+    self as files, HostFile, HostHookKey, MatcherSubject, Together,
+};
+use crate::hosts::{self, Host, HostEvent};
 use regex::Regex;
 use serde_json::Value;
 
@@ -17,8 +19,8 @@ use crate::cli::write::files::toml_text;
 struct ImportedHook<'a> {
     source: &'a ImportSource<'a>,
     file: &'static HostFile,
-    dialect: &'static Dialect,
-    row: &'static DialectEvent,
+    dialect: &'static Host,
+    row: &'static HostEvent,
     hook: &'a Value,
     /// Of the group.
     matcher: &'a Value,
@@ -26,7 +28,7 @@ struct ImportedHook<'a> {
 }
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
-    let (file, dialect) = (hosts::of(source.tool), dialects::find(source.tool));
+    let (file, dialect) = (files::of(source.tool), hosts::find(source.tool));
     let (Some(file), Some(dialect)) = (file, dialect) else {
         return Err(Complaint::new("no such host"));
     };

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::Environment;
-use crate::dialects::{self, Binding};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Context, Event, catalog};
 use crate::engine::names::words;
 use crate::engine::outcome::{Notice, NoticeKind};
+use crate::hosts::{self, Binding};
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 use crate::lab::audit::{DecisionLog, redact};
@@ -369,7 +369,7 @@ impl CaseWords {
 
 /// The row of the host's event that it was, by the name that the host has sent.
 fn binding_of(record: &DecisionLine<'_>, context: &Context) -> Option<Binding> {
-    let dialect = dialects::find(&record.host)?;
+    let dialect = hosts::find(&record.host)?;
     let raw = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
     let sent = raw
         .as_ref()

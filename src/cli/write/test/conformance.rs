@@ -12,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
-use crate::dialects::git;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, tree};
 use crate::engine::lock::locked;
+use crate::hosts::git;
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
 };
@@ -27,8 +27,8 @@ use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::host::install::hosts;
 use crate::cli::host::install::row::InstallHost;
+use crate::cli::host::install::table;
 use crate::cli::streams;
 
 /// How long a runner may take for one answer, and a vector to prepare its folder.
@@ -350,7 +350,7 @@ impl VectorTrial<'_> {
             let help = "name the runner with --command";
             Complaint::with_cure("hookrun does not find its own program", help)
         })?;
-        let shape = hosts::find(host).and_then(InstallHost::settings);
+        let shape = table::find(host).and_then(InstallHost::settings);
         let rest = match shape {
             _ if host == git::NAME => OURS_OF_GIT,
             Some(shape) if shape.names_event => OURS_NAMED,

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::dialects::native;
 use crate::engine::harmless::{plain, without_commands};
+use crate::hosts::native;
 use crate::lab::report::json::RunReport;
 
 const MOST_FINDINGS: usize = 100;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::host::install::document::SettingsEntry;
-use crate::cli::host::install::hosts::HOSTS;
+use crate::cli::host::install::table::HOSTS;
 
 fn is_own(text: &str) -> bool {
     text.starts_with("hookrun run --host")

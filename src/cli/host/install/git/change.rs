@@ -5,8 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::dialects::git::GitHook;
 use crate::engine::complaint::Complaint;
+use crate::hosts::git::GitHook;
 
 use super::files::{asks_by_husky, is_executable, kept_beside, put_aside, read};
 use super::shim::{self, KEPT_ENDING, Shim};

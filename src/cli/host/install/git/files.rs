@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::dialects::git::GitHook;
+use crate::hosts::git::GitHook;
 
 use super::shim::{self, KEPT_ENDING};
 use crate::cli::exit::{Result, failed};

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
-use crate::dialects::git::{GIT_HOOKS, GitHook};
+use crate::hosts::git::{GIT_HOOKS, GitHook};
 
 use super::files::{asks_by_husky, is_executable, kept_beside, put_aside, read};
 use super::repository::{Repository, find_base, own_hooks};

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use crate::dialects::git::GitHook;
+use crate::hosts::git::GitHook;
 
 /// The line that identifies a shim.
 const MARK: &str = "# hookrun-shim: ";

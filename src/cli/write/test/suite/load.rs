@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::config::problem::utf8;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
-use crate::dialects::{self, folders};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
+use crate::hosts::{self, folders};
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::{self, Case, CaseStep, Keys, PlacedValue, StepInput, Suite};
 use serde_json::{Map, Value};
@@ -192,7 +192,7 @@ impl SuiteLoader<'_> {
         if let Some(known) = self.loaded.benches.iter().find(is_known) {
             return Arc::clone(known);
         }
-        let dialect = dialects::find(host);
+        let dialect = hosts::find(host);
         let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
         let asked = Choice {
             hosts,
@@ -298,7 +298,7 @@ impl SuiteLoader<'_> {
         };
         let is_allowed = step.expect.decision.value == "allow";
         let Some(context) = context else { return };
-        let bindings = dialects::find(&step.host.value);
+        let bindings = hosts::find(&step.host.value);
         let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
         let specs = config
             .catalog

@@ -1,8 +1,8 @@
 //! Which cases and hooks the command line asks for, and what to say if there are none.
 
-use crate::dialects::{DIALECTS, events_called};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
+use crate::hosts::{DIALECTS, events_called};
 
 use super::trial::{CaseTrial, LoadedSuite};
 use crate::cli::args::TestArgs;

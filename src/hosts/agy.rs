@@ -1,0 +1,145 @@
+//! Antigravity, CLI and IDE: no event has a name, and no answer is a block.
+//!
+//! Sources: its page about hooks, and what the authors of safe-chains measured with version 1.1.2.
+//! The name of the event is in the command. A missing or malformed answer blocks, so hookrun always
+//! answers before a tool; `allow` leaves Antigravity's own questions as they are. `ask` would follow
+//! what its user has always allowed, so a question is `force_ask`.
+
+use super::parts::REASON;
+use super::results::ReplySlot::{Consent, Question, Refusal};
+use super::results::ReplyValue::{Text, Word};
+use super::results::{Act, KeyMeaning, ReplyForm, ReplyRule, form, key, say};
+use super::row::{
+    Host, HostEvent, HostTools, InnerFacts, KeySpelling, Mcp, Tool, ToolSort, Wait, tool,
+};
+
+static TOLD: ReplyForm = form(&[], &[], &[]);
+
+const DENY: ReplyRule = say(Refusal, &[("decision", Word("deny")), ("reason", Text)]);
+
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
+        DENY,
+        say(
+            Question,
+            &[("decision", Word("force_ask")), ("reason", Text)],
+        ),
+        say(Consent, &[("decision", Word("allow"))]),
+    ],
+    &[
+        key(
+            "decision",
+            KeyMeaning::Action(&[
+                ("deny", Act::Refuse),
+                ("ask", Act::Ask),
+                ("force_ask", Act::Ask),
+                ("allow", Act::Allow),
+            ]),
+        ),
+        REASON,
+    ],
+    &[],
+);
+
+/// The answer to `Stop` that keeps the agent at work.
+static STOP: ReplyForm = form(
+    &[say(
+        Refusal,
+        &[("decision", Word("continue")), ("reason", Text)],
+    )],
+    &[
+        key(
+            "decision",
+            KeyMeaning::Action(&[("continue", Act::Refuse), ("allow", Act::Allow)]),
+        ),
+        REASON,
+    ],
+    &[],
+);
+
+const CALL: &[InnerFacts] = &[InnerFacts {
+    object: "toolCall",
+    keys: &["name", "args"],
+}];
+
+const SESSION: (&str, &str) = ("conversationId", "sessionId");
+const OF_TOOLS: &[(&str, &str)] = &[SESSION, ("name", "toolName"), ("args", "toolInput")];
+
+const FILE: (&str, &str) = ("file_path", "TargetFile");
+const EDIT: &[(&str, &str)] = &[
+    FILE,
+    ("old_string", "TargetContent"),
+    ("new_string", "ReplacementContent"),
+];
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        Tool {
+            keys: &[("command", "CommandLine")],
+            ..tool("run_command", ToolSort::Shell)
+        },
+        Tool {
+            keys: &[("file_path", "AbsolutePath")],
+            ..tool("view_file", ToolSort::Read)
+        },
+        Tool {
+            keys: &[FILE, ("content", "CodeContent")],
+            ..tool("write_to_file", ToolSort::Write)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("replace_file_content", ToolSort::Edit)
+        },
+        Tool {
+            keys: EDIT,
+            ..tool("multi_replace_file_content", ToolSort::Edit)
+        },
+        Tool {
+            keys: &[("pattern", "Query"), ("path", "SearchPath")],
+            ..tool("grep_search", ToolSort::Grep)
+        },
+        Tool {
+            keys: &[("pattern", "Pattern"), ("path", "SearchDirectory")],
+            ..tool("find_by_name", ToolSort::Glob)
+        },
+        Tool {
+            keys: &[("path", "DirectoryPath")],
+            ..tool("list_dir", ToolSort::List)
+        },
+        Tool {
+            keys: &[("url", "Url")],
+            ..tool("read_url_content", ToolSort::Fetch)
+        },
+        tool("search_web", ToolSort::WebSearch),
+        tool("invoke_subagent", ToolSort::Agent),
+    ],
+    mcp: Mcp::Single,
+};
+
+/// What it waits is nowhere stated for its command line; its settings count seconds.
+const ROW: HostEvent = HostEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
+    is_known: false,
+    ..Wait::seconds(30)
+});
+
+pub(super) static AGY: Host = Host {
+    name: "agy",
+    aliases: &["antigravity"],
+    names_event_by: "hookEventName",
+    spelling: KeySpelling::Snake,
+    tools: &TOOLS,
+    roots: &["workspacePaths"],
+    like: Some("claude"),
+    events: &[
+        ROW.told("PreInvocation", "model.pre", &TOLD),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+            .keys(OF_TOOLS)
+            .inside(CALL),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .keys(OF_TOOLS)
+            .inside(CALL),
+        ROW.told("PostInvocation", "model.post", &TOLD),
+        ROW.open_gate("Stop", "agent.stop", &STOP),
+    ],
+    ..Host::PLAIN
+};

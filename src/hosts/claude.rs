@@ -1,0 +1,242 @@
+//! Claude Code: thirty-three events, PascalCase names, snake_case keys.
+//!
+//! Sources: its "Hooks reference" of 22 August 2026, and what version 2.1.329 did when measured.
+//! Exit status 2 with the reason on stderr blocks every event that can be blocked, and nothing on
+//! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
+
+use super::parts::{
+    BLOCK, NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG,
+    YES_OR_NO,
+};
+use super::results::ReplySlot::{New, Objection, Question, Refusal};
+use super::results::ReplyValue::{Text, Value, Word};
+use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, say};
+use super::row::{
+    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
+};
+use crate::engine::event::{Merge, Schedule};
+
+/// It can only be watched, and its context reaches nobody.
+pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
+
+/// It can only be watched, and its context reaches the model.
+pub(super) static TEACHES: ReplyForm = form(&[TEACH, SHOW], &[], READS_ADDED);
+
+/// Exit status 2 blocks it.
+pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
+
+/// Exit status 2 blocks it, and its context reaches the model.
+pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, TEACH, SHOW], &[], READS_ADDED);
+
+pub(super) const PERMISSION: &str = "hookSpecificOutput.permissionDecision";
+pub(super) const PERMISSION_REASON: &str = "hookSpecificOutput.permissionDecisionReason";
+pub(super) const NEW_INPUT: &str = "hookSpecificOutput.updatedInput";
+const BEHAVIOR: &str = "hookSpecificOutput.decision.behavior";
+const MESSAGE: &str = "hookSpecificOutput.decision.message";
+
+/// What a hook before a tool says; Codex reads the same.
+pub(super) const TOOL_READS: &[ReplyKey] = &[
+    key(
+        PERMISSION,
+        KeyMeaning::Action(&[
+            ("deny", Act::Refuse),
+            ("ask", Act::Ask),
+            ("defer", Act::Ask),
+            ("allow", Act::Allow),
+        ]),
+    ),
+    key(PERMISSION_REASON, KeyMeaning::Reason),
+    key(NEW_INPUT, TOOL_INPUT),
+];
+
+/// A question before a tool.
+pub(super) const ASK: ReplyRule = say(
+    Question,
+    &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)],
+);
+
+pub(super) static PRE_TOOL_USE: ReplyForm = form(
+    &[
+        REFUSE,
+        ASK,
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        TEACH,
+        SHOW,
+    ],
+    TOOL_READS,
+    READS_ADDED,
+);
+
+/// It ignores the exit status.
+pub(super) static PERMISSION_REQUEST: ReplyForm = form(
+    &[
+        say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
+        SHOW,
+    ],
+    &[key(BEHAVIOR, YES_OR_NO), key(MESSAGE, KeyMeaning::Reason)],
+    READS,
+);
+
+/// The tool has run; an objection goes next to its result.
+static POST_TOOL_USE: ReplyForm = form(
+    &[
+        say(Objection, BLOCK),
+        say(
+            New("result"),
+            &[NAMED, ("hookSpecificOutput.updatedToolOutput", Value)],
+        ),
+        TEACH,
+        SHOW,
+    ],
+    &[
+        key("hookSpecificOutput.updatedToolOutput", RESULT),
+        key("hookSpecificOutput.updatedMCPToolOutput", RESULT),
+    ],
+    READS_ADDED,
+);
+
+/// The same in a host that replaces no result.
+pub(super) static OBJECTS: ReplyForm =
+    form(&[say(Objection, BLOCK), TEACH, SHOW], &[], READS_ADDED);
+
+static MESSAGE_DISPLAY: ReplyForm = form(
+    &[
+        say(
+            New("delta"),
+            &[NAMED, ("hookSpecificOutput.displayContent", Value)],
+        ),
+        SHOW,
+    ],
+    &[
+        key(
+            "hookSpecificOutput.displayContent",
+            KeyMeaning::Field("delta", Merge::Chain),
+        ),
+        key("systemMessage", KeyMeaning::Output),
+    ],
+    &[],
+);
+
+/// What hosts of its family have in common with it. Their tables begin with it.
+pub(super) const FAMILY: Host = Host {
+    names_event_by: "hook_event_name",
+    spelling: KeySpelling::Snake,
+    like: Some("claude"),
+    ..Host::PLAIN
+};
+
+/// Its key of a tool's result.
+pub(super) const RESPONSE: &[(&str, &str)] = &[("tool_response", "result")];
+
+/// Its tools; `MultiEdit` and `Agent` by version.
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("Bash", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Write", ToolSort::Write),
+        tool("Edit", ToolSort::Edit),
+        tool("MultiEdit", ToolSort::Edit),
+        tool("Grep", ToolSort::Grep),
+        tool("Glob", ToolSort::Glob),
+        tool("LS", ToolSort::List),
+        tool("WebFetch", ToolSort::Fetch),
+        tool("WebSearch", ToolSort::WebSearch),
+        Tool {
+            also: &["Agent"],
+            ..tool("Task", ToolSort::Agent)
+        },
+        Tool {
+            also: &["Task"],
+            ..tool("Agent", ToolSort::Agent)
+        },
+    ],
+    mcp: Mcp::Double,
+};
+
+/// What it waits where the user waits too: its documents.
+const SHORTLY: Wait = Wait::seconds(30);
+
+/// What it waits for text that is about to be shown: its documents.
+const AT_ONCE: Wait = Wait::seconds(10);
+
+/// What it waits at the end: measured. It is the time of all hooks together, and up to 60 s where
+/// a hook says more.
+const AT_THE_END: Wait = Wait::millis(1500).at_most(60);
+
+const ROW: HostEvent = WAITS_LONG;
+
+const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
+
+pub(super) static CLAUDE: Host = Host {
+    name: "claude",
+    aliases: &["claude-code"],
+    like: None,
+    runs_once: true,
+    tools: &TOOLS,
+    variables: &[
+        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+        variable("CLAUDE_CODE_SESSION_ID", Tells::Fact("sessionId")),
+        variable("CLAUDECODE", Tells::Word("1")),
+    ],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES)
+            .teaches(),
+        ROW.told("Setup", "setup", &TEACHES),
+        ROW.told("InstructionsLoaded", "instructions.load", &TOLD)
+            .keys(&[("load_reason", "reason")]),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
+            .teaches()
+            .waits(SHORTLY),
+        ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
+            .teaches(),
+        ROW.told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
+            .schedule(Schedule::Sequential)
+            .waits(AT_ONCE),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.gate(
+            "PermissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
+        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.gate("TaskCreated", "task.created", &GATES),
+        ROW.open_gate("TaskCompleted", "task.completed", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("StopFailure", "error", &TOLD)
+            .keys(&[("error", "code"), ("error_details", "message")]),
+        ROW.open_gate("TeammateIdle", "teammate.idle", &GATES),
+        ROW.gate("ConfigChange", "config.change", &GATES),
+        ROW.told("CwdChanged", "cwd.change", &TOLD),
+        ROW.told("DirectoryAdded", "dir.add", &TOLD),
+        // Its `event` is what happened to the file.
+        ROW.told("FileChanged", "file.change", &TOLD)
+            .keys(&[("event", "change")]),
+        ROW.gate("WorktreeCreate", "worktree.create", &GATES),
+        ROW.told("WorktreeRemove", "worktree.remove", &TOLD),
+        ROW.open_gate("PreCompact", "compact.pre", &GATES),
+        ROW.told("PostCompact", "compact.post", &TOLD),
+        ROW.gate("PreModelSwitch", "model.select", &GATES)
+            .keys(FROM_MODEL)
+            .waits(SHORTLY),
+        ROW.told("PostModelSwitch", "model.selected", &TEACHES)
+            .keys(FROM_MODEL)
+            .teaches()
+            .waits(SHORTLY),
+        ROW.gate("Elicitation", "elicitation", &GATES)
+            .keys(&[("mcp_server_name", "mcpServer")]),
+        ROW.gate("ElicitationResult", "elicitation.result", &GATES)
+            .keys(&[("mcp_server_name", "mcpServer"), ("content", "answer")]),
+        ROW.told("SessionEnd", "session.end", &TOLD)
+            .waits(AT_THE_END),
+    ],
+    ..FAMILY
+};

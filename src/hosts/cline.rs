@@ -1,0 +1,138 @@
+//! Cline, extension and command line: a file for each event, and an answer in JSON alone.
+//!
+//! Sources: its pages about hooks, its source, and what its command line 3.0.65 sent and did. There
+//! are two generations of payloads. The extension's names its event like the file, makes a text of each
+//! parameter and takes no new input. That of the command line has `tool_call` with what the tool really
+//! gets. Both ignore the exit status, and let everything pass when a hook fails.
+
+use super::parts::TOOL_INPUT;
+use super::results::ReplySlot::{Context, New, Refusal};
+use super::results::ReplyValue::{Flag, Text, Value};
+use super::results::{KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, say};
+use super::row::{
+    Host, HostEvent, HostTools, InnerFacts, KeySpelling, Mcp, Tool, ToolSort, Wait, tool,
+};
+
+const CANCEL: ReplyRule = say(Refusal, &[("cancel", Flag(true)), ("errorMessage", Text)]);
+const TEACH: ReplyRule = say(Context, &[("contextModification", Text)]);
+
+const READS: &[ReplyKey] = &[
+    key("cancel", KeyMeaning::Refusal(true)),
+    key("errorMessage", KeyMeaning::Reason),
+    key("contextModification", KeyMeaning::Context),
+    key("context", KeyMeaning::Context),
+];
+
+static TOLD: ReplyForm = form(&[], &[], READS);
+static PROMPTS: ReplyForm = form(&[CANCEL], &[], READS);
+static GATES: ReplyForm = form(&[CANCEL, TEACH], &[], READS);
+static TEACHES: ReplyForm = form(&[TEACH], &[], READS);
+
+/// The command line takes a new input too.
+static TOOL_CALL: ReplyForm = form(
+    &[
+        CANCEL,
+        TEACH,
+        say(New("toolInput"), &[("overrideInput", Value)]),
+    ],
+    &[key("overrideInput", TOOL_INPUT)],
+    READS,
+);
+
+const fn inside(object: &'static str, keys: &'static [&'static str]) -> InnerFacts {
+    InnerFacts { object, keys }
+}
+
+const BEFORE: &[InnerFacts] = &[inside("preToolUse", &["toolName", "parameters"])];
+const AFTER: &[InnerFacts] = &[inside("postToolUse", &["toolName", "parameters", "result"])];
+const CALL: &[InnerFacts] = &[inside("tool_call", &["id", "name", "input"])];
+const RESULT: &[InnerFacts] = &[inside("tool_result", &["id", "name", "input", "output"])];
+const PROMPT: &[InnerFacts] = &[inside("userPromptSubmit", &["prompt"])];
+
+const SESSION: (&str, &str) = ("taskId", "sessionId");
+const OF_EXTENSION: &[(&str, &str)] = &[SESSION, ("parameters", "toolInput")];
+const TOOL: (&str, &str) = ("name", "toolName");
+const INPUT: (&str, &str) = ("input", "toolInput");
+const ID: (&str, &str) = ("id", "toolUseId");
+
+const PATH: (&str, &str) = ("file_path", "path");
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        Tool {
+            keys: &[("command", "commands")],
+            ..tool("run_commands", ToolSort::Shell)
+        },
+        tool("execute_command", ToolSort::Shell),
+        tool("read_files", ToolSort::Read),
+        Tool {
+            keys: &[PATH],
+            ..tool("read_file", ToolSort::Read)
+        },
+        Tool {
+            keys: &[PATH],
+            ..tool("write_to_file", ToolSort::Write)
+        },
+        Tool {
+            keys: &[PATH, ("old_string", "old_text"), ("new_string", "new_text")],
+            ..tool("editor", ToolSort::Edit)
+        },
+        Tool {
+            keys: &[PATH],
+            ..tool("replace_in_file", ToolSort::Edit)
+        },
+        Tool {
+            keys: &[("command", "input")],
+            ..tool("apply_patch", ToolSort::Patch)
+        },
+        Tool {
+            keys: &[("pattern", "queries")],
+            ..tool("search_codebase", ToolSort::Grep)
+        },
+        tool("list_files", ToolSort::List),
+        tool("fetch_web_content", ToolSort::Fetch),
+        tool("spawn_agent", ToolSort::Agent),
+    ],
+    mcp: Mcp::Double,
+};
+
+/// The extension waits 30 s, the command line 120 s, and no setting says it.
+const ROW: HostEvent = HostEvent::OBSERVER
+    .keys(&[SESSION])
+    .waits(Wait::seconds(30));
+
+pub(super) static CLINE: Host = Host {
+    name: "cline",
+    names_event_by: "hookName",
+    spelling: KeySpelling::Snake,
+    tools: &TOOLS,
+    roots: &["workspaceRoots"],
+    like: Some("claude"),
+    events: &[
+        ROW.told("TaskStart", "session.start", &TOLD)
+            .aliases(&["agent_start"]),
+        ROW.told("TaskResume", "session.start", &TOLD)
+            .aliases(&["agent_resume"]),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
+            .aliases(&["prompt_submit"])
+            .inside(PROMPT),
+        ROW.gate("PreToolUse", "tool.pre", &GATES)
+            .keys(OF_EXTENSION)
+            .inside(BEFORE),
+        ROW.gate("tool_call", "tool.pre", &TOOL_CALL)
+            .keys(&[SESSION, TOOL, INPUT, ID])
+            .inside(CALL),
+        ROW.told("PostToolUse", "tool.post", &TEACHES)
+            .keys(OF_EXTENSION)
+            .inside(AFTER),
+        ROW.told("tool_result", "tool.post", &TEACHES)
+            .keys(&[SESSION, TOOL, INPUT, ID, ("output", "result")])
+            .inside(RESULT),
+        ROW.told("TaskComplete", "agent.end", &TOLD)
+            .aliases(&["agent_end"]),
+        ROW.told("TaskCancel", "agent.end", &TOLD)
+            .aliases(&["agent_abort"]),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+    ],
+    ..Host::PLAIN
+};

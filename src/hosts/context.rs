@@ -1,0 +1,367 @@
+//! Events in and out: a dialect's names and keys become ours, and ours become theirs.
+
+use serde_json::Value;
+
+use super::row::{Binding, DecodeError, Host, InnerFacts, KeySpelling, Mcp};
+use crate::engine::event::json::scalar_text;
+use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
+use crate::engine::hook::HostCall;
+
+/// Keys of ours that no other system has.
+const OURS: &[&str] = &["event", "action", "raw"];
+
+impl Host {
+    /// Which of several events of one name `context` is of.
+    ///
+    /// # Errors
+    /// When the key that distinguishes them is missing or has an unknown value.
+    pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
+        if let [only] = candidates {
+            let another = |(key, value)| context.string(key).is_some_and(|found| found != value);
+            if !only.row.when.is_some_and(another) {
+                return Ok(*only);
+            }
+        }
+        let is_meant = |binding: &&Binding| match binding.row.when {
+            Some((key, value)) => context.string(key).as_deref() == Some(value),
+            None => true,
+        };
+        if let Some(binding) = candidates.iter().find(is_meant) {
+            return Ok(*binding);
+        }
+        let known: Vec<_> = candidates
+            .iter()
+            .filter_map(|binding| binding.row.when)
+            .collect();
+        let key = known.first().map_or("", |(key, _)| key);
+        Err(DecodeError::NotTold {
+            name: candidates
+                .first()
+                .map_or("", |binding| binding.row.name)
+                .to_string(),
+            key,
+            found: context.string(key),
+            known: known.iter().map(|(_, value)| *value).collect(),
+        })
+    }
+}
+
+impl Binding {
+    /// A context of this dialect under our keys.
+    ///
+    /// # Errors
+    /// When it names another event, or has a fact under both names.
+    pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
+        let came = context.clone();
+        for key in [self.dialect.names_event_by, "event"] {
+            // The host may say something else by `event`.
+            if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
+                continue;
+            }
+            let Some(found) = context.string(key) else {
+                continue;
+            };
+            if !self.row.is_called(&found) && found != self.row.event {
+                let asked = self.row.name.to_string();
+                return Err(DecodeError::OtherEvent { asked, found });
+            }
+            context.remove(key);
+        }
+        if self.dialect.spelling == KeySpelling::Snake {
+            return self.with_tool(self.in_our_spelling(&self.flat(context), &came));
+        }
+        let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
+        if self.row.as_text.iter().any(is_text) {
+            let came = context.clone();
+            context.take_whole("raw", &came);
+        }
+        for one in self.row.stand_ins {
+            let fact = context.string(one.theirs).filter(|text| !text.is_empty());
+            if let Some(fact) = fact.filter(|_| context.raw(one.ours).is_none()) {
+                context.set(one.ours, &Value::from(fact));
+            }
+        }
+        for (theirs, ours) in self.row.keys.iter().chain(self.row.also) {
+            if context.raw(theirs).is_none() {
+                continue;
+            }
+            if context.raw(ours).is_some() {
+                return Err(DecodeError::Twice { theirs, ours });
+            }
+            context.rename(theirs, ours);
+        }
+        self.unpack(&mut context);
+        self.with_tool(context)
+    }
+
+    /// The context, if it names its tool where a host asks about one: a guard of that tool would
+    /// not know that it is meant.
+    fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
+        let is_about_tool = catalog::find(self.row.event).is_some_and(|spec| {
+            let is_needed = spec.required.iter().any(|key| key == "toolName");
+            is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
+        });
+        let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
+            // Another type is reported elsewhere.
+            || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
+        if self.row.blocks && is_about_tool && !is_named {
+            let key = match self.dialect.spelling {
+                KeySpelling::Snake => self.theirs("toolName"),
+                KeySpelling::Camel => "toolName".to_string(),
+            };
+            return Err(DecodeError::NoTool { key });
+        }
+        Ok(context)
+    }
+
+    /// Makes an object of a tool's input that a host sends as JSON in a string (Cursor, of MCP
+    /// tools), where no matcher would see its keys.
+    fn unpack(self, context: &mut Context) {
+        if !self.dialect.has_forms() {
+            return;
+        }
+        let input = context
+            .string("toolInput")
+            .filter(|text| text.starts_with('{'));
+        if let Some(text) = input.filter(|text| Context::parse(text.as_str()).is_ok()) {
+            context.set_raw("toolInput", text);
+        }
+    }
+
+    /// A context under our keys, with what it was under `raw`.
+    fn in_our_spelling(self, theirs: &Context, came: &Context) -> Context {
+        let mut ours = theirs.beside();
+        for key in theirs.keys() {
+            if let Some(our_key) = self.ours(key) {
+                ours.take(our_key, theirs, key);
+            }
+        }
+        if let Some(gather) = self.row.gather {
+            let facts = gather.keys.iter().filter_map(|key| {
+                let value = theirs.value(key).ok().flatten()?;
+                Some(((*key).to_string(), value))
+            });
+            ours.set("toolName", &Value::from(gather.tool));
+            ours.set("toolInput", &Value::Object(facts.collect()));
+        }
+        self.unpack(&mut ours);
+        // Its name may be any. A wrong input is reported when it becomes an event.
+        if let Some(action) = Action::derive(&ours)
+            .ok()
+            .flatten()
+            .filter(|_| self.is_of_server(&ours))
+        {
+            ours.set_raw(
+                "action",
+                Action {
+                    kind: ActionKind::Mcp,
+                    ..action
+                }
+                .to_json(),
+            );
+        }
+        ours.take_whole("raw", came);
+        ours
+    }
+
+    /// Whether it is about a tool of an MCP server, as its host says by the event or by the tool's name.
+    fn is_of_server(self, context: &Context) -> bool {
+        let is_plain = self.dialect.tools.mcp == Mcp::Plain;
+        let name = context.string("toolName").filter(|_| is_plain);
+        let is_own = |name: &String| self.dialect.tools.named(name).next().is_some();
+        self.row.is_of_servers || name.is_some_and(|it| it.contains("__") && !is_own(&it))
+    }
+
+    /// The event with the facts at the top that its host puts into an object, and texts in one piece.
+    fn flat(self, mut context: Context) -> Context {
+        for key in self.row.in_parts {
+            let parts = context.value(key).ok().flatten();
+            if let Some(parts) = parts.as_ref().and_then(Value::as_array) {
+                let texts = parts.iter().filter_map(|part| part["text"].as_str());
+                context.set(key, &Value::from(texts.collect::<Vec<&str>>().join("\n")));
+            }
+        }
+        for inside in self.row.inside {
+            for key in inside.keys {
+                let fact = context
+                    .lookup(&format!("{}.{key}", inside.object))
+                    .map(str::to_string);
+                if let Some(fact) = fact {
+                    context.set_raw(key, fact);
+                }
+            }
+        }
+        context
+    }
+
+    /// The event with these facts where its host has them.
+    fn nested(self, mut flat: Context) -> Context {
+        let is_there = |inside: &&InnerFacts| flat.raw(inside.object).is_some();
+        let inside = self
+            .row
+            .inside
+            .iter()
+            .find(is_there)
+            .or(self.row.inside.first());
+        let Some(inside) = inside else { return flat };
+        let object = flat.value(inside.object).ok().flatten();
+        let mut object = object
+            .and_then(|object| object.as_object().cloned())
+            .unwrap_or_default();
+        for key in inside.keys {
+            if let Some(fact) = flat.value(key).ok().flatten() {
+                object.insert((*key).to_string(), fact);
+                flat.remove(key);
+            }
+        }
+        flat.set(inside.object, &Value::Object(object));
+        flat
+    }
+
+    fn ours(self, theirs: &str) -> Option<&'static str> {
+        let listed = self.row.keys.iter().find(|(name, _)| *name == theirs);
+        if let Some((_, ours)) = listed {
+            return Some(ours);
+        }
+        let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
+        let mut names = catalog::find(self.row.event)?
+            .context
+            .iter()
+            .map(|key| &*key.name);
+        let is_it = |name: &str| snake(name) == theirs || name == theirs && self.has_inside(name);
+        names.find(|name| is_it(name) && !is_taken(name))
+    }
+
+    pub(crate) fn theirs(self, ours: &str) -> String {
+        let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
+        let usual = || {
+            if self.has_inside(ours) {
+                ours.to_string()
+            } else {
+                snake(ours)
+            }
+        };
+        listed.map_or_else(usual, |(theirs, _)| (*theirs).to_string())
+    }
+
+    /// Whether an object of the host's event has this key, in our spelling.
+    fn has_inside(self, name: &str) -> bool {
+        self.row.inside.iter().any(|one| one.keys.contains(&name))
+    }
+
+    /// The event in their spelling: as it came where it came from them, with what has been
+    /// rewritten since.
+    fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
+        let came = context
+            .raw("raw")
+            .filter(|_| event.host() == self.dialect.name);
+        let came = came.and_then(|raw| Context::parse(raw).ok());
+        let as_came = came.clone().unwrap_or_else(Context::empty);
+        let mut theirs = self.flat(as_came.clone());
+        for key in context.keys().filter(|key| !OURS.contains(key)) {
+            let name = self.theirs(key);
+            let Some(json) = context.raw(key) else {
+                continue;
+            };
+            let is_gathered = self.row.gather.is_some() && matches!(key, "toolName" | "toolInput");
+            let is_as_it_came =
+                theirs.raw(&name) == Some(json) || theirs.string(&name).as_deref() == Some(json);
+            if !is_gathered && !is_as_it_came {
+                theirs.set_raw(&name, json.to_string());
+            }
+        }
+        let input = context.value("toolInput").ok().flatten();
+        for key in self.row.gather.iter().flat_map(|gather| gather.keys) {
+            if let Some(value) = input.as_ref().and_then(|input| input.get(key)) {
+                theirs.set(key, value);
+            }
+        }
+        let whole = self.flat(as_came.clone());
+        for key in self.row.in_parts {
+            if let Some(raw) = as_came
+                .raw(key)
+                .filter(|_| theirs.raw(key) == whole.raw(key))
+            {
+                theirs.set_raw(key, raw.to_string());
+            }
+        }
+        if came.is_none() {
+            theirs.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
+        }
+        self.nested(theirs)
+    }
+
+    /// The context that a hook written for this dialect gets.
+    pub fn encode(self, event: &Event) -> Context {
+        self.encode_call(event, self.dialect.calls(event).first())
+    }
+
+    /// The context that such a hook gets about one call of its host's own tools.
+    pub fn encode_call(self, event: &Event, call: Option<&HostCall>) -> Context {
+        let mut context = event.context().clone();
+        if let Some(call) = call {
+            context.set("toolName", &Value::from(call.name.as_str()));
+            context.set("toolInput", &call.input);
+        }
+        let mut theirs = match self.dialect.spelling {
+            KeySpelling::Snake => self.in_their_spelling(event, &context),
+            KeySpelling::Camel => self.in_camel_case(context),
+        };
+        for key in self.row.as_text {
+            let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else {
+                continue;
+            };
+            // As it came, where it came from there; else as a string.
+            let came = event
+                .context()
+                .lookup(&format!("raw.{key}"))
+                .map(str::to_string);
+            let is_theirs = event.host() == self.dialect.name;
+            if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
+                continue;
+            }
+            let same = |came: &String| is_theirs && scalar_text(came).as_deref() == Some(json);
+            let text = Value::from(json).to_string();
+            theirs.set_raw(key, came.filter(same).unwrap_or(text));
+        }
+        theirs
+    }
+
+    fn in_camel_case(self, mut context: Context) -> Context {
+        for key in OURS {
+            context.remove(key);
+        }
+        // The other way round, because one of their keys may be another's name here.
+        for (theirs, ours) in self.row.keys.iter().rev() {
+            if context.raw(theirs).is_none() {
+                context.rename(ours, theirs);
+            }
+        }
+        for one in self.row.stand_ins {
+            if context.raw(one.theirs).is_some() && context.raw(one.theirs) == context.raw(one.ours)
+            {
+                context.remove(one.ours);
+            } else if one.is_made && context.raw(one.theirs).is_none() {
+                context.rename(one.ours, one.theirs);
+            }
+        }
+        if let Some((key, value)) = self.row.when {
+            context.set(key, &Value::from(value));
+        }
+        context.remove(self.dialect.names_event_by);
+        context.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
+        context
+    }
+}
+
+/// A key of ours as `tool_name`.
+pub(crate) fn snake(key: &str) -> String {
+    let mut name = String::with_capacity(key.len() + 4);
+    for c in key.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}

@@ -1,0 +1,75 @@
+//! Crush has one event, `PreToolUse`, and its own answer format. Exit status 49 ends the agent's
+//! turn.
+//!
+//! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
+//! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.
+
+use super::parts::{REASON, REFUSE, TOOL_INPUT, YES_OR_NO};
+use super::results::ReplySlot::{Context, New};
+use super::results::ReplyValue::{Text, Value};
+use super::results::{KeyMeaning, Refuses, ReplyForm, form, key, say};
+use super::row::{
+    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
+};
+
+static PRE_TOOL_USE: ReplyForm = ReplyForm {
+    refuses: Refuses::TwoOr(49),
+    ..form(
+        &[
+            REFUSE,
+            say(New("toolInput"), &[("updated_input", Value)]),
+            say(Context, &[("context", Text)]),
+        ],
+        &[
+            key("decision", YES_OR_NO),
+            key("halt", KeyMeaning::Refusal(true)),
+            REASON,
+            key("context", KeyMeaning::Context),
+            key("updated_input", TOOL_INPUT),
+        ],
+        &[],
+    )
+};
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("bash", ToolSort::Shell),
+        tool("view", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("multiedit", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("ls", ToolSort::List),
+        tool("fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+        tool("agent", ToolSort::Agent),
+    ],
+    mcp: Mcp::Single,
+};
+
+pub(super) static CRUSH: Host = Host {
+    name: "crush",
+    names_event_by: "event",
+    spelling: KeySpelling::Snake,
+    tools: &TOOLS,
+    variables: &[
+        variable("CRUSH_PROJECT_DIR", Tells::Project),
+        variable("CRUSH_CWD", Tells::Folder),
+        variable("CRUSH_SESSION_ID", Tells::Fact("sessionId")),
+        variable("CRUSH_TOOL_NAME", Tells::Fact("toolName")),
+        variable("CRUSH_TOOL_INPUT_COMMAND", Tells::Fact("toolInput.command")),
+        variable(
+            "CRUSH_TOOL_INPUT_FILE_PATH",
+            Tells::Fact("toolInput.file_path"),
+        ),
+        variable("CRUSH", Tells::Word("1")),
+    ],
+    like: Some("claude"),
+    events: &[HostEvent::OBSERVER.waits(Wait::seconds(30)).gate(
+        "PreToolUse",
+        "tool.pre",
+        &PRE_TOOL_USE,
+    )],
+    ..Host::PLAIN
+};

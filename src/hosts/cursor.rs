@@ -1,0 +1,185 @@
+//! Cursor: twenty-one events, of which some are about one tool each.
+//!
+//! Sources: its "Hooks" and "Third party hooks" documents. Exit status 2 blocks wherever a hook
+//! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
+//! commands and MCP tools only. It was not measured.
+
+use std::time::Duration;
+
+use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
+use super::results::ReplySlot::{Context, New, Objection, Output, Question, Refusal};
+use super::results::ReplyValue::{Flag, Text, Value, Word};
+use super::results::{KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say};
+use super::row::{
+    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
+};
+use crate::engine::event::Conduct;
+
+const DENY: ReplyRule = refuse(&[
+    ("permission", Word("deny")),
+    ("user_message", Text),
+    ("agent_message", Text),
+]);
+
+const ASK: ReplyRule = say(
+    Question,
+    &[("permission", Word("ask")), ("user_message", Text)],
+);
+
+const PERMISSION: &[ReplyKey] = &[
+    key("permission", WORDS),
+    key("agent_message", KeyMeaning::Reason),
+    key("user_message", KeyMeaning::Reason),
+];
+
+const CONTEXT: ReplyRule = say(Context, &[("additional_context", Text)]);
+const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
+
+static TOLD: ReplyForm = form(&[], &[], &[]);
+static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
+
+/// Any tool: a question is not enforced, so it blocks.
+static PRE_TOOL_USE: ReplyForm = form(
+    &[DENY, say(New("toolInput"), &[("updated_input", Value)])],
+    &[key("updated_input", TOOL_INPUT)],
+    PERMISSION,
+);
+
+/// A shell command or an MCP tool.
+static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
+
+/// A file is read, or a subagent starts: yes or no.
+static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
+
+/// The tool has run; an objection is text for the model.
+static POST_TOOL_USE: ReplyForm = form(
+    &[say(Objection, &[("additional_context", Text)]), CONTEXT],
+    ADDED,
+    &[],
+);
+
+static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
+    &[refuse(&[("continue", Flag(false)), ("user_message", Text)])],
+    &[
+        key("continue", KeyMeaning::Refusal(false)),
+        key("user_message", KeyMeaning::Reason),
+    ],
+    &[],
+);
+
+/// An agent that may not stop gets a message that says what to do.
+static STOP: ReplyForm = form(
+    &[say(Refusal, &[("followup_message", Text)])],
+    &[key("followup_message", KeyMeaning::Objection)],
+    &[],
+);
+
+static PRE_COMPACT: ReplyForm = form(
+    &[say(Output, &[("user_message", Text)])],
+    &[key("user_message", KeyMeaning::Output)],
+    &[],
+);
+
+const SESSION: (&str, &str) = ("conversation_id", "sessionId");
+const DURATION: (&str, &str) = ("duration", "durationMs");
+
+/// What it waits is nowhere stated ("the platform's default"). Its documents show hooks with 30 s,
+/// so no less is meant, and half a minute is what the shortest of the others wait for a tool.
+const ROW: HostEvent = HostEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
+    usual: Duration::from_secs(30),
+    longest: None,
+    is_known: false,
+});
+
+/// It starts the agent again at most five times.
+const fn stop_gate(name: &'static str, event: &'static str) -> HostEvent {
+    let row = ROW.open_gate(name, event, &STOP);
+    row.conduct(Conduct {
+        most_refusals: Some(5),
+        reads_on: true,
+        ..Conduct::USUAL
+    })
+}
+
+const COMMAND: &[&str] = &["command", "sandbox"];
+const EDITS: &[&str] = &["file_path", "edits"];
+
+/// Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
+/// event of edited files is read as.
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("Shell", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Write", ToolSort::Write),
+        tool("Write", ToolSort::Edit),
+        tool("Edit", ToolSort::Edit),
+        tool("Grep", ToolSort::Grep),
+        tool("Task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Bare,
+};
+
+pub(super) static CURSOR: Host = Host {
+    name: "cursor",
+    names_event_by: "hook_event_name",
+    spelling: KeySpelling::Snake,
+    tools: &TOOLS,
+    variables: &[
+        variable("CURSOR_PROJECT_DIR", Tells::Project),
+        variable("CURSOR_VERSION", Tells::Fact("raw.cursor_version")),
+        variable("CURSOR_USER_EMAIL", Tells::Fact("raw.user_email")),
+        variable("CURSOR_TRANSCRIPT_PATH", Tells::Fact("transcriptPath")),
+        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+    ],
+    roots: &["workspace_roots"],
+    events: &[
+        ROW.told("sessionStart", "session.start", &SESSION_START),
+        ROW.told("sessionEnd", "session.end", &TOLD),
+        ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
+        // Its `tool_output` is JSON in a string, and stays one.
+        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
+            .keys(&[SESSION, ("tool_output", "result"), DURATION])
+            .text_keys(&["tool_output"]),
+        ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE)
+            .keys(&[SESSION, ("error_message", "error"), DURATION]),
+        ROW.gate("subagentStart", "subagent.start", &GATES).keys(&[
+            SESSION,
+            ("subagent_id", "agentId"),
+            ("subagent_type", "agentType"),
+            ("task", "prompt"),
+        ]),
+        stop_gate("subagentStop", "subagent.stop").keys(&[
+            SESSION,
+            ("subagent_id", "agentId"),
+            ("subagent_type", "agentType"),
+        ]),
+        ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING)
+            .of_tool("Shell", COMMAND),
+        ROW.told("afterShellExecution", "tool.post", &TOLD)
+            .keys(&[SESSION, ("output", "result"), DURATION])
+            .of_tool("Shell", COMMAND),
+        ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
+            .text_keys(&["tool_input"])
+            .of_servers(),
+        ROW.told("afterMCPExecution", "tool.post", &TOLD)
+            .keys(&[SESSION, ("result_json", "result"), DURATION])
+            .text_keys(&["tool_input", "result_json"])
+            .of_servers(),
+        ROW.gate("beforeReadFile", "tool.pre", &GATES)
+            .of_tool("Read", &["file_path"]),
+        ROW.told("afterFileEdit", "tool.post", &TOLD)
+            .of_tool("Edit", EDITS),
+        ROW.gate("beforeTabFileRead", "tool.pre", &GATES)
+            .of_tool("Read", &["file_path"]),
+        ROW.told("afterTabFileEdit", "tool.post", &TOLD)
+            .of_tool("Edit", EDITS),
+        ROW.gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
+        ROW.told("preCompact", "compact.pre", &PRE_COMPACT),
+        stop_gate("stop", "agent.stop"),
+        ROW.told("afterAgentResponse", "message.end", &TOLD),
+        ROW.told("afterAgentThought", "message.thought", &TOLD)
+            .keys(&[SESSION, ("text", "thought")]),
+        ROW.told("workspaceOpen", "resources.discover", &TOLD),
+    ],
+    ..Host::PLAIN
+};

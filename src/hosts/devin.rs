@@ -1,0 +1,46 @@
+//! Devin CLI: Claude Code's events; exit status 2 blocks, and nothing asks or rewrites.
+//!
+//! Source: its pages about hooks and their lifecycle. It also runs the hooks of Claude Code's
+//! settings.
+
+use super::claude::{FAMILY, GATES, GATES_AND_TEACHES, RESPONSE, TEACHES, TOLD};
+use super::row::{Host, HostEvent, HostTools, Mcp, Tells, ToolSort, Wait, tool, variable};
+use crate::engine::event::Schedule;
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("exec", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("webfetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+    ],
+    mcp: Mcp::Double,
+};
+
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait {
+    is_known: false,
+    ..Wait::seconds(30)
+});
+
+pub(super) static DEVIN: Host = Host {
+    name: "devin",
+    aliases: &["devin-cli"],
+    tools: &TOOLS,
+    variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.gate("PreToolUse", "tool.pre", &GATES),
+        ROW.gate("PermissionRequest", "permission.request", &GATES),
+        ROW.told("PostToolUse", "tool.post", &TEACHES)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+    ],
+    ..FAMILY
+};

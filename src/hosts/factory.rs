@@ -1,0 +1,75 @@
+//! Factory Droid: Claude Code's events and words; its shell is `Execute`, its writer `Create`.
+//!
+//! Source: its hooks reference; measured with 0.225.2, which drops text for the model before a tool.
+//! `.factory/hooks.json` is not read by versions 0.186.0 (Factory-AI/factory#3) and 0.225.2, so hookrun
+//! is installed into `settings.json`.
+
+use super::claude::{
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, RESPONSE, TEACHES, TOLD, TOOL_READS,
+};
+use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW};
+use super::results::ReplySlot::New;
+use super::results::ReplyValue::Value;
+use super::results::{ReplyForm, form, say};
+use super::row::{Host, HostEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable};
+use crate::engine::event::Schedule;
+
+const EDIT: &[(&str, &str)] = &[("old_string", "old_str"), ("new_string", "new_str")];
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("Execute", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Create", ToolSort::Write),
+        Tool {
+            keys: EDIT,
+            ..tool("Edit", ToolSort::Edit)
+        },
+        tool("MultiEdit", ToolSort::Edit),
+        Tool {
+            keys: &[("command", "input")],
+            ..tool("ApplyPatch", ToolSort::Patch)
+        },
+        tool("Grep", ToolSort::Grep),
+        tool("Glob", ToolSort::Glob),
+        tool("LS", ToolSort::List),
+        tool("FetchUrl", ToolSort::Fetch),
+        tool("WebSearch", ToolSort::WebSearch),
+        tool("Task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Double,
+};
+
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
+        REFUSE,
+        ASK,
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        SHOW,
+    ],
+    TOOL_READS,
+    READS_ADDED,
+);
+
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
+
+pub(super) static FACTORY: Host = Host {
+    name: "factory",
+    aliases: &["droid", "factory-droid"],
+    tools: &TOOLS,
+    variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.told("PostToolUse", "tool.post", &OBJECTS)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.told("Notification", "notification", &TOLD),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+    ],
+    ..FAMILY
+};

@@ -1,0 +1,114 @@
+//! Where systems keep their hooks: flat folders, in which a script says its event itself; and
+//! which folders a host works in, by its events and variables.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::DIALECTS;
+use super::row::{Host, Tells};
+use crate::engine::event::Context;
+
+/// The folders of one system.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SystemFolders {
+    /// The name of its dialect, which hooks in these folders are written for.
+    pub dialect: &'static str,
+    /// The folder of a user, below the home folder.
+    pub user: &'static str,
+    /// The folder of a project, below the working directory.
+    pub project: &'static str,
+    /// How the names of modules end that only the system itself can load.
+    pub modules: &'static [&'static str],
+}
+
+/// Every system with such folders. The system's own order is kept: the user's before the
+/// project's.
+pub const FOLDERS: &[SystemFolders] = &[
+    // Source: pi's "Hooks" document, "Hook Locations".
+    SystemFolders {
+        dialect: "pi",
+        user: ".pi/agent/hooks",
+        project: ".pi/hooks",
+        modules: &[".ts", ".js"],
+    },
+];
+
+/// The folders that a host names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct HostFolders {
+    /// What its user has opened: the roots of the project.
+    pub roots: Vec<PathBuf>,
+    /// Where a command is about to run.
+    pub cwd: Option<PathBuf>,
+}
+
+/// The dialect of a host whose events say where it works. Systems say it in their own ways.
+///
+/// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
+/// CLI sent.
+fn host(dialect: &str) -> Option<&'static Host> {
+    DIALECTS
+        .iter()
+        .find(|host| host.name == dialect && host.has_forms())
+        .copied()
+}
+
+/// Whether the events of a host of this dialect say where it works.
+pub fn are_told(dialect: &str) -> bool {
+    host(dialect).is_some()
+}
+
+/// The variables in which hosts name their projects.
+pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
+    DIALECTS
+        .iter()
+        .filter_map(|dialect| variable_of(dialect.name))
+}
+
+/// The variable in which a host of this dialect names its project: the first of those that it
+/// sets, because the others have the names of other hosts.
+pub(crate) fn variable_of(dialect: &str) -> Option<&'static str> {
+    let project = host(dialect)?
+        .variables
+        .iter()
+        .find(|one| one.tells == Tells::Project)?;
+    Some(project.name)
+}
+
+/// The folders in a context of this dialect, in the host's own keys. What its user has opened is
+/// the project, wherever the agent has gone since; a working directory may be anywhere.
+pub fn told(dialect: &str, context: &Context) -> HostFolders {
+    let Some(host) = host(dialect) else {
+        return HostFolders::default();
+    };
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for key in host.roots {
+        match context.value(key).ok().flatten() {
+            Some(Value::String(folder)) => roots.push(folder.into()),
+            Some(Value::Array(all)) => {
+                roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
+            }
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
+        }
+    }
+    roots.retain(|folder| !folder.as_os_str().is_empty());
+    let cwd = context
+        .string("cwd")
+        .filter(|cwd| !cwd.is_empty())
+        .map(PathBuf::from);
+    HostFolders { roots, cwd }
+}
+
+/// Those of one system, if it has any.
+pub fn of(dialect: &str) -> &'static [SystemFolders] {
+    let found = FOLDERS.iter().find(|folders| folders.dialect == dialect);
+    found.map_or(&[], std::slice::from_ref)
+}
+
+impl SystemFolders {
+    /// Whether a file of this name is a module that only the system itself loads.
+    pub fn is_module(&self, name: &str) -> bool {
+        self.modules.iter().any(|ending| name.ends_with(ending))
+    }
+}

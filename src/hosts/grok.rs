@@ -1,0 +1,106 @@
+//! Grok Build: Claude Code's events with camelCase keys; a tool and a stop can be blocked.
+//!
+//! Measured with 1.0.41; before that its page about hooks, and payloads that users of versions 0.2.32
+//! to 1.0.25 have shown. It names its events `pre_tool_use` in what it sends and `PreToolUse` in its
+//! files. A stop takes `block`: `deny` undoes the status there. A question is not asked where tools
+//! need no leave (`--always-approve`), so hookrun blocks instead. It also runs the hooks of Claude
+//! Code's and Cursor's settings.
+
+use super::claude::{NEW_INPUT, TOOL_READS};
+use super::parts::{BLOCK, DECISION, NAMED, READS_ADDED, REASON, TEACH};
+use super::results::ReplySlot::{New, Objection};
+use super::results::ReplyValue::{Text, Value, Word};
+use super::results::{ReplyForm, form, refuse, say};
+use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+
+static TOLD: ReplyForm = form(&[], &[], &[]);
+static GATES: ReplyForm = form(&[refuse(BLOCK)], &[DECISION, REASON], &[]);
+
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
+        refuse(&[("decision", Word("deny")), ("reason", Text)]),
+        say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
+        TEACH,
+    ],
+    TOOL_READS,
+    READS_ADDED,
+);
+
+static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], READS_ADDED);
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        Tool {
+            also: &["Bash"],
+            ..tool("run_terminal_command", ToolSort::Shell)
+        },
+        Tool {
+            also: &["Read"],
+            keys: &[("file_path", "target_file")],
+            ..tool("read_file", ToolSort::Read)
+        },
+        Tool {
+            also: &["Write"],
+            ..tool("write", ToolSort::Write)
+        },
+        Tool {
+            also: &["Write"],
+            ..tool("write_file", ToolSort::Write)
+        },
+        Tool {
+            also: &["Edit", "Write"],
+            ..tool("search_replace", ToolSort::Edit)
+        },
+        Tool {
+            also: &["Grep"],
+            ..tool("grep", ToolSort::Grep)
+        },
+        tool("list_dir", ToolSort::List),
+        Tool {
+            also: &["WebFetch"],
+            ..tool("web_fetch", ToolSort::Fetch)
+        },
+        Tool {
+            also: &["WebSearch"],
+            ..tool("web_search", ToolSort::WebSearch)
+        },
+        Tool {
+            also: &["Task"],
+            ..tool("spawn_subagent", ToolSort::Agent)
+        },
+    ],
+    mcp: Mcp::Double,
+};
+
+/// Its settings count seconds, 5 where they say nothing.
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(5));
+
+pub(super) static GROK: Host = Host {
+    name: "grok",
+    aliases: &["grok-build"],
+    names_event_by: "hookEventName",
+    tools: &TOOLS,
+    roots: &["workspaceRoot"],
+    like: Some("claude"),
+    events: &[
+        ROW.told("SessionStart", "session.start", &TOLD)
+            .aliases(&["session_start"]),
+        ROW.told("SessionEnd", "session.end", &TOLD)
+            .aliases(&["session_end"]),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES)
+            .aliases(&["user_prompt_submit"]),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+            .aliases(&["pre_tool_use"]),
+        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
+            .aliases(&["post_tool_use"])
+            .keys(&[("toolResult", "result")]),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+            .aliases(&["post_tool_use_failure"]),
+        ROW.told("Notification", "notification", &TOLD)
+            .aliases(&["notification"])
+            .keys(&[("notificationType", "kind")]),
+        ROW.open_gate("Stop", "agent.stop", &GATES)
+            .aliases(&["stop"]),
+    ],
+    ..Host::PLAIN
+};

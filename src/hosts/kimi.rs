@@ -1,0 +1,90 @@
+//! Kimi Code: Claude Code's events; exit status 2 blocks a tool, a prompt and a stop.
+//!
+//! Sources: its page about hooks, and version 2.1.0. It reads hooks from its user's `config.toml`
+//! alone, and lets everything pass when a hook fails. A prompt comes in parts. `message` is text for
+//! the model after a prompt; everywhere else nothing but the reason of a block is read.
+
+use super::claude::{FAMILY, PERMISSION, PERMISSION_REASON};
+use super::parts::{REFUSE, YES_OR_NO};
+use super::results::ReplySlot::Context;
+use super::results::ReplyValue::Text;
+use super::results::{KeyMeaning, ReplyForm, ReplyKey, form, key, say};
+use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+
+/// What a hook may say of every event.
+const READS: &[ReplyKey] = &[
+    key(PERMISSION, YES_OR_NO),
+    key(PERMISSION_REASON, KeyMeaning::Reason),
+];
+
+static TOLD: ReplyForm = form(&[], &[], READS);
+static GATES: ReplyForm = form(&[REFUSE], &[], READS);
+static PROMPTS: ReplyForm = form(
+    &[REFUSE, say(Context, &[("message", Text)])],
+    &[key("message", KeyMeaning::Context)],
+    READS,
+);
+
+const PATH: &[(&str, &str)] = &[("file_path", "path")];
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("Bash", ToolSort::Shell),
+        Tool {
+            keys: PATH,
+            ..tool("Read", ToolSort::Read)
+        },
+        Tool {
+            keys: PATH,
+            ..tool("Write", ToolSort::Write)
+        },
+        Tool {
+            keys: PATH,
+            ..tool("Edit", ToolSort::Edit)
+        },
+        tool("Grep", ToolSort::Grep),
+        tool("Glob", ToolSort::Glob),
+        tool("FetchURL", ToolSort::Fetch),
+        tool("WebSearch", ToolSort::WebSearch),
+        tool("Agent", ToolSort::Agent),
+    ],
+    mcp: Mcp::Double,
+};
+
+/// Its settings count seconds, from 1 to 600.
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30).at_most(600));
+const ID: (&str, &str) = ("tool_call_id", "toolUseId");
+
+pub(super) static KIMI: Host = Host {
+    name: "kimi",
+    aliases: &["kimi-code"],
+    runs_once: true,
+    tools: &TOOLS,
+    events: &[
+        ROW.told("SessionStart", "session.start", &TOLD),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
+            .in_parts(&["prompt"])
+            .teaches(),
+        ROW.gate("PreToolUse", "tool.pre", &GATES).keys(&[ID]),
+        ROW.told("PostToolUse", "tool.post", &TOLD)
+            .keys(&[ID, ("tool_output", "result")]),
+        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+            .keys(&[ID]),
+        ROW.told("PermissionRequest", "permission.request", &TOLD),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("StopFailure", "error", &TOLD)
+            .keys(&[("error_type", "code"), ("error_message", "message")]),
+        ROW.told("SubagentStart", "subagent.start", &TOLD)
+            .keys(&[("agent_name", "agentType")]),
+        ROW.told("SubagentStop", "subagent.stop", &TOLD).keys(&[
+            ("agent_name", "agentType"),
+            ("response", "lastAssistantMessage"),
+        ]),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+        ROW.told("PostCompact", "compact.post", &TOLD),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
+    ],
+    ..FAMILY
+};

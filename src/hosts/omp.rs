@@ -1,0 +1,179 @@
+//! oh-my-pi: hooks on the session, the agent, its context and its tools.
+//!
+//! Source: its "Hooks" document and the hook runner that it describes. Handlers run in the order
+//! in which they are registered and each gets the event as it came; of several results the last
+//! one counts, a block ends the chain. An error is reported and passed over, but blocks a tool
+//! call; so does a mistake in what is loaded. It sets no time limit, so that a person may answer
+//! before a tool call; hookrun keeps its usual one for every other event.
+
+use std::time::Duration;
+
+use super::results::KeyMeaning::{Action, Context, Entry, Field, Reason, Refusal};
+use super::results::{Act, ReplyKey, key};
+use super::row::{Discovery, Host, HostEvent};
+use super::wolli::INPUT;
+use crate::engine::event::Merge::{Chain, Claim, First, Last};
+use crate::engine::event::{Conduct, OnFailure};
+
+const TOLD: HostEvent = HostEvent::OBSERVER.conduct(REPORTED);
+
+/// A broken configuration is reported, and the event goes on.
+const REPORTED: Conduct = Conduct {
+    reads_on: true,
+    ..Conduct::USUAL
+};
+
+/// The last result counts, and every hook sees the event as it came.
+const LATEST: Conduct = Conduct {
+    last_result: true,
+    isolated: true,
+    ..REPORTED
+};
+
+/// A person may take as long as they like.
+const LATEST_UNTIMED: Conduct = Conduct {
+    timeout: Some(Duration::MAX),
+    ..LATEST
+};
+
+const CANCEL: ReplyKey = key("cancel", Refusal(true));
+
+/// May be cancelled.
+const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
+
+/// To block a stop is to go on. Its own word for that is `continue`, which must be `true`: a block
+/// in the word that other hosts read is written alone.
+const STOP: &[ReplyKey] = &[
+    key("decision", Action(&[("block", Act::Refuse)])),
+    key("reason", Reason),
+    key("additionalContext", Context),
+    key("continue", Refusal(true)),
+];
+
+const TOOL_KEYS: &[(&str, &str)] = &[
+    ("input", "toolInput"),
+    ("toolCallId", "toolUseId"),
+    ("content", "result"),
+];
+
+/// The tool while it runs.
+const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+
+const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
+
+/// `action` is ours, for tools.
+const COMPACTION: &[(&str, &str)] = &[("action", "method")];
+
+/// oh-my-pi.
+pub(super) static OMP: Host = Host {
+    name: "omp",
+    aliases: &["oh-my-pi"],
+    discovery: Discovery::FirstWins,
+    events: &[
+        TOLD.named("session_start", "session.start"),
+        BEFORE
+            .named("session_before_switch", "session.switch.pre")
+            .keys(&[("targetSessionFile", "targetSession")]),
+        TOLD.named("session_switch", "session.switch")
+            .keys(LEFT_SESSION),
+        BEFORE
+            .named("session_before_branch", "session.branch.pre")
+            .results(&[
+                CANCEL,
+                key(
+                    "skipConversationRestore",
+                    Field("skipConversationRestore", Last),
+                ),
+            ]),
+        TOLD.named("session_branch", "session.branch")
+            .keys(LEFT_SESSION),
+        BEFORE
+            .named("session_before_compact", "compact.pre")
+            .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
+        TOLD.named("session.compacting", "compact.prompt")
+            .keys(&[("context", "additions")])
+            .conduct(LATEST)
+            .results(&[
+                key("context", Field("additions", Last)),
+                key("prompt", Field("prompt", Last)),
+                key("preserveData", Field("preserveData", Last)),
+            ]),
+        TOLD.named("session_compact", "compact.post"),
+        BEFORE
+            .named("session_before_tree", "session.tree.pre")
+            .results(&[CANCEL, key("summary", Field("summary", Last))]),
+        TOLD.named("session_tree", "session.tree"),
+        TOLD.named("session_shutdown", "session.end"),
+        TOLD.named("context", "model.pre")
+            .results(&[key("messages", Field("messages", Chain))]),
+        TOLD.named("before_agent_start", "agent.start")
+            .conduct(Conduct {
+                isolated: true,
+                ..REPORTED
+            })
+            .results(&[key("message", Entry("messages", First))]),
+        // Of its source, not of the document: it fires in interactive sessions.
+        TOLD.named("input", "prompt.submit")
+            .keys(INPUT.keys)
+            .blocks(true)
+            .results(&[
+                key("text", Field("prompt", Chain)),
+                key("images", Field("images", Chain)),
+                key("handled", Field("handled", Claim)),
+            ]),
+        TOLD.named("agent_start", "agent.begin"),
+        TOLD.named("agent_end", "agent.end"),
+        // Of its extensions, not of the document. A block has no end there; hookrun's own count
+        // of stops ends it.
+        TOLD.named("session_stop", "agent.stop")
+            .keys(&[
+                ("session_id", "sessionId"),
+                ("stop_hook_active", "stopHookActive"),
+                ("last_assistant_message", "lastAssistantMessage"),
+            ])
+            .blocks(true)
+            .conduct(LATEST)
+            .results(STOP),
+        TOLD.named("turn_start", "turn.start"),
+        TOLD.named("turn_end", "turn.end"),
+        TOLD.named("auto_compaction_start", "compact.start")
+            .keys(COMPACTION),
+        TOLD.named("auto_compaction_end", "compact.end")
+            .keys(COMPACTION),
+        TOLD.named("auto_retry_start", "retry.start")
+            .keys(&[("errorMessage", "error")]),
+        TOLD.named("auto_retry_end", "retry.end"),
+        TOLD.named("ttsr_triggered", "rule.trigger"),
+        TOLD.named("todo_reminder", "todo.reminder"),
+        TOLD.named("tool_call", "tool.pre")
+            .keys(TOOL_KEYS)
+            .blocks(true)
+            .on_failure(OnFailure::Block)
+            .conduct(LATEST_UNTIMED)
+            .results(&[
+                key("block", Refusal(true)),
+                key("reason", Reason),
+                // Of its extensions, not of the document.
+                key("input", Field("toolInput", Last)),
+            ]),
+        // Its type has `isError`, and nothing applies it.
+        TOLD.named("tool_result", "tool.post")
+            .keys(TOOL_KEYS)
+            .conduct(LATEST)
+            .results(&[
+                key("content", Field("result", Last)),
+                key("details", Field("details", Last)),
+            ]),
+        // What its clients send beyond the document.
+        TOLD.named("before_provider_request", "provider.request")
+            .whole("payload", Chain),
+        TOLD.named("after_provider_response", "provider.response"),
+        TOLD.named("message_start", "message.start"),
+        TOLD.named("message_end", "message.end"),
+        TOLD.named("tool_execution_start", "tool.start")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_end", "tool.end")
+            .keys(EXECUTION_KEYS),
+    ],
+    ..Host::PLAIN
+};

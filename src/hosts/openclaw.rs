@@ -1,0 +1,321 @@
+//! openclaw: thirteen plugin hooks over five lifecycles, and the other events of its source.
+//!
+//! Sources: its "Hooks Mechanism" document, where names have dashes, and its own source and hook
+//! reference, which have the same with underscores, and more. Hooks are sorted by priority,
+//! lower first as in the document, run in parallel on the event as it came, and an error of one
+//! does not touch the others. It does not wait for most. What may block does so within 15 s, and
+//! `before_agent_run`, `before_tool_call` and `before_install` are blocked without an answer. A
+//! hook that claims an event ends the chain, and what is written to the transcript goes from hook
+//! to hook.
+
+use std::time::Duration;
+
+use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
+use super::results::{Act, ReplyKey, key};
+use super::row::{Host, HostEvent, StandIn};
+use crate::engine::event::Merge::{Chain, Claim, Entries, First, Last, SameRole};
+use crate::engine::event::{Conduct, OnFailure, Schedule};
+
+const fn timeout(seconds: u64) -> Conduct {
+    Conduct {
+        timeout: Some(Duration::from_secs(seconds)),
+        ..Conduct::USUAL
+    }
+}
+
+/// On the event as it came, within so many seconds.
+const fn within(seconds: u64) -> Conduct {
+    Conduct {
+        isolated: true,
+        ..timeout(seconds)
+    }
+}
+
+/// Nothing waits for it; 30 s.
+const FORGOTTEN: HostEvent = HostEvent::OBSERVER
+    .stand_ins(FACTS)
+    .schedule(Schedule::Detached)
+    .conduct(timeout(30));
+
+const WAITED: HostEvent = HostEvent::OBSERVER
+    .stand_ins(FACTS)
+    .schedule(Schedule::Parallel)
+    .conduct(within(15));
+
+/// It waits, and what hooks say may block.
+const GATE: HostEvent = WAITED.blocks(true);
+
+/// The first hook that says `handled` takes it, and ends the chain.
+const CLAIMED: HostEvent = WAITED
+    .schedule(Schedule::Sequential)
+    .stand_ins(MESSAGE_FACTS);
+
+/// Hooks see the message as the earlier ones left it, because it is written at once.
+const WRITTEN: HostEvent = WAITED.schedule(Schedule::Sequential).conduct(timeout(15));
+
+const BLOCK: ReplyKey = key("block", Refusal(true));
+const BLOCK_REASON: ReplyKey = key("blockReason", Reason);
+const CANCEL: ReplyKey = key("cancel", Refusal(true));
+const CANCEL_REASON: ReplyKey = key("cancelReason", Reason);
+const REASON: ReplyKey = key("reason", Reason);
+const HANDLED: ReplyKey = key("handled", Field("handled", Claim));
+const REPLY: ReplyKey = key("reply", Field("reply", Last));
+const MESSAGE: ReplyKey = key("message", Field("message", SameRole));
+
+const fn stand_in(theirs: &'static str, ours: &'static str, is_made: bool) -> StandIn {
+    StandIn {
+        theirs,
+        ours,
+        is_made,
+    }
+}
+
+/// What its contexts of agents, messages, tools and sessions say of what every event has here.
+const FACTS: &[StandIn] = &[
+    stand_in("sessionKey", "sessionId", true),
+    stand_in("workspaceDir", "cwd", true),
+];
+
+/// A message: its channel and its sender.
+const MESSAGE_FACTS: &[StandIn] = &[
+    FACTS[0],
+    FACTS[1],
+    stand_in("channelId", "channel", false),
+    stand_in("from", "senderId", false),
+];
+
+/// A tool call in the document's words. It takes the source's too; one of both is enough.
+const TOOL: &[(&str, &str)] = &[
+    ("params", "toolInput"),
+    ("args", "toolInput"),
+    ("toolCallId", "toolUseId"),
+];
+
+/// A tool call in the source's words.
+const TOOL_OF_SOURCE: &[(&str, &str)] = &[TOOL[1], TOOL[0], TOOL[2]];
+
+const SUBAGENT: &[(&str, &str)] = &[("agentId", "agentType"), ("childSessionKey", "agentId")];
+
+/// Texts for the model, before or after the prompt or the system prompt.
+const PREPENDED: ReplyKey = key("prependContext", Context);
+const APPENDED: ReplyKey = key("appendContext", Context);
+
+const BEFORE_AGENT: HostEvent = WAITED.named("before-agent-start", "agent.start").results(&[
+    key("systemPrompt", Field("systemPrompt", Last)),
+    PREPENDED,
+    APPENDED,
+    key("prependSystemContext", Context),
+    key("appendSystemContext", Context),
+]);
+
+const SENDING: HostEvent = GATE
+    .named("message-sending", "message.out")
+    .when("direction", "sending")
+    .keys(&[("to", "recipient")])
+    .stand_ins(MESSAGE_FACTS)
+    .results(&[
+        key("content", Field("content", Last)),
+        CANCEL,
+        CANCEL_REASON,
+    ]);
+
+const TOOL_CALL: HostEvent = GATE
+    .named("before-tool-call", "tool.pre")
+    .keys(TOOL)
+    .on_failure(OnFailure::Block)
+    .conduct(Conduct {
+        first_question: true,
+        ..within(15)
+    })
+    .results(&[
+        key("params", Field("toolInput", Last)),
+        BLOCK,
+        BLOCK_REASON,
+        // An approval without an answer is a block, even if the hook prefers something else.
+        key("requireApproval", Question(&[("timeoutBehavior", "deny")])),
+    ]);
+
+pub(super) static OPENCLAW: Host = Host {
+    name: "openclaw",
+    names_event_by: "event",
+    events: &[
+        // The thirteen of the document.
+        FORGOTTEN
+            .named("gateway-start", "gateway.start")
+            .aliases(&["gateway_start"]),
+        // It waits, because the gateway is gone afterwards.
+        WAITED
+            .named("gateway-stop", "gateway.stop")
+            .aliases(&["gateway_stop"])
+            .conduct(within(5)),
+        FORGOTTEN
+            .named("session-start", "session.start")
+            .aliases(&["session_start"]),
+        FORGOTTEN
+            .named("session-end", "session.end")
+            .aliases(&["session_end"]),
+        BEFORE_AGENT.aliases(&["before_agent_start"]),
+        // The document has it intercept and filter; in the source, which writes it with an
+        // underscore, hooks only watch it.
+        CLAIMED
+            .named("message-received", "message.in")
+            .when("direction", "received")
+            .blocks(true)
+            .results(&[CANCEL, CANCEL_REASON, HANDLED, REPLY]),
+        SENDING.aliases(&["message_sending"]),
+        FORGOTTEN
+            .named("message-sent", "message.sent")
+            .aliases(&["message_sent"])
+            .when("direction", "sent")
+            .keys(&[("to", "recipient")])
+            .stand_ins(MESSAGE_FACTS),
+        TOOL_CALL,
+        FORGOTTEN.named("after-tool-call", "tool.post").keys(TOOL),
+        // It waits: what a hook keeps must be kept before the rest is gone.
+        WAITED
+            .named("before-compaction", "compact.pre")
+            .aliases(&["before_compaction"])
+            .conduct(within(30)),
+        FORGOTTEN
+            .named("after-compaction", "compact.post")
+            .aliases(&["after_compaction"]),
+        WRITTEN
+            .named("tool-result-persist", "tool.persist")
+            .aliases(&["tool_result_persist"])
+            .keys(&[("toolCallId", "toolUseId")])
+            .results(&[MESSAGE]),
+        // Of its source: what may block.
+        TOOL_CALL
+            .named("before_tool_call", "tool.pre")
+            .keys(TOOL_OF_SOURCE),
+        GATE.named("before_agent_run", "prompt.submit")
+            .on_failure(OnFailure::Block)
+            .results(&[
+                key(
+                    "outcome",
+                    Action(&[("pass", Act::Pass), ("block", Act::Refuse)]),
+                ),
+                REASON,
+            ]),
+        GATE.named("before_install", "install.pre")
+            .keys(&[
+                ("targetName", "name"),
+                ("sourcePath", "filePath"),
+                ("origin", "source"),
+            ])
+            .on_failure(OnFailure::Block)
+            .results(&[BLOCK, BLOCK_REASON]),
+        GATE.named("before_agent_finalize", "agent.stop").results(&[
+            key(
+                "action",
+                Action(&[
+                    ("continue", Act::Pass),
+                    ("finalize", Act::Pass),
+                    ("revise", Act::Refuse),
+                ]),
+            ),
+            REASON,
+        ]),
+        WRITTEN
+            .named("before_message_write", "message.write")
+            .blocks(true)
+            .results(&[MESSAGE, BLOCK]),
+        SENDING
+            .named("reply_payload_sending", "message.out")
+            .schedule(Schedule::Sequential)
+            .conduct(timeout(15))
+            .results(&[key("payload", Field("payload", Chain)), CANCEL, REASON]),
+        GATE.named("subagent_spawning", "subagent.start")
+            .keys(SUBAGENT)
+            .results(&[
+                key(
+                    "status",
+                    Action(&[("ok", Act::Pass), ("error", Act::Refuse)]),
+                ),
+                key("error", Reason),
+            ]),
+        GATE.named("skill_proposal_evaluate", "skill.propose")
+            .conduct(within(120))
+            .results(&[
+                key(
+                    "decision",
+                    Action(&[
+                        ("pass", Act::Pass),
+                        ("revise", Act::Pass),
+                        ("block", Act::Refuse),
+                    ]),
+                ),
+                key("summary", Reason),
+            ]),
+        // Of its source: what a hook may claim.
+        CLAIMED
+            .named("inbound_claim", "message.in")
+            .results(&[HANDLED, REPLY]),
+        CLAIMED
+            .named("before_dispatch", "message.in")
+            .results(&[HANDLED, key("text", Field("reply", Last))]),
+        CLAIMED
+            .named("before_agent_reply", "reply.pre")
+            .keys(&[("cleanedBody", "content")])
+            .results(&[HANDLED, REPLY]),
+        CLAIMED
+            .named("reply_dispatch", "reply.dispatch")
+            .results(&[HANDLED]),
+        // Of its source: what a hook may change.
+        BEFORE_AGENT.named("before_prompt_build", "agent.start"),
+        WAITED
+            .named("agent_turn_prepare", "agent.start")
+            .results(&[PREPENDED, APPENDED]),
+        WAITED
+            .named("heartbeat_prompt_contribution", "heartbeat.prompt")
+            .results(&[PREPENDED, APPENDED]),
+        // Of several overrides the first one counts.
+        WAITED
+            .named("before_model_resolve", "model.select")
+            .results(&[
+                key("modelOverride", Field("model", First)),
+                key("providerOverride", Field("provider", First)),
+            ]),
+        WAITED
+            .named("resolve_exec_env", "exec.env")
+            .whole("env", Entries),
+        WAITED
+            .named("subagent_delivery_target", "subagent.target")
+            .keys(&[("childSessionKey", "agentId")])
+            .results(&[key("origin", Field("target", First))]),
+        // Of its source: what hooks only watch.
+        FORGOTTEN
+            .named("after_tool_call", "tool.post")
+            .keys(TOOL_OF_SOURCE),
+        FORGOTTEN.named("before_reset", "session.clear.pre"),
+        FORGOTTEN.named("agent_end", "agent.end"),
+        FORGOTTEN.named("model_call_started", "provider.request"),
+        FORGOTTEN.named("model_call_ended", "provider.response"),
+        FORGOTTEN.named("llm_input", "model.pre"),
+        FORGOTTEN.named("llm_output", "model.post"),
+        FORGOTTEN
+            .named("subagent_spawned", "subagent.start")
+            .keys(SUBAGENT),
+        FORGOTTEN
+            .named("subagent_progress", "subagent.progress")
+            .keys(&[("childSessionKey", "agentId")]),
+        FORGOTTEN
+            .named("subagent_ended", "subagent.end")
+            .keys(&[("targetSessionKey", "agentId")]),
+        FORGOTTEN
+            .named("message_received", "message.in")
+            .when("direction", "received")
+            .stand_ins(MESSAGE_FACTS),
+        FORGOTTEN
+            .named("poll_vote_received", "poll.vote")
+            .stand_ins(MESSAGE_FACTS),
+        FORGOTTEN.named("channel_pairing_requested", "pairing.request"),
+        FORGOTTEN.named("cron_reconciled", "cron.reconcile"),
+        FORGOTTEN
+            .named("cron_changed", "cron.change")
+            .keys(&[("action", "change")]),
+        FORGOTTEN.named("skill_proposal_changed", "skill.proposal.change"),
+        FORGOTTEN.named("skill_changed", "skill.change"),
+    ],
+    ..Host::PLAIN
+};

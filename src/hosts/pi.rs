@@ -1,0 +1,174 @@
+//! pi: one `session` event with ten reasons, the agent's turns, and its tools.
+//!
+//! Source: its "Hooks" document of 24 December 2025. `tool_call` has no time limit, because a
+//! person may answer, and blocks when a hook throws; everything else has 30 s, and errors are
+//! logged and passed on. The rows after those of the document are those of its later extensions
+//! (0.73), which real clients send.
+
+use std::time::Duration;
+
+use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
+use super::results::{ReplyKey, key};
+use super::row::{Host, HostEvent, StandIn};
+use super::wolli::INPUT;
+use crate::engine::event::Merge::{Append, Chain, First, Last};
+use crate::engine::event::{Conduct, OnFailure};
+
+/// Its `hookTimeout`.
+const TIMED: Conduct = Conduct {
+    timeout: Some(Duration::from_secs(30)),
+    ..Conduct::USUAL
+};
+
+/// The last result counts, and every hook sees the event as it came.
+const LATEST: Conduct = Conduct {
+    last_result: true,
+    isolated: true,
+    ..TIMED
+};
+
+/// The session, which every event may name: it is in the context of a hook there.
+const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
+
+const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
+
+/// The same, and the session that is wanted.
+const SWITCH_KEYS: &[(&str, &str)] = &[
+    FILE,
+    SESSION_KEYS[1],
+    ("targetSessionFile", "targetSession"),
+];
+
+/// A session is known by its file.
+const SESSION: &[StandIn] = &[StandIn {
+    theirs: "sessionFile",
+    ours: "sessionId",
+    is_made: false,
+}];
+
+const TOLD: HostEvent = HostEvent::OBSERVER
+    .keys(&[FILE])
+    .stand_ins(SESSION)
+    .conduct(TIMED);
+
+const CANCEL: ReplyKey = key("cancel", Refusal(true));
+
+/// May be cancelled.
+const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
+
+const fn session(reason: &'static str, event: &'static str) -> HostEvent {
+    TOLD.named("session", event)
+        .when("reason", reason)
+        .keys(SESSION_KEYS)
+}
+
+const fn session_before(reason: &'static str, event: &'static str) -> HostEvent {
+    BEFORE
+        .named("session", event)
+        .when("reason", reason)
+        .keys(SESSION_KEYS)
+}
+
+const TOOL_KEYS: &[(&str, &str)] = &[
+    FILE,
+    ("input", "toolInput"),
+    ("toolCallId", "toolUseId"),
+    ("content", "result"),
+];
+
+/// The tool in later extensions, while it runs.
+const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
+
+pub(super) static PI: Host = Host {
+    name: "pi",
+    aliases: &["pi-mono"],
+    events: &[
+        session("start", "session.start"),
+        session_before("before_switch", "session.switch.pre").keys(SWITCH_KEYS),
+        session("switch", "session.switch"),
+        session_before("before_clear", "session.clear.pre"),
+        session("clear", "session.clear"),
+        session_before("before_branch", "session.branch.pre").results(&[
+            CANCEL,
+            key(
+                "skipConversationRestore",
+                Field("skipConversationRestore", Last),
+            ),
+        ]),
+        session("branch", "session.branch"),
+        session_before("before_compact", "compact.pre")
+            .results(&[CANCEL, key("compactionEntry", Field("compaction", Last))]),
+        session("compact", "compact.post"),
+        session("shutdown", "session.end"),
+        TOLD.named("agent_start", "agent.begin"),
+        TOLD.named("agent_end", "agent.end"),
+        TOLD.named("turn_start", "turn.start"),
+        TOLD.named("turn_end", "turn.end"),
+        TOLD.named("tool_call", "tool.pre")
+            .keys(TOOL_KEYS)
+            .blocks(true)
+            .on_failure(OnFailure::Block)
+            .conduct(Conduct {
+                timeout: Some(Duration::MAX),
+                ..LATEST
+            })
+            .results(&[key("block", Refusal(true)), key("reason", Reason)]),
+        TOLD.named("tool_result", "tool.post")
+            .keys(TOOL_KEYS)
+            .conduct(LATEST)
+            .results(&[
+                key("content", Field("result", Last)),
+                key("details", Field("details", Last)),
+                key("isError", Field("isError", Last)),
+            ]),
+        // Of its later extensions.
+        HostEvent {
+            results: INPUT.results,
+            ..TOLD.named("input", "prompt.submit")
+        }
+        .keys(&[FILE, ("text", "prompt")])
+        .blocks(true),
+        TOLD.named("before_agent_start", "agent.start").results(&[
+            key("message", Entry("messages", Append)),
+            key("systemPrompt", Field("systemPrompt", Chain)),
+        ]),
+        TOLD.named("context", "model.pre")
+            .results(&[key("messages", Field("messages", Chain))]),
+        TOLD.named("before_provider_request", "provider.request")
+            .whole("payload", Chain),
+        TOLD.named("after_provider_response", "provider.response"),
+        TOLD.named("resources_discover", "resources.discover"),
+        TOLD.named("session_directory", "session.dir")
+            .results(&[key("sessionDir", Field("sessionDir", First))]),
+        TOLD.named("session_start", "session.start")
+            .keys(SESSION_KEYS),
+        BEFORE
+            .named("session_before_switch", "session.switch.pre")
+            .keys(SWITCH_KEYS),
+        TOLD.named("session_switch", "session.switch")
+            .keys(SESSION_KEYS),
+        BEFORE.named("session_before_fork", "session.branch.pre"),
+        TOLD.named("session_fork", "session.branch")
+            .keys(SESSION_KEYS),
+        BEFORE
+            .named("session_before_compact", "compact.pre")
+            .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
+        TOLD.named("session_compact", "compact.post"),
+        BEFORE.named("session_before_tree", "session.tree.pre"),
+        TOLD.named("session_tree", "session.tree"),
+        TOLD.named("session_shutdown", "session.end"),
+        TOLD.named("message_start", "message.start"),
+        TOLD.named("message_update", "message.update"),
+        TOLD.named("message_end", "message.end"),
+        TOLD.named("tool_execution_start", "tool.start")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_update", "tool.update")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("tool_execution_end", "tool.end")
+            .keys(EXECUTION_KEYS),
+        TOLD.named("model_select", "model.selected"),
+        TOLD.named("user_bash", "user.bash")
+            .results(&[key("result", Field("result", First))]),
+    ],
+    ..Host::PLAIN
+};

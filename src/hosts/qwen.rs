@@ -1,0 +1,67 @@
+//! Qwen Code: Claude Code's events, keys and words over Gemini CLI's tools.
+//!
+//! Sources: `docs/users/features/hooks.md` of its repository, and what version 0.24.4 did when measured.
+//! Its settings count milliseconds for commands. A question becomes a block there where no person can
+//! be asked (`-p`). Its page has new input and context before a tool; that version dropped both.
+
+use super::claude::{
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, RESPONSE, TEACHES, TOLD,
+    TOOL_READS,
+};
+use super::parts::{READS_ADDED, REFUSE, SHOW};
+use super::results::{ReplyForm, form};
+use super::row::{Host, HostEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable};
+use crate::engine::event::Schedule;
+
+static PRE_TOOL_USE: ReplyForm = form(&[REFUSE, ASK, SHOW], TOOL_READS, READS_ADDED);
+
+const TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("run_shell_command", ToolSort::Shell),
+        tool("read_file", ToolSort::Read),
+        tool("write_file", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep_search", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("list_directory", ToolSort::List),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+        Tool {
+            also: &["task"],
+            ..tool("agent", ToolSort::Agent)
+        },
+    ],
+    mcp: Mcp::Double,
+};
+
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
+
+pub(super) static QWEN: Host = Host {
+    name: "qwen",
+    aliases: &["qwen-code"],
+    tools: &TOOLS,
+    variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
+    events: &[
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.gate(
+            "PermissionRequest",
+            "permission.request",
+            &PERMISSION_REQUEST,
+        ),
+        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.told("PostToolUse", "tool.post", &OBJECTS)
+            .keys(RESPONSE)
+            .schedule(Schedule::Sequential),
+        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.told("Notification", "notification", &TOLD)
+            .keys(&[("notification_type", "kind")]),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("PreCompact", "compact.pre", &TOLD),
+    ],
+    ..FAMILY
+};

@@ -1,0 +1,433 @@
+//! An outcome becomes a dialect's result.
+//!
+//! What a system cannot say is not lost: a block is on stderr and in the exit status 2 as well,
+//! and texts that its results have no place for are notices on stderr. In a host's form the safest
+//! way that was measured comes first.
+
+use serde_json::{Map, Value};
+
+use super::native;
+use super::results::{
+    Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
+};
+use super::row::{Binding, Reply};
+use crate::engine::event::Merge;
+use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
+
+impl Binding {
+    /// Whether a question can go to the host, which then asks its own user.
+    pub fn can_ask(self) -> bool {
+        self.has_place(ReplySlot::Question)
+    }
+
+    /// The reply to an outcome. Questions block where the host cannot ask them.
+    pub fn reply(self, outcome: &Outcome) -> Reply {
+        if self.row.results == Results::Native {
+            return if self.row.blocks {
+                native::encode(outcome)
+            } else {
+                informational(outcome)
+            };
+        }
+        let questions: &[Question] = match &outcome.settled {
+            Settled::Refused(refusal) => return self.refuse(&refusal.reason),
+            Settled::Asked { questions } if !self.can_ask() => {
+                return self.refuse(&joined(questions));
+            }
+            Settled::Asked { questions } => questions,
+            Settled::Allowed => &[],
+        };
+        let stdout = match self.row.results {
+            Results::Native => String::new(),
+            Results::Keys(keys) => native::line_of(self.keyed(keys, questions, outcome)),
+            Results::Form(form) => native::line_of(self.filled(form, questions, outcome)),
+            Results::Whole(field, _) => {
+                let new = outcome
+                    .update()
+                    .get(field)
+                    .map(|value| format!("{value}\n"));
+                new.unwrap_or_default()
+            }
+        };
+        let stderr = format!("{}{}", native::notices(outcome), self.unsaid(outcome));
+        Reply {
+            stdout,
+            stderr,
+            status: native::ALLOWED,
+        }
+    }
+
+    /// The reply that blocks for `reason`. An event that this system cannot block is blocked by
+    /// the exit status alone.
+    pub fn refuse(self, reason: &str) -> Reply {
+        let usual = native::refuse(reason);
+        let text = usual.stderr.trim_end_matches('\n');
+        let (result, status) = match self.row.results {
+            Results::Native => return usual,
+            Results::Whole(..) => (Map::new(), usual.status),
+            Results::Keys(keys) => (self.refusal_by_keys(keys, text), usual.status),
+            Results::Form(form) => {
+                let mut result = Map::new();
+                let say = form.say(ReplySlot::Refusal);
+                say.into_iter()
+                    .for_each(|say| self.put(&mut result, say, &text.into()));
+                (result, say.map_or(usual.status, |say| say.status))
+            }
+        };
+        let stdout = native::line_of(result);
+        let is_alone = stdout.is_empty() && self.row.results.form().is_some();
+        let stderr = if is_alone {
+            as_text(usual.stderr)
+        } else {
+            usual.stderr
+        };
+        Reply {
+            stdout,
+            stderr,
+            status,
+        }
+    }
+
+    /// What blocks for `reason` in a host that sees no exit status: it asks over HTTP, or an MCP tool.
+    /// The same keys that hooks block with in its own documents.
+    pub fn refusal_document(self, reason: &str) -> String {
+        let usual = self.refuse(reason);
+        let Some(form) = self.row.results.form().filter(|_| usual.stdout.is_empty()) else {
+            return if usual.stdout.is_empty() {
+                native::refuse(reason).stdout
+            } else {
+                usual.stdout
+            };
+        };
+        let refuses = |key: &ReplyKey| key.says.words().iter().any(|(_, act)| *act == Act::Refuse);
+        let keys = if form.reads.iter().any(refuses) {
+            form.reads
+        } else {
+            form.shares
+        };
+        let mut result = Map::new();
+        for (path, value) in self.refusal_by_keys(keys, reason) {
+            place(&mut result, &path, value);
+        }
+        if result.contains_key("hookSpecificOutput") {
+            place(&mut result, super::parts::NAMED.0, self.row.name.into());
+        }
+        native::line_of(result)
+    }
+
+    /// Whether its results have a place for this.
+    fn has_place(self, on: ReplySlot) -> bool {
+        match self.row.results {
+            Results::Form(form) => form.say(on).is_some(),
+            Results::Native | Results::Whole(..) => false,
+            Results::Keys(keys) => keys.iter().any(|key| match on {
+                ReplySlot::Question => matches!(key.says, KeyMeaning::Question(_)),
+                ReplySlot::Context => key.says == KeyMeaning::Context,
+                ReplySlot::Output => key.says == KeyMeaning::Output,
+                ReplySlot::Refusal
+                | ReplySlot::Objection
+                | ReplySlot::Consent
+                | ReplySlot::New(_) => false,
+            }),
+        }
+    }
+
+    /// What hooks said and the result has no place for.
+    fn unsaid(self, outcome: &Outcome) -> String {
+        let mut lines = String::new();
+        for said in &outcome.said {
+            let texts = [
+                (ReplySlot::Output, "output", &said.output),
+                (
+                    ReplySlot::Context,
+                    "additionalContext",
+                    &said.additional_context,
+                ),
+            ];
+            for (on, name, text) in texts {
+                let text = text.as_ref().filter(|text| !text.trim().is_empty());
+                if let Some(text) = text.filter(|_| !self.has_place(on)) {
+                    lines.push_str(&native::unsaid(&said.hook, name, text));
+                }
+            }
+        }
+        lines
+    }
+
+    /// The result with these keys of an event that goes on.
+    fn keyed(
+        self,
+        keys: &[ReplyKey],
+        questions: &[Question],
+        outcome: &Outcome,
+    ) -> Map<String, Value> {
+        let update = outcome.update();
+        let mut result = Map::new();
+        let mut context = outcome.additional_context().map(Value::from);
+        for key in keys {
+            let (mut name, mut value) = (key.name, None);
+            match key.says {
+                KeyMeaning::Field(field, _) => value = update.get(field).cloned(),
+                KeyMeaning::Entry(field, merge) => match added(outcome, field, merge) {
+                    several if several.len() > 1 => (name, value) = (field, Some(several.into())),
+                    mut one => value = one.pop(),
+                },
+                KeyMeaning::Question(_) if questions.is_empty() => {}
+                KeyMeaning::Question(entries) => value = Some(approval(questions, entries)),
+                // The first place for context takes all of it.
+                KeyMeaning::Context => value = context.take(),
+                KeyMeaning::Output => value = outcome.output().map(Value::from),
+                KeyMeaning::Refusal(_)
+                | KeyMeaning::Objection
+                | KeyMeaning::Reason
+                | KeyMeaning::Action(_) => {}
+            }
+            result.extend(value.map(|value| (name.to_string(), value)));
+        }
+        with_action(result, keys, &update)
+    }
+
+    /// The result with these keys that blocks.
+    fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
+        let mut words = keys.iter().flat_map(|key| key.says.words());
+        let has_word = words.any(|(_, act)| *act == Act::Refuse);
+        let by_key = keys
+            .iter()
+            .any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
+        let mut result = Map::new();
+        for key in keys {
+            let value = match key.says {
+                // One place says it.
+                KeyMeaning::Refusal(_) if has_word => None,
+                KeyMeaning::Refusal(flag) => Some(flag.into()),
+                KeyMeaning::Reason | KeyMeaning::Objection => Some(reason.into()),
+                KeyMeaning::Action(words) => {
+                    let refuses = |(_, act): &&(&str, Act)| *act == Act::Refuse;
+                    let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
+                    let word = words
+                        .iter()
+                        .find(refuses)
+                        .or_else(|| words.iter().find(claims));
+                    word.map(|(word, _)| Value::from(*word))
+                }
+                // To claim it is the strictest answer: the model never sees it.
+                KeyMeaning::Field(_, Merge::Claim) if self.row.blocks && !by_key => {
+                    Some(true.into())
+                }
+                KeyMeaning::Field(..)
+                | KeyMeaning::Entry(..)
+                | KeyMeaning::Question(_)
+                | KeyMeaning::Context
+                | KeyMeaning::Output => None,
+            };
+            result.extend(value.map(|value| (key.name.to_string(), value)));
+        }
+        result
+    }
+
+    /// The result in a host's form of an event that goes on.
+    fn filled(
+        self,
+        form: &ReplyForm,
+        questions: &[Question],
+        outcome: &Outcome,
+    ) -> Map<String, Value> {
+        let mut result = Map::new();
+        let update = outcome.update();
+        for say in form.writes {
+            let value = match say.on {
+                ReplySlot::Refusal => None,
+                ReplySlot::Objection => objections(outcome).map(Value::from),
+                ReplySlot::Question if questions.is_empty() => None,
+                ReplySlot::Question => Some(joined(questions).into()),
+                ReplySlot::Consent => questions.is_empty().then_some(Value::Null),
+                ReplySlot::New(field) => update.get(field).cloned(),
+                ReplySlot::Context => outcome.additional_context().map(Value::from),
+                ReplySlot::Output => outcome.output().map(Value::from),
+            };
+            if let Some(value) = value {
+                self.put(&mut result, say, &value);
+            }
+        }
+        result
+    }
+
+    fn put(self, result: &mut Map<String, Value>, say: &ReplyRule, value: &Value) {
+        for (path, what) in say.put {
+            let value = match (what, value) {
+                (ReplyValue::Word(word), _) => Value::from(*word),
+                (ReplyValue::Flag(flag), _) => Value::Bool(*flag),
+                (ReplyValue::Name, _) => Value::from(self.row.name),
+                // Below a text that is there already.
+                (ReplyValue::Text, Value::String(text)) => match result.remove(*path) {
+                    Some(Value::String(first)) => Value::from(format!("{first}\n\n{text}")),
+                    _ => value.clone(),
+                },
+                (ReplyValue::Text | ReplyValue::Value, _)
+                | (ReplyValue::Plain, Value::String(_)) => value.clone(),
+                (ReplyValue::Plain, _) => Value::from(value.to_string()),
+            };
+            place(result, path, value);
+        }
+    }
+}
+
+/// What blocks in a host that sees no exit status, where its event is not known: what any of its
+/// gates reads. A document that names an event would be wrong for the others.
+#[cfg(feature = "serve")]
+pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
+    let entries = |document: String| -> Map<String, Value> {
+        serde_json::from_str(&document).unwrap_or_default()
+    };
+    let mut whole = entries(native::refuse(reason).stdout);
+    let bindings = dialect.iter().flat_map(|dialect| {
+        dialect
+            .events
+            .iter()
+            .map(|row| Binding { dialect, row })
+            .filter(|it| it.row.blocks)
+    });
+    for binding in bindings {
+        let own = entries(binding.refusal_document(reason));
+        for (key, value) in own.into_iter().filter(|(_, value)| !value.is_object()) {
+            whole.entry(key).or_insert(value);
+        }
+    }
+    native::line_of(whole)
+}
+
+impl ReplyForm {
+    fn say(&self, on: ReplySlot) -> Option<&'static ReplyRule> {
+        self.writes.iter().find(|say| say.on == on)
+    }
+}
+
+/// What hooks have added to a list, in plan order.
+fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
+    let applied = outcome.rewrites.iter().filter(|one| one.field == field);
+    let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
+        let before = one
+            .old
+            .as_array()
+            .filter(|_| merge == Merge::Append)
+            .map_or(0, Vec::len);
+        let list = one.new.as_array().and_then(|list| list.get(before..));
+        list.unwrap_or_default().to_vec()
+    });
+    lists.flatten().collect()
+}
+
+/// The reply to an event of a host in our words that can only be watched. An objection is a
+/// structured result all the same: loom shows it to the model, and goes on. What other hooks said
+/// goes with it, because of a block loom reads nothing but the reason.
+fn informational(outcome: &Outcome) -> Reply {
+    let usual = native::encode(outcome);
+    let objects = |notice: &&Notice| match notice.kind {
+        NoticeKind::Refusal | NoticeKind::Failure => true,
+        NoticeKind::Question | NoticeKind::Own => false,
+    };
+    let objections = outcome
+        .notices
+        .iter()
+        .filter(objects)
+        .map(|notice| notice.text.clone());
+    let mut texts: Vec<String> = objections.collect();
+    if texts.is_empty() {
+        return usual;
+    }
+    texts.extend(
+        outcome
+            .output()
+            .into_iter()
+            .chain(outcome.additional_context()),
+    );
+    let reason = native::shortened(&texts.join("\n\n"));
+    let entries = [
+        ("continue", Some(false.into())),
+        ("reason", Some(reason.into())),
+    ];
+    Reply {
+        stdout: native::line(entries),
+        ..usual
+    }
+}
+
+/// A reason that is alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
+/// it says would beat the exit status: a reason of `{}` would let the event pass.
+fn as_text(reason: String) -> String {
+    let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if start.starts_with(['{', '[', '"']) {
+        format!("blocked: {reason}")
+    } else {
+        reason
+    }
+}
+
+/// Puts a value at a path of keys with dots. What is there already stays: the form's first word
+/// wins.
+fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            result.entry(path).or_insert(value);
+        }
+        Some((first, rest)) => {
+            let inner = result
+                .entry(first)
+                .or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                place(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// What hooks object to, one a line.
+fn objections(outcome: &Outcome) -> Option<String> {
+    let all = outcome
+        .notices
+        .iter()
+        .filter(|notice| notice.kind == NoticeKind::Refusal);
+    let texts: Vec<&str> = all.map(|notice| notice.text.as_str()).collect();
+    if texts.is_empty() {
+        None
+    } else {
+        Some(texts.join("\n"))
+    }
+}
+
+/// What a host asks its user.
+fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
+    let hooks: Vec<String> = questions
+        .iter()
+        .map(|one| format!("`{}`", one.hook))
+        .collect();
+    let own = [
+        ("title", joined(questions)),
+        ("description", format!("question from {}", hooks.join(", "))),
+    ];
+    let more = entries
+        .iter()
+        .map(|(key, value)| (*key, (*value).to_string()));
+    own.into_iter().chain(more).collect()
+}
+
+/// The result with the word before it that says what it is.
+fn with_action(
+    result: Map<String, Value>,
+    keys: &[ReplyKey],
+    update: &Map<String, Value>,
+) -> Map<String, Value> {
+    let Some((name, words)) = super::answer::action_of(keys) else {
+        return result;
+    };
+    let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(field) if update.get(*field) == Some(&Value::Bool(true)));
+    let rewrites = |(_, act): &&(&str, Act)| *act == Act::Rewrite;
+    let claim = words.iter().find(claims);
+    let word = claim.or_else(|| words.iter().find(rewrites).filter(|_| !result.is_empty()));
+    let Some((word, _)) = word else { return result };
+    let mut whole = Map::from_iter([(name.to_string(), Value::from(*word))]);
+    if claim.is_none() {
+        whole.extend(result);
+    }
+    whole
+}

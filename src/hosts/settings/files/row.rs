@@ -1,0 +1,270 @@
+//! What is known of the settings file of one host: nouns only.
+
+use std::time::Duration;
+
+use crate::hosts::facts::{self, HostShell};
+use crate::hosts::row::HostEvent;
+
+/// The settings file of an agent host: `hooks`, by event.
+#[derive(Debug)]
+pub struct HostFile {
+    /// The name of its dialect, and the prefix that says so of a file: `claude:FILE`.
+    pub dialect: &'static str,
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The folders of such files.
+    pub folders: &'static [&'static str],
+    /// How the paths end of files that are its own, whatever else their folders have.
+    pub named: &'static [&'static str],
+    /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// themselves: `[{…}]`.
+    pub is_grouped: bool,
+    /// Events whose hooks are by themselves in a file that has groups elsewhere.
+    pub ungrouped: &'static [&'static str],
+    /// Hooks are in sets that have a name at the top: `{"NAME": {"EVENT": […]}}`; else all are below
+    /// `hooks`.
+    pub has_sets: bool,
+    /// The file is TOML.
+    pub is_toml: bool,
+    /// The host reads comments in it.
+    pub has_comments: bool,
+    /// Keys below `hooks` that are no events.
+    pub beside: &'static [&'static str],
+    /// Events with names that begin with a capital come in other words.
+    pub has_other_words: bool,
+    /// The keys of a group; empty where there are none.
+    pub group: &'static [HookKey],
+    pub hook: &'static [HookKey],
+    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
+    pub of_plugin: &'static [&'static str],
+    /// The kinds of hooks; the first is a command, and is the default.
+    pub kinds: &'static [&'static str],
+    /// Kinds that the host reads and never runs.
+    pub skips: &'static [&'static str],
+    pub time: TimeoutUnit,
+    /// How long a hook may run where neither it nor its event says so.
+    pub usual: Duration,
+    pub matching: Matching,
+    /// What a matcher is compared with, and in which events; it is ignored in all others.
+    pub subjects: &'static [(MatcherSubject, &'static [&'static str])],
+    pub together: Together,
+    /// The switch that all hooks are off.
+    pub off: Option<Off>,
+    /// Lists of hooks that are off, by what names them or by their commands.
+    pub disabled: &'static [&'static [&'static str]],
+}
+
+impl HostFile {
+    /// No groups, seconds, and no switch: what most hosts have. Tables begin with it.
+    pub(super) const PLAIN: HostFile = HostFile {
+        dialect: "",
+        name: "",
+        folders: &[],
+        named: &[],
+        is_grouped: false,
+        ungrouped: &[],
+        has_sets: false,
+        is_toml: false,
+        has_comments: false,
+        beside: &[],
+        has_other_words: false,
+        group: &[],
+        hook: &[],
+        of_plugin: &[],
+        kinds: &[],
+        skips: &[],
+        time: TimeoutUnit::SECONDS,
+        usual: Duration::from_secs(60),
+        matching: Matching::SEARCHED,
+        subjects: &[],
+        together: Together::InOrder,
+        off: None,
+        disabled: &[],
+    };
+
+    /// The shell that runs the command of a hook.
+    pub fn shell(&self) -> HostShell {
+        facts::of(self.dialect)
+            .and_then(|facts| facts.shell)
+            .unwrap_or(HostShell::Unstated)
+    }
+
+    /// How long a hook of this event may run that does not say it.
+    pub fn usual_time(&self, row: &HostEvent) -> Duration {
+        row.wait
+            .filter(|wait| wait.is_known)
+            .map_or(self.usual, |wait| wait.usual)
+    }
+
+    /// The key of a hook that names its event, where all hooks are in one list below `hooks`.
+    pub fn event_key(&self) -> Option<&'static str> {
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Event)
+            .map(|key| key.name)
+    }
+
+    /// The key of the table, inside a hook, that says what the hook runs.
+    pub fn action_key(&self) -> Option<&'static str> {
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Action)
+            .map(|key| key.name)
+    }
+
+    /// Whether hooks of this event are in groups.
+    pub fn groups(&self, event: &str) -> bool {
+        self.is_grouped && !self.ungrouped.contains(&event)
+    }
+
+    /// What a matcher is compared with in this event, if in anything.
+    pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
+        let subject = self
+            .subjects
+            .iter()
+            .find(|(_, events)| events.contains(&event));
+        subject.map(|(subject, _)| *subject)
+    }
+}
+
+/// A key by which a file says that none of its hooks runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Off {
+    pub path: &'static [&'static str],
+    pub value: bool,
+}
+
+#[derive(Debug)]
+pub struct HookKey {
+    pub name: &'static str,
+    pub says: HostHookKey,
+}
+
+/// A row of a table.
+pub const fn key(name: &'static str, says: HostHookKey) -> HookKey {
+    HookKey { name, says }
+}
+
+/// What a key of a hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostHookKey {
+    /// Its event: all hooks are in one list.
+    Event,
+    /// An object with further keys: what it runs.
+    Action,
+    /// It does not run if this is false.
+    Enabled,
+    /// Which events of that name.
+    Matcher,
+    Hooks,
+    Kind,
+    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
+    Command,
+    /// The command line on this system, where it is another than elsewhere.
+    OwnCommand,
+    /// A program, started without a shell.
+    Program,
+    /// The arguments of the program, which is then started without a shell.
+    Arguments,
+    Time,
+    /// A further condition, in the words of permission rules.
+    Condition,
+    /// It is started, and nothing waits for it.
+    Async,
+    /// The hooks of the event run one after another.
+    InOrder,
+    /// A failure blocks if it is this word.
+    Closed(&'static str),
+    /// A failure blocks if it is true.
+    ClosedFlag,
+    Shell,
+    Variables,
+    Folder,
+    Name,
+    About,
+    /// What another system runs.
+    Idle,
+    /// What its host alone can keep: this has no effect, and hookrun warns.
+    Void(&'static str),
+    /// What a kind of hook needs that runs only in its host.
+    OfKind,
+}
+
+/// How long hooks may run.
+#[derive(Debug)]
+pub struct TimeoutUnit {
+    /// 1 for seconds, 1000 for milliseconds.
+    pub per_second: u64,
+    /// A number below was hardly meant in this unit.
+    pub least: f64,
+    /// A number above was hardly meant in this unit.
+    pub most: f64,
+}
+
+impl TimeoutUnit {
+    pub(super) const SECONDS: TimeoutUnit = TimeoutUnit {
+        per_second: 1,
+        least: 0.0,
+        most: 3600.0,
+    };
+
+    pub(super) const MILLIS: TimeoutUnit = TimeoutUnit {
+        per_second: 1000,
+        least: 1000.0,
+        most: f64::INFINITY,
+    };
+
+    pub fn unit(&self) -> &'static str {
+        if self.per_second == 1 {
+            "seconds"
+        } else {
+            "milliseconds"
+        }
+    }
+}
+
+/// How a matcher is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matching {
+    /// What consists of letters, digits and these characters is a list of whole names; `None`
+    /// where everything is a regular expression.
+    pub list: Option<&'static str>,
+    /// What divides the names of the list.
+    pub divides: &'static [char],
+    /// An expression has to cover the whole.
+    pub is_anchored: bool,
+    /// What is no expression is compared as it is; else it is a mistake.
+    pub falls_back: bool,
+    /// Other facts than tools are compared as they are.
+    pub is_plain: bool,
+}
+
+impl Matching {
+    /// A regular expression that matches anywhere.
+    pub(super) const SEARCHED: Matching = Matching {
+        list: None,
+        divides: &[],
+        is_anchored: false,
+        falls_back: false,
+        is_plain: false,
+    };
+}
+
+/// What a matcher is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatcherSubject {
+    /// The name of the tool, as the hook's own host calls it.
+    Tool,
+    Command,
+    /// This fact, by our key.
+    Fact(&'static str),
+}
+
+/// How the hooks of one event are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    AtOnce,
+    /// All at once, unless one says that they run one after another.
+    AtOnceUnlessSaid,
+    InOrder,
+}

@@ -1,0 +1,470 @@
+//! What hosts call their tools and what they give them, and one host's call in another's words.
+//!
+//! A hook that was written for one host decides about the tools of all of them: `Bash` with a
+//! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What is in no table
+//! stays as it came.
+//!
+//! 1. A hook gets a call of its own host as it came.
+//! 2. One patch over several files becomes one call for each file, and several edits of one file
+//!    one call each where they can be blocked: a hook looks at one, and must see all.
+//! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
+//!    go back is an error.
+
+mod mcp;
+mod patch;
+
+use serde_json::{Map, Value};
+
+use super::DIALECTS;
+use super::row::{Host, Tool, ToolSort};
+use crate::engine::event::{ActionKind, Event};
+use crate::engine::hook::HostCall;
+use crate::engine::spelling;
+
+/// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
+const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
+    ("command", &["cmd", "script"], &[ToolSort::Shell]),
+    (
+        "command",
+        &["patch", "input", "patchText"],
+        &[ToolSort::Patch],
+    ),
+    (
+        "file_path",
+        &["path", "filePath", "absolute_path", "target_file"],
+        &[ToolSort::Read, ToolSort::Write, ToolSort::Edit],
+    ),
+    ("content", &["file_text", "contents"], &[ToolSort::Write]),
+    ("old_string", &["old_str", "oldText"], &[ToolSort::Edit]),
+    ("new_string", &["new_str", "newText"], &[ToolSort::Edit]),
+    (
+        "path",
+        &["dir_path", "directory"],
+        &[ToolSort::Grep, ToolSort::Glob, ToolSort::List],
+    ),
+];
+
+/// Other keys that the tools of hosts are given.
+const OTHER_KEYS: &str = "edits pattern url query prompt description timeout context file cwd";
+
+/// The key of the tools of hosts that a `where` most likely means by `key`, if that is a slip of
+/// one. Tools may have unknown keys.
+pub fn meant_key(key: &str) -> Option<&'static str> {
+    let usual = SPELLINGS.iter().map(|(key, _, _)| key);
+    let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
+    let own = DIALECTS
+        .iter()
+        .flat_map(|dialect| dialect.tools.rows)
+        .flat_map(|row| row.keys);
+    let usual = usual.copied().chain(OTHER_KEYS.split(' '));
+    let known: Vec<&str> = usual.chain(own.map(|(_, own)| *own)).collect();
+    let is_known = known.contains(&key)
+        || key
+            .strip_suffix('s')
+            .is_some_and(|one| known.contains(&one));
+    if is_known {
+        None
+    } else {
+        spelling::nearest(key, known)
+    }
+}
+
+/// What hosts call their own tools, those of MCP servers left out.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DIALECTS
+        .iter()
+        .flat_map(|dialect| dialect.tools.rows)
+        .map(|row| row.name)
+}
+
+/// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
+const PATCHES: &[&str] = &["ApplyPatch", "patch"];
+
+struct UnderstoodCall {
+    /// What it may be; the first is meant.
+    sorts: Vec<ToolSort>,
+    /// What it is given, under the usual keys.
+    input: Map<String, Value>,
+}
+
+impl Host {
+    /// The calls that a hook of this dialect gets for `event`: none where it gets what came, else
+    /// one, or several where it gets the parts one by one.
+    pub fn calls(&self, event: &Event) -> Vec<HostCall> {
+        let context = event.context();
+        if event.host() == self.name || self.tools.rows.is_empty() {
+            return Vec::new();
+        }
+        let Some(name) = context.string("toolName") else {
+            return Vec::new();
+        };
+        let input = context
+            .value("toolInput")
+            .ok()
+            .flatten()
+            .unwrap_or(Value::Null);
+        if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
+            return vec![HostCall {
+                name: self.tools.mcp.write(&server, &tool),
+                input,
+            }];
+        }
+        match hear(&name, input, event) {
+            Some(heard) => {
+                let mut calls = self.told(heard, event.spec().blocks);
+                calls.extend(self.patch_calls(event));
+                calls
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The calls that a patch inside a shell command means, besides the command itself: Codex takes
+    /// it from there and changes the files.
+    pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
+        let Some(action) = event.action() else {
+            return Vec::new();
+        };
+        let patched = action.patched();
+        let command = action.command.as_deref().filter(|_| !patched.is_empty());
+        let Some(command) = command else {
+            return Vec::new();
+        };
+        if self.tools.of(ToolSort::Patch).is_some() {
+            return self
+                .call(ToolSort::Patch, entry("command", command))
+                .into_iter()
+                .collect();
+        }
+        let mut changes = patch::read(command);
+        for path in patched {
+            let is_it =
+                |(_, input): &(_, Map<_, _>)| input.get("file_path") == Some(&path[..].into());
+            if !changes.iter().any(is_it) {
+                changes.push((ToolSort::Edit, entry("file_path", &path)));
+            }
+        }
+        changes
+            .into_iter()
+            .filter_map(|(sort, input)| self.call(sort, input))
+            .collect()
+    }
+
+    /// The names by which matchers mean the tool of `call`.
+    pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
+        let also = self
+            .tools
+            .named(&call.name)
+            .flat_map(|row| row.also.iter().copied());
+        std::iter::once(call.name.as_str()).chain(also).collect()
+    }
+
+    /// The names that the tool of `event` has for matchers of this dialect.
+    pub fn tool_names(&self, event: &Event) -> Vec<String> {
+        let Some(name) = event.context().string("toolName") else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = Vec::new();
+        let mut add = |name: &str| {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_string());
+            }
+        };
+        if event.host() == self.name || self.tools.rows.is_empty() {
+            add(&name);
+            self.tools
+                .named(&name)
+                .flat_map(Tool::names)
+                .for_each(&mut add);
+            for call in self.patch_calls(event) {
+                self.names_of(&call).into_iter().for_each(&mut add);
+            }
+            return names;
+        }
+        let of_servers = mcp::read(&name, event);
+        for (server, tool) in &of_servers {
+            add(&self.tools.mcp.write(server, tool));
+        }
+        if of_servers.is_empty() {
+            self.calls(event).iter().for_each(|call| add(&call.name));
+            let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
+            let rows = sorts
+                .unwrap_or_default()
+                .into_iter()
+                .flat_map(|sort| self.rows_for(sort));
+            rows.flat_map(Tool::names).for_each(&mut add);
+        }
+        if names.is_empty() {
+            names.push(name);
+        }
+        names
+    }
+
+    /// The rows for a tool of this sort. A patch writes and edits.
+    fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
+        let others: &[ToolSort] = match self.tools.of(sort) {
+            Some(own) => return vec![own],
+            None if sort == ToolSort::Patch => &[ToolSort::Edit, ToolSort::Write],
+            None if matches!(sort, ToolSort::Write | ToolSort::Edit) => &[ToolSort::Patch],
+            None => &[],
+        };
+        others
+            .iter()
+            .filter_map(|sort| self.tools.of(*sort))
+            .collect()
+    }
+
+    fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
+        let Some(sort) = heard.sorts.first().copied() else {
+            return Vec::new();
+        };
+        let has = |sort| self.tools.of(sort).is_some();
+        if sort == ToolSort::Patch && !has(sort) {
+            let text = heard
+                .input
+                .get("command")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let changes = patch::read(text).into_iter();
+            return changes
+                .filter_map(|(sort, one)| self.call(sort, one))
+                .collect();
+        }
+        if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
+            let input = entry("command", &patch::write(sort, &heard.input));
+            return self.call(ToolSort::Patch, input).into_iter().collect();
+        }
+        let inputs = match sort == ToolSort::Edit && is_gate {
+            true => one_by_one(heard.input),
+            false => vec![heard.input],
+        };
+        inputs
+            .into_iter()
+            .filter_map(|one| self.call(sort, one))
+            .collect()
+    }
+
+    fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
+        let row = self.tools.of(sort)?;
+        let input = input
+            .into_iter()
+            .map(|(key, value)| (row.own_key(key), value))
+            .collect();
+        Some(HostCall {
+            name: row.name.to_string(),
+            input: Value::Object(input),
+        })
+    }
+
+    /// What a hook of this dialect has made of the input that it got in its call number
+    /// `which`, in the words of the host that asked.
+    ///
+    /// # Errors
+    /// Why it cannot go back.
+    pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
+        let calls = self.calls(event);
+        let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
+        let Some(told) = calls.get(which) else {
+            // A part of a call of the hook's own host.
+            return if which > 0 {
+                no_way("it is a part of the host's call")
+            } else {
+                Ok(new)
+            };
+        };
+        let old = event
+            .context()
+            .value("toolInput")
+            .ok()
+            .flatten()
+            .unwrap_or(Value::Null);
+        // JSON in a string, as some hosts write it.
+        let parsed = new
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        let new = parsed.unwrap_or(new);
+        if new == told.input {
+            return Ok(old);
+        }
+        let is_whole = which == 0 && !self.patch_calls(event).is_empty();
+        if calls.len() > 1 && !is_whole {
+            return no_way("the host's call is several calls");
+        }
+        let name = event.context().string("toolName").unwrap_or_default();
+        let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {
+            return no_way("it is no object");
+        };
+        if !mcp::read(&name, event).is_empty() {
+            return Ok(Value::Object(new));
+        }
+        let Some(sort) = hear(&name, Value::Object(old.clone()), event)
+            .and_then(|heard| heard.sorts.first().copied())
+        else {
+            return Ok(Value::Object(new));
+        };
+        if self.tools.of(sort).is_none() {
+            return no_way("its tool is another one there");
+        }
+        if sort == ToolSort::Shell && old.values().any(Value::is_array) {
+            return no_way("the host gave its command as a list of words");
+        }
+        Ok(Value::Object(in_the_words_of(
+            &old,
+            sort,
+            &name,
+            event,
+            usual(sort, new),
+        )))
+    }
+}
+
+pub(super) fn is_of_server(event: &Event) -> bool {
+    let name = event.context().string("toolName");
+    name.is_some_and(|name| !mcp::read(&name, event).is_empty())
+}
+
+/// An input in the words of the host that asked: the keys that it used, else those that it knows.
+fn in_the_words_of(
+    old: &Map<String, Value>,
+    sort: ToolSort,
+    name: &str,
+    event: &Event,
+    new: Map<String, Value>,
+) -> Map<String, Value> {
+    let row = host_of(event).and_then(|host| host.tools.named(name).next());
+    let own = |key: String| {
+        if old.contains_key(&key) {
+            return key;
+        }
+        let others = spellings(sort).filter(|(usual, _)| *usual == key);
+        let mut others = others.flat_map(|(_, others)| others);
+        if let Some(used) = others.find(|other| old.contains_key(**other)) {
+            return (*used).to_string();
+        }
+        row.map_or(key.clone(), |row| row.own_key(key))
+    };
+    new.into_iter()
+        .map(|(key, value)| (own(key), value))
+        .collect()
+}
+
+fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let of = SPELLINGS
+        .iter()
+        .filter(move |(_, _, sorts)| sorts.contains(&sort));
+    of.map(|(usual, others, _)| (*usual, *others))
+}
+
+/// An input under the usual keys. A key that is there already keeps its other spellings.
+fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
+    let mut usual = Map::new();
+    let has = |key: &str| input.contains_key(key);
+    for (key, value) in &input {
+        let known = spellings(sort).find(|(_, others)| others.contains(&key.as_str()));
+        let name = match known {
+            Some((name, _)) if !has(name) && !usual.contains_key(name) => name,
+            Some(_) | None => key,
+        };
+        usual.insert(name.to_string(), value.clone());
+    }
+    usual
+}
+
+/// What the call of a tool is; `None` if that is unknown.
+fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
+    let input = match input {
+        Value::Object(input) => input,
+        Value::String(text) => entry("command", &text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
+    };
+    // A key of the asking host's own is one of the usual.
+    let row = host_of(event).and_then(|host| host.tools.named(name).next());
+    let usual_key = |key: String| row.map_or(key.clone(), |row| row.usual_key(key));
+    let input: Map<String, Value> = input
+        .into_iter()
+        .map(|(key, value)| (usual_key(key), value))
+        .collect();
+    let mut sorts = sorts(name, event);
+    let edits = ["edits", "old_string", "old_str", "oldText"];
+    if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
+        sorts.sort_by_key(|sort| *sort != ToolSort::Edit);
+    }
+    let sort = *sorts.first()?;
+    let mut input = usual(sort, input);
+    let is_told = input.get("command").is_some_and(Value::is_string);
+    let command = event.action().and_then(|action| action.command.clone());
+    if let Some(command) = command.filter(|_| sort == ToolSort::Shell && !is_told) {
+        input.insert("command".to_string(), command.into());
+    }
+    Some(UnderstoodCall { sorts, input })
+}
+
+/// What a tool of this name is: by the host's own table, else by any, else by the action.
+fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
+    let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
+    let own = host_of(event)
+        .into_iter()
+        .flat_map(|host| host.tools.named(name));
+    let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let exact = rows().find(|row| row.name == name);
+    let like = || rows().find(|row| row.name.eq_ignore_ascii_case(name));
+    if let Some(row) = exact.or_else(like) {
+        return vec![row.sort];
+    }
+    if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
+        return vec![ToolSort::Patch];
+    }
+    // An unknown tool counts as a shell when it gets a command line.
+    let has_command = event
+        .action()
+        .is_some_and(|action| action.command.is_some());
+    match event
+        .action()
+        .map_or(ActionKind::Other, |action| action.kind)
+    {
+        ActionKind::Shell => vec![ToolSort::Shell],
+        ActionKind::Read => vec![ToolSort::Read],
+        ActionKind::Write => vec![ToolSort::Write],
+        ActionKind::Edit => vec![ToolSort::Edit],
+        ActionKind::Search => vec![ToolSort::Grep],
+        ActionKind::Fetch => vec![ToolSort::Fetch],
+        ActionKind::Agent => vec![ToolSort::Agent],
+        ActionKind::Mcp | ActionKind::Other if has_command => vec![ToolSort::Shell],
+        ActionKind::Mcp | ActionKind::Other => Vec::new(),
+    }
+}
+
+fn host_of(event: &Event) -> Option<&'static Host> {
+    DIALECTS
+        .iter()
+        .find(|dialect| dialect.name == event.host())
+        .copied()
+}
+
+fn entry(key: &str, text: &str) -> Map<String, Value> {
+    Map::from_iter([(key.to_string(), text.into())])
+}
+
+/// Several edits of one file, each by itself.
+fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
+    let edits = input.get("edits").and_then(Value::as_array);
+    let all: Option<Vec<_>> = edits
+        .map(|it| it.iter().map(Value::as_object).collect())
+        .unwrap_or_default();
+    let Some(edits) = all.filter(|edits| !edits.is_empty()) else {
+        return vec![input];
+    };
+    let edits: Vec<_> = edits.into_iter().cloned().collect();
+    input.remove("edits");
+    let with = |edit| {
+        input
+            .clone()
+            .into_iter()
+            .chain(usual(ToolSort::Edit, edit))
+            .collect()
+    };
+    edits.into_iter().map(with).collect()
+}
