@@ -1,6 +1,5 @@
-//! What people look at: reports, suites, the decision log, replay and vectors.
+//! What people look at: reports, suites, exports, replay and vectors.
 
-pub mod audit;
 pub mod conformance;
 pub mod export;
 pub mod replay;

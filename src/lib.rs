@@ -122,6 +122,9 @@ mod engine;
 pub mod hosts;
 #[cfg(feature = "lab")]
 mod lab;
+#[cfg(feature = "config")]
+#[doc(hidden)]
+pub mod log;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -154,19 +157,19 @@ pub use engine::shell::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
 pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
-#[cfg(feature = "lab")]
-pub use lab::audit::{DecisionLog, Journal, Redactor};
+#[cfg(feature = "config")]
+pub use log::{DecisionLog, Journal, Redactor};
 
 /// What this package's own program, tests, benches and examples of dialects look at. It promises
 /// nothing: any release may change it.
 #[doc(hidden)]
 pub mod internals {
-    #[cfg(feature = "config")]
-    pub use crate::config;
     pub use crate::engine::{
         access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
         reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "lab")]
-    pub use crate::lab::{audit, conformance, export, replay, report, scenario};
+    pub use crate::lab::{conformance, export, replay, report, scenario};
+    #[cfg(feature = "config")]
+    pub use crate::{config, log};
 }

@@ -8,7 +8,6 @@ mod code_quality;
 pub mod diff;
 pub mod github;
 pub mod human;
-pub mod json;
 pub mod junit;
 pub mod problems;
 mod sarif;
@@ -23,8 +22,8 @@ use std::io::{self, Write};
 
 pub use crate::engine::harmless::plain;
 use crate::engine::names::names;
+pub use crate::log::report::Paths;
 use check::{CheckList, CheckReport};
-pub use style::Paths;
 
 /// The formats of reports on checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

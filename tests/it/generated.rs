@@ -23,7 +23,6 @@ use std::sync::{Mutex, PoisonError};
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::hosts::settings::{OperatorSwitch, SHAPES};
 use hookrun::internals::answer::RESULT_KEYS;
-use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
@@ -36,6 +35,7 @@ use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
 use hookrun::internals::export::EXPORTS;
 use hookrun::internals::hook::Containment;
+use hookrun::internals::log::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;

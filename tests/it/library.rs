@@ -15,9 +15,10 @@ use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event, OnFailure};
 use hookrun::internals::exec::{Abort, Budget};
 use hookrun::internals::hook::{Handler, Hook, Matcher};
+use hookrun::internals::log::report::run_report;
 use hookrun::internals::outcome::{Cause, Settled, Verdict};
 use hookrun::internals::registry::Registry;
-use hookrun::internals::report::{Paths, human, json as report_json};
+use hookrun::internals::report::{Paths, human};
 use hookrun::internals::run::{Ending, Fate, Run};
 use hookrun::internals::runner::Runner;
 use serde_json::{Value, json};
@@ -409,7 +410,7 @@ fn reports_show_functions_as_what_they_are() {
     let no = Hook::function("no", "tool.pre", |_| Verdict::block("no"));
     let run = runner(&sandbox, [no]).handle(&call("ls"));
     let (reply, paths) = (native::encode(&run.outcome), Paths::from(sandbox.path()));
-    let report = serde_json::to_value(report_json::run_report(&run, &reply, &paths)).unwrap();
+    let report = serde_json::to_value(run_report(&run, &reply, &paths)).unwrap();
     let hook = &report["hooks"][0];
     assert_eq!(
         (&hook["function"], &hook["ending"]),
@@ -422,7 +423,7 @@ fn reports_show_functions_as_what_they_are() {
     );
 
     let mut out = Vec::new();
-    let report = report_json::run_report(&run, &reply, &paths);
+    let report = run_report(&run, &reply, &paths);
     let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
     let about = human::About {
         summary,

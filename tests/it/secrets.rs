@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hookrun::internals::audit::Redactor;
-use hookrun::internals::audit::redact::RULES;
+use hookrun::internals::log::Redactor;
+use hookrun::internals::log::redact::RULES;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 

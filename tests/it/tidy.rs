@@ -66,13 +66,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The rooms above it. What they may use of the engine is not listed.
     ("hosts", &["engine"]),
     ("config", &["hosts", "engine"]),
+    ("log", &["hosts", "engine"]),
     // The lab.
     ("conformance", &[]),
     ("scenario", &["config", "hosts", "engine"]),
-    ("report", &["scenario", "config", "hosts", "engine"]),
-    ("audit", &["report", "hosts", "engine"]),
-    ("export", &["audit", "report", "hosts", "engine"]),
-    ("replay", &["audit", "report", "config", "hosts", "engine"]),
+    ("report", &["log", "scenario", "config", "hosts", "engine"]),
+    ("export", &["log", "report", "hosts", "engine"]),
+    ("replay", &["log", "report", "config", "hosts", "engine"]),
 ];
 
 /// The parts of the engine.

@@ -16,7 +16,7 @@ use crate::engine::run::{Ending, Fate, Run, told_to_stop};
 use crate::engine::ui::PATIENCE;
 use crate::hosts::git::{self, GitHook, GitInput, read_changes};
 use crate::hosts::{LATEST, native};
-use crate::lab::report::json;
+use crate::log::report::refusal_report;
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         .and_then(|ground| request.decide(ground))
         .unwrap_or_else(|failure| {
             let reply = hook.refuse(&failure.to_string(), hook.is_gate());
-            let report = json::refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
+            let report = refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
             RunDecision::refused(reply, report)
         });
     // git reads no stdout: the exit status says everything.

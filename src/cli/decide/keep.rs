@@ -8,8 +8,8 @@ use crate::config::{Config, Environment, LogSettings};
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
 use crate::hosts::Reply;
-use crate::lab::audit::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
-use crate::lab::report::{Paths, json};
+use crate::log::report::{Paths, RunReport, run_report};
+use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
 
 use crate::cli::decide::door::Door;
 use crate::cli::streams;
@@ -23,7 +23,7 @@ pub(crate) struct DecisionRecord {
 enum KeptKind {
     Decided(Event, Box<Run>),
     /// It was blocked before there was an event.
-    Refused(Box<json::RunReport>),
+    Refused(Box<RunReport>),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -61,7 +61,7 @@ impl DecisionRecord {
         })
     }
 
-    pub(crate) fn refused(report: json::RunReport) -> DecisionRecord {
+    pub(crate) fn refused(report: RunReport) -> DecisionRecord {
         DecisionRecord {
             what: KeptKind::Refused(Box::new(report)),
             settings: KeepSettings::default(),
@@ -131,7 +131,7 @@ impl DecisionRecord {
                     return Err("rules for its secrets may be among what cannot be read".into());
                 }
                 // Whole paths: it may be read from another folder.
-                let report = json::run_report(&run, reply, &Paths::from(Path::new("")));
+                let report = run_report(&run, reply, &Paths::from(Path::new("")));
                 let context = (!self.settings.is_broken).then(|| event.context().clone());
                 (report, context, run.trace)
             }

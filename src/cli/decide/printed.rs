@@ -12,8 +12,8 @@ use crate::engine::harmless;
 use crate::engine::run::{Run, told_to_stop};
 use crate::engine::runner::Runner;
 use crate::hosts::{Reply, native};
-use crate::lab::report::json::RunReport;
-use crate::lab::report::{CheckFormat, Paths, github, json};
+use crate::lab::report::{CheckFormat, github};
+use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::cli::decide::door::Door;
@@ -46,7 +46,7 @@ pub(crate) fn report(
     if format == RunFormat::Reply {
         return None;
     }
-    let mut report = json::run_report(run, reply, &Paths::from(&env.cwd));
+    let mut report = run_report(run, reply, &Paths::from(&env.cwd));
     if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
         let place = runner.place(&run.event);
         github::place(&mut report, workspace, &place.project, &place.cwd);
@@ -68,7 +68,7 @@ pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply
         return refusal;
     };
     let reason = refusal.stderr.trim_end();
-    let report = json::refusal_report(event, native::NAME, reason, &refusal);
+    let report = refusal_report(event, native::NAME, reason, &refusal);
     Reply {
         stdout: annotations(job, &report),
         status: refusal.status.max(1),

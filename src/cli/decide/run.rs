@@ -8,7 +8,7 @@ use crate::engine::event::{Context, Schedule};
 use crate::engine::runner::Runner;
 use crate::engine::ui::PATIENCE;
 use crate::hosts::{LATEST, Reply, Wait, folders};
-use crate::lab::report::json;
+use crate::log::report::refusal_report;
 
 use crate::cli::args::RunArgs;
 use crate::cli::decide::ask::Person;
@@ -111,7 +111,7 @@ fn refuse(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> Ru
     let reason = failure.to_string();
     let report = {
         let reply = request.refuse(&reason);
-        json::refusal_report(request.name, request.host(), &reason, &reply)
+        refusal_report(request.name, request.host(), &reason, &reply)
     };
     RunDecision::refused(refusal(is_unknown(args, request), request, &reason), report)
 }

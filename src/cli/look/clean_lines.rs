@@ -4,8 +4,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::lab::audit::read::{FileLines, ReadError};
-use crate::lab::audit::redact::Redactor;
+use crate::log::read::{FileLines, ReadError};
+use crate::log::redact::Redactor;
 
 /// How much is handed over at once: so much that handing over costs nothing.
 const BATCH_BYTES: usize = 64 * 1024;

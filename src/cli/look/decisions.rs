@@ -11,13 +11,13 @@ use crate::cli::exit::Result;
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::DecisionLog;
-use crate::lab::audit::read::{FileLines, ReadError};
-use crate::lab::audit::record::DecisionLine;
-use crate::lab::audit::redact::Redactor;
 use crate::lab::export::LoggedDecision;
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
+use crate::log::DecisionLog;
+use crate::log::read::{FileLines, ReadError};
+use crate::log::record::DecisionLine;
+use crate::log::redact::Redactor;
 
 use super::clean_lines::{CleanText, read_clean};
 use super::filter::{self, Filter};

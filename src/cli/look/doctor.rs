@@ -18,8 +18,8 @@ use std::io::Write;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::hosts;
-use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
+use crate::log::DecisionLog;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::unbound::SearchedPlaces;

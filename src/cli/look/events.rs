@@ -9,9 +9,9 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::hosts::{self, facts};
-use crate::lab::report::json::present;
 use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row};
+use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};

@@ -11,9 +11,9 @@ use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
 use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
 use crate::hosts::{self, ToolSort};
-use crate::lab::report::json::present;
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
 use crate::lab::report::{Paths, plain};
+use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ExplainArgs, TextFormat};

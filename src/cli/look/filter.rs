@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::event::catalog;
 use crate::engine::spelling;
 use crate::hosts::{self, native};
-use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
+use crate::log::record::{Brief, DecisionLine, RecordError};
 
 use crate::cli::args::FilterArgs;
 

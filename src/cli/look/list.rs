@@ -10,9 +10,9 @@ use crate::engine::hook::{DEFAULT_PRIORITY, Hook, Limits, Sandbox, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::hosts::{self, Host};
-use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
+use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::KeepError;
+use crate::log::KeepError;
 use rustix::fs::OFlags;
 use tempfile::{NamedTempFile, TempPath};
 

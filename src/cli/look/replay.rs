@@ -9,8 +9,6 @@ use crate::config::{Choice, Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
-use crate::lab::audit::Redactor;
-use crate::lab::audit::read::ReadError;
 use crate::lab::replay::merge::PartialReports;
 use crate::lab::replay::report::{Header, ReplayReport, VERSION};
 use crate::lab::replay::{
@@ -18,6 +16,8 @@ use crate::lab::replay::{
     ReplayedLines, Totals, workers,
 };
 use crate::lab::report::Paths;
+use crate::log::Redactor;
+use crate::log::read::ReadError;
 use tempfile::TempDir;
 
 use crate::cli::args::ReplayArgs;

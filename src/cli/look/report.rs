@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::{DecisionLog, Redactor};
 use crate::lab::export::html::{EarlierReport, HtmlReport};
 use crate::lab::export::{DecisionWriter, LoggedDecision};
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
+use crate::log::{DecisionLog, Redactor};
 
 use super::decisions::ChosenDecisions;
 use super::new_file::{NewFile, is_same};

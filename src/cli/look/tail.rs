@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::record::DecisionLine;
 use crate::lab::report::Paths;
+use crate::log::record::DecisionLine;
 
 use super::decisions::{ChosenDecisions, is_everywhere};
 use super::why::one_line;

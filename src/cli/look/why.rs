@@ -8,13 +8,13 @@ use crate::cli::terminal::status::cut;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
-use crate::lab::audit::DecisionLog;
-use crate::lab::audit::read::{Backwards, ReadError};
-use crate::lab::audit::record::{Brief, DecisionLine};
-use crate::lab::audit::stats::Stats;
 use crate::lab::report::human::{self, About, EventOrigin};
 use crate::lab::report::style::decision_style;
 use crate::lab::report::{Paths, plain};
+use crate::log::DecisionLog;
+use crate::log::read::{Backwards, ReadError};
+use crate::log::record::{Brief, DecisionLine};
+use crate::log::stats::Stats;
 
 use super::decisions::{ChosenDecisions, cannot_read, is_everywhere};
 use crate::cli::args::{TextFormat, WhyArgs};
@@ -268,7 +268,7 @@ mod tests {
         }
         let subject = format!("Bash: {}", "x".repeat(200));
         let subject =
-            crate::lab::audit::subject::words(None, Some(&subject), most_of_subject(Some(80)));
+            crate::log::record::subject_words(None, Some(&subject), most_of_subject(Some(80)));
         let line = format!("tool.pre  {}  10-guard.sh: no", subject.unwrap());
         assert_eq!(in_columns(&line, Some(80)), line, "the hook is seen");
     }

@@ -20,7 +20,7 @@ use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::Ui;
 use crate::hosts::{Binding, Reply, folders, native};
-use crate::lab::report::json;
+use crate::log::report::refusal_report;
 
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::ask::Person;
@@ -447,7 +447,7 @@ impl DecisionServer {
     fn refused(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
         let reason = failure.to_string();
         let reply = request.refuse(&reason);
-        let report = json::refusal_report(request.name, request.host(), &reason, &reply);
+        let report = refusal_report(request.name, request.host(), &reason, &reply);
         let kept = DecisionRecord::refused(report).by(self.source.door);
         self.keep(kept, &reply, &self.env);
         let outcome = Outcome::own_failure(reason);

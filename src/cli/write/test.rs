@@ -15,7 +15,8 @@ use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::hosts::folders;
 use crate::lab::report::human::{About, EventOrigin};
-use crate::lab::report::{CheckFormat, Paths, human, json, plain};
+use crate::lab::report::{CheckFormat, Paths, human, plain};
+use crate::log::report::run_report;
 use regex::Regex;
 
 use crate::cli::args::TestArgs;
@@ -121,7 +122,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let mut run = runner.handle_within(&event, budget);
     run.outcome = with_complaint(run.outcome, complaint);
     let reply = host.reply(&run.outcome);
-    let report = json::run_report(&run, &reply, &paths);
+    let report = run_report(&run, &reply, &paths);
     if args.format == CheckFormat::Human {
         let (summary, context) = (&event.spec().summary, Some(event.context()));
         human::run(

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::decision::{DecisionWriter, LoggedDecision, json_text, ms, us};
-use crate::lab::report::json::present;
+use crate::log::report::present;
 
 const LONGEST_SUBJECT: usize = 120;
 

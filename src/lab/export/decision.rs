@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use crate::engine::harmless::json;
 use crate::engine::run::TraceContext;
-use crate::lab::audit::record::{Brief, DecisionLine, RecordError, TraceLine};
-use crate::lab::audit::subject::Subject;
+use crate::log::record::Subject;
+use crate::log::record::{Brief, DecisionLine, RecordError, TraceLine};
 
 /// Writes decisions in one format as they come.
 pub trait DecisionWriter {

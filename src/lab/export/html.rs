@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::decision::{HookCall, LoggedDecision, ms, us};
 use crate::engine::harmless::plain;
-use crate::lab::audit::stats::{HookStats, Stats};
+use crate::log::stats::{HookStats, Stats};
 use data::{Buckets, ClassCounts, Groups, NameIndex};
 pub use earlier::{EarlierReport, NotAReport};
 

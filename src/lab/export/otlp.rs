@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::decision::{DecisionWriter, HookCall, LoggedDecision, json_line};
-use crate::lab::audit::record::TraceLine;
+use crate::log::record::TraceLine;
 
 /// Severities of log records, by OpenTelemetry's numbers.
 const INFO: (u8, &str) = (9, "INFO");

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::engine::outcome::{Rewritten, Settled, joined};
 use crate::engine::run::Run;
-use crate::lab::audit::Redactor;
-use crate::lab::audit::record::{Brief, BriefHook, RecordError};
+use crate::log::Redactor;
+use crate::log::record::{Brief, BriefHook, RecordError};
 
 /// The longest text in a report; the rest is compared, but not shown.
 const LONGEST_TOLD: usize = 2 * 1024;

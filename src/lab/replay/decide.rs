@@ -13,12 +13,12 @@ use super::partition::Partition;
 use super::totals::{Totals, count_hooks};
 use crate::engine::event::{Context, Event};
 use crate::hosts::native;
-use crate::lab::audit::record::RecordError;
-use crate::lab::audit::redact::is_marked;
-use crate::lab::audit::stats::HookStats;
-use crate::lab::audit::subject;
-use crate::lab::audit::{DecisionLine, Keeps, LogEntry, Redactor};
-use crate::lab::report::{Paths, json};
+use crate::log::record::RecordError;
+use crate::log::record::subject_words;
+use crate::log::redact::is_marked;
+use crate::log::report::{Paths, RunReport, refusal_report, run_report};
+use crate::log::stats::HookStats;
+use crate::log::{DecisionLine, Keeps, LogEntry, Redactor};
 
 const LONGEST_ABOUT: usize = 120;
 
@@ -53,7 +53,7 @@ struct DecidedEvent {
     /// `None` if it was refused before any hook ran.
     event: Option<Event>,
     /// For the new recording.
-    report: Option<json::RunReport>,
+    report: Option<RunReport>,
 }
 
 impl Decider {
@@ -240,7 +240,7 @@ impl Decider {
         said.clean(&self.redactor);
         let report = self.writes.then(|| {
             let reply = hooks::reply(binding, &run.outcome);
-            json::run_report(&run, &reply, &Paths::from(Path::new("")))
+            run_report(&run, &reply, &Paths::from(Path::new("")))
         });
         DecidedEvent {
             said,
@@ -253,7 +253,7 @@ impl Decider {
     fn refused(&self, record: &DecisionLine<'_>, why: String) -> DecidedEvent {
         let report = self.writes.then(|| {
             let (event, host) = (&record.event, &record.host);
-            json::refusal_report(event, host, &why, &native::refuse(&why))
+            refusal_report(event, host, &why, &native::refuse(&why))
         });
         let said = ComparedOutcome {
             decision: "block".into(),
@@ -325,7 +325,7 @@ fn about(event: &Event) -> Option<String> {
                 .or_else(|| action.paths.first().cloned())
         })
         .or_else(|| context.string("prompt"));
-    subject::words(
+    subject_words(
         context.string("toolName").as_deref(),
         what.as_deref(),
         LONGEST_ABOUT,

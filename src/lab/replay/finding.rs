@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::compare::ComparedOutcome;
-use crate::lab::audit::KeepError;
+use crate::log::KeepError;
 
 /// Something that a person must know about a line or a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

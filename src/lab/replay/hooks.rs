@@ -16,7 +16,7 @@ use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::hosts::folders::{self, HostFolders};
 use crate::hosts::{self, Binding, Host, HostEvent, Reply, native};
-use crate::lab::audit::DecisionLine;
+use crate::log::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
 /// a hookrun that it starts keeps no decisions.

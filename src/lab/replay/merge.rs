@@ -10,7 +10,7 @@ use super::finding::{LinePlace, ReplayFinding};
 use super::partition::Partition;
 use super::report::{Footer, Header, VERSION};
 use super::totals::Totals;
-use crate::lab::audit::read::{Backwards, FileLines, ReadError};
+use crate::log::read::{Backwards, FileLines, ReadError};
 
 #[derive(Debug)]
 pub struct PartialReports {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::finding::{LinePlace, Unreadable};
-use crate::lab::audit::read::{FileLines, ReadError};
+use crate::log::read::{FileLines, ReadError};
 
 const MOST_BYTES: usize = 128 * 1024;
 

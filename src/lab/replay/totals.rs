@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::finding::ReplayFinding;
 use crate::engine::names::names;
 use crate::engine::run::{Fate, Run};
-use crate::lab::audit::stats::{HookStats, count};
+use crate::log::stats::{HookStats, count};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::style::Paths;
 use crate::engine::session::checksum;
+use crate::log::report::Paths;
 
 /// What a command has checked, in its own words for people and programs, and as checks for the
 /// formats that CI systems read.

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::check::{Annotation, Check, CheckList};
-use super::json::RunReport;
 use crate::engine::harmless::{plain, visible};
 use crate::engine::outcome::finding;
+use crate::log::report::RunReport;
 use summary::decided;
 pub use summary::{goes_on, summary};
 

@@ -7,15 +7,14 @@ use std::path::Path;
 use anstyle::Style;
 use serde_json::Value;
 
-use super::json::{HookReport, RunReport, StreamReport, TraceReport, VerdictReport};
 use super::style::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, Paths, REMOVED, cut, decision_style, label, prose, short,
-    text,
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, cut, decision_style, label, prose, short, text,
 };
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
 use crate::engine::outcome::{ContractRule, RULES, Rewritten};
 use crate::engine::run::{Level, signal_name};
+use crate::log::report::{HookReport, Paths, RunReport, StreamReport, TraceReport, VerdictReport};
 
 const STREAM_LINES: usize = 20;
 

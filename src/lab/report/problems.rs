@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
-use super::style::{BAD, DIM, DOUBT, GOOD, Paths, counted};
+use super::style::{BAD, DIM, DOUBT, GOOD, counted};
 use crate::config::{Problem, Severity};
 use crate::engine::harmless::plain;
+use crate::log::report::{Paths, VERSION, present};
 
 const NAME: &str = "hookrun validate";
 
@@ -106,7 +107,7 @@ impl CheckReport for [CheckedFile] {
             })
         };
         json!({
-            "version": super::json::VERSION,
+            "version": VERSION,
             "ok": self.iter().all(CheckedFile::passes),
             "files": self.iter().map(file).collect::<Vec<_>>(),
         })
@@ -134,7 +135,7 @@ pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
 }
 
 fn problem_json(problem: &Problem) -> Value {
-    super::json::present(json!({
+    present(json!({
         "severity": problem.severity.name(),
         "cause": problem.cause,
         "line": problem.at.map(|at| at.line),

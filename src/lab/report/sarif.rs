@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::check::{Annotation, Check, CheckList};
-use super::json::present;
 use crate::engine::harmless::{plain, visible};
+use crate::log::report::present;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

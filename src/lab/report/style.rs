@@ -3,7 +3,6 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 
@@ -114,31 +113,4 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
 /// A row of what is known of one thing: its name, and the text.
 pub fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
-}
-
-#[derive(Debug, Clone)]
-pub struct Paths {
-    cwd: PathBuf,
-}
-
-impl Paths {
-    pub fn from(cwd: &Path) -> Paths {
-        Paths {
-            cwd: cwd.to_path_buf(),
-        }
-    }
-
-    /// `path`, relative where it lies below.
-    pub fn show(&self, path: &Path) -> String {
-        match path.strip_prefix(&self.cwd) {
-            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
-            _ => path.display().to_string(),
-        }
-    }
-
-    /// A line of `path`, or the whole of it.
-    pub fn show_line(&self, path: &Path, line: Option<impl Display>) -> String {
-        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        format!("{}{line}", self.show(path))
-    }
 }

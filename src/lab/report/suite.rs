@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState};
 use super::problems::problem_text;
-use super::style::Paths;
 use crate::config::Position;
 use crate::engine::harmless::plain;
 use crate::lab::scenario::{CaseResult, End};
+use crate::log::report::Paths;
 use text::{miss_text, of, plain_lines, totals, written};
 
 pub use model::{CoverageReport, Gap, MutationReport, Whole};

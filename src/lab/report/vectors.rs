@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
-use super::style::{BAD, GOOD, Paths, counted};
+use super::style::{BAD, GOOD, counted};
 use crate::engine::harmless::plain;
+use crate::log::report::{Paths, VERSION};
 
 const NAME: &str = "hookrun test --conformance";
 
@@ -91,7 +92,7 @@ impl CheckReport for [VectorReport] {
 
     fn json(&self, _: &Paths) -> Value {
         json!({
-            "version": super::json::VERSION,
+            "version": VERSION,
             "suite": NAME,
             "ok": self.iter().all(VectorReport::passes),
             "cases": self.iter().map(VectorReport::json).collect::<Vec<_>>(),

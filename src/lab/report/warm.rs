@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::{Check, CheckList, CheckPlace, CheckReport, CheckState};
-use super::json::{VERSION, milliseconds, present};
-use super::style::{BAD, DIM, DOUBT, GOOD, Paths, counted, cut, label, short};
+use super::style::{BAD, DIM, DOUBT, GOOD, counted, cut, label, short};
 use crate::engine::harmless::plain;
 use crate::engine::run::ColdReason;
 use crate::lab::scenario::coverage::Who;
 use crate::lab::scenario::warm::Difference;
+use crate::log::report::{Paths, VERSION, milliseconds, present};
 
 const DIFFERS: &str = "hookrun test --warm-differs";
 const PROFILE: &str = "hookrun test --profile";

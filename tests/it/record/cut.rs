@@ -3,9 +3,9 @@
 use std::time::UNIX_EPOCH;
 
 use hookrun::Context;
-use hookrun::internals::audit::stats::Latencies;
-use hookrun::internals::audit::{DecisionLine, Keeps, LogEntry, Redactor};
-use hookrun::internals::report::json::RunReport;
+use hookrun::internals::log::report::RunReport;
+use hookrun::internals::log::stats::Latencies;
+use hookrun::internals::log::{DecisionLine, Keeps, LogEntry, Redactor};
 use serde_json::{Value, json};
 
 /// The line of the log about an event with this context.

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use hookrun::internals::audit::read::{Backwards, FileLines};
-use hookrun::internals::audit::{DecisionLog, Recording};
+use hookrun::internals::log::read::{Backwards, FileLines};
+use hookrun::internals::log::{DecisionLog, Recording};
 
 /// How much is read at once.
 const BLOCK_BYTES: usize = 64 * 1024;

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::files::read_value;
 use super::row::{Distrust, HOOKS, TrustQuestion};
 use crate::hosts::snake;
-use crate::lab::report::json::present;
+use crate::log::report::present;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
 

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use crate::config::{Environment, Problem};
 use crate::engine::event::Context;
 use crate::hosts::{folders, native};
-use crate::lab::audit::DecisionLog;
-use crate::lab::audit::read::Backwards;
-use crate::lab::audit::record::DecisionLine;
+use crate::log::DecisionLog;
+use crate::log::read::Backwards;
+use crate::log::record::DecisionLine;
 
 use crate::cli::decide::door::Door;
 use crate::cli::look::filter::is_of_project;

@@ -10,9 +10,9 @@ use crate::config::{Config, Environment};
 use crate::engine::exec::{command, interpreter_words};
 use crate::engine::hook::{Hook, Warm};
 use crate::engine::run::{ColdReason, ProcessStart};
-use crate::lab::audit::DecisionLog;
-use crate::lab::audit::read::Backwards;
-use crate::lab::audit::record::DecisionLine;
+use crate::log::DecisionLog;
+use crate::log::read::Backwards;
+use crate::log::record::DecisionLine;
 
 use crate::cli::decide::helper;
 use crate::cli::errand::Errand;

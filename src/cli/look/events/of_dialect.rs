@@ -11,8 +11,8 @@ use crate::hosts::capability::{self, Capabilities, ServedEvent};
 use crate::hosts::facts::HostShell;
 use crate::hosts::settings::files;
 use crate::hosts::{Binding, Host, ReplySlot, Results, Wait, native};
-use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM, row as line};
+use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};

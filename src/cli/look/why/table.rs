@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use crate::lab::audit::stats::{HookStats, Latencies, Stats, by_cost};
 use crate::lab::report::plain;
 use crate::lab::report::style::{BOLD, counted};
+use crate::log::stats::{HookStats, Latencies, Stats, by_cost};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 

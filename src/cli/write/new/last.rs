@@ -12,11 +12,11 @@ use crate::engine::event::{Action, Context, Event, catalog};
 use crate::engine::names::words;
 use crate::engine::outcome::{Notice, NoticeKind};
 use crate::hosts::{self, Binding};
-use crate::lab::audit::read::Backwards;
-use crate::lab::audit::record::DecisionLine;
-use crate::lab::audit::{DecisionLog, redact};
-use crate::lab::report::json::{HookReport, RunReport};
 use crate::lab::scenario::{Keys, TOKENS};
+use crate::log::read::Backwards;
+use crate::log::record::DecisionLine;
+use crate::log::report::{HookReport, RunReport};
+use crate::log::{DecisionLog, redact};
 use serde_json::{Map, Value};
 
 use crate::cli::exit::Result;

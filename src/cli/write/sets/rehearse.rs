@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use crate::config::{Choice, Config, Environment};
 use crate::engine::complaint::Complaint;
-use crate::lab::audit::read::FileLines;
-use crate::lab::audit::{DecisionLine, DecisionLog, Redactor};
 use crate::lab::replay::{
     Decider, Hooks, Partition, RecordingInput, ReplayFinding, ReplayedLines, workers,
 };
 use crate::lab::report::plain;
 use crate::lab::report::style::counted;
+use crate::log::read::FileLines;
+use crate::log::{DecisionLine, DecisionLog, Redactor};
 
 use crate::cli::decide::startup::{runner, start_up};
 use crate::cli::exit::{Result, failed};

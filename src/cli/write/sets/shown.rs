@@ -7,9 +7,9 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::config::set_store;
 use crate::config::sets::hookset;
 use crate::config::{Config, Environment, UsedSet};
-use crate::lab::report::json::present;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
+use crate::log::report::present;
 use serde_json::{Value, json};
 
 /// Shows all sets: 0 all can be used, 1 not all.

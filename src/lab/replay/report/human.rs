@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use super::header::Header;
 use super::text::{line, summary, turn};
 use crate::engine::harmless::plain;
-use crate::lab::audit::stats::{HookStats, by_cost};
 use crate::lab::replay::finding::{OutcomeChange, ReplayFinding};
 use crate::lab::replay::totals::{ReplayEnd, Totals};
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, column};
+use crate::log::stats::{HookStats, by_cost};
 
 const REASON_LINES: usize = 5;
 

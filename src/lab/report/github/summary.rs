@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::engine::harmless::{plain, without_commands};
 use crate::hosts::native;
-use crate::lab::report::json::RunReport;
+use crate::log::report::RunReport;
 
 const MOST_FINDINGS: usize = 100;
 

@@ -13,12 +13,12 @@ use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
 use crate::lab::report::human::hook_word;
-use crate::lab::report::json::{HookReport, hook_report, milliseconds};
 use crate::lab::report::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, counted, label, short, text,
 };
 use crate::lab::scenario::coverage::PointState;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
+use crate::log::report::{HookReport, hook_report, milliseconds};
 
 /// From when on a case is reported as slow.
 const SLOW: Duration = Duration::from_secs(1);

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::model::{CoverageReport, Gap, Whole};
 use crate::lab::report::Paths;
-use crate::lab::report::json::{VERSION, milliseconds, present, refusal_report, run_report};
 use crate::lab::scenario::coverage::{CoveragePart, Excuse, Point, PointState};
 use crate::lab::scenario::mutation::MutantTrial;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
+use crate::log::report::{VERSION, milliseconds, present, refusal_report, run_report};
 
 pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
     let count = |is: fn(&End) -> bool| whole.played.iter().filter(|one| is(&one.end)).count();

@@ -20,7 +20,6 @@ use crate::engine::hook::{Handler, Hook, Warm};
 use crate::engine::registry::Registry;
 use crate::engine::run::{ColdReason, Fate, ProcessStart, Trace};
 use crate::lab::report::Paths;
-use crate::lab::report::json::run_report;
 use crate::lab::report::warm::{
     HookProfile, ProbeReport, ProfileReport, WarmCase, WarmEnd, WarmReport,
 };
@@ -29,6 +28,7 @@ use crate::lab::scenario::warm::{
     Difference, NEIGHBOUR, PROBE_CASE, STATE, SeenCase, endings, is_known,
 };
 use crate::lab::scenario::{self, Case, CaseResult, End, StepResult};
+use crate::log::report::run_report;
 
 use super::play::{SuiteRunner, ended_early};
 use super::progress::SuiteProgress;

@@ -5,15 +5,15 @@
 //! with it, so errors are returned, and the caller reports or drops them.
 
 mod cut;
+pub mod files;
 mod journal;
-pub mod log;
 pub mod read;
 pub mod record;
 pub mod redact;
+pub mod report;
 pub mod stats;
-pub mod subject;
 
+pub use files::{DecisionLog, KeepError, Recording};
 pub use journal::Journal;
-pub use log::{DecisionLog, KeepError, Recording};
 pub use record::{DecisionLine, Keeps, LogEntry, RecordError};
 pub use redact::Redactor;

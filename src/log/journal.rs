@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::log::DecisionLog;
+use super::files::DecisionLog;
 use super::record::{Keeps, LogEntry};
 use super::redact::Redactor;
+use super::report::{Paths, run_report};
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
 use crate::hosts::native;
-use crate::lab::report::{Paths, json};
 
 /// Writes decisions into a [`DecisionLog`], without secrets. Errors are only logged by `tracing`.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Journal {
             return;
         }
         let reply = native::encode(&run.outcome);
-        let report = json::run_report(run, &reply, &Paths::from(Path::new("")));
+        let report = run_report(run, &reply, &Paths::from(Path::new("")));
         let entry = LogEntry {
             time: SystemTime::now(),
             cwd: self.cwd.as_deref(),

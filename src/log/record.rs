@@ -17,11 +17,10 @@ use serde_json::value::RawValue;
 
 use super::cut::Cutter;
 use super::redact::Redactor;
-use super::subject::Subject;
+use super::report::RunReport;
 use crate::engine::event::{Action, Context};
 use crate::engine::outcome::{Question, Rewritten};
 use crate::engine::run::TraceContext;
-use crate::lab::report::json::RunReport;
 
 /// The version of the form of a line: its key `hookrun`.
 pub const VERSION: u64 = 1;
@@ -354,4 +353,53 @@ fn version_of(line: &[u8]) -> Option<u64> {
     serde_json::from_slice::<Head>(line)
         .ok()
         .map(|head| head.hookrun)
+}
+
+/// What is read of a kept context for a few words about it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Subject {
+    pub tool_name: Option<String>,
+    pub tool_call_id: Option<String>,
+    pub prompt: Option<String>,
+    pub action: Option<ActionSubject>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ActionSubject {
+    pub kind: Option<String>,
+    pub command: Option<String>,
+    #[serde(default)]
+    pub paths: Vec<String>,
+}
+
+impl Subject {
+    pub fn command(&self) -> Option<&str> {
+        self.action.as_ref()?.command.as_deref()
+    }
+
+    /// The first path that the action names.
+    pub fn path(&self) -> Option<&str> {
+        self.action.as_ref()?.paths.first().map(String::as_str)
+    }
+
+    /// `bash: git push`, at most so many characters.
+    pub fn words(&self, most: usize) -> Option<String> {
+        let what = self.command().or(self.path()).or(self.prompt.as_deref());
+        subject_words(self.tool_name.as_deref(), what, most)
+    }
+}
+
+/// The tool and what it does, on one line of at most so many characters.
+pub fn subject_words(tool: Option<&str>, what: Option<&str>, most: usize) -> Option<String> {
+    let words = match (tool, what) {
+        (Some(tool), Some(what)) => format!("{tool}: {what}"),
+        (tool, what) => tool.or(what)?.to_string(),
+    };
+    let line = words.lines().next().unwrap_or_default();
+    let mut short: String = line.chars().take(most).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    Some(short)
 }

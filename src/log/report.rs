@@ -1,12 +1,13 @@
 //! A run as JSON, in a form with a version, so that programs can rely on it. `why` reads it again.
 
 use std::borrow::Cow;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::style::Paths;
 use crate::engine::outcome::{
     Cause, Decision, Finding, HookFinding, Notice, Question, Rewritten, Settled, Verdict,
 };
@@ -27,6 +28,34 @@ pub fn present(mut report: Value) -> Value {
 pub const VERSION: u32 = 1;
 
 pub type TableWord = Cow<'static, str>;
+
+/// How a report writes the path of a file.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    cwd: PathBuf,
+}
+
+impl Paths {
+    pub fn from(cwd: &Path) -> Paths {
+        Paths {
+            cwd: cwd.to_path_buf(),
+        }
+    }
+
+    /// `path`, relative where it lies below.
+    pub fn show(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.cwd) {
+            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
+            _ => path.display().to_string(),
+        }
+    }
+
+    /// A line of `path`, or the whole of it.
+    pub fn show_line(&self, path: &Path, line: Option<impl Display>) -> String {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}", self.show(path))
+    }
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -193,7 +222,7 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
     }
 }
 
-pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
+pub(crate) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
     let (fate, why, trace) = match &run.fate {
         Fate::Disabled => ("disabled", None, None),
         Fate::Idle(why) => ("idle", Some(why.clone()), None),
@@ -268,6 +297,6 @@ fn verdict_report(verdict: &Verdict) -> VerdictReport {
 }
 
 /// Milliseconds with three decimals.
-pub(super) fn milliseconds(duration: Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
