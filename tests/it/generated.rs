@@ -11,7 +11,6 @@
 mod ci;
 mod hosts;
 mod pictures;
-mod systems;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -96,17 +95,7 @@ const PARTS: &[Part] = &[
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
-    ("events-of-wolli", || systems::events("wolli")),
-    ("results-of-wolli", || systems::results("wolli")),
-    ("events-of-omp", || systems::events("omp")),
-    ("results-of-omp", || systems::results("omp")),
-    ("events-of-pi", || systems::events("pi")),
-    ("results-of-pi", || systems::results("pi")),
-    ("events-of-openclaw", || systems::events("openclaw")),
-    ("results-of-openclaw", || systems::results("openclaw")),
-    ("bridge", hosts::bridge),
     ("capabilities-of-hosts", hosts::capabilities),
-    ("setups-of-hosts", hosts::setups),
     ("hosts-in-short", hosts::in_short),
     ("events-of-opencode", || hosts::events("opencode")),
     ("limits-of-opencode", || hosts::limits("opencode")),
@@ -122,19 +111,12 @@ const PARTS: &[Part] = &[
         hosts::events("openclaw")
     }),
     ("limits-of-openclaw", || hosts::limits("openclaw")),
-    ("waits-of-hosts", hosts::waits),
-    ("statuses-of-hosts", hosts::statuses),
-    ("signs-of-hosts", hosts::signs),
-    ("settings-of-hosts", hosts::settings),
-    ("tools-of-hosts", hosts::tools),
-    ("variables-of-hosts", hosts::variables),
     ("tools", tools),
     ("git-hooks", git_hooks),
     ("action-inputs", ci::action_inputs),
     ("pre-commit-hooks", ci::pre_commit_hooks),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
-    ("systems", crate::systems::table::tables),
 ];
 
 #[test]

@@ -14,5 +14,4 @@ mod payloads;
 mod pi;
 mod rows;
 mod same;
-pub(crate) mod table;
 mod wolli;
