@@ -44,7 +44,6 @@ pub mod rules;
 pub mod settings;
 pub mod signs;
 pub mod tools;
-pub mod twice;
 mod vscode;
 mod wait;
 mod windsurf;

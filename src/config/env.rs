@@ -8,7 +8,6 @@ use crate::engine::names::words;
 use crate::hosts::DIALECTS;
 use crate::hosts::folders;
 use crate::hosts::settings::{FOLDERS, OperatorSwitch, SHAPES};
-use crate::hosts::twice::SESSIONS;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -83,8 +82,6 @@ pub struct Environment {
     pub host_folders: Vec<(&'static str, PathBuf)>,
     /// The projects that hosts name, by the variables that are set.
     pub host_projects: Vec<(&'static str, PathBuf)>,
-    /// The session of a host that tells it to hooks by a variable, by the variables that are set.
-    pub host_sessions: Vec<(&'static str, String)>,
     /// The system's folder for temporary files.
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
@@ -195,10 +192,6 @@ impl Environment {
             host_projects: folders::variables()
                 .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
-            host_sessions: SESSIONS
-                .iter()
-                .filter_map(|(_, name)| Some((*name, all.text(name)?)))
-                .collect(),
             temporary: all
                 .variable("TMPDIR")
                 .map_or_else(|| "/tmp".into(), PathBuf::from),
@@ -270,7 +263,6 @@ impl Environment {
     )]
     pub fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
-        self.host_sessions.clear();
         self.inherited.retain(|name| !is_of_host(name));
         let all = self
             .variables

@@ -85,7 +85,6 @@ pub fn run(
         hooks: runs,
         outcome,
         took: started.elapsed(),
-        earlier: None,
         trace: Some(trace),
     }
 }

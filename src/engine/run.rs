@@ -31,9 +31,6 @@ pub struct Run {
     pub outcome: Outcome,
     /// How long deciding took.
     pub took: Duration,
-    /// If this outcome comes from an earlier run of the same call: the host of that run, and its
-    /// name for the event.
-    pub earlier: Option<String>,
     /// Where it belongs in a distributed trace, if its hooks had their turn in this run.
     pub trace: Option<TraceContext>,
 }

@@ -2,8 +2,6 @@
 
 mod closed;
 mod dialogs;
-mod duplicate;
-mod fingerprint;
 mod stops;
 
 use std::fmt;
@@ -22,8 +20,6 @@ use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, Run};
 use closed::{Broken, Seal};
 pub(crate) use closed::{BrokenSeal, ReasonFor};
-pub use duplicate::{CallClaim, ExclusiveClaim, FormOfCall};
-pub(crate) use fingerprint::digest;
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
@@ -443,19 +439,6 @@ impl Runner {
             ..run_without(event, Outcome::default())
         }
     }
-
-    /// Claims a call that may also arrive in another form, or takes over the outcome of that form.
-    /// Pass what this runner then decides to [`ExclusiveClaim::tell`].
-    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
-        if self.is_rehearsal || self.closed(event.spec()).is_some() {
-            return CallClaim::Now(None);
-        }
-        let plan = self.plan(event);
-        match duplicate::claim(event, call, &plan, &self.engine, &self.surroundings, budget) {
-            CallClaim::Earlier(run) => CallClaim::Earlier(Box::new(self.collected(*run))),
-            now @ CallClaim::Now(_) => now,
-        }
-    }
 }
 
 /// What to do with the hooks of a detached event.
@@ -472,7 +455,6 @@ fn run_without(event: &Event, outcome: Outcome) -> Run {
         hooks: Vec::new(),
         outcome,
         took: Duration::ZERO,
-        earlier: None,
         trace: None,
     }
 }

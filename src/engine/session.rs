@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use store::StoreError;
-pub(crate) use store::{FileLock, Store, careful, release};
+pub(crate) use store::{Store, careful, release};
 
 /// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
 const SHARED: &str = ".shared";

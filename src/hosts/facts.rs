@@ -148,12 +148,6 @@ impl HostFacts {
             .filter(|one| !self.closed_on.contains(one))
     }
 
-    /// Whether a call of it may come in the words of another host too.
-    pub fn may_come_twice(&self) -> bool {
-        let is_read = |facts: &HostFacts| facts.runs_hooks_of(self.host);
-        !self.reads.is_empty() || !self.converts.is_empty() || FACTS.iter().any(is_read)
-    }
-
     /// Whether it may run the hooks that were written for another host.
     pub fn runs_hooks_of(&self, host: &str) -> bool {
         self.reads.iter().any(|one| one.host == host) || self.converts.contains(&host)

@@ -206,8 +206,6 @@ pub struct Brief<'l> {
     pub decision: Cow<'l, str>,
     pub reason: Option<String>,
     pub decided_by: Option<String>,
-    /// The form of the call that was decided before.
-    pub decided_earlier_for: Option<String>,
     /// Of a refusal.
     #[serde(borrow)]
     pub cause: Option<Cow<'l, str>>,

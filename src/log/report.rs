@@ -89,9 +89,6 @@ pub struct RunReport {
     pub hooks: Vec<HookReport>,
     pub reply: Reply,
     pub took_ms: f64,
-    /// The host, and its name for the event, for which it was decided before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided_earlier_for: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -204,7 +201,6 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
             .collect(),
         reply: reply.clone(),
         took_ms: milliseconds(run.took),
-        decided_earlier_for: run.earlier.clone(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The arguments of the commands that look after hosts: `install`, `uninstall` and `doctor`.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -19,30 +18,8 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) all_events: bool,
 
-    /// Ask `hookrun serve` at this address first, by the host's HTTP hooks; only for Claude Code.
-    /// The command stays next to it, for when the server is away
-    #[arg(long, value_name = "URL", value_parser = own_address)]
-    pub(crate) http: Option<String>,
-
-    /// Ask an MCP server first, which the host starts: `hookrun serve --mcp`; only for Claude Code.
-    /// The command stays next to it, for when the server is away
-    #[arg(long, conflicts_with = "http")]
-    pub(crate) mcp: bool,
-
     #[command(flatten)]
     pub(crate) git: GitArgs,
-}
-
-/// `http://127.0.0.1:PORT`, as `serve --http` takes it.
-fn own_address(text: &str) -> Result<String, String> {
-    let place = text
-        .strip_prefix("http://")
-        .map(|place| place.trim_end_matches('/'));
-    let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
-    match address.filter(|address| address.ip().is_loopback() && address.port() != 0) {
-        Some(address) => Ok(format!("http://{address}")),
-        None => Err("write `http://127.0.0.1:PORT`, where `hookrun serve` listens".to_string()),
-    }
 }
 
 // Only for git's scripts.
@@ -55,13 +32,6 @@ pub(crate) struct GitArgs {
     /// How long everything may take each time; then hookrun blocks what can be blocked
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-}
-
-impl InstallArgs {
-    /// Whether a server is to be asked first.
-    pub(crate) fn asks_a_server(&self) -> bool {
-        self.http.is_some() || self.mcp
-    }
 }
 
 impl GitArgs {

@@ -50,10 +50,6 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// If `hookrun serve` has decided this call, take its decision over; `install --http` writes it
-    #[arg(long)]
-    pub(crate) if_not_decided: bool,
-
     /// Append the event and its decision to this file, as one line of JSON without secrets; also
     /// by HOOKRUN_RECORD
     #[arg(long, value_name = "FILE")]

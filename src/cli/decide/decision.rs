@@ -1,15 +1,14 @@
 //! The decision of one event, once its hooks are loaded: what `run` and `serve` have in common.
 
-use crate::config::{Config, Environment};
+use crate::config::Config;
 use crate::engine::event::Event;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::Run;
-use crate::engine::runner::{CallClaim, Runner};
+use crate::engine::runner::Runner;
 use crate::hosts::Binding;
 
 use crate::cli::decide::ask::{self, Person};
-use crate::cli::decide::door::Door;
 use crate::cli::decide::request::HostReply;
 
 /// What a configuration says about one event besides its hooks.
@@ -49,16 +48,13 @@ pub(crate) struct AskedEvent<'a> {
     pub(crate) host: HostReply,
     pub(crate) notes: &'a EventNotes,
     pub(crate) runner: &'a Runner,
-    pub(crate) env: &'a Environment,
     pub(crate) person: Option<&'a Person>,
     pub(crate) budget: Option<Budget>,
     pub(crate) abort: &'a Abort,
-    pub(crate) door: Door,
 }
 
 impl AskedEvent<'_> {
-    /// Decides it by `handle`, once for all forms in which the call may come, and asks the person
-    /// what the host cannot ask. `is_asking` is called before that.
+    /// Decides it by `handle`, and asks the person what the host cannot ask. `is_asking` is called before that.
     pub(crate) fn decide(self, handle: impl FnOnce() -> Run, is_asking: impl FnOnce()) -> Run {
         let AskedEvent {
             event,
@@ -66,28 +62,9 @@ impl AskedEvent<'_> {
             runner,
             budget,
             abort,
-            door,
             ..
         } = self;
-        // Where nothing runs there is nothing to run twice.
-        let call = if runner.is_idle(event) {
-            None
-        } else {
-            host.call(event, self.env, door)
-        };
-        let once = call.map_or(CallClaim::Now(None), |call| {
-            runner.once(event, &call, budget)
-        });
-        let (mut run, claimed) = match once {
-            CallClaim::Earlier(mut run) => {
-                if door.is_of_pair() {
-                    // The same host has these texts by the other door.
-                    run.outcome.said.clear();
-                }
-                (*run, None)
-            }
-            CallClaim::Now(claimed) => (handle(), claimed),
-        };
+        let mut run = handle();
         is_asking();
         if !host.binding.is_some_and(Binding::can_ask)
             && matches!(run.outcome.settled, Settled::Asked { .. })
@@ -103,9 +80,6 @@ impl AskedEvent<'_> {
             run.outcome = ask::settle(run.outcome, &about);
             // The answer may be one block too many in a row.
             runner.keep_from_looping(&mut run);
-        }
-        if let Some(claimed) = claimed {
-            claimed.tell(&run);
         }
         run.outcome = with_complaint(run.outcome, self.notes.complaint.clone());
         run.outcome = with_complaint(run.outcome, self.notes.held.clone());

@@ -156,8 +156,7 @@ impl<'a> Helper<'a> {
             && trust.is_empty()
             && jobs.is_none()
             && record.is_none()
-            && *format == RunFormat::Reply
-            && !self.args.if_not_decided;
+            && *format == RunFormat::Reply;
         let is_warm = config
             .hooks
             .iter()

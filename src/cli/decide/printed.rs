@@ -16,7 +16,6 @@ use crate::lab::report::{CheckFormat, github};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 
 use crate::cli::args::{RunArgs, RunFormat};
-use crate::cli::decide::door::Door;
 use crate::cli::decide::keep::DecisionRecord;
 use crate::cli::decide::watchdog::{TimeLimit, Watchdog};
 use crate::cli::deliver;
@@ -125,9 +124,7 @@ impl RunDecision {
         let status = printed.write(time, env);
         printed.summarise(env);
         if let Some(kept) = self.kept {
-            let _ = kept
-                .by(Door::of(args))
-                .keep(&self.reply, env, args.record.as_deref());
+            let _ = kept.keep(&self.reply, env, args.record.as_deref());
         }
         status == native::ALLOWED
     }

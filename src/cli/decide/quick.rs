@@ -18,7 +18,6 @@ use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
 fn flag<'a>(args: &'a mut RunArgs, name: &str) -> Option<&'a mut bool> {
     match name {
         "--discover" => Some(&mut args.source.discover),
-        "--if-not-decided" => Some(&mut args.if_not_decided),
         _ => None,
     }
 }
@@ -43,7 +42,6 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         budget: None,
         stdin_timeout: Duration::from_secs(5),
         jobs: None,
-        if_not_decided: false,
         record: None,
         format: RunFormat::Reply,
     };
@@ -132,7 +130,6 @@ mod tests {
             "run",
             "run tool.pre",
             "run PreToolUse --host claude --hooks=a --hooks 'b c' --discover",
-            "run --host claude --if-not-decided",
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --settings agent.json --settings=b --record events.jsonl --require any",
             "run a=b --dialect=native",
@@ -146,7 +143,7 @@ mod tests {
     }
 
     /// Pieces of command lines: each option with good, bad and missing values, in both forms.
-    const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --if-not-decided --hooks --hooks=a \
+    const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --hooks --hooks=a \
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
         --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \

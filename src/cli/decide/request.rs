@@ -9,10 +9,8 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
-use crate::engine::runner::FormOfCall;
 use crate::hosts::{self, Binding, Host, Reply, facts, native, signs};
 
-use crate::cli::decide::door::Door;
 use crate::cli::exit::Result;
 
 #[derive(Debug)]
@@ -22,8 +20,6 @@ pub(crate) struct EventRequest<'a> {
     /// The events that the name means in the host's dialect; if several, the context decides.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
-    /// The host whose settings name this program, where another one asks that reads them too.
-    settings_of: Option<&'static str>,
 }
 
 /// The event and the host that a context names itself. Without `host` its signs tell. `command` is
@@ -129,8 +125,6 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostReply {
     pub(crate) binding: Option<Binding>,
-    is_other_spelling: bool,
-    settings_of: Option<&'static str>,
 }
 
 impl<'a> EventRequest<'a> {
@@ -148,17 +142,6 @@ impl<'a> EventRequest<'a> {
             dialect,
             bindings,
             canonical,
-            settings_of: None,
-        }
-    }
-
-    /// The same, asked by a command that names this host.
-    pub(crate) fn named_for(self, host: Option<&str>) -> EventRequest<'a> {
-        let settings_of = host.and_then(hosts::find).map(|dialect| dialect.name);
-        let settings_of = settings_of.filter(|name| *name != self.host());
-        EventRequest {
-            settings_of,
-            ..self
         }
     }
 
@@ -270,19 +253,9 @@ impl<'a> EventRequest<'a> {
         }
         let binding = Host::tell_apart(&self.bindings, &context);
         let binding = binding.map_err(Complaint::of)?;
-        let is_other_spelling = binding.is_other_spelling(&context);
         let decoded = binding.decode(context);
         let context = decoded.map_err(Complaint::of)?;
-        let (event, host) = self.in_our_words(config, context, Some(binding))?;
-        let settings_of = self.settings_of;
-        Ok((
-            event,
-            HostReply {
-                is_other_spelling,
-                settings_of,
-                ..host
-            },
-        ))
+        self.in_our_words(config, context, Some(binding))
     }
 
     /// A sample; if the name means several events, of the first.
@@ -333,14 +306,7 @@ impl<'a> EventRequest<'a> {
                 None => error.to_string(),
             })
         })?;
-        Ok((
-            event,
-            HostReply {
-                binding,
-                is_other_spelling: false,
-                settings_of: None,
-            },
-        ))
+        Ok((event, HostReply { binding }))
     }
 
     pub(crate) fn host(&self) -> &'static str {
@@ -374,29 +340,5 @@ impl HostReply {
             Some(binding) => binding.reply(outcome),
             None => native::encode(outcome),
         }
-    }
-
-    /// The call behind the event, which may arrive in the form of another host as well. A hook that
-    /// runs hookrun decides alone: the call that it would wait for waits for the hook.
-    pub(crate) fn call(self, event: &Event, env: &Environment, door: Door) -> Option<FormOfCall> {
-        if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
-            return None;
-        }
-        let binding = self.binding?;
-        let mut call = match door.is_of_pair() {
-            true => binding.call_of_pair(event)?,
-            false => binding.call(event, &env.host_sessions)?,
-        };
-        if self.is_other_spelling {
-            call.form.push_str(", in the other spelling");
-        }
-        if let Some(host) = self.settings_of {
-            call.form.push_str(&format!(", by the settings of {host}"));
-        }
-        match door {
-            Door::Command | Door::Backstop | Door::Stdio => {}
-            Door::Mcp | Door::Http => call.form.push_str(&format!(", over {}", door.name())),
-        }
-        Some(call)
     }
 }

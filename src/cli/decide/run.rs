@@ -13,7 +13,6 @@ use crate::log::report::refusal_report;
 use crate::cli::args::RunArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::decision::{AskedEvent, EventNotes};
-use crate::cli::decide::door::Door;
 #[cfg(feature = "serve")]
 use crate::cli::decide::helper::Helper;
 use crate::cli::decide::input;
@@ -136,7 +135,7 @@ impl RunRequest<'_> {
             Ok(named) => named,
             Err(failure) => return refuse(args, &EventRequest::new("", args.host()), &failure),
         };
-        let request = EventRequest::new(&name, host).named_for(args.dialect.as_deref());
+        let request = EventRequest::new(&name, host);
         self.time
             .change(last_word(args, &request), answer_by(args, &request));
         if let Some(failure) = request.wrong_host() {
@@ -212,11 +211,9 @@ impl RunRequest<'_> {
             host,
             notes: &notes,
             runner: &runner,
-            env,
             person: person.as_ref(),
             budget,
             abort: &abort,
-            door: Door::of(args),
         };
         let handle = || match event.spec().schedule {
             Schedule::Detached if notes.is_in_order() => {

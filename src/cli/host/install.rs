@@ -11,7 +11,6 @@ mod note;
 pub(crate) mod program;
 pub(crate) mod row;
 mod schema;
-pub(crate) mod served;
 pub(crate) mod shim;
 pub(crate) mod table;
 mod trust;
@@ -32,15 +31,10 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
 use document::{Document, EditError};
-use edit::AskingWays;
 use files::{FileBackup, InstallRecord, Target, unified};
-use program::{is_own, is_own_address};
+use program::is_own;
 use row::{HostForm, InstallHost, NAME};
-use served::{ServerDoor, TOKEN_VARIABLE};
 use wanted::{HooksByEvent, quoted};
-
-/// The file of a project's MCP servers.
-pub(crate) const MCP_FILE: &str = ".mcp.json";
 
 struct Site<'a> {
     host: &'static InstallHost,
@@ -101,21 +95,17 @@ fn install_into(
         ));
     }
     let program = program::path(env)?;
-    let door = site.server_door(args)?;
     let mut texts = Vec::new();
     for (site, rows) in site.parts(&rows)? {
-        let (text, doubts) = site.text_with(&rows, &program, door.clone())?;
+        let (text, doubts) = site.text_with(&rows, &program)?;
         texts.push((site, rows, text, doubts));
     }
-    let wanted_server = (door == Some(ServerDoor::Mcp)).then_some(program.as_str());
     if args.place.dry_run {
         for (site, _, text, _) in &texts {
             site.diff(Some(text), out)?;
         }
-        site.change_server(wanted_server, true, out)?;
         return Ok(ExitStatus::Yes);
     }
-    site.change_server(wanted_server, false, out)?;
     let changed = site.changes();
     let mut doubts = Vec::new();
     for (site, rows, text, of_site) in texts {
@@ -137,7 +127,9 @@ fn install_into(
     for note in notes.chain(of_project).chain(changed) {
         writeln!(out, "  note: {note}")?;
     }
-    site.say_what_to_do(args, &program, out)?;
+    for step in host.steps() {
+        writeln!(out, "  to do: {step}")?;
+    }
     Ok(ExitStatus::Yes)
 }
 
@@ -162,7 +154,6 @@ fn uninstall_from(
 ) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let site = Site::find(host, args, &config, env)?;
-    site.change_server(None, args.dry_run, out)?;
     let parts = site.parts(&host.rows())?.into_iter().map(|(site, _)| site);
     let (there, gone): (Vec<Site<'_>>, Vec<Site<'_>>) =
         parts.partition(|site| site.target.text.is_some());
@@ -296,86 +287,6 @@ impl<'a> Site<'a> {
         self.report(&done, out)
     }
 
-    /// Which server the host is to ask.
-    fn server_door(&self, args: &InstallArgs) -> Result<Option<ServerDoor>> {
-        let InstallHost {
-            name,
-            title,
-            no_server,
-            ..
-        } = self.host;
-        if let Some(why) = no_server.filter(|_| args.asks_a_server()) {
-            let flag = if args.mcp { "--mcp" } else { "--http" };
-            let cause = format!("{flag} is only for Claude Code, not for {title}: {why}");
-            return Err(Complaint::with_cure(
-                cause,
-                format!("`hookrun install {name}`"),
-            ));
-        }
-        let url = args
-            .http
-            .as_ref()
-            .map(|address| format!("{address}/hooks/{name}"));
-        Ok(url
-            .map(ServerDoor::Http)
-            .or(args.mcp.then_some(ServerDoor::Mcp)))
-    }
-
-    /// Puts our server among the MCP servers of the project, with this program, or takes it out.
-    fn change_server(
-        &self,
-        program: Option<&str>,
-        is_dry_run: bool,
-        out: &mut dyn Write,
-    ) -> Result<()> {
-        if self.scope == SettingsScope::User || self.host.no_server.is_some() {
-            return Ok(());
-        }
-        let target = Target::read(&self.folder.join(MCP_FILE))?;
-        let record = InstallRecord::of(&target, self.env);
-        let kept = record.kept();
-        let current = target.text.as_deref();
-        let in_file = |complaint: Complaint| Complaint {
-            cause: format!("{MCP_FILE}: {}", complaint.cause),
-            ..complaint
-        };
-        let new = match (program, current, &kept) {
-            (Some(program), text, _) => {
-                Some(served::with_server(text.unwrap_or_default(), program).map_err(in_file)?)
-            }
-            (None, None, _) => None,
-            (None, Some(text), Some(kept)) if kept.after == text => kept.before.clone(),
-            // A file that nothing is known of is left alone where it cannot be read.
-            (None, Some(text), _) => served::without_server(text).unwrap_or(Some(text.to_string())),
-        };
-        if new.as_deref() == current {
-            return Ok(());
-        }
-        if is_dry_run {
-            return Ok(write!(
-                out,
-                "{}",
-                unified(MCP_FILE, current, new.as_deref())
-            )?);
-        }
-        match &new {
-            Some(text) if program.is_some() => {
-                let before = kept.as_ref().map_or(current, |kept| kept.before.as_deref());
-                record.keep_before(before)?;
-                let made = target.replace(text)?;
-                record.keep_after(text, &made)?;
-                return Ok(writeln!(out, "{MCP_FILE}: has the MCP server `{NAME}`")?);
-            }
-            Some(text) => drop(target.replace(text)?),
-            None => target.remove(&[])?,
-        }
-        record.forget();
-        Ok(writeln!(
-            out,
-            "{MCP_FILE}: has lost the MCP server `{NAME}`"
-        )?)
-    }
-
     /// What was changed since the last install.
     fn changes(&self) -> Vec<String> {
         let path = &self.target.path;
@@ -393,12 +304,7 @@ impl<'a> Site<'a> {
     }
 
     /// The text with hookrun in it, and doubts about the one without it.
-    fn text_with(
-        &self,
-        rows: &[ServedEvent],
-        program: &str,
-        server: Option<ServerDoor>,
-    ) -> Result<(String, Vec<String>)> {
+    fn text_with(&self, rows: &[ServedEvent], program: &str) -> Result<(String, Vec<String>)> {
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
             return Ok((shim::write(self.host, rows, program), Vec::new()));
@@ -412,11 +318,8 @@ impl<'a> Site<'a> {
         let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
         let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
-        let ways = AskingWays {
-            command: program::command_line(program, self.host),
-            server,
-        };
-        let text = document.with(rows, &ways, &|text| self.is_own(text));
+        let command = program::command_line(program, self.host);
+        let text = document.with(rows, &command, &|text| self.is_own(text));
         Ok((text, doubts.collect()))
     }
 
@@ -507,41 +410,8 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    fn say_what_to_do(&self, args: &InstallArgs, program: &str, out: &mut dyn Write) -> Result<()> {
-        for step in self.host.steps() {
-            writeln!(out, "  to do: {step}")?;
-        }
-        if args.mcp {
-            let asked = format!("accept the MCP server `{NAME}` when it asks: it is in {MCP_FILE}");
-            let own = shell_words::quote(program);
-            let added = format!(
-                "`claude mcp add --scope user {NAME} -- {own} serve --mcp --host {}`",
-                self.host.name
-            );
-            let is_project = self.scope == SettingsScope::Project;
-            return Ok(writeln!(
-                out,
-                "  to do: {}",
-                if is_project { asked } else { added }
-            )?);
-        }
-        let Some(http) = args.http.as_deref() else {
-            return Ok(());
-        };
-        let address = http.trim_start_matches("http://");
-        let token = self.paths.show(&self.env.state_root().join("serve.token"));
-        writeln!(
-            out,
-            "  to do: keep `hookrun serve --http {address}` running; start the host with"
-        )?;
-        Ok(writeln!(
-            out,
-            "         `{TOKEN_VARIABLE}` set to what is in {token}"
-        )?)
-    }
-
     fn is_own(&self, text: &str) -> bool {
-        is_own(text, self.host, self.env) || is_own_address(text, self.host)
+        is_own(text, self.host, self.env)
     }
 
     fn refusal(&self, error: &EditError) -> Complaint {

@@ -316,7 +316,7 @@ impl DecisionServer {
             }
             answer
         })?;
-        let request = EventRequest::new(&name, &known).named_for(host.as_deref());
+        let request = EventRequest::new(&name, &known);
         if !is_named {
             if let Some(failure) = request.wrong_host() {
                 return Err(self.refused(&request, &failure));
@@ -422,7 +422,6 @@ impl DecisionServer {
                 if is_elsewhere {
                     // What the environment of the server says is not about this client.
                     env.host_projects.clear();
-                    env.host_sessions.clear();
                 }
                 let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
                 let mut choice = Choice {
@@ -552,11 +551,9 @@ impl ReadyEvent {
             host,
             notes: &notes,
             runner,
-            env: &hooks.env,
             person: person.as_ref(),
             budget,
             abort: &decider.abort,
-            door: decider.source.door,
         };
         let handle = || match event.spec().schedule {
             // This server is there as long as they need.

@@ -1,17 +1,16 @@
 //! `serve --mcp`: an MCP server, for hosts whose hooks call an MCP tool.
 //!
-//! By the specification of MCP, 2025-11-25. Its tools are `decide`, `decide_fields`, and one for each
-//! event that a hook here is bound to. The text that they return is what a command hook would print.
+//! By the specification of MCP, 2025-11-25. Its tools are `decide`, and one for each event that a
+//! hook here is bound to. The text that they return is what a command hook would print.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts::native;
 
-use crate::cli::decide::door::FIELDS_TOOL;
 use crate::cli::serve::door::{LineDoor, LineProtocol};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 use crate::cli::serve::rpc::{INVALID_PARAMS, RpcError, RpcMessage, params};
@@ -88,12 +87,7 @@ fn tools(events: &[String]) -> Vec<Value> {
         json!({ "name": name, "description": about, "inputSchema": schema })
     };
     let about = "Decides the event in the arguments, which are what the host gives a command hook";
-    let of_fields = "The same for hooks that name each field, whose values the host makes texts: `text` \
-                     has the fields that are text, and `json` those that are JSON";
-    let mut tools = vec![
-        tool(DECIDE.to_string(), about.to_string()),
-        tool(FIELDS_TOOL.to_string(), of_fields.to_string()),
-    ];
+    let mut tools = vec![tool(DECIDE.to_string(), about.to_string())];
     tools.extend(events.iter().map(|event| {
         let what = catalog::find(event).map(|spec| format!(": {}", spec.summary));
         tool(
@@ -104,41 +98,13 @@ fn tools(events: &[String]) -> Vec<Value> {
     tools
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FieldsParams {
-    text: Map<String, Value>,
-    json: Map<String, Value>,
-}
-
-/// The context that a host has taken apart: it fills each field in where a hook names it, as a text,
-/// and one that the event does not have with an empty text.
-fn of_fields(arguments: &str) -> Result<String, RpcError> {
-    let FieldsParams { text, json } = serde_json::from_str(arguments)
-        .map_err(|error| RpcError::new(INVALID_PARAMS, format!("`arguments`: {error}")))?;
-    // A result may be text that is no JSON.
-    let read = |value: Value| match value.as_str().map(serde_json::from_str) {
-        Some(Ok(read)) => read,
-        Some(Err(_)) | None => value,
-    };
-    let is_there = |(_, value): &(String, Value)| value != "";
-    let json = json
-        .into_iter()
-        .filter(is_there)
-        .map(|(key, value)| (key, read(value)));
-    let whole: Map<String, Value> = text.into_iter().filter(is_there).chain(json).collect();
-    Ok(Value::Object(whole).to_string())
-}
-
 fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
     let CallParams { name, arguments } = params(message.params)?;
     let wrong = |error: Complaint| RpcError::new(INVALID_PARAMS, error.to_string());
     let text = arguments.map_or("{}", RawValue::get);
-    let of_fields = (name == FIELDS_TOOL).then(|| of_fields(text)).transpose()?;
-    let text = of_fields.as_deref().unwrap_or(text);
     let context = Context::parse(text).map_err(Complaint::of).map_err(wrong)?;
     let event = match name.as_str() {
-        DECIDE | FIELDS_TOOL => None,
+        DECIDE => None,
         name => {
             let mut events = door.decider.bound_events().into_iter();
             let known = events.find(|event| event.replace('.', "_") == name);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -85,31 +85,23 @@ impl Store {
 
     pub(super) fn lock_within(&self, patience: Duration) -> Result<FileLock, StoreError> {
         let started = Instant::now();
-        let locked = self.lock_while(|_| started.elapsed() < patience)?;
-        locked.ok_or_else(|| self.fails(&"another process keeps it locked"))
-    }
-
-    /// Waits for the lock while `waits` returns true. It is called every 2 ms, with the note of the
-    /// current holder. `None` if it gave up.
-    pub(crate) fn lock_while(
-        &self,
-        mut waits: impl FnMut(&File) -> bool,
-    ) -> Result<Option<FileLock>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true).write(true).create(true)).open(self.beside("lock"));
         let lock = opened.map_err(|error| self.fails(&error))?;
         loop {
             match lock.try_lock() {
                 Ok(()) => {
-                    return Ok(Some(FileLock {
+                    return Ok(FileLock {
                         store: self.clone(),
                         lock,
-                    }));
+                    });
                 }
-                Err(TryLockError::WouldBlock) if waits(&lock) => {
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(self.fails(&"another process keeps it locked"));
+                }
                 Err(TryLockError::Error(error)) => return Err(self.fails(&error)),
             }
         }
@@ -170,15 +162,6 @@ impl Store {
 }
 
 impl FileLock {
-    /// Leaves a note for the processes that wait for the lock. It replaces the last note.
-    pub(crate) fn note(&self, text: &str) -> Result<(), StoreError> {
-        let noted = self
-            .lock
-            .set_len(0)
-            .and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
-        noted.map_err(|error| self.store.fails(&error))
-    }
-
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         self.store.read()
     }

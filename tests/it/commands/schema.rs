@@ -479,7 +479,6 @@ fn walk_all(folder: &Path, files: &mut Vec<PathBuf>) {
 #[rustfmt::skip]
 const RARE: &[&str] = &[
     "conformance-report.cases[].misses[]",
-    "decision-report.decidedEarlierFor",
     "decision-report.hooks[].function",
     "decision-report.hooks[].notes[]",
     "decision-report.hooks[].set",

@@ -105,6 +105,4 @@ fn what_is_not_meant_is_an_error() {
         .hookrun(&["install", "claude", "--all"], b"")
         .exits(2)
         .says("cannot be used with");
-    let ran = two_hosts().hookrun(&["install", "--all", "--mcp"], b"");
-    ran.exits(2).says("are for one host");
 }

@@ -1,7 +1,6 @@
 //! `--http` and `--unix`: whoever asks by HTTP.
 
 mod access;
-mod backstop;
 mod bounds;
 mod gateways;
 mod hosts;

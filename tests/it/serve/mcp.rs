@@ -91,13 +91,7 @@ fn its_tools_are_those_of_the_bound_events() {
         .collect();
     assert_eq!(
         names,
-        [
-            "decide",
-            "decide_fields",
-            "prompt_submit",
-            "session_start",
-            "tool_pre"
-        ]
+        ["decide", "prompt_submit", "session_start", "tool_pre"]
     );
     assert!(
         tools

@@ -8,24 +8,26 @@ use serde_json::Value;
 
 use super::document::{Document, MARK, unmarked};
 use super::list::{self, HookEntry};
-use super::program::{BACKSTOP, GUARD};
+use super::program::GUARD;
 use super::row::{HOOKS, SettingsShape};
-use super::served::{ServerDoor, is_own_tool};
 use crate::hosts::capability::ServedEvent;
 use crate::hosts::settings::files::HostHookKey;
 
 impl Document {
-    /// The text with a hook for each of `rows` and way to ask, and no other hook of hookrun's, which
-    /// `is_own` knows by the command or the URL. What is already right stays.
+    /// The text with a hook for each of `rows`, and no other hook of hookrun's, which `is_own` knows
+    /// by the command. What is already right stays.
     pub(crate) fn with(
         &self,
         rows: &[ServedEvent],
-        ways: &AskingWays,
+        command: &str,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
         let mut wanted: Vec<WantedHandler> = rows
             .iter()
-            .flat_map(|row| ways.handlers(self.shape, row))
+            .map(|row| WantedHandler {
+                event: row.name,
+                keys: entry(self.shape, row, command.to_string()),
+            })
             .collect();
         if self.shape.file.is_toml {
             let entries: Vec<&HookEntry> = wanted.iter().map(|one| &one.keys).collect();
@@ -158,21 +160,8 @@ impl Document {
 
     fn own(&self, is_own: &dyn Fn(&str) -> bool) -> Vec<(String, CstObject)> {
         let mut all = self.handlers();
-        let text = |handler: &CstObject| self.command(handler).or_else(|| self.url(handler));
-        all.retain(|(event, handler)| {
-            text(handler).is_some_and(|text| is_own(&text))
-                || is_own_tool(&self.settings_entry(event, handler).keys)
-        });
+        all.retain(|(_, handler)| self.command(handler).is_some_and(|text| is_own(&text)));
         all
-    }
-
-    fn url(&self, handler: &CstObject) -> Option<String> {
-        handler
-            .get("url")?
-            .value()?
-            .as_string_lit()?
-            .decoded_value()
-            .ok()
     }
 
     /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
@@ -198,43 +187,10 @@ impl Document {
     }
 }
 
-/// How a host asks hookrun.
-#[derive(Debug)]
-pub(crate) struct AskingWays {
-    pub(crate) command: String,
-    /// Which server it asks first.
-    pub(crate) server: Option<ServerDoor>,
-}
-
 /// A hook that is to be in the settings.
 struct WantedHandler {
     event: &'static str,
     keys: HookEntry,
-}
-
-impl AskingWays {
-    fn handlers(&self, shape: SettingsShape, row: &ServedEvent) -> Vec<WantedHandler> {
-        let handler = |keys| WantedHandler {
-            event: row.name,
-            keys,
-        };
-        let asked = self
-            .server
-            .as_ref()
-            .and_then(|server| server.keys(row.name));
-        let command = match asked {
-            Some(_) => format!("{} {BACKSTOP}", self.command),
-            None => self.command.clone(),
-        };
-        let asked = asked.map(|mut keys| {
-            keys.push((shape.timeout(), wait(shape, row).into()));
-            handler(keys)
-        });
-        asked
-            .into_iter()
-            .chain([handler(entry(shape, row, command))])
-            .collect()
-    }
 }
 
 fn wait(shape: SettingsShape, row: &ServedEvent) -> u64 {

@@ -19,13 +19,6 @@ use super::{install_into, shim, uninstall_from};
 
 /// Installs hookrun into every host that is here, or lists what that would do.
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.asks_a_server() {
-        let cause = "--http and --mcp are for one host";
-        return Err(Complaint::with_cure(
-            cause,
-            "name it: `hookrun install claude`",
-        ));
-    }
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
     let here: Vec<&'static InstallHost> = HOSTS
         .iter()

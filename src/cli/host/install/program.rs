@@ -1,6 +1,5 @@
 //! How a host calls this program, and how its command is recognised.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,22 +43,8 @@ pub(crate) fn path(env: &Environment) -> Result<String> {
     })
 }
 
-/// What a command says that takes over what `hookrun serve` has decided.
-pub(crate) const BACKSTOP: &str = "--if-not-decided";
-
 pub(crate) fn command_line(program: &str, host: &InstallHost) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
-}
-
-/// Whether `hookrun serve` answers the hooks of `host` there.
-pub(crate) fn is_own_address(url: &str, host: &InstallHost) -> bool {
-    let place = url
-        .strip_prefix("http://")
-        .and_then(|rest| rest.split_once("/hooks/"));
-    place.is_some_and(|(address, name)| {
-        let address = address.parse::<SocketAddr>();
-        name == host.name && address.is_ok_and(|address| address.ip().is_loopback())
-    })
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -73,11 +58,10 @@ pub(crate) struct InstalledCommand {
 pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand> {
     let bare = text.strip_suffix(GUARD);
     let words = shell_words::split(bare.unwrap_or(text)).ok()?;
-    let (backstop, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|it| it == BACKSTOP);
     let [program, run, flag, name, rest @ ..] = words.as_slice() else {
         return None;
     };
-    if run != "run" || flag != "--host" || name != host.name || backstop.len() > 1 {
+    if run != "run" || flag != "--host" || name != host.name {
         return None;
     }
     let budget = match rest {

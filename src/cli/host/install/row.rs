@@ -41,8 +41,6 @@ pub(crate) struct InstallHost {
     /// Further keys that switch its hooks off, and the values that do.
     pub(crate) switches: &'static [(&'static str, bool)],
     pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    /// Why its hooks do not ask a server; `None` if they can, by HTTP and by a tool of an MCP server.
-    pub(crate) no_server: Option<&'static str>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
     pub(crate) beside: &'static [Beside],
 }
@@ -64,7 +62,6 @@ impl InstallHost {
         must: &[],
         switches: &[],
         trust: None,
-        no_server: Some("its hooks can only start a command"),
         beside: &[],
     };
 }

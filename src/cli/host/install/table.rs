@@ -16,8 +16,6 @@ use super::row::{Beside, Comments, HostForm, InstallHost, PluginShape, SettingsS
 use super::{schema, trust};
 
 /// A plugin needs no address.
-const PLUGIN_ASKS: Option<&str> = Some("its plugin starts `hookrun serve` by itself");
-
 /// OpenCode, and its fork Kilo Code.
 const OPENCODE: PluginShape = PluginShape {
     events: plugins::OPENCODE,
@@ -49,7 +47,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
-        no_server: None,
         beside: &[Beside {
             file: "settings.local.json",
             is_of_user: false,
@@ -72,9 +69,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             ..SettingsShape::of(&files::CODEX)
         }),
         cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
-        no_server: Some(
-            "it has no HTTP hooks, and its `mcp_tool` was seen to call no tool (0.149.1)",
-        ),
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
@@ -126,9 +120,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             ..SettingsShape::of(&files::COPILOT)
         }),
         cannot: &["in the cloud it does not ask: a question from a hook blocks"],
-        no_server: Some(
-            "its HTTP hooks need https before a tool, and fill no token into a header without it",
-        ),
         ..InstallHost::PLAIN
     },
     others::QWEN,
@@ -150,7 +141,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         user: UserFile::Config("opencode/plugins/hookrun.js"),
         form: HostForm::Plugin(OPENCODE),
         must: &["start it again: plugins are read when it starts"],
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -160,7 +150,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         user: UserFile::Config("kilo/plugin/hookrun.js"),
         form: HostForm::Plugin(OPENCODE),
         must: &["start it again: plugins are read when it starts"],
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -174,7 +163,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         }),
         cannot: &["written by its types and documents, and not run: it asks its own server first"],
         must: &["reload its plugins (`plugins: reload`), or start it again"],
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -192,7 +180,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         }),
         cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
         trust: Some(trust::pi),
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -215,7 +202,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
         trust: Some(trust::omp),
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
     InstallHost {
@@ -236,7 +222,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
             "written by its types and documents, and not run",
         ],
         trust: Some(trust::openclaw),
-        no_server: PLUGIN_ASKS,
         ..InstallHost::PLAIN
     },
 ];

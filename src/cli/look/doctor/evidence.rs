@@ -117,24 +117,11 @@ impl Evidence {
 const SERVER_DOORS: [(Door, &str); 2] =
     [(Door::Http, ", over HTTP"), (Door::Mcp, ", by an MCP tool")];
 
-/// By which door a host asked. The command next to `serve` mostly takes over what `serve` decided.
+/// By which door a host asked.
 fn how(record: &DecisionLine<'_>) -> &'static str {
     let door = record.door.as_deref().unwrap_or_default();
-    if door != Door::Backstop.name() {
-        let told = SERVER_DOORS.iter().find(|(known, _)| known.name() == door);
-        return told.map_or("", |(_, how)| how);
-    }
-    let earlier = record
-        .brief()
-        .ok()
-        .and_then(|brief| brief.decided_earlier_for);
-    let by = |door: &&(Door, &'static str)| {
-        earlier
-            .as_ref()
-            .is_some_and(|form| form.ends_with(door.0.name()))
-    };
-    let command = ", by its command: `hookrun serve` was not there";
-    SERVER_DOORS.iter().find(by).map_or(command, |(_, how)| how)
+    let row = SERVER_DOORS.iter().find(|(known, _)| known.name() == door);
+    row.map_or("", |(_, how)| how)
 }
 
 fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {

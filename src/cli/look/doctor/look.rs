@@ -14,13 +14,11 @@ use toml::de::DeTable;
 use super::own::OwnHook;
 use super::{never, own};
 use crate::cli::args::SettingsScope;
-use crate::cli::host::install::MCP_FILE;
 use crate::cli::host::install::document::Document;
 use crate::cli::host::install::document::SettingsEntry;
-use crate::cli::host::install::files::{Target, read_value};
+use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, InstallHost, SettingsShape};
-use crate::cli::host::install::served::{is_own_tool, server_program};
 use crate::cli::host::install::shim;
 use crate::cli::look::findings::{error, warning};
 
@@ -150,15 +148,6 @@ impl HostLook<'_> {
     }
 }
 
-fn no_server(path: &Path) -> Problem {
-    let cause = format!("hooks call the MCP server `hookrun`, which is not in {MCP_FILE}");
-    warning(
-        path,
-        cause,
-        "`hookrun install claude --mcp`; until then only the command decides",
-    )
-}
-
 /// What is in a file, as JSON for settings but for a TOML file of a list of hooks; `None` where there is
 /// none.
 fn text_of(file: &SearchedFile, is_list: bool) -> Result<Option<String>, Complaint> {
@@ -246,14 +235,7 @@ impl HostLook<'_> {
             name: hook.event.clone(),
             limit: own::limit(hook, shape),
         };
-        let mut programs: BTreeSet<String> =
-            calls.into_iter().map(|(_, call)| call.program).collect();
-        if hooks.iter().any(|hook| is_own_tool(&hook.keys)) {
-            match self.server() {
-                Some(program) => drop(programs.insert(program)),
-                None => problems.push(no_server(path)),
-            }
-        }
+        let programs = calls.into_iter().map(|(_, call)| call.program).collect();
         let installed = InstalledEntries {
             events: own.iter().map(event).collect(),
             programs,
@@ -261,14 +243,6 @@ impl HostLook<'_> {
             file,
         };
         (Some(installed), problems)
-    }
-
-    /// The program that the host starts as our MCP server, for the project or for its user.
-    fn server(self) -> Option<String> {
-        let of_project = self.config.nearest_folder().join(MCP_FILE);
-        let of_user = self.env.home.as_ref().map(|home| home.join(".claude.json"));
-        let mut files = std::iter::once(of_project).chain(of_user);
-        files.find_map(|file| server_program(&read_value(&file)?))
     }
 
     /// What the host may not take.

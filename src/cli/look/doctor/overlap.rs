@@ -1,5 +1,5 @@
-//! Calls about which hookrun is asked twice: by two files of one host, or by a file of another host that
-//! this one reads too.
+//! Hosts in which hookrun is installed twice: in two files of one host, or also in a file of another
+//! host that this one reads too.
 
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
                 let (title, theirs, path) = (host.title, other.title, there.path().display());
                 let cause = format!(
                     "{title} also runs the hooks of {theirs}: {entries} of `{path}` runs hookrun for \
-                     the same calls, and the first to come decides"
+                     the same calls: every hook runs twice"
                 );
                 findings.add(warning(one.path(), cause, cure(host, one, read.switch)));
             }

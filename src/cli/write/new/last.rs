@@ -151,11 +151,10 @@ fn unfilled(json: &str) -> String {
     })
 }
 
-/// What the host got, if a suite gives it the same: there nobody answers a question, and an earlier
-/// decision is made anew.
+/// What the host got, if a suite gives it the same: there nobody answers a question.
 fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
     let is_answered = report.cause.as_deref() == Some("person") || was_asked(report);
-    if is_answered && report.decision != "ask" || report.decided_earlier_for.is_some() {
+    if is_answered && report.decision != "ask" {
         return None;
     }
     let reply = &report.reply;

@@ -83,7 +83,6 @@ pub(super) const RUN: &[ReportKey] = &[
     key("reply.stderr", "string", "what the host gets on stderr"),
     key("reply.status", "integer", "the exit status that the host gets"),
     key("tookMs", "number", "how long the decision took, in milliseconds"),
-    key("decidedEarlierFor?", "string", "the host and its event for which the same call was decided before"),
 ];
 
 /// What a line of the log has around the decision.

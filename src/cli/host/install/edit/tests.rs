@@ -78,15 +78,14 @@ proptest! {
                 None => value.clone(),
             };
             let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
-            let ways =
-                AskingWays { command: format!("hookrun run --host {}", host.name), server: None };
+            let command = format!("hookrun run --host {}", host.name);
             let rows = host.rows();
-            let added = Document::read(&text, shape).unwrap().with(&rows, &ways, &is_own);
+            let added = Document::read(&text, shape).unwrap().with(&rows, &command, &is_own);
             let read = Document::read(&added, shape).unwrap();
             prop_assert!(read.doubt().is_none());
             let own = |found: &&SettingsEntry| {
                 let row = rows.iter().find(|row| row.name == found.event);
-                let keys = row.map(|row| entry(shape, row, ways.command.clone())).unwrap_or_default();
+                let keys = row.map(|row| entry(shape, row, command.clone())).unwrap_or_default();
                 let wanted = keys.iter().find_map(|(key, value)| match value.as_object() {
                     Some(action) => action.get(shape.command()),
                     None => (*key == shape.command()).then_some(value),
@@ -94,7 +93,7 @@ proptest! {
                 wanted.is_some_and(|value| value.as_str() == found.command.as_deref())
             };
             prop_assert_eq!(read.hooks().iter().filter(own).count(), rows.len());
-            prop_assert_eq!(&read.with(&rows, &ways, &is_own), &added);
+            prop_assert_eq!(&read.with(&rows, &command, &is_own), &added);
             let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);
             let again: Value = serde_json::from_str(&again).unwrap();
             prop_assert_eq!(again, value);

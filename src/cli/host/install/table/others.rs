@@ -6,8 +6,6 @@ use crate::cli::host::install::row::{
 use crate::hosts::settings::files;
 
 /// A host whose HTTP hooks were not tried.
-const UNTRIED: Option<&str> = Some("hookrun was not tried with its HTTP hooks");
-
 /// A host with nothing special.
 const PLAIN: InstallHost = InstallHost::PLAIN;
 
@@ -21,7 +19,6 @@ pub(super) const QWEN: InstallHost = InstallHost {
         ..SettingsShape::of(&files::QWEN)
     }),
     cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
-    no_server: UNTRIED,
     ..PLAIN
 };
 
@@ -121,7 +118,6 @@ pub(super) const GROK: InstallHost = InstallHost {
     user: UserFile::Home(".grok/hooks/hookrun.json"),
     form: HostForm::Settings(SettingsShape::of(&files::GROK)),
     cannot: &["what a hook says when a session starts or a prompt comes does not reach the model"],
-    no_server: UNTRIED,
     ..PLAIN
 };
 
