@@ -21,6 +21,7 @@ pub(crate) mod relative;
 mod set_layers;
 pub(crate) mod set_store;
 pub(crate) mod sets;
+mod served;
 mod settings;
 mod shadow;
 mod standalone;

@@ -7,7 +7,6 @@
 //! a set of hooks is itself a hook.
 
 mod agy;
-pub(crate) mod ahp;
 mod answer;
 pub mod capability;
 mod claude;

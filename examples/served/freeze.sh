@@ -3,9 +3,9 @@
 while IFS= read -r line; do
   id=${line#*'"id":"'}
   id=${id%%'"'*}
-  effects=
+  answer=
   if [ -e FREEZE ]; then
-    effects='{"type":"deny","reason":"nothing changes while FREEZE is here"}'
+    answer=',"continue":false,"reason":"nothing changes while FREEZE is here"'
   fi
-  printf '{"jsonrpc":"2.0","id":"%s","result":{"protocolVersion":"draft","effects":[%s]}}\n' "$id" "$effects"
+  printf '{"id":"%s"%s}\n' "$id" "$answer"
 done

@@ -5,10 +5,8 @@ import sys
 
 for line in sys.stdin:
     request = json.loads(line)
-    context = request["params"]["event"]["native"]["payload"]
-    effects = []
-    if "push --force" in context["toolInput"].get("command", ""):
-        effects = [{"type": "deny", "reason": "push without --force"}]
-    result = {"protocolVersion": "draft", "effects": effects}
-    answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+    answer = {"id": request["id"]}
+    if "push --force" in request["context"]["toolInput"].get("command", ""):
+        answer["continue"] = False
+        answer["reason"] = "push without --force"
     print(json.dumps(answer), flush=True)

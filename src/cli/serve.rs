@@ -1,7 +1,6 @@
 //! `hookrun serve`: one engine that stays, behind several doors. Every door gives the decision that
 //! `hookrun run` gives.
 
-mod ahp;
 mod client;
 mod decider;
 mod door;

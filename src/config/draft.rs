@@ -9,7 +9,8 @@ use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{Handler, Hook, Matcher, Warm, rule};
 use crate::engine::outcome::Decision;
 use crate::hosts::rules::{HostMatch, WantedEvents};
-use crate::hosts::{Binding, Host, ahp};
+use crate::config::served;
+use crate::hosts::{Binding, Host};
 
 #[derive(Debug, Clone)]
 pub struct HookDraft {
@@ -195,7 +196,7 @@ impl HookDraft {
             convention: match event.binding {
                 Some(binding) => Some(Arc::new(binding)),
                 None if self.hook.warm == Some(Warm::Serve) => {
-                    Some(Arc::new(ahp::convention(&event.spec)))
+                    Some(Arc::new(served::convention(&event.spec)))
                 }
                 None => None,
             },

@@ -161,7 +161,11 @@ pub(crate) fn failed(
     let on_a_line = permit
         .convention()
         .and_then(|one| one.refusal_on_a_line(&text, permit));
-    let found = on_a_line.or_else(|| search(text.trim(), permit.vocabulary()).refusal);
+    // Of a hook that answers numbered requests, only its lines for this one count.
+    let found = match permit.id() {
+        Some(_) => on_a_line,
+        None => on_a_line.or_else(|| search(text.trim(), permit.vocabulary()).refusal),
+    };
     let Some(reason) = found else {
         return (failure, Vec::new());
     };

@@ -58,15 +58,14 @@ impl WarmUser {
              for line in sys.stdin:\n\
              \x20   request = json.loads(line)\n\
              \x20   open(os.environ['HOME'] + '/ran', 'a').write('x')\n\
-             \x20   event = request['params']['event']['native']['payload']\n\
+             \x20   event = request['context']\n\
              \x20   command = event['toolInput']['command']\n\
              \x20   reason = None\n\
              \x20   if 'rm' in command: reason = 'no rm'\n\
              \x20   if 'show' in command: reason = '%s in %s with %s' % (os.getpid(), os.getcwd(), os.environ.get('GIVEN'))\n\
              \x20   if 'die' in command: os.kill(os.getpid(), 9)\n\
-             \x20   effects = [{{'type': 'deny', 'reason': reason}}] if reason else []\n\
-             \x20   result = {{'protocolVersion': 'draft', 'effects': effects}}\n\
-             \x20   print(json.dumps({{'jsonrpc': '2.0', 'id': request['id'], 'result': result}}), flush=True)\n"
+             \x20   keys = {{'continue': False, 'reason': reason}} if reason else {{}}\n\
+             \x20   print(json.dumps({{'id': request['id'], **keys}}), flush=True)\n"
         ))
     }
 

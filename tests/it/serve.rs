@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-mod ahp;
 mod disk;
 mod http;
 mod kit;

@@ -15,7 +15,7 @@ mod staying;
 
 /// Answers once more, in the same write as the answer that follows.
 #[cfg(feature = "serve")]
-const TWICE: &str = "print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'result': {'protocolVersion': 'draft', 'effects': []}}))";
+const TWICE: &str = "print(json.dumps({'id': request['id']}))";
 
 /// The text of an example in the documentation.
 fn example(name: &str) -> String {
@@ -26,7 +26,7 @@ fn example(name: &str) -> String {
 }
 
 /// A hook in Python that stays up and answers each request by `body`, which has `request`, `event`
-/// (the context), and sets `effects`.
+/// (the context), and sets `keys` of the answer.
 fn served(body: &str) -> String {
     let body = body
         .lines()
@@ -34,14 +34,13 @@ fn served(body: &str) -> String {
         .collect::<String>();
     format!(
         "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os, sys, time\n\
-         def answer(id, effects):\n\
-         \x20   result = {{\"protocolVersion\": \"draft\", \"effects\": effects}}\n\
-         \x20   print(json.dumps({{\"jsonrpc\": \"2.0\", \"id\": id, \"result\": result}}), flush=True)\n\
+         def answer(id, keys):\n\
+         \x20   print(json.dumps({{\"id\": id, **keys}}), flush=True)\n\
          for line in sys.stdin:\n\
          \x20   request = json.loads(line)\n\
-         \x20   event = request[\"params\"][\"event\"][\"native\"][\"payload\"]\n\
-         \x20   effects = []\n{body}\
-         \x20   answer(request[\"id\"], effects)\n"
+         \x20   event = request[\"context\"]\n\
+         \x20   keys = {{}}\n{body}\
+         \x20   answer(request[\"id\"], keys)\n"
     )
 }
 

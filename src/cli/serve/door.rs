@@ -19,7 +19,7 @@ use crate::cli::serve::rpc::{self, Line, LineReader, RpcError, RpcMessage, RpcPe
 /// How long decisions may take to end once the client is gone; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// By the Agent Hooks Protocol: the backend cannot decide now.
+/// hookrun cannot decide now.
 pub(crate) const UNAVAILABLE: i64 = -32003;
 
 /// An event that is being decided.

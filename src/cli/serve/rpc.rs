@@ -67,8 +67,6 @@ fn present<'l, D: Deserializer<'l>>(from: D) -> Result<Option<&'l RawValue>, D::
 pub(crate) struct RpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) data: Option<Value>,
 }
 
 impl RpcError {
@@ -76,7 +74,6 @@ impl RpcError {
         RpcError {
             code,
             message: message.into(),
-            data: None,
         }
     }
 

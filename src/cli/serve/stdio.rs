@@ -1,4 +1,4 @@
-//! `serve --stdio`: the Agent Hooks Protocol, and methods of our own for what it lacks.
+//! `serve --stdio`: the methods of JSON-RPC that a client calls.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,12 @@ use crate::engine::lock::locked;
 use crate::engine::session::Session;
 use crate::engine::ui::Ui;
 
-use crate::cli::serve::ahp;
 use crate::cli::serve::client::RpcClient;
 use crate::cli::serve::door::{LineDoor, LineProtocol};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
+use crate::cli::serve::question::{ClientPlace, ClientQuestion, check_host};
 use crate::cli::serve::rpc::{self, RpcError, RpcMessage};
 
-/// What the client can call, besides the methods of the Agent Hooks Protocol.
+/// What the client can call.
 const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
 
 /// The dialogs that a client may show.
@@ -83,15 +82,6 @@ impl LineProtocol for StdioProtocol {
         message: &RpcMessage<'_>,
     ) -> Result<(), RpcError> {
         match method {
-            "hooks/capabilities" => {
-                door.peer
-                    .answer(message.id, Ok(ahp::capabilities(message, METHODS)?));
-            }
-            "hooks/intercept" | "hooks/observe" => {
-                let asked = ahp::read(message)?;
-                let effects = move |answer: &ClientAnswer| ahp::effects(answer, &asked.offered);
-                door.decide(asked.question, message.id, effects);
-            }
             "hookrun/hello" => self.greet(door, message)?,
             "hookrun/decide" => self.ask(door, message)?,
             "hookrun/cancel" => door.cancel(rpc::params::<CancelParams<'_>>(message.params)?.id),

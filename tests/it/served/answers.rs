@@ -30,51 +30,24 @@ fn the_examples_of_the_documentation_decide() {
 }
 
 #[test]
-fn a_request_is_of_the_protocol_and_has_the_context_of_any_other_hook() {
-    let sandbox = guard("open('asked.json', 'w').write(line)");
+fn a_request_has_the_context_of_any_other_hook() {
+    let sandbox = guard("open('request.json', 'w').write(line)");
     let sandbox = sandbox.hook("cold.sh", "cat >context.json");
     sandbox.ask("native", "tool.pre", &bash("ls  -l")).allows();
-    let asked = sandbox.read_json("asked.json");
-    let event = &asked["params"]["event"];
-    assert_eq!(
-        (&asked["jsonrpc"], &asked["method"]),
-        (&json!("2.0"), &json!("hooks/intercept"))
-    );
-    assert_eq!(asked["params"]["protocolVersion"], "draft");
-    assert_eq!(asked["id"], event["id"]);
-    assert_eq!(asked["id"].as_str().unwrap().len(), 32);
-    assert_eq!(event["type"], "tool.before");
-    assert_eq!(event["session"]["id"], "s-1");
-    assert!(event["time"].as_str().unwrap().ends_with('Z'), "{event}");
-    let tool = json!({ "name": "bash", "input": { "command": "ls  -l" }, "kind": "shell",
-        "origin": "native" });
-    assert_eq!(event["tool"], tool);
-    assert_eq!(event["native"]["eventName"], "tool.pre");
-    assert_eq!(
-        event["native"]["payload"],
-        sandbox.read_json("context.json")
-    );
-    let effects = &asked["params"]["capabilities"]["effects"];
-    assert_eq!(*effects, json!(["deny", "dev.hookrun.answer"]));
-}
-
-#[test]
-fn an_event_that_the_protocol_does_not_have_has_a_name_of_ours() {
-    let hook = served(
-        "effects = [{'type': 'dev.hookrun.answer', 'value': {'additionalContext': request['params']['event']['type']}}]",
-    );
-    let sandbox = Sandbox::new().script("hooks.d/session.start/teach.py", &hook);
-    let context = json!({ "sessionId": "s", "model": "m" });
-    let ran = sandbox.ask("native", "session.start", &context);
-    ran.allows_with(json!({ "additionalContext": "dev.hookrun.session.start" }));
+    let request = sandbox.read_json("request.json");
+    let id = request["id"].as_str().unwrap();
+    assert_eq!(id.len(), 32);
+    let expected = json!({
+        "id": id, "event": "tool.pre", "context": sandbox.read_json("context.json"),
+    });
+    assert_eq!(request, expected);
 }
 
 #[test]
 fn an_answer_of_the_contract_asks_rewrites_and_adds_context() {
     let answer = |value: &str| {
-        let effect = format!("{{'type': 'dev.hookrun.answer', 'value': {value}}}");
         let rewrites = "#!/usr/bin/env python3\n# hookrun: rewrite=true\n";
-        let text = served(&format!("effects = [{effect}]"));
+        let text = served(&format!("keys = {value}"));
         let text = text.replacen("#!/usr/bin/env python3\n", rewrites, 1);
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/guard.py", &text);
         sandbox.ask("native", "tool.pre", &bash("ls"))
@@ -90,21 +63,11 @@ fn an_answer_of_the_contract_asks_rewrites_and_adds_context() {
 #[test]
 fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
     let answers: &[(&str, &str)] = &[
+        ("request = {'id': 7}", "`7` is the id of no event that waits"),
+        ("print('{}'); break", "does not repeat the `id` once"),
         (
-            "effects = [{'type': 'dev.hookrun.answer', 'value': {}}] * 2",
-            "more than one effect",
-        ),
-        (
-            "effects = [{'type': 'allow'}]",
-            "`allow` is no effect that was offered",
-        ),
-        (
-            "effects = [{'type': 'dev.hookrun.answer', 'value': True}]",
-            "an object as its `value`",
-        ),
-        (
-            "effects = [{'type': 'dev.hookrun.answer', 'value': {}, 'code': 'deny'}]",
-            "`dev.hookrun.answer` is no effect that was offered",
+            "print('{\"id\": 1, \"id\": 2}'); break",
+            "does not repeat the `id` once",
         ),
         (
             "request['id'] = 'e1'",
@@ -117,19 +80,15 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
         ),
         ("break", "it answered nothing"),
         ("print(); break", "it answered nothing"),
-        ("answer(request['id'], [])", "more than one line"),
+        ("answer(request['id'], {})", "more than one line"),
         (
-            "print(json.dumps({'jsonrpc': '2.0', 'id': request['id'], 'error': {'code': 1, 'message': 'sorry'}})); break",
-            "it answered with an error: sorry (1)",
-        ),
-        (
-            "answer(request['id'], []); sys.exit(3)",
+            "answer(request['id'], {}); sys.exit(3)",
             "exited with status 3",
         ),
         ("{}['x']", "KeyError"),
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
         (
-            "effects = [{'type': 'deny', 'reason': 'x' * 2000000}]",
+            "keys = {'output': 'x' * 2000000}",
             "more than 1 MiB",
         ),
     ];
@@ -142,63 +101,42 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
 }
 
 #[test]
-fn a_denial_is_never_lost() {
-    let deny = "answer(request['id'], [{'type': 'deny', 'reason': 'no rm'}])";
+fn a_block_is_never_lost() {
+    let block = "answer(request['id'], {'continue': False, 'reason': 'no rm'})";
     for after in [
         "sys.exit(1)",
-        "answer(request['id'], [])",
+        "answer(request['id'], {})",
         "os.kill(os.getpid(), 9)",
         "break",
     ] {
-        let sandbox = guard(&format!("{deny}\n{after}"));
+        let sandbox = guard(&format!("{block}\n{after}"));
         sandbox
             .ask("native", "tool.pre", &bash("rm x"))
             .blocks("no rm");
     }
     // No value may hide the one before it.
-    let twice = r#"print('{"jsonrpc":"2.0","id":"%s","result":{"protocolVersion":"draft","effects":[{"type":"dev.hookrun.answer","value":{"continue":false,"continue":true}}]}}' % request["id"]); break"#;
+    let twice = r#"print('{"id":"%s","continue":false,"continue":true}' % request["id"]); break"#;
     guard(twice)
         .ask("native", "tool.pre", &bash("rm x"))
         .exits(2);
 }
 
-/// Denials in shapes that are no answers.
-const ODD_DENIALS: &[&str] = &[
-    "effects = [{'type': 'Deny', 'reason': 'no'}]",
-    "effects = [{'type': ' block ', 'reason': 'no'}]",
-    "effects = [{'type': ['deny'], 'reason': 'no'}]",
-    "effects = [{'type': 'deny', 'message': 'no'}]",
-    "effects = [{'type': 'deny', 'reason': 3}]",
-    "effects = [{'type': 'deny', 'reason': 'no', 'level': 'high'}]",
-    "effects = [[{'type': 'deny', 'reason': 'no'}]]",
-    "effects = ['deny']",
-    "effects = 'deny'",
-    "effects = {'type': 'deny', 'reason': 'no'}",
-    "effects = [{'type': 'dev.hookrun.answer', 'value': {}}, {'type': 'deny'}]",
-    "effects = [{'type': 'deny', 'reason': 'no'}] * 2",
-    "effects = [{'type': 'dev.hookrun.answer', 'value': 'deny'}]",
-    "effects = [{'type': 'dev.hookrun.answer', 'value': False}]",
-    "effects = [{'type': 'dev.hookrun.answer', 'value': '{\"continue\": false}'}]",
-    "effects = [{'type': 'dev.hookrun.answer', 'value': {}, 'extensions': {'deny': 'no'}}]",
-    "effects = [{'type': 'deny', 'extensions': {'deny': 'no'}}]",
-    r#"line('ID,"result":{"protocolVersion":"draft","effects":[],"extensions":{"decision":"deny"}}'); break"#,
-    r#"line('ID,"result":{"protocolVersion":"draft","effects":[{"type":"deny"}],"effects":[]}'); break"#,
-    r#"line('ID,"result":{"protocolVersion":"draft","effects":[{"type":"deny","type":"dev.hookrun.answer","value":{}}]}'); break"#,
-    r#"line('ID,"result":{"effects":[{"type":"deny"}]}'); break"#,
-    r#"line('ID,"effects":[{"type":"deny"}]'); break"#,
-    r#"line('ID,"continue":false'); break"#,
-    "print(json.dumps([{'type': 'deny'}])); break",
-    "print(json.dumps({'id': request['id'], 'effects': [{'type': 'deny'}]}, indent=1)); break",
-    "print('{\"decision\": \"block\"} and more'); break",
+/// Blocks in lines that are no answers.
+const ODD_BLOCKS: &[&str] = &[
+    "print(json.dumps({'continue': False, 'reason': 'no'})); break",
+    "print(json.dumps({'id': request['id'], 'continue': False}, indent=1)); break",
+    "print('Welcome'); keys = {'continue': False, 'reason': 'no'}",
+    "print(json.dumps({'continue': False})); print(json.dumps({'id': request['id']})); break",
+    "keys = {'continue': False, 'reason': 'no'}; answer(request['id'], keys)",
+    "keys = {'continue': False, 'reason': 'no', 'level': 'high'}",
+    "answer(request['id'], {'continue': False}); {}['x']",
     "print('no rm', file=sys.stderr); sys.exit(2)",
 ];
 
 #[test]
-fn a_denial_in_another_shape_blocks_also_where_failures_are_let_through() {
-    let line = "line = lambda rest: print('{\"jsonrpc\":\"2.0\",' + rest.replace('ID', '\"id\":\"' + request['id'] + '\"') + '}')";
-    for body in ODD_DENIALS {
-        let text = served(&format!("{line}\n{body}"));
-        let open = text.replacen('\n', "\n# hookrun: on_failure=allow\n", 1);
+fn a_block_in_another_shape_counts_also_where_failures_are_let_through() {
+    for body in ODD_BLOCKS {
+        let open = served(body).replacen('\n', "\n# hookrun: on_failure=allow\n", 1);
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/guard.py", &open);
         let ran = sandbox.ask("native", "tool.pre", &bash("rm x"));
         assert_eq!(ran.status, 2, "{body}: {ran:?}");

@@ -9,7 +9,7 @@ use super::staying::{Decided, Server, process_of, says_who};
 /// What a hook does with the command that it is asked about, and what its event then ends with.
 const ATTACKS: &[(&str, &str)] = &[
     (
-        "answer('e1', [])\ncontinue",
+        "answer('e1', {})\ncontinue",
         "is the id of no event that waits",
     ),
     (
@@ -69,12 +69,12 @@ fn a_fault_blocks_its_event_alone_and_the_next_one_has_a_new_process() {
 
 #[test]
 fn an_answer_that_was_written_ahead_decides_nothing() {
-    // It denies the next event with the id of this one, then with a guess, at once and a bit later.
+    // It blocks the next event with the id of this one, then with a guess, at once and a bit later.
     for ahead in ["request['id']", "'0' * 32"] {
         for pause in ["0", "0.05"] {
-            let deny = "[{'type': 'deny', 'reason': 'written after ' + who}]";
+            let block = "{'continue': False, 'reason': 'written after ' + who}";
             let body = format!(
-                "answer(request['id'], effects)\ntime.sleep({pause})\nanswer({ahead}, {deny})\ncontinue"
+                "answer(request['id'], keys)\ntime.sleep({pause})\nanswer({ahead}, {block})\ncontinue"
             );
             let mut server = Server::start(&says_who(&body));
             for number in 0..20 {
@@ -140,11 +140,8 @@ fn the_rest_of_an_event_that_was_not_read_is_not_the_beginning_of_the_next_one()
     // It answers when it has read the id and a part of the rest.
     let hook = "#!/usr/bin/env python3\n# hookrun: warm=serve\nimport json, os\n\
                 while True:\n\
-                \x20   id = os.read(0, 4096).split(b'\"')[7].decode()\n\
-                \x20   value = {'additionalContext': '%d x' % os.getpid()}\n\
-                \x20   effects = [{'type': 'dev.hookrun.answer', 'value': value}]\n\
-                \x20   result = {'protocolVersion': 'draft', 'effects': effects}\n\
-                \x20   line = json.dumps({'jsonrpc': '2.0', 'id': id, 'result': result}) + '\\n'\n\
+                \x20   id = os.read(0, 4096).split(b'\"')[3].decode()\n\
+                \x20   line = json.dumps({'id': id, 'additionalContext': '%d x' % os.getpid()}) + '\\n'\n\
                 \x20   os.write(1, line.encode())\n";
     let mut server = Server::start(hook);
     let first = process_of(&server.decide(&"x".repeat(1_000_000)));
@@ -154,7 +151,7 @@ fn the_rest_of_an_event_that_was_not_read_is_not_the_beginning_of_the_next_one()
 
 #[test]
 fn one_that_closes_its_stdin_gets_no_further_event() {
-    let body = "answer(request['id'], effects)\nos.close(0); time.sleep(1000)";
+    let body = "answer(request['id'], keys)\nos.close(0); time.sleep(1000)";
     let mut server = Server::start(&says_who(body));
     let first = process_of(&server.decide("a"));
     // It closes it a moment after it has answered.

@@ -18,7 +18,7 @@ const SORTS: &[(&str, &str, Option<&str>)] = &[
     ),
     (
         "denies",
-        "effects = [{'type': 'deny', 'reason': 'no'}]",
+        "keys = {'continue': False, 'reason': 'no'}",
         Some("no"),
     ),
     ("crashes", "{}['x']", Some("KeyError")),

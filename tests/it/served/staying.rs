@@ -71,7 +71,7 @@ fn decided(reply: &Value) -> Decided {
 /// A hook that says which process it is, and which command it was asked about, after `body`.
 pub(super) fn says_who(body: &str) -> String {
     let says = "who = '%d %s' % (os.getpid(), event['toolInput']['command'])\n\
-                effects = [{'type': 'dev.hookrun.answer', 'value': {'additionalContext': who}}]\n";
+                keys = {'additionalContext': who}\n";
     served(&format!("{says}{body}")).replacen("\n", "\n# hookrun: timeout=2s\n", 1)
 }
 
@@ -195,7 +195,7 @@ fn it_ends_when_the_server_is_killed() {
     server.cookie.has_nobody();
     // One that does not look at its input does so too.
     let mut server = Server::start(&says_who(
-        "answer(request['id'], effects)\nos.dup2(os.open('/dev/zero', 0), 0); time.sleep(1000)",
+        "answer(request['id'], keys)\nos.dup2(os.open('/dev/zero', 0), 0); time.sleep(1000)",
     ));
     server.decide("a");
     server.client.kill();

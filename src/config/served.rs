@@ -1,0 +1,234 @@
+//! How a hook with `warm = "serve"` is asked: one line asks, and one line answers.
+//!
+//! A request is `{"id": …, "event": …, "context": {…}}`, with the context as any other hook reads
+//! it. An answer repeats the `id`, and its other keys are those of hookrun's contract.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::engine::answer;
+use crate::engine::ending::{CapturedStream, Ending, Exit};
+use crate::engine::event::json::entries;
+use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::hook::{Convention, EventPart, Hook, Matcher, Permit, Printed};
+use crate::engine::outcome::Decision;
+
+/// How much of a line a message quotes, in characters.
+const QUOTED: usize = 60;
+
+/// How a hook that stays up is asked about an event with these rules.
+pub(super) fn convention(spec: &EventSpec) -> impl Convention + use<> {
+    ServedHook {
+        event: spec.name.to_string(),
+    }
+}
+
+#[derive(Debug)]
+struct ServedHook {
+    /// The name in the catalog.
+    event: String,
+}
+
+/// What is wrong with the line that should answer.
+enum LineProblem {
+    /// It is no answer.
+    NoAnswer(String),
+    /// It answers another request.
+    OfAnother(String),
+}
+
+impl Convention for ServedHook {
+    fn system(&self) -> &'static str {
+        "native"
+    }
+
+    fn event_name(&self) -> &'static str {
+        "warm"
+    }
+
+    fn full_event_name(&self) -> String {
+        self.event.clone()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn on_failure(&self) -> Option<OnFailure> {
+        None
+    }
+
+    fn is_foreign(&self) -> bool {
+        false
+    }
+
+    fn runs_once(&self) -> bool {
+        false
+    }
+
+    fn has(&self, _: &Event) -> bool {
+        true
+    }
+
+    /// The whole event, under a number that cannot be guessed: what is written before the request
+    /// is no answer to it.
+    fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
+        let [one, other] = [0, 1].map(|seed| RandomState::new().hash_one(seed));
+        vec![EventPart {
+            id: Some(format!("{one:016x}{other:016x}")),
+            ..EventPart::WHOLE
+        }]
+    }
+
+    fn payload(&self, event: &Event, part: &EventPart) -> Context {
+        let context = String::from_utf8(event.context().to_json()).unwrap_or_default();
+        let mut request = Context::empty();
+        request.set("id", &part.id.as_deref().unwrap_or_default().into());
+        request.set("event", &self.event.as_str().into());
+        request.set_raw("context", context);
+        request
+    }
+
+    fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn has_own_results(&self) -> bool {
+        true
+    }
+
+    /// The answer without its `id` is judged as that of any other hook. A line that answers another
+    /// request says nothing about this event, not even a block.
+    fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
+        let exit = Exit::Status(printed.status);
+        match read_line(printed, permit) {
+            Ok(words) if printed.status == 0 => {
+                // Its stderr is for logs alone.
+                judge_as_native(exit, &words, &CapturedStream::default(), permit)
+            }
+            Ok(words) => judge_as_native(exit, &words, printed.stderr, permit),
+            Err(_) if printed.status != 0 => {
+                let own = own_lines(printed.stdout, permit);
+                judge_as_native(exit, &own, printed.stderr, permit)
+            }
+            Err(LineProblem::OfAnother(problem)) => (answer::malformed(problem), Vec::new()),
+            Err(LineProblem::NoAnswer(problem)) => {
+                let own = captured(&own_lines(printed.stdout, permit));
+                answer::failed(answer::malformed(problem), &own, permit)
+            }
+        }
+    }
+
+    fn refusal(&self, _: &[(String, Value)]) -> Option<String> {
+        None
+    }
+
+    /// A block in a line of this request, or in a line without an `id`, counts although the program
+    /// then failed.
+    fn refusal_on_a_line(&self, text: &str, permit: Permit<'_>) -> Option<String> {
+        let stdout = captured(&own_lines(text, permit));
+        let hook = native(permit.hook);
+        let failure = answer::malformed(String::new());
+        let (ending, _) = answer::failed(failure, &stdout, Permit { hook: &hook, given: None, ..permit });
+        match &ending.verdict()?.decision {
+            Decision::Block { reason } => Some(reason.clone()),
+            Decision::Allow | Decision::Ask { .. } => None,
+        }
+    }
+
+    fn question(&self, _: &[(String, Value)]) -> Option<String> {
+        None
+    }
+
+    fn is_data(&self, _: &str, _: &str) -> bool {
+        false
+    }
+}
+
+/// The one line that answers, without its `id`; empty for an answer that only has one.
+fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LineProblem> {
+    let text = printed.stdout.trim();
+    let problem = if printed.is_cut {
+        "its line has more than 1 MiB"
+    } else if text.is_empty() {
+        "it answered nothing; one line on stdout answers one line on stdin"
+    } else if text.contains('\n') {
+        "it wrote more than one line; stdout is for answers, stderr for logs"
+    } else {
+        return words_of(text, permit);
+    };
+    Err(LineProblem::NoAnswer(problem.to_string()))
+}
+
+/// The lines but those that answer another request.
+fn own_lines(text: &str, permit: Permit<'_>) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !matches!(words_of(line, permit), Err(LineProblem::OfAnother(_))))
+        .collect();
+    lines.join("\n")
+}
+
+fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
+    let keys: Vec<(&RawValue, &RawValue)> = entries(line).map_err(|error| {
+        let problem = format!("`{}` is no answer on one line: {error}", cut(line));
+        LineProblem::NoAnswer(problem)
+    })?;
+    let (ids, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(key, _)| key.get() == "\"id\"");
+    let [(_, id)] = ids.as_slice() else {
+        let problem = format!("`{}` does not repeat the `id` once", cut(line));
+        return Err(LineProblem::NoAnswer(problem));
+    };
+    let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());
+    if Some(id.as_str()) != permit.id() {
+        let problem = format!("`{}` is the id of no event that waits", cut(&id));
+        return Err(LineProblem::OfAnother(problem));
+    }
+    if others.is_empty() {
+        return Ok(String::new());
+    }
+    // Written anew key by key: one that appears twice is for the contract to judge.
+    let own: Vec<String> = others
+        .iter()
+        .map(|(key, value)| format!("{key}:{value}"))
+        .collect();
+    Ok(format!("{{{}}}", own.join(",")))
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(QUOTED).collect()
+}
+
+fn captured(text: &str) -> CapturedStream {
+    CapturedStream {
+        total_bytes: text.len() as u64,
+        head: text.as_bytes().to_vec(),
+        ..CapturedStream::default()
+    }
+}
+
+/// The hook as one that is asked in no words but ours.
+fn native(hook: &Hook) -> Hook {
+    Hook {
+        convention: None,
+        ..hook.clone()
+    }
+}
+
+fn judge_as_native(
+    exit: Exit,
+    stdout: &str,
+    stderr: &CapturedStream,
+    permit: Permit<'_>,
+) -> (Ending, Vec<String>) {
+    let hook = native(permit.hook);
+    let permit = Permit {
+        hook: &hook,
+        given: None,
+        ..permit
+    };
+    answer::judge(exit, &captured(stdout), stderr, permit)
+}
