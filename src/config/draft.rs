@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::problem::Position;
+use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{Handler, Hook, Matcher, Warm, rule};
 use crate::engine::outcome::Decision;
 use crate::hosts::rules::{HostMatch, WantedEvents};
-use crate::config::served;
 use crate::hosts::{Binding, Host};
 
 #[derive(Debug, Clone)]

@@ -273,7 +273,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     problems.extend(of_session);
     if hook.warm == Some(Warm::Serve) && event.binding.is_some() {
         let cause = "`dialect` and `warm = \"serve\"` exclude each other";
-        let cure = "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";
+        let cure =
+            "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
     problems.extend(

@@ -132,7 +132,15 @@ impl Convention for ServedHook {
         let stdout = captured(&own_lines(text, permit));
         let hook = native(permit.hook);
         let failure = answer::malformed(String::new());
-        let (ending, _) = answer::failed(failure, &stdout, Permit { hook: &hook, given: None, ..permit });
+        let (ending, _) = answer::failed(
+            failure,
+            &stdout,
+            Permit {
+                hook: &hook,
+                given: None,
+                ..permit
+            },
+        );
         match &ending.verdict()?.decision {
             Decision::Block { reason } => Some(reason.clone()),
             Decision::Allow | Decision::Ask { .. } => None,
@@ -177,7 +185,8 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
         let problem = format!("`{}` is no answer on one line: {error}", cut(line));
         LineProblem::NoAnswer(problem)
     })?;
-    let (ids, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(key, _)| key.get() == "\"id\"");
+    let (ids, others): (Vec<_>, Vec<_>) =
+        keys.into_iter().partition(|(key, _)| key.get() == "\"id\"");
     let [(_, id)] = ids.as_slice() else {
         let problem = format!("`{}` does not repeat the `id` once", cut(line));
         return Err(LineProblem::NoAnswer(problem));

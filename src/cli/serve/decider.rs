@@ -332,12 +332,7 @@ impl DecisionServer {
         }
         let failed = |failure: Complaint| self.refused(&request, &failure);
         let hooks = self.hooks(HooksScope::Event, &request, &place, &context);
-        request.check(&hooks.config).map_err(|unknown| {
-            Box::new(ClientAnswer {
-                is_unknown: true,
-                ..*self.refused(&request, &unknown)
-            })
-        })?;
+        request.check(&hooks.config).map_err(failed)?;
         let sessions = self.held_sessions().map(|held| {
             let hooks = self.hooks(HooksScope::Session, &request, &place, &context);
             SessionShare { held, hooks }
@@ -484,7 +479,6 @@ impl DecisionServer {
             reply,
             event,
             outcome,
-            is_unknown: false,
             id,
             host,
             binding,

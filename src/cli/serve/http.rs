@@ -4,17 +4,7 @@
 //! threads, as many as there are events at once.
 
 mod access;
-mod authzen;
-mod ext_authz;
-mod hosts;
-mod listener;
-mod message;
 mod metrics;
-mod opa;
-mod paced;
-mod pages;
-mod permit;
-mod route;
 mod service;
 
 use std::convert::Infallible;
@@ -23,8 +13,8 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use hyper::Request;
 use hyper::body::Incoming;
@@ -34,6 +24,7 @@ use hyper_util::rt::TokioIo;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -43,20 +34,23 @@ use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::socket::SocketFile;
 use crate::cli::streams;
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
+use crate::engine::lock::locked;
 use access::AccessRule;
-use paced::{AnswerCount, HttpPatience, PacedStream};
-use route::ServerState;
-use service::{ConnectionRoom, answer};
-use tokio::net::UnixListener;
+use service::HttpService;
 
 /// How many connections are served at once.
-const MOST_CONNECTIONS: u32 = 1024;
+const MOST_CONNECTIONS: usize = 1024;
 
 /// How many more get an answer that there is no room for them.
-const MOST_TURNED_AWAY: u32 = 256;
+const MOST_TURNED_AWAY: usize = 256;
 
 /// The longest head of a request, with all its headers.
 const LONGEST_HEAD_BYTES: usize = 16 * 1024;
+
+/// How long a client may take with the body of a request, and from its connection or an answer to
+/// the next whole head.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long clients may take to leave; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -75,15 +69,16 @@ pub(crate) struct HttpPlaces {
 impl HttpPlaces {
     /// Those that the command line names; `None` if it names none.
     pub(crate) fn of(args: &ServeArgs, env: &Environment) -> Option<HttpPlaces> {
+        if args.http.is_none() && args.unix.is_none() {
+            return None;
+        }
         let token = match &args.token {
             Some(file) => env.cwd.join(file),
             None => env.state_root().join("serve.token"),
         };
-        let unix = args.unix.as_ref().map(|path| env.cwd.join(path));
-        let is_any = args.http.is_some() || unix.is_some();
-        is_any.then_some(HttpPlaces {
+        Some(HttpPlaces {
             tcp: args.http,
-            unix,
+            unix: args.unix.as_ref().map(|path| env.cwd.join(path)),
             token,
         })
     }
@@ -97,14 +92,25 @@ pub(crate) struct HttpDoor {
 
 #[derive(Clone)]
 struct HttpServer {
-    state: Arc<ServerState>,
-    /// A permit for each connection that is served.
+    service: Arc<HttpService>,
+    /// A permit for each connection, also those that are turned away.
     room: Arc<Semaphore>,
-    /// A permit for each that is turned away.
-    turned_away: Arc<Semaphore>,
     /// Whether the doors are closing.
     closing: watch::Sender<bool>,
 }
+
+enum HttpListener {
+    Tcp(TcpListener, AccessRule),
+    Unix {
+        listener: UnixListener,
+        /// Is there as long as it serves.
+        _file: SocketFile,
+    },
+}
+
+trait HttpStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> HttpStream for S {}
 
 impl HttpDoor {
     /// Opens the doors.
@@ -115,32 +121,35 @@ impl HttpDoor {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.enable_all().thread_name("hookrun-http").build();
         let runtime = runtime.map_err(failed("cannot start threads for HTTP"))?;
-        let server = HttpServer::new(decider, HttpPatience::USUAL);
-        let _inside = runtime.enter();
+        let server = HttpServer::new(decider, PATIENCE);
+        let inside = runtime.enter();
         if let Some(address) = places.tcp {
-            let listener = listener::listen_on(address)?;
+            let listener = listen_on(address)?;
             let rule = AccessRule::Token(access::token(&places.token)?);
             let address = listener.local_addr().unwrap_or(address);
             let token = places.token.display();
             streams::remark(&format!(
                 "serves http://{address}; the token is in {token}\n"
             ));
-            runtime.spawn(server.clone().serve_tcp(listener, rule));
+            runtime.spawn(server.clone().accept_all(HttpListener::Tcp(listener, rule)));
         }
         if let Some(path) = &places.unix {
             let socket = SocketFile::listen(path)?;
             let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
             let listener = listener.map_err(failed("cannot listen on a socket"))?;
             streams::remark(&format!("serves http on the socket {}\n", path.display()));
-            runtime.spawn(server.clone().serve_unix(listener, socket));
+            runtime.spawn(server.clone().accept_all(HttpListener::Unix {
+                listener,
+                _file: socket,
+            }));
         }
-        drop(_inside);
+        drop(inside);
         Ok(HttpDoor { runtime, server })
     }
 
     /// Waits until a signal stops hookrun.
     pub(crate) fn wait(&self) {
-        let abort = self.server.state.decider.abort();
+        let abort = self.server.service.decider.abort();
         while abort.times_raised() == 0 {
             let mut raised = [PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN)];
             match rustix::event::poll(&mut raised, None) {
@@ -153,138 +162,147 @@ impl HttpDoor {
     /// Ends what runs, tells every client, and closes.
     pub(crate) fn close(self) {
         let HttpDoor { runtime, server } = self;
-        server.state.decider.abort().raise();
+        server.service.decider.abort().raise();
         server.closing.send_replace(true);
         runtime.block_on(async {
-            let all = server.room.acquire_many(MOST_CONNECTIONS);
-            let _ = tokio::time::timeout(LEAVING, all).await;
+            let most = u32::try_from(MOST_CONNECTIONS + MOST_TURNED_AWAY).unwrap_or(u32::MAX);
+            let all_gone = server.room.acquire_many(most);
+            let _ = tokio::time::timeout(LEAVING, all_gone).await;
         });
         runtime.shutdown_timeout(LEAVING);
     }
 }
 
+/// Listens on an address of this machine.
+fn listen_on(address: SocketAddr) -> Result<TcpListener> {
+    if !address.ip().is_loopback() {
+        let cause = format!("`--http {address}` can be reached from other machines");
+        let cure = "use 127.0.0.1, and put a proxy with TLS before it if others must reach it";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    let listener = std::net::TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        TcpListener::from_std(listener)
+    });
+    listener.map_err(failed(format!("cannot listen on {address}")))
+}
+
+impl HttpListener {
+    /// The next connection; `None` for one of another user.
+    async fn accept(&self) -> io::Result<Option<Box<dyn HttpStream>>> {
+        match self {
+            HttpListener::Tcp(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                Ok(Some(Box::new(stream)))
+            }
+            HttpListener::Unix { listener, .. } => {
+                let (stream, _) = listener.accept().await?;
+                let own = rustix::process::getuid().as_raw();
+                let is_own = stream.peer_cred().is_ok_and(|peer| peer.uid() == own);
+                Ok(is_own.then(|| Box::new(stream) as Box<dyn HttpStream>))
+            }
+        }
+    }
+
+    fn rule(&self) -> AccessRule {
+        match self {
+            HttpListener::Tcp(_, rule) => rule.clone(),
+            HttpListener::Unix { .. } => AccessRule::SameUser,
+        }
+    }
+}
+
 impl HttpServer {
-    fn new(decider: Arc<DecisionServer>, patience: HttpPatience) -> HttpServer {
-        let state = ServerState {
-            decider,
-            metrics: metrics::HttpMetrics::default(),
-            patience,
-        };
+    fn new(decider: Arc<DecisionServer>, patience: Duration) -> HttpServer {
         HttpServer {
-            state: Arc::new(state),
-            room: Arc::new(Semaphore::new(MOST_CONNECTIONS as usize)),
-            turned_away: Arc::new(Semaphore::new(MOST_TURNED_AWAY as usize)),
+            service: Arc::new(HttpService::new(decider, patience)),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS + MOST_TURNED_AWAY)),
             closing: watch::Sender::new(false),
         }
     }
 
-    async fn serve_tcp(self, listener: tokio::net::TcpListener, rule: AccessRule) {
+    /// Serves each connection in a task of its own. With far too many this waits.
+    async fn accept_all(self, listener: HttpListener) {
         let mut closing = self.closing.subscribe();
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 () = is_closing(&mut closing) => return,
             };
-            let Some((stream, _)) = taken(accepted).await else {
-                continue;
-            };
-            let _ = stream.set_nodelay(true);
-            self.take(stream, rule.clone()).await;
-        }
-    }
-
-    /// Its file is there as long as it serves.
-    async fn serve_unix(self, listener: UnixListener, _file: SocketFile) {
-        let mut closing = self.closing.subscribe();
-        let own = rustix::process::getuid().as_raw();
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                () = is_closing(&mut closing) => return,
-            };
-            let Some((stream, _)) = taken(accepted).await else {
-                continue;
-            };
-            if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-                self.take(stream, AccessRule::SameUser).await;
+            match accepted {
+                Ok(Some(stream)) => {
+                    let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else {
+                        return;
+                    };
+                    let server = self.clone();
+                    let rule = listener.rule();
+                    tokio::spawn(async move { server.serve(stream, rule, permit).await });
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "no connection can be accepted");
+                    tokio::time::sleep(BREATH).await;
+                }
             }
         }
     }
 
-    /// Serves a connection in a task of its own. With too many it is told so, and with far too many
-    /// this waits.
-    async fn take<S>(&self, stream: S, rule: AccessRule)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let (room, permit) = match Arc::clone(&self.room).try_acquire_owned() {
-            Ok(permit) => (ConnectionRoom::Enough, Some(permit)),
-            Err(_) => {
-                let permit = Arc::clone(&self.turned_away).acquire_owned().await;
-                (ConnectionRoom::None, permit.ok())
-            }
-        };
-        let server = self.clone();
-        tokio::spawn(async move { server.serve(stream, rule, room, permit).await });
-    }
-
-    async fn serve<S>(
+    async fn serve(
         self,
-        stream: S,
+        stream: Box<dyn HttpStream>,
         rule: AccessRule,
-        room: ConnectionRoom,
-        permit: Option<OwnedSemaphorePermit>,
-    ) where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let answers = AnswerCount::default();
-        let stream = PacedStream::new(TokioIo::new(stream), self.state.patience, answers.clone());
+        _permit: OwnedSemaphorePermit,
+    ) {
+        let is_full = self.room.available_permits() < MOST_TURNED_AWAY;
+        let patience = self.service.patience;
+        // When the next head must be there; `None` while a request is being answered.
+        let head_until = Mutex::new(Some(Instant::now() + patience));
         let service = service_fn(|request: Request<Incoming>| {
-            let (state, rule, answers) = (&self.state, &rule, &answers);
+            let (service, rule, head_until) = (&self.service, &rule, &head_until);
             async move {
-                answers.step();
-                let answer = answer(state, rule, room, request).await;
-                answers.step();
-                Ok::<_, Infallible>(answer.response())
+                *locked(head_until) = None;
+                let answer = service.answer(rule, is_full, request).await;
+                *locked(head_until) = Some(Instant::now() + patience);
+                Ok::<_, Infallible>(answer)
             }
         });
         let mut builder = http1::Builder::new();
-        // The stream is paced, which needs no new alarm for each request.
-        builder.header_read_timeout(None);
         builder
             .max_header_size(LONGEST_HEAD_BYTES)
-            .keep_alive(room == ConnectionRoom::Enough);
-        let mut connection = pin!(builder.serve_connection(stream, service));
+            .header_read_timeout(None)
+            .keep_alive(!is_full);
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut closing = self.closing.subscribe();
-        let served = tokio::select! {
-            served = connection.as_mut() => served,
-            () = is_closing(&mut closing) => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+        let mut is_leaving = false;
+        let mut look = tokio::time::interval((patience / 8).max(Duration::from_millis(1)));
+        loop {
+            tokio::select! {
+                biased;
+                served = connection.as_mut() => {
+                    if let Err(error) = served {
+                        tracing::debug!(%error, "a connection has failed");
+                    }
+                    return;
+                }
+                () = is_closing(&mut closing), if !is_leaving => {
+                    is_leaving = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                _ = look.tick() => {
+                    if locked(&head_until).is_some_and(|until| until < Instant::now()) {
+                        tracing::debug!("a client has taken too long");
+                        return;
+                    }
+                }
             }
-        };
-        if let Err(error) = served {
-            tracing::debug!(%error, "a connection has failed");
         }
-        drop(permit);
     }
 }
 
 /// Waits until the doors are closing.
 async fn is_closing(closing: &mut watch::Receiver<bool>) {
     let _ = closing.wait_for(|is_closing| *is_closing).await;
-}
-
-/// What was accepted. Where nothing can be, it takes a breath.
-async fn taken<A>(accepted: io::Result<A>) -> Option<A> {
-    match accepted {
-        Ok(accepted) => Some(accepted),
-        Err(error) => {
-            tracing::warn!(%error, "no connection can be accepted");
-            tokio::time::sleep(BREATH).await;
-            None
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! What a client asks, and what it gets.
 
-use std::collections::HashSet;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
@@ -82,73 +78,6 @@ impl ClientPlace {
     }
 }
 
-/// Reads JSON in which no object has a key twice: the client may mean the other value.
-///
-/// # Errors
-/// What is wrong, and where.
-pub(crate) fn read_distinct<'t, T: Deserialize<'t>>(text: &'t [u8]) -> serde_json::Result<T> {
-    serde_json::from_slice::<DistinctKeys>(text)?;
-    serde_json::from_slice(text)
-}
-
-/// JSON, whatever it is, without a key that appears twice.
-struct DistinctKeys;
-
-impl<'de> Deserialize<'de> for DistinctKeys {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DistinctKeys, D::Error> {
-        from.deserialize_any(DistinctKeys)
-    }
-}
-
-impl<'de> Visitor<'de> for DistinctKeys {
-    type Value = DistinctKeys;
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_unit<E>(self) -> Result<DistinctKeys, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<DistinctKeys, A::Error> {
-        while all.next_element::<DistinctKeys>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<DistinctKeys, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some((key, _)) = all.next_entry::<String, DistinctKeys>()? {
-            if let Some(key) = seen.replace(key) {
-                return Err(de::Error::custom(format_args!(
-                    "the key `{key}` appears twice"
-                )));
-            }
-        }
-        Ok(self)
-    }
-}
-
 /// The decision, for doors with words of their own too.
 #[derive(Debug)]
 pub(crate) struct ClientAnswer {
@@ -157,8 +86,6 @@ pub(crate) struct ClientAnswer {
     /// The canonical name of the event; as it was asked for, if hookrun has no such event.
     pub(crate) event: String,
     pub(crate) outcome: Outcome,
-    /// Whether hookrun knows no such event.
-    pub(crate) is_unknown: bool,
     /// Different for each decision of this server.
     pub(crate) id: String,
     /// The dialect of the client.

@@ -1,4 +1,5 @@
-//! `serve --stdio`: the methods of JSON-RPC that a client calls.
+//! `serve --stdio`: the methods of JSON-RPC that a client calls. `POST /decide` takes the same question
+//! over HTTP.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use crate::engine::ui::Ui;
 
 use crate::cli::serve::client::RpcClient;
 use crate::cli::serve::door::{LineDoor, LineProtocol};
-use crate::cli::serve::question::{ClientPlace, ClientQuestion, check_host};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 use crate::cli::serve::rpc::{self, RpcError, RpcMessage};
 
 /// What the client can call.
@@ -43,7 +44,7 @@ struct HelloParams {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct DecideParams<'l> {
+pub(crate) struct DecideParams<'l> {
     #[serde(default)]
     host: Option<String>,
     #[serde(default)]
@@ -54,6 +55,36 @@ struct DecideParams<'l> {
     cwd: Option<PathBuf>,
     #[serde(default)]
     budget_ms: Option<u64>,
+}
+
+impl DecideParams<'_> {
+    /// The question of a client in the folder that it names, or of the server.
+    ///
+    /// # Errors
+    /// When there is no such host, or the context is not one.
+    pub(crate) fn question(self) -> Result<ClientQuestion, String> {
+        if let Some(host) = &self.host {
+            check_host(host)?;
+        }
+        let context =
+            Context::parse(self.context.get()).map_err(|error| Complaint::of(error).to_string())?;
+        Ok(ClientQuestion {
+            host: self.host,
+            event: self.event,
+            context,
+            place: match self.cwd {
+                Some(folder) => ClientPlace::Folder(folder),
+                None => ClientPlace::OfServer,
+            },
+            budget: self.budget_ms.map(Duration::from_millis),
+        })
+    }
+}
+
+/// What `hookrun run` would print, and its exit status.
+pub(crate) fn reply_json(answer: &ClientAnswer) -> Value {
+    let reply = &answer.reply;
+    json!({ "status": reply.status, "stdout": reply.stdout, "stderr": reply.stderr })
 }
 
 #[derive(Debug, Deserialize)]
@@ -91,9 +122,8 @@ impl LineProtocol for StdioProtocol {
     }
 }
 
-fn check(host: Option<&str>) -> Result<(), RpcError> {
-    let wrong = |problem: String| RpcError::new(rpc::INVALID_PARAMS, problem);
-    host.map_or(Ok(()), |host| check_host(host).map_err(wrong))
+fn invalid(problem: String) -> RpcError {
+    RpcError::new(rpc::INVALID_PARAMS, problem)
 }
 
 impl StdioProtocol {
@@ -110,10 +140,12 @@ impl StdioProtocol {
             .find(|dialog| !DIALOGS.contains(&dialog.as_str()))
         {
             let known = DIALOGS.join(", ");
-            let wrong = format!("there is no dialog `{dialog}`; there are {known}");
-            return Err(RpcError::new(rpc::INVALID_PARAMS, wrong));
+            let problem = format!("there is no dialog `{dialog}`; there are {known}");
+            return Err(invalid(problem));
         }
-        check(host.as_deref())?;
+        if let Some(host) = &host {
+            check_host(host).map_err(invalid)?;
+        }
         tracing::info!(client = ?client, "a client says hello");
         *locked(&self.defaults) = ClientDefaults { host, cwd };
         let shows = !dialogs.is_empty();
@@ -128,28 +160,12 @@ impl StdioProtocol {
     }
 
     fn ask(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
-        let params: DecideParams<'_> = rpc::params(message.params)?;
-        check(params.host.as_deref())?;
-        let wrong = |error: Complaint| RpcError::new(rpc::INVALID_PARAMS, error.to_string());
-        let context = Context::parse(params.context.get())
-            .map_err(Complaint::of)
-            .map_err(wrong)?;
+        let mut params: DecideParams<'_> = rpc::params(message.params)?;
         let defaults = locked(&self.defaults).clone();
-        let place = match params.cwd.or(defaults.cwd) {
-            Some(folder) => ClientPlace::Folder(folder),
-            None => ClientPlace::OfServer,
-        };
-        let question = ClientQuestion {
-            host: params.host.or(defaults.host),
-            event: params.event,
-            context,
-            place,
-            budget: params.budget_ms.map(Duration::from_millis),
-        };
-        door.decide(question, message.id, |answer| {
-            let reply = &answer.reply;
-            Ok(json!({ "status": reply.status, "stdout": reply.stdout, "stderr": reply.stderr }))
-        });
+        params.host = params.host.or(defaults.host);
+        params.cwd = params.cwd.or(defaults.cwd);
+        let question = params.question().map_err(invalid)?;
+        door.decide(question, message.id, |answer| Ok(reply_json(answer)));
         Ok(())
     }
 }

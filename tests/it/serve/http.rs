@@ -2,6 +2,7 @@
 
 mod access;
 mod bounds;
+mod decide;
 mod gateways;
 mod hosts;
 

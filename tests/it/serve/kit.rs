@@ -27,7 +27,7 @@ fn sandbox() -> Sandbox {
     clippy::disallowed_methods,
     reason = "interpreters are where this process finds them"
 )]
-fn finds(program: &str) -> Option<PathBuf> {
+pub(super) fn finds(program: &str) -> Option<PathBuf> {
     let found = std::env::var_os("PATH").into_iter().flat_map(|path| {
         std::env::split_paths(&path)
             .map(|folder| folder.join(program))

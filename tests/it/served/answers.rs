@@ -63,7 +63,10 @@ fn an_answer_of_the_contract_asks_rewrites_and_adds_context() {
 #[test]
 fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
     let answers: &[(&str, &str)] = &[
-        ("request = {'id': 7}", "`7` is the id of no event that waits"),
+        (
+            "request = {'id': 7}",
+            "`7` is the id of no event that waits",
+        ),
         ("print('{}'); break", "does not repeat the `id` once"),
         (
             "print('{\"id\": 1, \"id\": 2}'); break",
@@ -87,10 +90,7 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
         ),
         ("{}['x']", "KeyError"),
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
-        (
-            "keys = {'output': 'x' * 2000000}",
-            "more than 1 MiB",
-        ),
+        ("keys = {'output': 'x' * 2000000}", "more than 1 MiB"),
     ];
     for (body, said) in answers {
         let sandbox = guard(body);

@@ -10,8 +10,6 @@ use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap};
 use rustix::fs::OFlags;
 
-use super::message::HttpFault;
-use super::route::HostOf;
 use crate::cli::exit::{Result, failed};
 use crate::engine::complaint::Complaint;
 use crate::engine::session::make_private;
@@ -22,29 +20,40 @@ const TOKEN_BYTES: usize = 32;
 /// The longest file that is read as a token.
 const LONGEST_TOKEN_BYTES: usize = 4096;
 
+/// Why a request is not decided.
+#[derive(Debug)]
+pub(super) struct HttpFault {
+    pub(super) status: StatusCode,
+    pub(super) reason: String,
+}
+
+impl HttpFault {
+    pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> HttpFault {
+        HttpFault {
+            status,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// What a request must show at a door.
 #[derive(Debug, Clone)]
 pub(super) enum AccessRule {
-    /// `Authorization: Bearer TOKEN`, and a `Host` on this machine unless a proxy asks.
+    /// `Authorization: Bearer TOKEN`, and a `Host` on this machine.
     Token(String),
     /// Nothing: the socket is in a private folder, and its user was asked for.
     SameUser,
 }
 
 impl AccessRule {
-    /// `host_of` says whose `Host` the request has.
-    pub(super) fn check(
-        &self,
-        headers: &HeaderMap,
-        host_of: HostOf,
-    ) -> std::result::Result<(), HttpFault> {
+    pub(super) fn check(&self, headers: &HeaderMap) -> std::result::Result<(), HttpFault> {
         let AccessRule::Token(token) = self else {
             return Ok(());
         };
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         // A page in a browser can reach this address under a name of its own.
         let host = text(HOST).unwrap_or_default();
-        if host_of == HostOf::Server && !is_loopback(host) {
+        if !is_loopback(host) {
             let reason = format!("`Host` is `{host}`: only names of this machine are served");
             return Err(HttpFault::new(StatusCode::FORBIDDEN, reason));
         }

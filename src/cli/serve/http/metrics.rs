@@ -62,18 +62,14 @@ impl HttpMetrics {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let bucket = BOUNDS.iter().position(|(bound, _)| micros <= *bound);
         let mut counts = locked(&self.counts);
-        let is_new = !counts.decisions.contains_key(event);
-        let event = if is_new && counts.decisions.len() >= MOST_EVENTS {
-            "other"
-        } else {
+        let is_known = counts.decisions.contains_key(event);
+        let event = if is_known || counts.decisions.len() < MOST_EVENTS {
             event
+        } else {
+            "other"
         };
-        if is_new {
-            counts.decisions.entry(event.to_string()).or_default();
-        }
-        if let Some(by_decision) = counts.decisions.get_mut(event) {
-            *by_decision.entry(decision).or_default() += 1;
-        }
+        let by_decision = counts.decisions.entry(event.to_string()).or_default();
+        *by_decision.entry(decision).or_default() += 1;
         counts.buckets[bucket.unwrap_or(BOUNDS.len())] += 1;
         counts.micros = counts.micros.saturating_add(micros);
     }
@@ -86,54 +82,67 @@ impl HttpMetrics {
     pub(super) fn text(&self, in_progress: usize) -> String {
         let counts = locked(&self.counts);
         let mut text = String::new();
-        let mut line = |line: std::fmt::Arguments<'_>| {
-            let _ = writeln!(text, "{line}");
-        };
-        line(format_args!(
-            "# HELP hookrun_decisions_total Events that were decided."
-        ));
-        line(format_args!("# TYPE hookrun_decisions_total counter"));
+        begin(
+            &mut text,
+            "decisions_total",
+            "counter",
+            "Events that were decided.",
+        );
         for (event, by_decision) in &counts.decisions {
             let event = event
                 .replace('\\', "\\\\")
                 .replace('"', "\\\"")
                 .replace('\n', "\\n");
             for (word, count) in by_decision {
-                line(format_args!(
-                    "hookrun_decisions_total{{event=\"{event}\",decision=\"{word}\"}} {count}"
-                ));
+                let labels = format!("event=\"{event}\",decision=\"{word}\"");
+                line(&mut text, "decisions_total", &labels, count);
             }
         }
-        line(format_args!(
-            "# HELP hookrun_unserved_total Requests that were not decided."
-        ));
-        line(format_args!("# TYPE hookrun_unserved_total counter"));
+        begin(
+            &mut text,
+            "unserved_total",
+            "counter",
+            "Requests that were not decided.",
+        );
         for (why, count) in &counts.unserved {
-            let why = why.word();
-            line(format_args!(
-                "hookrun_unserved_total{{reason=\"{why}\"}} {count}"
-            ));
+            let labels = format!("reason=\"{}\"", why.word());
+            line(&mut text, "unserved_total", &labels, count);
         }
-        line(format_args!(
-            "# HELP hookrun_in_progress Events that are being decided."
-        ));
-        line(format_args!("# TYPE hookrun_in_progress gauge"));
-        line(format_args!("hookrun_in_progress {in_progress}"));
-        line(format_args!(
-            "# HELP hookrun_decision_seconds How long decisions took."
-        ));
-        line(format_args!("# TYPE hookrun_decision_seconds histogram"));
+        begin(
+            &mut text,
+            "in_progress",
+            "gauge",
+            "Events that are being decided.",
+        );
+        let _ = writeln!(text, "hookrun_in_progress {in_progress}");
+        begin(
+            &mut text,
+            "decision_seconds",
+            "histogram",
+            "How long decisions took.",
+        );
         let mut so_far = 0;
         let bounds = BOUNDS.iter().map(|(_, bound)| *bound).chain(["+Inf"]);
         for (bound, count) in bounds.zip(counts.buckets) {
             so_far += count;
-            line(format_args!(
-                "hookrun_decision_seconds_bucket{{le=\"{bound}\"}} {so_far}"
-            ));
+            let labels = format!("le=\"{bound}\"");
+            line(&mut text, "decision_seconds_bucket", &labels, &so_far);
         }
         let seconds = Duration::from_micros(counts.micros).as_secs_f64();
-        line(format_args!("hookrun_decision_seconds_sum {seconds}"));
-        line(format_args!("hookrun_decision_seconds_count {so_far}"));
+        let _ = writeln!(text, "hookrun_decision_seconds_sum {seconds}");
+        let _ = writeln!(text, "hookrun_decision_seconds_count {so_far}");
         text
     }
+}
+
+fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "# HELP hookrun_{name} {help}\n# TYPE hookrun_{name} {kind}"
+    );
+}
+
+fn line(text: &mut String, name: &str, labels: &str, count: &u64) {
+    let _ = writeln!(text, "hookrun_{name}{{{labels}}} {count}");
 }

@@ -2,18 +2,18 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
 use super::access::AccessRule;
-use super::paced::HttpPatience;
-use super::service::ConnectionRoom;
-use super::{HttpServer, MOST_CONNECTIONS};
+use super::{HttpServer, MOST_CONNECTIONS, PATIENCE};
 use crate::cli::serve::decider::MOST_AT_ONCE;
 use crate::cli::serve::tests::idle_server;
 
-const SHORT: Duration = Duration::from_millis(1);
+/// Long enough for a request, and short enough to wait for.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// A server without hooks, and what it runs in.
 struct TestDoor {
@@ -23,7 +23,7 @@ struct TestDoor {
 }
 
 impl TestDoor {
-    fn new(patience: HttpPatience, most_at_once: usize) -> TestDoor {
+    fn new(patience: Duration, most_at_once: usize) -> TestDoor {
         let (decider, folder) = idle_server(most_at_once);
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
@@ -40,8 +40,9 @@ impl TestDoor {
         let server = self.server.clone();
         self.runtime.spawn(async move {
             let theirs = tokio::net::UnixStream::from_std(theirs).unwrap();
+            let permit = Arc::clone(&server.room).acquire_owned().await.unwrap();
             server
-                .serve(theirs, AccessRule::SameUser, ConnectionRoom::Enough, None)
+                .serve(Box::new(theirs), AccessRule::SameUser, permit)
                 .await;
         });
         client
@@ -63,13 +64,7 @@ fn post(path: &str, length: usize, body: &str) -> String {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed_before_and_after_a_request() {
-    let door = TestDoor::new(
-        HttpPatience {
-            idle: SHORT,
-            ..HttpPatience::USUAL
-        },
-        1,
-    );
+    let door = TestDoor::new(SHORT, 1);
     assert_eq!(door.said(""), "");
     let said = door.said("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(
@@ -80,32 +75,17 @@ fn a_connection_that_says_nothing_is_closed_before_and_after_a_request() {
 
 #[test]
 fn a_head_that_does_not_end_is_cut_off() {
-    let door = TestDoor::new(
-        HttpPatience {
-            head: SHORT,
-            ..HttpPatience::USUAL
-        },
-        1,
-    );
+    let door = TestDoor::new(SHORT, 1);
     let said = door.said("POST /hooks/native HTTP/1.1\r\nHost: lo");
     assert!(!said.contains("200"), "{said}");
 }
 
 #[test]
 fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(
-        HttpPatience {
-            body: SHORT,
-            idle: SHORT,
-            ..HttpPatience::USUAL
-        },
-        1,
-    );
+    let door = TestDoor::new(SHORT, 1);
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
-        ("/access/v1/evaluation", "408", ""),
-        ("/v1/data/hookrun/tool/pre", "408", ""),
-        ("/ext-authz/", "403", ""),
+        ("/decide", "408", ""),
     ] {
         let said = door.said(&post(path, 9, "{"));
         let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
@@ -118,13 +98,7 @@ fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
 
 #[test]
 fn a_client_that_does_not_read_its_answers_is_cut_off() {
-    let door = TestDoor::new(
-        HttpPatience {
-            answer: SHORT,
-            ..HttpPatience::USUAL
-        },
-        1,
-    );
+    let door = TestDoor::new(SHORT, 1);
     let mut client = door.connect();
     // Until the server reads no more, since it cannot write, and hangs up.
     while client
@@ -135,13 +109,7 @@ fn a_client_that_does_not_read_its_answers_is_cut_off() {
 
 #[test]
 fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(
-        HttpPatience {
-            idle: SHORT,
-            ..HttpPatience::USUAL
-        },
-        0,
-    );
+    let door = TestDoor::new(SHORT, 0);
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
         (
@@ -149,9 +117,7 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
             "200",
             "\"decision\":\"block\"",
         ),
-        ("/access/v1/evaluation", "200", "\"decision\":false"),
-        ("/v1/data/hookrun/tool/pre", "503", ""),
-        ("/ext-authz/", "403", ""),
+        ("/decide", "503", ""),
     ] {
         let said = door.said(&post(path, 2, "{}"));
         let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
@@ -162,7 +128,7 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
     }
     let said = door.said("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(
-        said.contains("hookrun_unserved_total{reason=\"overload\"} 5"),
+        said.contains("hookrun_unserved_total{reason=\"overload\"} 3"),
         "{said}"
     );
 }
@@ -171,18 +137,8 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
 fn the_page_has_these_limits() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/embedding.md");
     let page = std::fs::read_to_string(file).unwrap();
-    let HttpPatience {
-        head,
-        body,
-        answer,
-        idle,
-    } = HttpPatience::USUAL;
-    let [head, body, answer, idle] = [head, body, answer, idle].map(|limit| limit.as_secs());
-    assert_eq!(body, answer, "the page has one number for both");
     for words in [
-        format!("after {head} s in its head"),
-        format!("{body} s in its body or reading the answer"),
-        format!("{idle} s between requests"),
+        format!("cut off after {} s", PATIENCE.as_secs()),
         format!(
             "With {},{:03} connections",
             MOST_CONNECTIONS / 1000,

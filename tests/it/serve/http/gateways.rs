@@ -1,347 +1,142 @@
-//! AuthZEN, OPA and ext_authz: clients that know yes and no.
+//! The adapters of `examples/gateways`, which ask `/decide` for other protocols.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{HttpReply, HttpServer};
+use super::HttpServer;
 use crate::serve::cases;
+use crate::serve::kit::finds;
 
-fn evaluation(command: &str, context: Value) -> Value {
-    json!({
-        "subject": { "type": "identity", "id": "ana" },
-        "action": { "name": "tool.pre" },
-        "resource": { "type": "tool", "id": "bash",
-            "properties": { "input": { "command": command } } },
-        "context": context,
-    })
+/// An adapter in Python, in front of a server.
+struct Gateway {
+    child: Child,
+    port: u16,
 }
 
-fn evaluate(server: &HttpServer, asked: &Value) -> Value {
-    let reply = server.post("/access/v1/evaluation", &asked.to_string());
-    assert_eq!(reply.status, 200, "{reply:?}");
-    reply.json()
-}
-
-#[test]
-fn a_gateway_gets_yes_or_no_with_the_reason() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let told = evaluate(&server, &evaluation("ls", json!({})));
-    assert_eq!(told["decision"], true, "{told}");
-    let told = evaluate(&server, &evaluation("rm x", json!({})));
-    assert_eq!(told["decision"], false);
-    assert_eq!(told["context"]["reason"], "no rm, \"never\"");
-    assert_eq!(told["context"]["cause"], "policy");
-    assert_eq!(told["context"]["rule"], "10-guard.sh");
-    assert!(told["context"]["decision_id"].is_string());
-    let told = evaluate(&server, &evaluation("crash", json!({})));
-    assert_eq!(
-        (&told["decision"], &told["context"]["cause"]),
-        (&json!(false), &json!("failure"))
-    );
-    let told = evaluate(&server, &evaluation("ask", json!({})));
-    assert_eq!(
-        (&told["decision"], &told["context"]["cause"]),
-        (&json!(false), &json!("person"))
-    );
-    let mut unknown = evaluation("ls", json!({}));
-    unknown["action"]["name"] = json!("can_read");
-    let told = evaluate(&server, &unknown);
-    assert_eq!(
-        (&told["decision"], &told["context"]["cause"]),
-        (&json!(false), &json!("failure"))
-    );
-    let mut coaz = evaluation("rm x", json!({}));
-    coaz["action"]["name"] = json!("tools/call");
-    assert_eq!(
-        evaluate(&server, &coaz)["context"]["reason"],
-        "no rm, \"never\""
-    );
-}
-
-#[test]
-fn a_change_goes_only_to_a_gateway_that_carries_it_out() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let told = evaluate(&server, &evaluation("old", json!({})));
-    assert_eq!(told["decision"], false);
-    let reason = told["context"]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("`toolInput`") && reason.contains("`custom`"),
-        "{reason}"
-    );
-    let announced = json!({ "supported_obligations": ["step-up", "custom"] });
-    let told = evaluate(&server, &evaluation("old", announced));
-    assert_eq!(told["decision"], true, "{told}");
-    let obligation = &told["context"]["obligations"][0];
-    assert_eq!(obligation["type"], "custom");
-    assert_eq!(
-        obligation["properties"]["toolInput"],
-        json!({ "command": "new" })
-    );
-}
-
-#[test]
-fn several_evaluations_share_what_is_said_for_all_and_stop_where_they_should() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let tool = |command: &str| {
-        json!({ "resource": { "type": "tool", "id": "bash",
-            "properties": { "input": { "command": command } } } })
-    };
-    let decisions = |semantic: Option<&str>, each: Value| {
-        let mut asked = evaluation("unused", json!({}));
-        asked["evaluations"] = each;
-        if let Some(semantic) = semantic {
-            asked["options"] = json!({ "evaluations_semantic": semantic });
-        }
-        let told = server
-            .post("/access/v1/evaluations", &asked.to_string())
-            .json();
-        let each = told["evaluations"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{told}"))
-            .clone();
-        each.iter()
-            .map(|one| one["decision"].as_bool().unwrap())
-            .collect::<Vec<bool>>()
-    };
-    let each = json!([tool("ls"), tool("rm x"), tool("ls")]);
-    assert_eq!(decisions(None, each.clone()), [true, false, true]);
-    assert_eq!(
-        decisions(Some("execute_all"), each.clone()),
-        [true, false, true]
-    );
-    assert_eq!(
-        decisions(Some("deny_on_first_deny"), each.clone()),
-        [true, false]
-    );
-    assert_eq!(decisions(Some("permit_on_first_permit"), each), [true]);
-    let broken = json!([{ "resource": { "type": "tool" } }, tool("ls")]);
-    assert_eq!(decisions(None, broken), [false, true]);
-    let mut wrong = evaluation("ls", json!({}));
-    wrong["evaluations"] = json!([tool("ls")]);
-    wrong["options"] = json!({ "evaluations_semantic": "any" });
-    assert_eq!(
-        server
-            .post("/access/v1/evaluations", &wrong.to_string())
-            .status,
-        400
-    );
-    // Without a list it is a single one.
-    let one = server.post(
-        "/access/v1/evaluations",
-        &evaluation("ls", json!({})).to_string(),
-    );
-    assert_eq!(one.json()["decision"], true);
-}
-
-#[test]
-fn a_request_that_lacks_what_the_specification_requires_is_a_fault_of_the_call() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let whole = evaluation("ls", json!({}));
-    for part in [
-        "/subject",
-        "/subject/id",
-        "/subject/type",
-        "/action",
-        "/action/name",
-        "/resource",
-        "/resource/id",
-        "/resource/type",
-    ] {
-        let mut asked = whole.clone();
-        let (parent, key) = part.rsplit_once('/').unwrap();
-        asked
-            .pointer_mut(parent)
-            .unwrap()
-            .as_object_mut()
-            .unwrap()
-            .remove(key);
-        let reply = server.post("/access/v1/evaluation", &asked.to_string());
-        assert_eq!(reply.status, 400, "{part}: {reply:?}");
+impl Gateway {
+    /// `None` where there is no Python.
+    fn start(name: &str, url: &str, token: &str) -> Option<Gateway> {
+        let python = finds("python3")?;
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/gateways/");
+        let mut child = Command::new(python)
+            .args([&format!("{file}{name}"), "0", url])
+            .env("HOOKRUN_TOKEN", token)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let port = line.trim().parse().unwrap();
+        Some(Gateway { child, port })
     }
-    assert_eq!(server.post("/access/v1/evaluation", "[]").status, 400);
-    // What can be read in two ways, or looks elsewhere than it means to.
-    for (context, resource, problem) in [
-        (
-            "{}",
-            r#"{"input":{"command":"ls"},"input":{"command":"rm x"}}"#,
-            "appears twice",
-        ),
-        (
-            "{}",
-            r#"{"command":"rm x"}"#,
-            "`resource.properties.input` is missing",
-        ),
-        (r#"{"cwd":7}"#, "{}", "`context.cwd` is no text"),
-        (r#"{"session":["s"]}"#, "{}", "`context.session` is no text"),
-        (r#"{"project":7}"#, "{}", "`context.project` is no text"),
-        (r#"{"project":"here"}"#, "{}", "no whole path of a folder"),
-        (
-            r#"{"project":"/nowhere/at/all"}"#,
-            "{}",
-            "no whole path of a folder",
-        ),
-    ] {
-        let asked = format!(
-            r#"{{"subject":{{"type":"identity","id":"ana"}},"action":{{"name":"tool.pre"}},
-            "resource":{{"type":"tool","id":"bash","properties":{resource}}},"context":{context}}}"#
-        );
-        let reply = server.post("/access/v1/evaluation", &asked);
-        assert!(
-            reply.status == 400 && reply.body.contains(problem),
-            "{asked}: {reply:?}"
-        );
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let answer = std::io::read_to_string(stream).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, body.to_string())
     }
-    // Fields that nobody knows are ignored.
-    let mut asked = whole;
-    asked["more"] = json!(1);
-    asked["subject"]["more"] = json!({});
-    assert_eq!(evaluate(&server, &asked)["decision"], true);
+
+    fn evaluate(&self, action: &str, command: &str) -> Value {
+        let evaluation = json!({
+            "subject": { "type": "identity", "id": "ana" },
+            "action": { "name": action },
+            "resource": { "type": "tool", "id": "bash",
+                "properties": { "input": { "command": command } } },
+        });
+        let path = "/access/v1/evaluation";
+        let (status, body) = self.ask("POST", path, &evaluation.to_string());
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
 }
 
 #[test]
-fn a_gateway_finds_the_endpoints_and_its_request_again() {
+fn authzen_gets_yes_or_no_with_the_reason() {
     let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let told = server
-        .ask("GET", "/.well-known/authzen-configuration", "")
-        .json();
-    let base = format!("http://{}", server.address);
-    assert_eq!(told["policy_decision_point"], base);
-    assert_eq!(
-        told["access_evaluation_endpoint"],
-        format!("{base}/access/v1/evaluation")
-    );
-    assert_eq!(
-        told["access_evaluations_endpoint"],
-        format!("{base}/access/v1/evaluations")
-    );
-    let body = evaluation("ls", json!({})).to_string();
-    let id = "X-Request-ID: bfe9eb29-ab87-4ca3-be83-a1d5d8305716";
-    let reply = server.ask_with("POST", "/access/v1/evaluation", &[id], &body);
-    assert_eq!(
-        reply.header("x-request-id"),
-        id.split_once(": ").map(|(_, id)| id)
-    );
-}
-
-#[test]
-fn paths_of_opa_are_events() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let ask = |path: &str, command: &str| {
-        let input = json!({ "toolName": "bash", "toolInput": { "command": command } });
-        server.post(path, &json!({ "input": input }).to_string())
+    let mut server = HttpServer::start(&sandbox);
+    let url = format!("http://{}", server.address);
+    let Some(gateway) = Gateway::start("authzen.py", &url, &server.token) else {
+        return;
     };
-    let path = "/v1/data/hookrun/tool/pre";
-    assert_eq!(
-        ask(path, "ls").json()["result"],
-        json!({ "allow": true, "deny": [] })
+    assert_eq!(gateway.evaluate("tool.pre", "ls")["decision"], true);
+    for action in ["tool.pre", "tools/call"] {
+        let denied = gateway.evaluate(action, "rm x");
+        assert_eq!(denied["decision"], false);
+        assert_eq!(denied["context"]["reason"], "no rm, \"never\"");
+    }
+    for (action, command, reason) in [
+        ("tool.pre", "old", "a hook changes the call"),
+        ("tool.pre", "ask", "really?"),
+        ("tool.pre", "crash", "SIGSEGV"),
+        ("can_read", "ls", "unknown event"),
+    ] {
+        let denied = gateway.evaluate(action, command);
+        assert_eq!(denied["decision"], false, "{command}");
+        let said = denied["context"]["reason"].as_str().unwrap();
+        assert!(said.contains(reason), "{command}: {said}");
+    }
+    let (status, body) = gateway.ask("POST", "/access/v1/evaluation", "{");
+    assert!(
+        status == 200 && body.contains("\"decision\": false"),
+        "{body}"
     );
-    let told = ask(path, "rm x").json();
-    assert_eq!(
-        told["result"],
-        json!({ "allow": false, "deny": ["no rm, \"never\""], "cause": "policy" })
-    );
-    assert!(told["decision_id"].is_string());
-    let bare = "/v1/data/hookrun/tool/pre/allow";
-    assert_eq!(ask(bare, "ls").json()["result"], true);
-    assert_eq!(ask(bare, "rm x").json()["result"], false);
-    assert_eq!(ask(bare, "old").json()["result"], false);
-    assert_eq!(ask(path, "old").json()["result"]["allow"], false);
-    let told = ask("/v1/data/hookrun/tool/pre?changes=true", "old").json();
-    assert_eq!(
-        told["result"],
-        json!({ "allow": true, "deny": [], "update": { "toolInput": { "command": "new" } } })
-    );
-    assert_eq!(ask("/v1/data/hookrun/no/such", "ls").json(), json!({}));
-    assert_eq!(server.post(path, "{}").status, 400);
-    assert_eq!(
-        server
-            .post(path, r#"{"input":{"toolName":"bash","cwd":7}}"#)
-            .status,
-        400
-    );
-    assert_eq!(server.post("/v1/data/other", "{}").status, 404);
+    server.kill();
+    let denied = gateway.evaluate("tool.pre", "ls");
+    assert_eq!(denied["decision"], false);
 }
 
 #[test]
-fn a_proxy_asks_about_requests_by_an_event_that_the_user_declares() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let reply = server.ask("GET", "/ext-authz/admin/users?x=1", "");
-    assert_eq!(reply.status, 403, "{reply:?}");
-    assert!(
-        reply.body.contains("unknown event `http.request`"),
-        "{reply:?}"
-    );
-    drop(server);
-    let sandbox = sandbox
-        .file("hookrun.toml", "[event.\"http.request\"]\nsummary = \"a request\"\nblocks = true\n")
+fn a_proxy_gets_a_status_for_an_event_that_the_user_declares() {
+    let sandbox = cases()
+        .file(
+            "hookrun.toml",
+            "[event.\"http.request\"]\nsummary = \"a request at the proxy\"\nblocks = true\n",
+        )
         .hook_for(
             "http.request",
-            "10-admin.sh",
-            r#"case $(cat) in *'"path":"/admin/users"'*'"query":"x=1"'*'"x-user":"bob"'*) echo no admin >&2; exit 1 ;; esac"#,
+            "10-shop.sh",
+            "case $(cat) in *'\"path\":\"/admin'*) echo no admin >&2; exit 1 ;; esac",
         );
-    let server = HttpServer::start(&sandbox);
-    let ask = |path: &str| server.ask_with("DELETE", path, &["X-User: bob"], "body");
-    let reply = ask("/ext-authz/admin/users?x=1");
-    assert_eq!((reply.status, reply.body.as_str()), (403, "no admin\n"));
-    let reply = ask("/ext-authz/other");
-    assert_eq!((reply.status, reply.body.as_str()), (200, ""));
-    // Envoy sends on the `Host` that its client asked.
-    for (token, path, status) in [
-        (server.token.as_str(), "/ext-authz/other", 200),
-        ("wrong", "/ext-authz/other", 401),
-        (&server.token, "/health", 403),
-    ] {
-        let mut stream = server.tcp();
-        let head = format!("GET {path} HTTP/1.1\r\nHost: shop.example\r\n");
-        write!(stream, "{head}Authorization: Bearer {token}\r\n\r\n").unwrap();
-        assert_eq!(
-            HttpReply::read(&mut stream).unwrap().status,
-            status,
-            "{path}"
-        );
-    }
+    let mut server = HttpServer::start(&sandbox);
+    let url = format!("http://{}", server.address);
+    let Some(gateway) = Gateway::start("ext_authz.py", &url, &server.token) else {
+        return;
+    };
+    assert_eq!(gateway.ask("GET", "/shop?id=1", ""), (200, String::new()));
+    let denied = (403, "no admin".to_string());
+    assert_eq!(gateway.ask("DELETE", "/admin/users", ""), denied);
+    server.kill();
+    let (status, body) = gateway.ask("GET", "/shop", "");
+    assert!(status == 403 && body.contains("did not decide"), "{body}");
 }
 
 #[test]
-fn what_was_decided_is_counted() {
+fn a_request_without_the_event_does_not_pass() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
-    for command in ["ls", "ls", "rm x"] {
-        evaluate(&server, &evaluation(command, json!({})));
-    }
-    server.post("/access/v1/evaluation", "{");
-    let reply = server.ask("GET", "/metrics", "");
-    assert!(
-        reply
-            .header("content-type")
-            .unwrap()
-            .starts_with("text/plain")
-    );
-    for line in [
-        "hookrun_decisions_total{event=\"tool.pre\",decision=\"allow\"} 2",
-        "hookrun_decisions_total{event=\"tool.pre\",decision=\"block\"} 1",
-        "hookrun_unserved_total{reason=\"malformed\"} 1",
-        "hookrun_in_progress 0",
-        "hookrun_decision_seconds_bucket{le=\"+Inf\"} 3",
-        "hookrun_decision_seconds_count 3",
-    ] {
-        assert!(
-            reply.body.lines().any(|own| own == line),
-            "{line}\n{}",
-            reply.body
-        );
-    }
-    let health = server.ask("GET", "/health", "").json();
-    assert_eq!(health["status"], "ok");
-    assert_eq!(health["decided"], 3);
-    assert_eq!(server.ask("POST", "/health", "").status, 405);
-    assert_eq!(server.ask("GET", "/", "").status, 404);
+    let url = format!("http://{}", server.address);
+    let Some(gateway) = Gateway::start("ext_authz.py", &url, &server.token) else {
+        return;
+    };
+    assert_eq!(gateway.ask("GET", "/shop", "").0, 403);
 }

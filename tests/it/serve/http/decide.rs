@@ -1,0 +1,94 @@
+//! `POST /decide`, and the pages about the server itself.
+
+use serde_json::{Value, json};
+
+use super::HttpServer;
+use crate::serve::{CASES, by_run, cases};
+
+fn question(command: &str) -> String {
+    let context = json!({ "toolName": "bash", "toolInput": { "command": command } });
+    json!({ "event": "tool.pre", "context": context }).to_string()
+}
+
+#[test]
+fn every_case_is_answered_as_run_answers_it() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    for case in CASES {
+        let context: Value = serde_json::from_str(case.context).unwrap();
+        let question = json!({
+            "host": case.host, "event": case.event, "context": context,
+            "cwd": sandbox.path().display().to_string(),
+        });
+        let reply = server.post("/decide", &question.to_string());
+        assert_eq!(reply.status, 200, "{}: {reply:?}", case.name);
+        assert_eq!(reply.json(), by_run(&sandbox, case), "{}", case.name);
+    }
+}
+
+#[test]
+fn what_is_no_question_is_a_fault_of_the_call() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"context":{},"evnet":"tool.pre"}"#,
+        r#"{"context":{},"context":{}}"#,
+        r#"{"context":{"a":1,"a":2}}"#,
+        r#"{"context":[]}"#,
+        r#"{"context":{"cwd":7},"event":"tool.pre"}"#,
+        r#"{"context":{},"host":"cluade"}"#,
+    ] {
+        let reply = server.post("/decide", body);
+        assert_eq!(reply.status, 400, "{body}: {reply:?}");
+        assert!(reply.json()["error"].is_string(), "{body}: {reply:?}");
+    }
+}
+
+#[test]
+fn a_client_finds_its_request_again() {
+    let server = HttpServer::start(&cases());
+    let id = "X-Request-ID: bfe9eb29-ab87-4ca3-be83-a1d5d8305716";
+    let reply = server.ask_with("POST", "/decide", &[id], &question("ls"));
+    let expected = id.split_once(": ").map(|(_, id)| id);
+    assert_eq!(reply.header("x-request-id"), expected);
+}
+
+#[test]
+fn what_was_decided_is_counted() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    for command in ["ls", "ls", "rm x"] {
+        server.post("/decide", &question(command));
+    }
+    server.post("/decide", "{");
+    let reply = server.ask("GET", "/metrics", "");
+    assert!(
+        reply
+            .header("content-type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
+    for line in [
+        "hookrun_decisions_total{event=\"tool.pre\",decision=\"allow\"} 2",
+        "hookrun_decisions_total{event=\"tool.pre\",decision=\"block\"} 1",
+        "hookrun_unserved_total{reason=\"malformed\"} 1",
+        "hookrun_in_progress 0",
+        "hookrun_decision_seconds_bucket{le=\"+Inf\"} 3",
+        "hookrun_decision_seconds_count 3",
+    ] {
+        assert!(
+            reply.body.lines().any(|own| own == line),
+            "{line}\n{}",
+            reply.body
+        );
+    }
+    let health = server.ask("GET", "/health", "").json();
+    assert_eq!(health["status"], "ok");
+    assert_eq!(health["decided"], 3);
+    assert_eq!(server.ask("POST", "/health", "").status, 405);
+    assert_eq!(server.ask("GET", "/", "").status, 404);
+}
