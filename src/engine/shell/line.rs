@@ -19,7 +19,7 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// The programs that commands are run through, each once, as commands of all their words.
-    pub(crate) fn wrappers(&self) -> Vec<ShellCommand> {
+    pub fn wrappers(&self) -> Vec<ShellCommand> {
         let mut seen = HashSet::new();
         let mut all: Vec<&Arc<CommandWrapper>> = self
             .commands
@@ -95,7 +95,7 @@ impl ShellWord {
     }
 
     /// Its text, or else the word as it is written, without the quotes around it.
-    pub(crate) fn shown(&self) -> &str {
+    pub fn shown(&self) -> &str {
         let bare = self
             .written
             .strip_prefix('"')

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::line::{Assignment, CommandRedirect, CommandWrapper};
-use super::tokens::Substitutions;
+use super::scan::FlatText;
 use super::word::Word;
 use super::wrapped::Inner;
 
@@ -18,8 +18,8 @@ pub(super) struct Place<'p> {
     pub(super) is_certain: bool,
     /// Whether it is in the text of a substitution.
     pub(super) is_substituted: bool,
-    /// What was taken out of the text that it is in.
-    pub(super) substitutions: &'p Substitutions,
+    /// The text that it is in.
+    pub(super) flat: &'p FlatText,
 }
 
 impl Place<'_> {

@@ -6,19 +6,22 @@ use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
 };
-use brush_parser::{ParserOptions, parse_tokens};
+use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
-use super::braces;
 use super::line::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
 use super::parts::{Parts, Place, Stdin};
-use super::quotes::MissingEnd;
-use super::tokens::{self, MOST_TOKENS, Substitutions};
-use super::variables;
+use super::scan::{FlatText, MARK, MissingEnd};
 use super::word::{self, Constants, ReadWord, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands};
 
+/// Longer texts are not read: no real command is this long.
+const LONGEST_BYTES: usize = 1 << 20;
+/// Of all texts in one text together; the parser takes 3 µs for each.
+const MOST_TOKENS: usize = 20_000;
+/// Indices in each other, `a[b[c]]`; the parser recurses for each.
+const MOST_INDICES: usize = 64;
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
@@ -49,25 +52,21 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
     let mut line = CommandLine::default();
     let (mut bytes_left, mut tokens_left) = (MOST_BYTES_READ, MOST_TOKENS);
     for text in texts.iter().map(AsRef::as_ref) {
-        let (constants, assignments_left) =
-            (Constants::new(), MOST_BYTES_SOUGHT / text.len().max(1));
         let mut reader = ScriptReader {
             text,
             line,
             bytes_left,
             tokens_left,
             words_left: MOST_WORDS,
-            assignments_left,
-            constants,
+            assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
+            constants: Constants::new(),
         };
-        let substitutions = &Substitutions::default();
-        let (is_certain, is_substituted) = (true, false);
         let place = Place {
             depth: 0,
             through: &[],
-            is_certain,
-            is_substituted,
-            substitutions,
+            is_certain: true,
+            is_substituted: false,
+            flat: &FlatText::default(),
         };
         reader.script(text, place);
         (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
@@ -88,35 +87,47 @@ impl ScriptReader<'_> {
             return self.doubt("it is too long to read");
         };
         self.bytes_left = left;
-        let options = ParserOptions::default();
-        let tokens = match tokens::read(text, self.tokens_left, &options) {
-            Ok(tokens) => tokens,
+        let flat = match flat_text(text, self.tokens_left) {
+            Ok(flat) => flat,
             Err(why) => return self.doubt(why),
         };
-        self.tokens_left = self.tokens_left.saturating_sub(tokens.list.len());
-        if place.is_substituted && tokens.substitutions.may_lose_separators(text) {
+        if place.is_substituted && flat.goes_on_after_document {
             self.doubt("cannot tell how the shell divides what follows a here-document in `$( )`");
         }
-        let depth = place.depth + 1 + tokens.depth;
+        let depth = place.depth + 1 + flat.depth;
         if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
         }
-        match parse_tokens(&tokens.list, &options) {
+        match self.parse(&flat.text) {
             Ok(program) => {
+                let flat = &flat;
                 for list in &program.complete_commands {
-                    let substitutions = &tokens.substitutions;
                     self.list(
                         list,
                         Place {
                             depth,
-                            substitutions,
+                            flat,
                             ..place
                         },
                     );
                 }
             }
-            Err(error) => self.doubt(format!("it cannot be read: {error}")),
+            Err(why) => self.doubt(why),
         }
+    }
+
+    fn parse(&mut self, text: &str) -> Result<ast::Program, String> {
+        let options = ParserOptions::default();
+        let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+        if tokens
+            .iter()
+            .any(|token| indices(token.to_str()) > MOST_INDICES)
+        {
+            return Err("it has too many indices in each other to read".to_string());
+        }
+        self.tokens_left = self.tokens_left.saturating_sub(tokens.len());
+        parse_tokens(&tokens, &options).map_err(|error| format!("it cannot be read: {error}"))
     }
 
     fn list(&mut self, list: &ast::CompoundList, place: Place) {
@@ -166,12 +177,12 @@ impl ScriptReader<'_> {
         let place = if is_group { place } else { place.uncertain() };
         match compound {
             CompoundCommand::Arithmetic(command) => {
-                self.body(&command.expr.value, place);
+                self.part(&command.expr.value, place);
             }
             CompoundCommand::ArithmeticForClause(command) => {
                 let parts = [&command.initializer, &command.condition, &command.updater];
                 for part in parts.into_iter().flatten() {
-                    self.body(&part.value, place);
+                    self.part(&part.value, place);
                 }
                 self.list(&command.body.list, place);
             }
@@ -222,10 +233,10 @@ impl ScriptReader<'_> {
             ast::ExtendedTestExpr::Not(inner) | ast::ExtendedTestExpr::Parenthesized(inner) => {
                 self.test(inner, place);
             }
-            ast::ExtendedTestExpr::UnaryTest(_, word) => self.operand(&word.value, place),
+            ast::ExtendedTestExpr::UnaryTest(_, word) => self.part(&word.value, place),
             ast::ExtendedTestExpr::BinaryTest(_, left, right) => {
-                self.operand(&left.value, place);
-                self.operand(&right.value, place);
+                self.part(&left.value, place);
+                self.part(&right.value, place);
             }
         }
     }
@@ -274,7 +285,7 @@ impl ScriptReader<'_> {
             self.assignments_left -= 1;
             if let Some(value) = value
                 .as_ref()
-                .filter(|_| variables::is_constant(self.text, name))
+                .filter(|_| word::is_constant(self.text, name))
             {
                 self.constants.insert(name.clone(), value.clone());
             }
@@ -308,7 +319,7 @@ impl ScriptReader<'_> {
         let name = match &assignment.name {
             ast::AssignmentName::VariableName(name) => name.clone(),
             ast::AssignmentName::ArrayElementName(name, index) => {
-                self.body(index, place);
+                self.part(index, place);
                 name.clone()
             }
         };
@@ -321,8 +332,7 @@ impl ScriptReader<'_> {
             }
             ast::AssignmentValue::Array(elements) => {
                 for (key, value) in elements {
-                    key.iter()
-                        .for_each(|key| drop(self.body(&key.value, place)));
+                    key.iter().for_each(|key| self.part(&key.value, place));
                     self.word(&value.value, place);
                 }
                 None
@@ -339,17 +349,14 @@ impl ScriptReader<'_> {
                     parts.stdin = stdin;
                 }
             }
-            IoRedirect::HereDocument(fd, document) => {
-                let text = match document.requires_expansion {
-                    true => self.body(&document.doc.value, place).value,
-                    false => document.doc.value.clone(),
-                };
-                if fd.is_none_or(|fd| fd == 0) {
-                    parts.stdin = Stdin::Text(text);
-                }
-            }
+            // They are cut out before.
+            IoRedirect::HereDocument(..) => self.doubt("it cannot be read at `<<`"),
             IoRedirect::HereString(fd, word) => {
-                let text = self.word(&word.value, place).value;
+                let text = match place.flat.document(&word.value) {
+                    Some((body, true)) => self.body(body, place).value,
+                    Some((body, false)) => body.to_string(),
+                    None => self.word(&word.value, place).value,
+                };
                 if fd.is_none_or(|fd| fd == 0) {
                     parts.stdin = Stdin::Text(text);
                 }
@@ -407,10 +414,7 @@ impl ScriptReader<'_> {
 
     /// The words that a word becomes.
     fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
-        let made = match text.contains('{') {
-            true => braces::expand(text, MOST_WORDS_OF_BRACES),
-            false => Some(vec![text.to_string()]),
-        };
+        let made = word::expand_braces(text, MOST_WORDS_OF_BRACES);
         let made = made.filter(|made| made.len() <= self.words_left);
         let Some(made) = made else {
             return self.doubt("it has too many words to read");
@@ -424,19 +428,19 @@ impl ScriptReader<'_> {
     }
 
     fn word(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read(&place.substitutions.put_back(text), self.constants(place));
+        let read = word::read(text, place.flat, self.constants(place));
         self.take(read, place)
     }
 
-    /// An operand of `[[`.
-    fn operand(&mut self, text: &str, place: Place) {
-        let read = word::read_part(&place.substitutions.put_back(text), self.constants(place));
+    /// An operand of `[[`, an index or an arithmetic expression.
+    fn part(&mut self, text: &str, place: Place) {
+        let read = word::read_part(text, place.flat, self.constants(place));
         self.take(read, place);
     }
 
-    /// A here-document or an arithmetic expression.
+    /// The body of a here-document.
     fn body(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read_body(&place.substitutions.put_back(text), self.constants(place));
+        let read = word::read_body(text, self.constants(place));
         self.take(read, place)
     }
 
@@ -583,4 +587,40 @@ fn reads(kind: &IoFileRedirectKind) -> bool {
             | IoFileRedirectKind::ReadAndWrite
             | IoFileRedirectKind::DuplicateInput
     )
+}
+
+/// Cuts up a text, or says why it cannot be read. There may be `most` words in it.
+fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
+    if text.len() > LONGEST_BYTES {
+        return Err("it is too long to read".to_string());
+    }
+    if text.contains(['\0', MARK]) {
+        return Err("it has a character that no text has".to_string());
+    }
+    let flat = FlatText::of_commands(text)
+        .map_err(|MissingEnd(part)| format!("it cannot be read at `{part}`"))?;
+    if least_tokens(&flat.text) > most {
+        return Err("it has too many words to read".to_string());
+    }
+    Ok(flat)
+}
+
+/// Tokens that a text has in any case: operators, and words between blanks.
+fn least_tokens(text: &str) -> usize {
+    let ends = |pair: &&[u8]| {
+        b";&|()<>\n".contains(&pair[1]) || pair[1] == b' ' && !b" \t\n".contains(&pair[0])
+    };
+    text.as_bytes().windows(2).filter(ends).count() / 2
+}
+
+/// How deep the indices of `a[b[c]]` may nest.
+fn indices(word: &str) -> usize {
+    let name = word
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(0);
+    if word[name..].starts_with('[') {
+        word.matches('[').count()
+    } else {
+        0
+    }
 }

@@ -1,20 +1,30 @@
-//! One word as the shell reads it: quotes taken off, substitutions found.
+//! The words that a word becomes by braces, and one word as the shell reads it: quotes taken off,
+//! substitutions found.
 
 use std::collections::HashMap;
-use std::ops::Range;
+
+use brush_parser::ParserOptions;
+use brush_parser::word::{
+    self, BraceExpressionMember, BraceExpressionOrText, Parameter, ParameterExpr, SpecialParameter,
+    WordPiece,
+};
 
 use super::line::ShellWord;
-use super::quotes::{
-    MissingEnd, ansi, end_of_braces, end_of_double_quotes, end_of_escaped, end_of_parentheses,
-    end_of_single_quotes, missing_end, without_backtick_escapes,
-};
+use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
 
 /// Takes the place of what only a run knows, also in a text that a shell is given and that is
 /// read again. It is a private character, so that nobody writes it; who does is not known either.
 pub(super) const UNKNOWN: char = '\u{10fffd}';
 
-/// How deep `${a:-${b:-…}}` may nest: each is read twice.
-const MOST_EXPANSIONS: usize = 6;
+/// Of all words that one becomes by braces.
+const MOST_BYTES: usize = 1 << 20;
+/// Braces of a word, and braces in each other: the parser takes three times as long for each.
+const MOST_BRACES: usize = 64;
+const DEEPEST_BRACES: usize = 5;
+/// Members of `{1..9}`.
+const MOST_MEMBERS: u64 = 1_000;
+/// Longer numbers in braces make the parser panic.
+const MOST_DIGITS: usize = 18;
 
 /// Variables whose values are certain.
 pub(super) type Constants = HashMap<String, String>;
@@ -85,297 +95,498 @@ impl Word {
     }
 }
 
-/// What a text is read as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WordMode {
-    /// A word of a command: an operator or a blank in it is a mistake of the tokenizer.
-    Token,
-    /// A part of a word, which may hold anything.
-    Part,
-    /// Between double quotes.
-    Quoted,
-    /// The body of a here-document: quotes are text.
-    Body,
-}
-
-struct WordReader<'t> {
-    text: &'t str,
-    mode: WordMode,
-    constants: Option<&'t Constants>,
-    at: usize,
-    /// How many `${…}` it is in.
-    depth: usize,
-    word: Word,
-    /// Texts of commands in it.
-    scripts: Vec<String>,
-}
-
-/// The texts of the commands that a word runs, and the word.
+/// What reading a word came to: the word, and the texts in it that are commands.
+#[derive(Default)]
 pub(super) struct ReadWord {
     pub(super) word: Word,
     pub(super) scripts: Vec<String>,
 }
 
 /// Reads a word of a command.
-pub(super) fn read(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
-    read_as(text, WordMode::Token, constants, 0)
-}
-
-/// Reads an operand of `[[`, where an expression may have blanks and operators.
-pub(super) fn read_part(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
-    read_as(text, WordMode::Part, constants, 0)
-}
-
-/// Reads the body of a here-document that is expanded, or an arithmetic expression.
-pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
-    read_as(text, WordMode::Body, constants, 0)
-}
-
-fn read_as(
+pub(super) fn read(
     text: &str,
-    mode: WordMode,
+    flat: &FlatText,
     constants: Option<&Constants>,
-    depth: usize,
 ) -> Result<ReadWord, MissingEnd> {
-    let word = Word {
-        written: text.to_string(),
-        ..Word::default()
-    };
-    let mut reader = WordReader {
-        text,
-        mode,
-        constants,
-        at: 0,
-        depth,
-        word,
-        scripts: Vec::new(),
-    };
-    match mode {
-        WordMode::Token | WordMode::Part => reader.plain()?,
-        WordMode::Quoted | WordMode::Body => reader.quoted(text.len(), mode)?,
+    if !text.contains(is_special) {
+        let word = Word::literal(text);
+        let scripts = Vec::new();
+        return Ok(ReadWord { word, scripts });
     }
-    Ok(ReadWord {
-        word: reader.word,
-        scripts: reader.scripts,
-    })
+    let mut reader = WordReader::new(flat, constants);
+    reader.read(text)?;
+    // The tokenizer has taken more than one word for one.
+    if reader.has_operator {
+        return Err(unreadable(text));
+    }
+    Ok(reader.done(text))
 }
 
-impl WordReader<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
+/// Reads an operand of `[[`, where an expression may have blanks and operators, or an arithmetic
+/// expression.
+pub(super) fn read_part(
+    text: &str,
+    flat: &FlatText,
+    constants: Option<&Constants>,
+) -> Result<ReadWord, MissingEnd> {
+    let mut reader = WordReader::new(flat, constants);
+    reader.text(text, true)?;
+    Ok(reader.done(text))
+}
+
+/// Reads the body of a here-document that is expanded.
+pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
+    let flat = FlatText::of_body(text, true)?;
+    let pieces = word::parse_heredoc(&flat.text, &options()).map_err(|_| unreadable(text))?;
+    let mut reader = WordReader::new(&flat, constants);
+    for piece in pieces {
+        reader.piece(&piece.piece, true)?;
+    }
+    Ok(reader.done(&flat.text))
+}
+
+/// Words are read without `~`, which stays as it is.
+fn options() -> ParserOptions {
+    ParserOptions {
+        tilde_expansion_at_word_start: false,
+        tilde_expansion_after_colon: false,
+        ..ParserOptions::default()
+    }
+}
+
+fn unreadable(text: &str) -> MissingEnd {
+    MissingEnd(text.chars().filter(|c| *c != MARK).take(20).collect())
+}
+
+/// Whether a word with it may be more than its letters.
+fn is_special(c: char) -> bool {
+    "\\'\"$`*?[()<>;&| \t\n".contains(c) || c == MARK || c == UNKNOWN
+}
+
+struct WordReader<'w> {
+    flat: &'w FlatText,
+    constants: Option<&'w Constants>,
+    read: ReadWord,
+    /// Whether a `]` is in the word. A lone `[` is the command, and `[` without its `]` is text.
+    has_bracket: bool,
+    /// Parentheses of `@(a|b)` that are open.
+    glob_depth: usize,
+    /// Whether an operator or a blank is in it without quotes.
+    has_operator: bool,
+}
+
+impl<'w> WordReader<'w> {
+    fn new(flat: &'w FlatText, constants: Option<&'w Constants>) -> WordReader<'w> {
+        WordReader {
+            flat,
+            constants,
+            read: ReadWord::default(),
+            has_bracket: false,
+            glob_depth: 0,
+            has_operator: false,
+        }
+    }
+
+    fn done(mut self, text: &str) -> ReadWord {
+        self.read.word.written = self.flat.written(text);
+        self.read
+    }
+
+    fn read(&mut self, text: &str) -> Result<(), MissingEnd> {
+        self.has_bracket = text.contains(']');
+        let pieces = word::parse(text, &options()).map_err(|_| unreadable(text))?;
+        for piece in pieces {
+            self.piece(&piece.piece, false)?;
+        }
+        Ok(())
     }
 
     fn push(&mut self, text: &str) {
-        self.word.value.push_str(text);
+        self.read.word.value.push_str(text);
     }
 
     fn unknown(&mut self, is_quoted: bool) {
-        self.word.value.push(UNKNOWN);
-        self.word.may_split |= !is_quoted;
+        self.read.word.value.push(UNKNOWN);
+        self.read.word.may_split |= !is_quoted;
     }
 
-    fn plain(&mut self) -> Result<(), MissingEnd> {
-        let mut glob_depth = 0_usize;
-        while let Some(c) = self.rest().chars().next() {
-            let start = self.at;
+    fn piece(&mut self, piece: &WordPiece, is_quoted: bool) -> Result<(), MissingEnd> {
+        match piece {
+            WordPiece::Text(text) => self.text(text, is_quoted)?,
+            WordPiece::SingleQuotedText(text) => self.push(text),
+            WordPiece::AnsiCQuotedText(text) => match ansi(text) {
+                Some(value) => self.push(&value),
+                None => self.unknown(true),
+            },
+            // What is translated is so only where there are translations.
+            WordPiece::DoubleQuotedSequence(pieces)
+            | WordPiece::GettextDoubleQuotedSequence(pieces) => {
+                for piece in pieces {
+                    self.piece(&piece.piece, true)?;
+                }
+            }
+            WordPiece::EscapeSequence(text) => self.push(&text[1..]),
+            WordPiece::ParameterExpansion(ParameterExpr::Parameter { parameter, .. }) => {
+                match parameter {
+                    Parameter::Named(name) => self.variable(name, is_quoted),
+                    // `"$@"` is as many words as there are.
+                    Parameter::Special(SpecialParameter::AllPositionalParameters {
+                        concatenate: false,
+                    }) => self.unknown(false),
+                    Parameter::Positional(_)
+                    | Parameter::Special(_)
+                    | Parameter::NamedWithIndex { .. }
+                    | Parameter::NamedWithAllIndices { .. } => self.unknown(is_quoted),
+                }
+            }
+            // They are cut out before.
+            WordPiece::ParameterExpansion(_)
+            | WordPiece::CommandSubstitution(_)
+            | WordPiece::BackquotedCommandSubstitution(_)
+            | WordPiece::ArithmeticExpression(_)
+            | WordPiece::TildeExpansion(_) => return Err(MissingEnd("$".to_string())),
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str, is_quoted: bool) -> Result<(), MissingEnd> {
+        for piece in self.flat.pieces(text) {
+            match piece {
+                Piece::Part(part) => self.part(part, is_quoted)?,
+                Piece::Text(text) if is_quoted => self.push(text),
+                Piece::Text(text) => self.unquoted(text),
+            }
+        }
+        Ok(())
+    }
+
+    fn unquoted(&mut self, text: &str) {
+        let mut before = None;
+        for c in text.chars() {
+            let opens_glob = c == '(' && before.is_some_and(|c| "@!?+*".contains(c));
             match c {
-                '\\' => {
-                    let escaped = self.rest()[1..].chars().next();
-                    self.at += 1 + escaped.map_or(0, char::len_utf8);
-                    match escaped {
-                        Some('\n') => {}
-                        Some(c) => self.word.value.push(c),
-                        None => self.word.value.push('\\'),
-                    }
+                '(' if opens_glob || self.glob_depth > 0 => self.glob_depth += 1,
+                ')' if self.glob_depth > 0 => self.glob_depth -= 1,
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => {
+                    self.has_operator |= self.glob_depth == 0;
                 }
-                '\'' => {
-                    let end = end_of_single_quotes(self.text, start + 1)?;
-                    self.word.value.push_str(&self.text[start + 1..end]);
-                    self.at = end + 1;
+                _ => {}
+            }
+            let is_pattern = opens_glob || matches!(c, '*' | '?') || c == '[' && self.has_bracket;
+            self.read.word.is_pattern |= is_pattern;
+            self.read.word.may_split |= c == UNKNOWN;
+            before = Some(c);
+        }
+        self.push(text);
+    }
+
+    fn part(&mut self, part: &Part, is_quoted: bool) -> Result<(), MissingEnd> {
+        match part {
+            Part::Commands { is_file, .. } => self.unknown(is_quoted || *is_file),
+            Part::Sum(_) | Part::Expression(_) => self.unknown(is_quoted),
+            Part::Parameter { text, .. } => {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                if text.chars().all(is_part) {
+                    self.variable(text, is_quoted);
+                } else {
+                    self.unknown(is_quoted && !text.contains('@'));
                 }
-                '"' => {
-                    let end = end_of_double_quotes(self.text, start + 1, 0)?;
-                    self.at += 1;
-                    self.quoted(end, WordMode::Quoted)?;
-                    self.at = end + 1;
-                }
-                '$' | '`' => self.substitution(false)?,
-                '<' | '>' if self.rest()[1..].starts_with('(') => {
-                    let end = end_of_parentheses(self.text, start + 2, 0)?;
-                    self.scripts.push(self.text[start + 2..end].to_string());
-                    self.unknown(true);
-                    self.at = end + 1;
-                }
-                _ => {
-                    let opens_glob =
-                        c == '(' && self.text[..start].ends_with(['@', '!', '?', '+', '*']);
-                    match c {
-                        '(' if opens_glob || glob_depth > 0 => glob_depth += 1,
-                        ')' if glob_depth > 0 => glob_depth -= 1,
-                        ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'
-                            if glob_depth == 0 && self.mode == WordMode::Token =>
-                        {
-                            return Err(missing_end(self.text, start));
-                        }
-                        _ => {}
-                    }
-                    // A lone `[` is the command, and `[` without its `]` is text.
-                    self.word.is_pattern |= opens_glob
-                        || matches!(c, '*' | '?')
-                        || c == '[' && self.rest().contains(']');
-                    self.word.may_split |= c == UNKNOWN;
-                    self.word.value.push(c);
-                    self.at += c.len_utf8();
-                }
+            }
+            Part::Document { .. } => return Err(MissingEnd("<<".to_string())),
+        }
+        self.scripts(part)
+    }
+
+    /// The value of a variable.
+    fn variable(&mut self, name: &str, is_quoted: bool) {
+        let value = self.constants.and_then(|known| known.get(name));
+        match value {
+            Some(value) if is_quoted || !may_split(value) => {
+                self.read.word.value.push_str(value);
+            }
+            Some(_) | None => self.unknown(is_quoted),
+        }
+    }
+
+    /// The texts of a part that are commands.
+    fn scripts(&mut self, part: &Part) -> Result<(), MissingEnd> {
+        let (text, is_quoted) = match part {
+            Part::Commands { text, .. } => {
+                self.read.scripts.push(text.clone());
+                return Ok(());
+            }
+            Part::Document { .. } => return Ok(()),
+            Part::Parameter { text, is_quoted } => (text, *is_quoted),
+            Part::Sum(text) | Part::Expression(text) => (text, true),
+        };
+        // Commands that only look like a sum are read as commands too.
+        if matches!(part, Part::Sum(_)) && text.contains(['\n', ';']) {
+            self.read.scripts.push(format!("({text})"));
+        }
+        let flat = FlatText::of_body(text, is_quoted)?;
+        for piece in flat.pieces(&flat.text) {
+            if let Piece::Part(part) = piece {
+                self.scripts(part)?;
             }
         }
         Ok(())
     }
+}
 
-    /// What is between double quotes or in a body, up to `end`.
-    fn quoted(&mut self, end: usize, mode: WordMode) -> Result<(), MissingEnd> {
-        while self.at < end {
-            let rest = &self.text[self.at..end];
-            match rest.as_bytes() {
-                [b'\\', b'\n', ..] => self.at += 2,
-                [b'\\', c @ (b'$' | b'`' | b'"' | b'\\'), ..]
-                    if *c != b'"' || mode == WordMode::Quoted =>
-                {
-                    self.word.value.push(char::from(*c));
-                    self.at += 2;
+/// Whether a value may become other words where it has no quotes.
+fn may_split(value: &str) -> bool {
+    value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\'])
+}
+
+/// The words that a word of a flat text becomes by `{a,b}` and `{1..3}`, quotes kept; `None` if
+/// they are more than `most`, or cannot be told.
+pub(super) fn expand_braces(word: &str, most: usize) -> Option<Vec<String>> {
+    let pieces = if word.contains('{') {
+        word::parse(word, &options()).ok()
+    } else {
+        None
+    };
+    let mut braces = 0;
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for piece in pieces.iter().flatten() {
+        let WordPiece::Text(unquoted) = &piece.piece else {
+            continue;
+        };
+        for c in unquoted.chars() {
+            match c {
+                '{' => {
+                    braces += 1;
+                    depth += 1;
+                    deepest = deepest.max(depth);
                 }
-                [b'$' | b'`', ..] => self.substitution(true)?,
-                _ => {
-                    let next = rest
-                        .bytes()
-                        .skip(1)
-                        .position(|byte| b"\\$`".contains(&byte));
-                    let length = next.map_or(rest.len(), |at| at + 1);
-                    self.push(&self.text[self.at..self.at + length]);
-                    self.at += length;
-                }
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
             }
         }
-        Ok(())
     }
-
-    /// What begins with `$` or a backtick.
-    fn substitution(&mut self, is_quoted: bool) -> Result<(), MissingEnd> {
-        let (text, start) = (self.text, self.at);
-        let after = start + 2;
-        self.at = match &text.as_bytes()[start..] {
-            [b'`', ..] => {
-                let end = end_of_escaped(text, start + 1, b'`')?;
-                self.scripts
-                    .push(without_backtick_escapes(&text[start + 1..end], is_quoted));
-                self.unknown(is_quoted);
-                end + 1
-            }
-            [_, b'(', ..] => {
-                let end = end_of_parentheses(text, after, 0)?;
-                self.unknown(is_quoted);
-                self.parentheses(&text[after..end])?;
-                end + 1
-            }
-            [_, b'[', ..] => {
-                let end = text[after..]
-                    .find(']')
-                    .ok_or_else(|| missing_end(text, start))?
-                    + after;
-                self.unknown(is_quoted);
-                self.inside(after..end)?;
-                end + 1
-            }
-            [_, b'{', ..] => {
-                let end = end_of_braces(text, after, 0)?;
-                if !self.variable(&text[after..end], is_quoted) {
-                    self.inside(after..end)?;
-                }
-                end + 1
-            }
-            [_, b'\'', ..] if !is_quoted => {
-                let end = end_of_escaped(text, after, b'\'')?;
-                match ansi(&text[after..end]) {
-                    Some(value) => self.push(&value),
-                    None => self.unknown(true),
-                }
-                end + 1
-            }
-            // `$"…"` is translated, where there are translations.
-            [_, b'"', ..] if !is_quoted => start + 1,
-            [_, c, ..] if c.is_ascii_alphabetic() || *c == b'_' => {
-                let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let end = text[after..]
-                    .find(|c| !name(c))
-                    .map_or(text.len(), |at| after + at);
-                self.variable(&text[start + 1..end], is_quoted);
-                end
-            }
-            [_, c, ..] if c.is_ascii_digit() || b"@*#?-$!".contains(c) => {
-                // `"$@"` is as many words as there are.
-                self.unknown(is_quoted && *c != b'@');
-                after
-            }
-            _ => {
-                self.push("$");
-                start + 1
-            }
-        };
-        Ok(())
+    if braces == 0 {
+        return Some(vec![word.to_string()]);
     }
+    let mut numbers = word.split(|c: char| !c.is_ascii_digit());
+    // The parser loses the zeros of `{01..10}`.
+    let is_misread =
+        |digits: &str| digits.len() > 1 && digits.starts_with('0') || digits.len() > MOST_DIGITS;
+    let has_misread_number = word.contains("..") && numbers.any(is_misread);
+    if braces > MOST_BRACES || deepest > DEEPEST_BRACES || has_misread_number {
+        return None;
+    }
+    let expanded = word::parse_brace_expansions(word, &options()).ok()??;
+    product(&expanded, most, false)
+}
 
-    /// The value of a variable. Whether it is all that is between the braces.
-    fn variable(&mut self, name: &str, is_quoted: bool) -> bool {
-        let splits = |value: &String| {
-            value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\'])
-        };
-        match self
-            .constants
-            .and_then(|known| known.get(name))
-            .filter(|value| is_quoted || !splits(value))
+/// All ways to choose from the pieces of a word.
+fn product(pieces: &[BraceExpressionOrText], most: usize, is_inner: bool) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    for piece in pieces {
+        match piece {
+            // The parser ends `{a,{b}}` at the first `}`.
+            BraceExpressionOrText::Text(text) if is_inner && text.contains('{') => return None,
+            BraceExpressionOrText::Text(text) => {
+                words.iter_mut().for_each(|word| word.push_str(text));
+            }
+            BraceExpressionOrText::Expr(members) => {
+                let mut choices = Vec::new();
+                for member in members {
+                    choices.extend(members_of(member, most)?);
+                }
+                let bytes: usize = choices.iter().map(String::len).sum();
+                let written = words.iter().map(String::len).max().unwrap_or(0);
+                let count = words.len() * choices.len();
+                if count > most || words.len() * bytes + count * written > MOST_BYTES {
+                    return None;
+                }
+                words = words
+                    .iter()
+                    .flat_map(|word| choices.iter().map(move |choice| format!("{word}{choice}")))
+                    .collect();
+            }
+        }
+    }
+    Some(words)
+}
+
+fn members_of(member: &BraceExpressionMember, most: usize) -> Option<Vec<String>> {
+    match member {
+        BraceExpressionMember::Child(pieces) => product(pieces, most, true),
+        BraceExpressionMember::NumberSequence {
+            start,
+            end,
+            increment,
+        } => Some(
+            sequence(*start, *end, *increment)?
+                .map(|n| n.to_string())
+                .collect(),
+        ),
+        // Between the letters of both cases are other characters, which bash quotes.
+        BraceExpressionMember::CharSequence { start, end, .. }
+            if start.is_ascii_lowercase() != end.is_ascii_lowercase() =>
         {
-            Some(value) => self.word.value.push_str(value),
-            None => self.unknown(is_quoted && !name.contains('@')),
+            None
         }
-        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        BraceExpressionMember::CharSequence {
+            start,
+            end,
+            increment,
+        } => {
+            let codes = sequence(i64::from(*start as u32), i64::from(*end as u32), *increment)?;
+            let chars = codes.filter_map(|code| char::from_u32(u32::try_from(code).ok()?));
+            Some(chars.map(String::from).collect())
+        }
     }
+}
 
-    /// `$( … )`: a command substitution, or `$(( … ))`: arithmetic.
-    fn parentheses(&mut self, inner: &str) -> Result<(), MissingEnd> {
-        let is_arithmetic = inner.starts_with('(')
-            && inner.ends_with(')')
-            && end_of_parentheses(inner, 1, 0).is_ok_and(|end| end + 1 == inner.len());
-        if !is_arithmetic {
-            self.scripts.push(inner.to_string());
-            return Ok(());
-        }
-        let body = &inner[1..inner.len() - 1];
-        // Commands that only look like arithmetic are read as commands too.
-        if body.contains(['\n', ';']) {
-            self.scripts.push(inner.to_string());
-        }
-        let mut read = read_as(body, WordMode::Body, self.constants, self.depth)?;
-        self.scripts.append(&mut read.scripts);
-        Ok(())
+fn sequence(start: i64, end: i64, increment: i64) -> Option<impl Iterator<Item = i64>> {
+    let step = increment.unsigned_abs().max(1);
+    let count = start.abs_diff(end) / step;
+    if count >= MOST_MEMBERS {
+        return None;
     }
+    let sign = if start <= end { 1 } else { -1 };
+    Some((0..=count).filter_map(move |n| Some(start + sign * i64::try_from(n * step).ok()?)))
+}
 
-    /// Commands in a parameter expansion or an arithmetic one; its value is not known.
-    fn inside(&mut self, range: Range<usize>) -> Result<(), MissingEnd> {
-        let inner = &self.text[range];
-        if self.depth >= MOST_EXPANSIONS {
-            return Err(missing_end(self.text, self.at));
-        }
-        // Read twice, because quotes count in some of its places and not in others.
-        let both = [WordMode::Part, WordMode::Body]
-            .map(|mode| read_as(inner, mode, self.constants, self.depth + 1));
-        if both.iter().all(Result::is_err) {
-            return Err(missing_end(self.text, self.at));
-        }
-        for script in both.into_iter().flatten().flat_map(|read| read.scripts) {
-            if !self.scripts.contains(&script) {
-                self.scripts.push(script);
+/// The text of `$'…'`; `None` if it is no text in UTF-8.
+pub(super) fn ansi(quoted: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(quoted.len());
+    let mut rest = quoted.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = if c == '\\' { rest.next() } else { None };
+        let Some(escape) = escape else {
+            bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+            continue;
+        };
+        let mut number = |radix: u32, most: usize, first: u32| {
+            let digit = |c: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+                let digit = c.peek()?.to_digit(radix)?;
+                c.next();
+                Some(digit)
+            };
+            let digits: Vec<u32> = (0..most).map_while(|_| digit(&mut rest)).collect();
+            let value = digits
+                .iter()
+                .fold(first, |value, digit| value.wrapping_mul(radix) | digit);
+            (!digits.is_empty()).then_some(value)
+        };
+        match escape {
+            'a' => bytes.push(7),
+            'b' => bytes.push(8),
+            'e' | 'E' => bytes.push(27),
+            'f' => bytes.push(12),
+            'n' => bytes.push(b'\n'),
+            'r' => bytes.push(b'\r'),
+            't' => bytes.push(b'\t'),
+            'v' => bytes.push(11),
+            '\\' | '\'' | '"' | '?' => bytes.push(escape as u8),
+            '0'..='7' => {
+                let first = escape as u32 - '0' as u32;
+                bytes.push(u8::try_from(number(8, 2, first).unwrap_or(first) & 0xff).ok()?);
+            }
+            'c' => bytes.push(u8::try_from(rest.next()?.to_ascii_uppercase()).ok()? & 0x1f),
+            'x' | 'u' | 'U' => {
+                let most = [('x', 2), ('u', 4), ('U', 8)]
+                    .iter()
+                    .find(|(name, _)| *name == escape);
+                match (number(16, most.map_or(0, |(_, most)| *most), 0), escape) {
+                    (None, _) => bytes.extend([b'\\', escape as u8]),
+                    (Some(value), 'x') => bytes.push(u8::try_from(value).ok()?),
+                    (Some(value), _) => {
+                        let c = char::from_u32(value)?;
+                        bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+                    }
+                }
+            }
+            other => {
+                bytes.push(b'\\');
+                bytes.extend(other.encode_utf8(&mut [0; 4]).bytes());
             }
         }
-        Ok(())
     }
+    // A zero byte ends the text.
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
+    bytes.truncate(end);
+    String::from_utf8(bytes).ok()
+}
+
+/// What may change a variable without naming it, or what its value means.
+const CHANGERS: &[&str] = &[
+    "IFS",
+    "declare",
+    "eval",
+    "export",
+    "getopts",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "shopt",
+    "source",
+    "typeset",
+    "unset",
+    "set",
+];
+/// The shell sets them itself.
+const OWN: &[&str] = &[
+    "BASH",
+    "COMP",
+    "DIRSTACK",
+    "EPOCH",
+    "EUID",
+    "FUNCNAME",
+    "GROUPS",
+    "HIST",
+    "IFS",
+    "LINENO",
+    "MAPFILE",
+    "OLDPWD",
+    "OPT",
+    "PATH",
+    "PPID",
+    "PWD",
+    "RANDOM",
+    "READLINE",
+    "REPLY",
+    "SECONDS",
+    "SHELLOPTS",
+    "SRANDOM",
+    "UID",
+    "_",
+];
+
+/// Whether a text, in which `name` is assigned somewhere, only reads it everywhere else. Any word
+/// that is its name counts as a change.
+pub(super) fn is_constant(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if OWN.iter().any(|own| name.starts_with(own)) || text.starts_with(". ") {
+        return false;
+    }
+    let mut named = 0;
+    let mut at = 0;
+    for word in text.split(|c| !is_part(c)) {
+        let before = &text[..at];
+        at += word.len()
+            + text[at + word.len()..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
+        if CHANGERS.contains(&word) {
+            return false;
+        }
+        named += usize::from(word == name && !before.ends_with('$') && !before.ends_with("${"));
+    }
+    // `. file` reads commands that may change it.
+    named == 1
+        && ![" . ", ";. ", "&. ", "|. ", "\n. "]
+            .iter()
+            .any(|dot| text.contains(dot))
 }

@@ -49,7 +49,7 @@ fn a_command_is_found_wherever_it_is() {
         ),
         (
             "echo ${x:-$(a)} \"${x:-`b`}\" ${x/'$(c)'/$(d)}",
-            "a\nb\nd\nc\necho ? ? ?",
+            "a\nb\nc\nd\necho ? ? ?",
         ),
         (
             "echo $((1 + $(a))) $[ $(b) ] $((1 << 2))",
@@ -107,6 +107,53 @@ fn a_command_is_found_wherever_it_is() {
         ("[[ ( ( -n $(a) ) ) ]]; (( ( (1) + 2 ) )); b", "a\nb"),
         ("a # ; b\nc", "a\nc"),
         ("echo $(ls # '\n) ; rm x #')", "ls\necho ?\nrm x"),
+    ]);
+}
+
+#[test]
+fn what_the_parser_reads_otherwise_is_written_for_it() {
+    // `select`, which it does not know.
+    check(&[("select i in a b; do c; done", "c")]);
+    // A `!` after a pipe.
+    check(&[("a | ! b; c |& ! d; e |\n! f", "a\nb\nc\nd\ne\nf")]);
+    // `esac` before a parenthesis.
+    check(&[("(case a in b) c;; esac ); d", "c\nd")]);
+    // A variable for a descriptor.
+    check(&[("rm {fd}>log x", "rm x >log")]);
+    // `|&` after a test.
+    check(&[("[[ a ]] |& b", "b")]);
+    // Groups that look like a sum.
+    check(&[("( (a); b); ((c); d)", "a\nb\nc\nd")]);
+    // The head of a loop, empty or with separators in a substitution.
+    check(&[(
+        "for ((;;)); do a; done; for ((i=$(b; c);;)) { d; }",
+        "a\nb\nc\nd",
+    )]);
+    // Here-documents in one line with what it takes for descriptors.
+    check(&[("a <<E 1 >b\nx\nE\nc", "a 1 >b\nc")]);
+    // A line that goes on in the next one.
+    check(&[("( \\\n (a) ); {x\\\n,y} z", "a\nx y z")]);
+}
+
+#[test]
+fn braces_that_the_parser_reads_otherwise_are_in_doubt() {
+    for text in [
+        "rm {a,{b}}",
+        "rm {01..10}",
+        "rm {1..99999999999999999999}",
+        "rm {1..9999}",
+        "rm {Z..a}",
+    ] {
+        assert!(shown(text).contains("doubt: "), "{text}: {}", shown(text));
+    }
+    check(&[
+        ("a {b,{c,d}}{e,}", "a be b ce c de d"),
+        ("a {c..a} {1..7..3} {2..0}", "a c b a 1 4 7 2 1 0"),
+        ("a {{b,c} {d} {} {e,'{f}'", "a {b {c {d} {} {e,{f}"),
+        (
+            "a '{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}'",
+            "a {\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}",
+        ),
     ]);
 }
 

@@ -1,0 +1,624 @@
+//! Divides a text into what the parser reads, and the parts that the parser reads wrongly.
+//!
+//! brush-parser recurses for each substitution in a word, and knows neither `case` nor comments
+//! and here-documents in them. So substitutions, sums and the bodies of here-documents are cut
+//! out: a number between two [`MARK`]s stands for each. A substitution is read as a text of its
+//! own. Cutting is linear in the length of the text, but for nested substitutions, whose depth is
+//! bounded.
+
+/// A private-use character; a command that contains one is in doubt.
+pub(super) const MARK: char = '\u{10fffc}';
+
+/// How deep substitutions may nest in one word.
+const DEEPEST: usize = 24;
+/// Pairs of parentheses that may begin a sum; each looks for its end.
+const MOST_SUMS: usize = 64;
+/// Bytes that end a word.
+const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
+/// Words after which a command may begin.
+const BEFORE_COMMANDS: &[&str] = &[
+    "then", "do", "else", "elif", "{", "}", "if", "while", "until", "!", "time", "fi", "done",
+    "esac",
+];
+/// Words that begin a compound command, in which the parser recurses.
+const OPENINGS: &[&str] = &[
+    "{", "if", "while", "until", "for", "case", "select", "[[", "function", "coproc",
+];
+
+/// A construct whose end cannot be found; holds its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MissingEnd(pub(super) String);
+
+/// What a mark stands for.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// Commands: `$(…)`, backticks, `<(…)`. `is_file` for the last.
+    Commands { text: String, is_file: bool },
+    /// What is between `$((` and `))`.
+    Sum(String),
+    /// What is between `((` and `))`, or `$[` and `]`.
+    Expression(String),
+    /// What is between `${` and `}`.
+    Parameter { text: String, is_quoted: bool },
+    /// The body of a here-document.
+    Document { body: String, is_expanded: bool },
+}
+
+/// A text with marks in it.
+#[derive(Debug, Default)]
+pub(super) struct FlatText {
+    pub(super) text: String,
+    /// How deep commands nest.
+    pub(super) depth: usize,
+    parts: Vec<(Part, String)>,
+    /// Whether several commands follow the first here-documents.
+    pub(super) goes_on_after_document: bool,
+}
+
+/// A piece of a text with marks.
+pub(super) enum Piece<'f> {
+    Text(&'f str),
+    Part(&'f Part),
+}
+
+impl FlatText {
+    /// Cuts up a text of commands.
+    pub(super) fn of_commands(text: &str) -> Result<FlatText, MissingEnd> {
+        let mut scanner = Scanner::new(text, 0, 0, true);
+        scanner.commands(false)?;
+        Ok(scanner.flat)
+    }
+
+    /// Cuts up a text in which quotes are text: a here-document, a sum, the inside of `${ }`. In
+    /// the last one that is not always so, but what is read too much there is never run.
+    pub(super) fn of_body(text: &str, is_quoted: bool) -> Result<FlatText, MissingEnd> {
+        let mut scanner = Scanner::new(text, 0, 0, true);
+        while let Some(byte) = scanner.byte() {
+            match byte {
+                b'\\' => scanner.escape(),
+                b'$' | b'`' | b'<' | b'>' if scanner.part(is_quoted)? => {}
+                _ => scanner.advance_to_special(),
+            }
+        }
+        Ok(scanner.flat)
+    }
+
+    /// The pieces of a part of the flat text.
+    pub(super) fn pieces<'f>(&'f self, text: &'f str) -> impl Iterator<Item = Piece<'f>> {
+        let pieces = text.split(MARK).enumerate();
+        pieces.filter_map(|(number, piece)| {
+            if number % 2 == 0 {
+                return Some(Piece::Text(piece));
+            }
+            let (part, _) = self.parts.get(piece.parse::<usize>().ok()?)?;
+            Some(Piece::Part(part))
+        })
+    }
+
+    /// The body of the here-document that a mark stands for, and whether it is expanded.
+    pub(super) fn document<'f>(&'f self, text: &'f str) -> Option<(&'f str, bool)> {
+        match self.pieces(text).nth(1) {
+            Some(Piece::Part(Part::Document { body, is_expanded })) => Some((body, *is_expanded)),
+            _ => None,
+        }
+    }
+
+    /// A part of the flat text as it was written.
+    pub(super) fn written(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        for (number, piece) in text.split(MARK).enumerate() {
+            let part = piece.parse().ok().filter(|_| number % 2 == 1);
+            match part.and_then(|at: usize| self.parts.get(at)) {
+                Some((_, part)) => written.push_str(part),
+                None => written.push_str(piece),
+            }
+        }
+        written
+    }
+
+    fn cut(&mut self, part: Part, written: &str) {
+        let number = self.parts.len();
+        self.text.push_str(&format!("{MARK}{number}{MARK}"));
+        self.parts.push((part, written.to_string()));
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    /// How many substitutions it is in.
+    nesting: usize,
+    /// Whether the flat text is wanted, and not only where the text ends.
+    keeps: bool,
+    flat: FlatText,
+    /// Here-documents whose bodies have not begun.
+    waiting: Vec<HereDocument>,
+    sums: usize,
+}
+
+/// Where in a command the scanner is.
+struct CommandPlace {
+    starts_word: bool,
+    begins_command: bool,
+    is_after_pipe: bool,
+    /// Compound commands, parentheses, `case`s, and `!`s in a row that are open.
+    compounds: usize,
+    parentheses: usize,
+    cases: usize,
+    negations: usize,
+}
+
+impl<'t> Scanner<'t> {
+    fn new(text: &'t str, at: usize, nesting: usize, keeps: bool) -> Scanner<'t> {
+        Scanner {
+            text,
+            at,
+            nesting,
+            keeps,
+            flat: FlatText::default(),
+            waiting: Vec::new(),
+            sums: 0,
+        }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn missing_end(&self) -> MissingEnd {
+        let before = &self.text[..self.at.min(self.text.len())];
+        let start = before.rfind('$').unwrap_or(0);
+        MissingEnd(self.text[start..].chars().take(20).collect())
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.keeps {
+            self.flat.text.push_str(text);
+        }
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        let end = (self.at + bytes).min(self.text.len());
+        self.push(&self.text[self.at..end]);
+        self.at = end;
+    }
+
+    /// Goes on to the next byte that may mean something, at least one character.
+    fn advance_to_special(&mut self) {
+        let special = |byte: u8| b"\\'\"$`}".contains(&byte) || BOUNDARIES.contains(&byte);
+        let next = self.rest().bytes().skip(1).position(special);
+        self.advance(next.map_or(self.text.len(), |at| at + 1));
+    }
+
+    /// A backslash, and what it escapes. A line that it continues becomes one.
+    fn escape(&mut self) {
+        match self.rest()[1..].chars().next() {
+            Some('\n') => self.at += 2,
+            escaped => self.advance(1 + escaped.map_or(0, char::len_utf8)),
+        }
+    }
+
+    /// Reads commands up to the end, or up to the parenthesis that closes them.
+    fn commands(&mut self, is_closed: bool) -> Result<(), MissingEnd> {
+        if self.nesting > DEEPEST {
+            return Err(self.missing_end());
+        }
+        let mut place = CommandPlace {
+            starts_word: true,
+            begins_command: true,
+            is_after_pipe: false,
+            compounds: 0,
+            parentheses: 0,
+            cases: 0,
+            negations: 0,
+        };
+        while let Some(byte) = self.byte() {
+            let starts_word = place.starts_word;
+            place.starts_word = BOUNDARIES.contains(&byte);
+            match byte {
+                b'\\' if self.rest().starts_with("\\\n") => {
+                    self.at += 2;
+                    place.starts_word = starts_word;
+                }
+                b')' if is_closed && place.parentheses == 0 && place.cases == 0 => return Ok(()),
+                b'\\' | b'\'' | b'"' | b'$' | b'`' => {
+                    self.quoted_or_part()?;
+                    place.begins_command = false;
+                }
+                b'#' if starts_word => {
+                    self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+                    place.starts_word = true;
+                }
+                b'<' | b'>' if self.part(false)? => {}
+                b'<' if self.rest().starts_with("<<<") => self.advance(3),
+                b'<' if self.rest().starts_with("<<") => self.here_document()?,
+                b'(' if starts_word && self.sum()? => {}
+                b'(' => {
+                    place.parentheses += 1;
+                    place.begins_command = true;
+                    self.advance(1);
+                    if starts_word {
+                        self.part_groups();
+                    }
+                }
+                b')' => {
+                    place.parentheses = place.parentheses.saturating_sub(1);
+                    place.begins_command = true;
+                    self.advance(1);
+                }
+                b'\n' => {
+                    place.begins_command = true;
+                    self.advance(1);
+                    self.documents()?;
+                }
+                b';' | b'&' | b'|' => {
+                    place.begins_command = true;
+                    place.is_after_pipe = byte == b'|';
+                    self.advance(1);
+                    // The parser does not take `|&` after `[[ ]]`.
+                    if byte == b'|' && self.byte() == Some(b'&') {
+                        self.at += 1;
+                    }
+                }
+                b' ' | b'\t' | b'<' | b'>' => self.advance(1),
+                _ if starts_word => self.word(&mut place),
+                _ => self.advance_to_special(),
+            }
+            let depth = place.compounds + place.parentheses + place.negations;
+            self.flat.depth = self.flat.depth.max(depth);
+        }
+        if is_closed {
+            return Err(self.missing_end());
+        }
+        if !self.waiting.is_empty() {
+            return Err(MissingEnd("<<".to_string()));
+        }
+        Ok(())
+    }
+
+    /// The beginning of a word. What bash takes and the parser does not is written differently:
+    /// `select`, `!` after `|`, `esac )`, and `{name}>file`.
+    fn word(&mut self, place: &mut CommandPlace) {
+        let is_boundary = |byte: u8| BOUNDARIES.contains(&byte);
+        let end = self.rest().bytes().position(is_boundary);
+        let word = &self.rest()[..end.unwrap_or(self.rest().len())];
+        let after = &self.rest()[word.len()..];
+        let begins = place.begins_command;
+        let is_after_pipe = std::mem::take(&mut place.is_after_pipe);
+        place.begins_command = begins && BEFORE_COMMANDS.contains(&word);
+        place.negations = if word == "!" { place.negations + 1 } else { 0 };
+        if OPENINGS.contains(&word) {
+            place.compounds += 1;
+        } else if begins && matches!(word, "}" | "fi" | "done" | "esac") {
+            place.compounds = place.compounds.saturating_sub(1);
+        }
+        match word {
+            "case" if begins => place.cases += 1,
+            "in" if place.cases > 0 => place.begins_command = true,
+            "select" if begins => {
+                self.push("for");
+                self.at += word.len();
+                return;
+            }
+            "!" if is_after_pipe => {
+                place.is_after_pipe = true;
+                self.at += 1;
+                return;
+            }
+            "esac" if begins => {
+                place.cases = place.cases.saturating_sub(1);
+                if after.trim_start_matches([' ', '\t']).starts_with(')') {
+                    self.push("esac;");
+                    self.at += word.len();
+                    return;
+                }
+            }
+            _ if is_descriptor_name(word) && after.starts_with(['<', '>']) => {
+                self.at += word.len();
+                return;
+            }
+            _ => {}
+        }
+        self.advance_to_special();
+    }
+
+    /// A quote, an escape, or what begins with `$` or a backtick.
+    fn quoted_or_part(&mut self) -> Result<(), MissingEnd> {
+        match self.rest().as_bytes() {
+            // The tokenizer takes them for the beginning of something else.
+            [b'$', b'$', b'(' | b'{' | b'[' | b'\'', ..] | [b'\\', b'$', b'\'', ..] => {
+                return Err(MissingEnd("$".to_string()));
+            }
+            [b'\\', ..] => self.escape(),
+            [b'\'', ..] => match self.rest()[1..].find('\'') {
+                Some(end) => self.advance(end + 2),
+                None => return Err(self.missing_end()),
+            },
+            [b'$', b'\'', ..] => {
+                let end = self.end_of_escaped(self.at + 2, b'\'')?;
+                self.advance(end + 1 - self.at);
+            }
+            [b'"', ..] => self.double_quotes()?,
+            _ if self.part(false)? => {}
+            [b'$', b'$' | b'!' | b'#' | b'?' | b'-' | b'@' | b'*', ..] => self.advance(2),
+            _ => self.advance(1),
+        }
+        Ok(())
+    }
+
+    fn double_quotes(&mut self) -> Result<(), MissingEnd> {
+        self.advance(1);
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'"' => {
+                    self.advance(1);
+                    return Ok(());
+                }
+                b'\\' => self.escape(),
+                b'$' if self.rest().starts_with("$$") => {
+                    if self.rest()[2..].starts_with(['(', '{', '[']) {
+                        return Err(MissingEnd("$".to_string()));
+                    }
+                    self.advance(2);
+                }
+                b'$' | b'`' if self.part(true)? => {}
+                _ => self.advance_to_special(),
+            }
+        }
+        Err(self.missing_end())
+    }
+
+    /// Cuts out the part that begins here, if one does.
+    fn part(&mut self, is_quoted: bool) -> Result<bool, MissingEnd> {
+        let start = self.at;
+        let (end, part) = match self.rest().as_bytes() {
+            [b'`', ..] => {
+                let end = self.end_of_escaped(start + 1, b'`')?;
+                let text = without_backtick_escapes(&self.text[start + 1..end], is_quoted);
+                let is_file = false;
+                (end, Part::Commands { text, is_file })
+            }
+            [b'$', b'(', ..] => {
+                let end = self.end_of_commands(start + 2)?;
+                let inner = &self.text[start + 2..end];
+                (end, self.commands_or_sum(inner))
+            }
+            [b'<' | b'>', b'(', ..] if !is_quoted => {
+                let end = self.end_of_commands(start + 2)?;
+                let text = self.text[start + 2..end].to_string();
+                let is_file = true;
+                (end, Part::Commands { text, is_file })
+            }
+            [b'$', b'{', ..] => {
+                let end = self.end_of_braces(start + 2)?;
+                let text = self.text[start + 2..end].to_string();
+                (end, Part::Parameter { text, is_quoted })
+            }
+            [b'$', b'[', ..] => {
+                let length = self.rest().find(']').ok_or_else(|| self.missing_end())?;
+                let inner = self.text[start + 2..start + length].to_string();
+                (start + length, Part::Expression(inner))
+            }
+            _ => return Ok(false),
+        };
+        if self.keeps {
+            self.flat.cut(part, &self.text[start..=end]);
+        }
+        self.at = end + 1;
+        Ok(true)
+    }
+
+    /// What is between `$(` and `)`.
+    fn commands_or_sum(&self, inner: &str) -> Part {
+        if self.keeps
+            && let Some(sum) = inner.strip_prefix('(').and_then(|it| it.strip_suffix(')'))
+            && end_of_commands(inner, 1, 0).is_ok_and(|end| end + 1 == inner.len())
+        {
+            return Part::Sum(sum.to_string());
+        }
+        Part::Commands {
+            text: inner.to_string(),
+            is_file: false,
+        }
+    }
+
+    fn end_of_commands(&self, start: usize) -> Result<usize, MissingEnd> {
+        end_of_commands(self.text, start, self.nesting + 1)
+    }
+
+    fn end_of_braces(&self, start: usize) -> Result<usize, MissingEnd> {
+        let mut inside = Scanner::new(self.text, start, self.nesting + 1, false);
+        if inside.nesting > DEEPEST {
+            return Err(inside.missing_end());
+        }
+        while let Some(byte) = inside.byte() {
+            match byte {
+                b'}' => return Ok(inside.at),
+                b'\\' | b'\'' | b'"' | b'$' | b'`' => inside.quoted_or_part()?,
+                b'<' | b'>' if inside.part(false)? => {}
+                _ => inside.advance_to_special(),
+            }
+        }
+        Err(inside.missing_end())
+    }
+
+    /// The end of backticks or of `$'…'`, where a backslash hides it.
+    fn end_of_escaped(&self, start: usize, end: u8) -> Result<usize, MissingEnd> {
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                byte if *byte == end => return Ok(at),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        Err(self.missing_end())
+    }
+
+    /// Cuts out what is between `((` and `))`; the head of a loop has three parts for the parser.
+    /// `false` for groups that only begin like it: `((a); b)`.
+    fn sum(&mut self) -> Result<bool, MissingEnd> {
+        if !self.keeps || !self.rest().starts_with("((") {
+            return Ok(false);
+        }
+        self.sums += 1;
+        if self.sums > MOST_SUMS {
+            return Err(MissingEnd("((".to_string()));
+        }
+        let start = self.at + 2;
+        let end = self.end_of_commands(start)?;
+        if self.text.as_bytes().get(end + 1) != Some(&b')') {
+            return Ok(false);
+        }
+        let is_head_of_loop = self.flat.text.trim_end().ends_with("for");
+        let sum = &self.text[start..end];
+        self.push("((");
+        self.flat.cut(Part::Expression(sum.to_string()), sum);
+        self.push(if is_head_of_loop { "; 1; 1))" } else { "))" });
+        self.at = end + 2;
+        Ok(true)
+    }
+
+    /// The parser takes two parentheses for a sum also with blanks between them, and where bash
+    /// finds two groups: what is put between those changes nothing.
+    fn part_groups(&mut self) {
+        let inner = self.rest().trim_start_matches([' ', '\t']);
+        if inner.starts_with(['(', '\\']) {
+            self.push(" ! ! ");
+        }
+    }
+
+    /// Makes a here-string of a here-document; its body is cut out at the end of the line.
+    fn here_document(&mut self) -> Result<(), MissingEnd> {
+        let (document, end) = HereDocument::read(self.text, self.at + 2);
+        if self.keeps {
+            if !document.is_plain() {
+                return Err(MissingEnd("<<".to_string()));
+            }
+            self.push("<<<");
+            let (body, is_expanded) = (String::new(), false);
+            self.flat.cut(Part::Document { body, is_expanded }, "");
+        }
+        self.waiting.push(HereDocument {
+            part: self.flat.parts.len().saturating_sub(1),
+            ..document
+        });
+        self.at = end;
+        Ok(())
+    }
+
+    /// Reads the bodies of the here-documents that begin here.
+    fn documents(&mut self) -> Result<(), MissingEnd> {
+        let has_documents = !self.waiting.is_empty();
+        for document in std::mem::take(&mut self.waiting) {
+            let Some((body, end)) = document.body(self.text, self.at) else {
+                return Err(MissingEnd("<<".to_string()));
+            };
+            if self.keeps {
+                let is_expanded = !document.is_quoted();
+                self.flat.parts[document.part].0 = Part::Document { body, is_expanded };
+            }
+            self.at = end;
+        }
+        if has_documents {
+            let goes_on = self.rest().trim().contains([';', '&', '|', '\n']);
+            self.flat.goes_on_after_document |= goes_on;
+        }
+        Ok(())
+    }
+}
+
+/// The `)` of a substitution that begins at `start`.
+fn end_of_commands(text: &str, start: usize, nesting: usize) -> Result<usize, MissingEnd> {
+    let mut inside = Scanner::new(text, start, nesting, false);
+    inside.commands(true)?;
+    Ok(inside.at)
+}
+
+/// `{name}` before a redirection.
+fn is_descriptor_name(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    name.is_some_and(|name| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_[]".contains(c);
+        !name.is_empty() && name.chars().all(is_part)
+    })
+}
+
+/// A here-document.
+struct HereDocument {
+    /// Its tag as it is written.
+    tag: String,
+    strips_tabs: bool,
+    /// The number of its part.
+    part: usize,
+}
+
+impl HereDocument {
+    /// Reads what follows `<<`, and tells where that ends.
+    fn read(text: &str, start: usize) -> (HereDocument, usize) {
+        let strips_tabs = text[start..].starts_with('-');
+        let rest = text[start + usize::from(strips_tabs)..].trim_start_matches([' ', '\t']);
+        let is_boundary = |byte: u8| BOUNDARIES.contains(&byte);
+        let end = rest.bytes().position(is_boundary).unwrap_or(rest.len());
+        let document = HereDocument {
+            tag: rest[..end].to_string(),
+            strips_tabs,
+            part: 0,
+        };
+        (document, text.len() - rest.len() + end)
+    }
+
+    fn is_quoted(&self) -> bool {
+        self.tag.contains(['\'', '"', '\\'])
+    }
+
+    /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
+    fn is_plain(&self) -> bool {
+        let name = self.name();
+        let is_part = |c: char| c.is_alphanumeric() || "_-.+:!%@=/".contains(c);
+        let forms = ["{}", "'{}'", "\"{}\"", "\\{}"].map(|form| form.replace("{}", &name));
+        !name.is_empty() && name.chars().all(is_part) && forms.contains(&self.tag)
+    }
+
+    fn name(&self) -> String {
+        self.tag.replace(['\'', '"', '\\'], "")
+    }
+
+    /// Its body, which begins at `start`, and where the line of its closing tag ends.
+    fn body(&self, text: &str, start: usize) -> Option<(String, usize)> {
+        let name = self.name();
+        let mut body = String::new();
+        let mut at = start;
+        while at < text.len() {
+            let line = text[at..].split_inclusive('\n').next()?;
+            at += line.len();
+            let line = if self.strips_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
+            if line.trim_end_matches('\n') == name {
+                return Some((body, at));
+            }
+            body.push_str(line);
+        }
+        None
+    }
+}
+
+/// The text of a substitution between backticks.
+fn without_backtick_escapes(text: &str, in_quotes: bool) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escaped =
+            rest.next_if(|next| c == '\\' && ("`$\\".contains(*next) || in_quotes && *next == '"'));
+        plain.push(escaped.unwrap_or(c));
+    }
+    plain
+}
