@@ -8,66 +8,66 @@
 //! different hosts, the row that fits most has it, a comment says so, and the dialect of the
 //! other host names its row itself.
 
-mod agent;
 pub mod command;
-mod gateway;
-mod git;
 mod keys;
-mod model;
-mod row;
-mod session;
-mod tool;
+mod rows;
 
-use std::mem;
 use std::sync::Arc;
 
-use super::spec::{EventSpec, OnFailure};
+use super::spec::{EventSpec, OnFailure, Schedule};
 use crate::engine::spelling;
-use row::{EventRow, OBSERVER};
 
-/// Every canonical event, in the order of `hookrun events`.
-pub static EVENTS: &[EventSpec] = &TABLE;
+pub use rows::EVENTS;
 
-/// The parts of the table, one file each.
-const PARTS: &[&[EventRow]] = &[
-    session::ROWS,
-    agent::ROWS,
-    model::ROWS,
-    tool::ROWS,
-    gateway::ROWS,
-    git::ROWS,
-];
-
-// The parts are joined when hookrun is built, so that the table costs nothing at start.
-static TABLE: [EventSpec; count()] = join();
-
-const fn count() -> usize {
-    let mut rows = 0;
-    let mut part = 0;
-    while part < PARTS.len() {
-        rows += PARTS[part].len();
-        part += 1;
-    }
-    rows
+/// What events of one sort have in common.
+#[derive(Clone, Copy)]
+struct EventSort {
+    blocks: bool,
+    on_failure: OnFailure,
+    schedule: Schedule,
+    most_refusals: Option<u32>,
 }
 
-const fn join() -> [EventSpec; count()] {
-    let mut table = [const { OBSERVER.spec() }; count()];
-    let mut filled = 0;
-    let mut part = 0;
-    while part < PARTS.len() {
-        let mut row = 0;
-        while row < PARTS[part].len() {
-            let empty = mem::replace(&mut table[filled], PARTS[part][row].spec());
-            // A const fn cannot drop, and what only borrows needs no drop.
-            mem::forget(empty);
-            filled += 1;
-            row += 1;
-        }
-        part += 1;
-    }
-    table
-}
+/// May block what is about to happen, and blocks if it fails.
+const GATE: EventSort = EventSort {
+    blocks: true,
+    on_failure: OnFailure::Block,
+    schedule: Schedule::Sequential,
+    most_refusals: None,
+};
+
+/// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
+/// trap: "not done yet" keeps an agent working for ever, and a session that cannot be compacted, or
+/// a message that never arrives, is lost.
+const OPEN_GATE: EventSort = EventSort {
+    on_failure: OnFailure::Allow,
+    ..GATE
+};
+
+/// May keep somebody at work by blocking. After eight blocks in a row it cannot: that many have not
+/// helped, and hosts that set a limit have this one.
+const STOP_GATE: EventSort = EventSort {
+    most_refusals: Some(8),
+    ..OPEN_GATE
+};
+
+/// May rewrite, cannot block.
+const TRANSFORM: EventSort = EventSort {
+    blocks: false,
+    ..OPEN_GATE
+};
+
+/// Can only look on, and the host waits: its output and context still reach the model.
+const OBSERVER: EventSort = EventSort {
+    schedule: Schedule::Parallel,
+    ..TRANSFORM
+};
+
+/// Can only look on, and the host does not wait: no model could read an answer.
+const NOTICE: EventSort = EventSort {
+    schedule: Schedule::Detached,
+    ..TRANSFORM
+};
 
 /// The event after which a session is over.
 pub const END_OF_SESSION: &str = "session.end";
@@ -107,7 +107,7 @@ impl Catalog {
 
     /// The same with the own event `name` as a gate that a failure blocks.
     #[must_use]
-    pub(crate) fn closing(mut self, name: &str) -> Catalog {
+    pub fn closing(mut self, name: &str) -> Catalog {
         for spec in self.own.iter_mut().filter(|spec| spec.name == name) {
             let spec = Arc::make_mut(spec);
             (spec.blocks, spec.on_failure) = (true, OnFailure::Block);
@@ -136,12 +136,12 @@ impl Catalog {
         if let Some(spec) = find(name) {
             return Ok(Arc::new(spec.clone()));
         }
-        if let Some(asked) = command::name_of(name) {
+        if let Some(command) = command::name_of(name) {
             let names = self
                 .own
                 .iter()
                 .filter_map(|spec| command::name_of(&spec.name));
-            let nearest = spelling::nearest(asked, names);
+            let nearest = spelling::nearest(command, names);
             let nearest = nearest.map(|near| format!("{}{near}", command::PREFIX));
             return Err(UnknownEvent {
                 name: name.to_string(),

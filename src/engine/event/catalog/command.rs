@@ -3,9 +3,9 @@
 //! A user gives a command by its name; the hook's output is the answer. The idea is oh-my-pi's
 //! (`registerCommand`), where the first that is loaded wins.
 
+use super::GATE;
 use super::keys::{ARGS, CWD, SESSION_ID};
-use super::row::GATE;
-use crate::engine::event::spec::{ContextKey, EventSpec};
+use crate::engine::event::spec::{Conduct, ContextKey, EventSpec};
 
 /// How the names of these events begin.
 pub const PREFIX: &str = "command.";
@@ -20,8 +20,14 @@ pub fn event(name: &str, description: Option<&str>) -> EventSpec {
     EventSpec {
         name: format!("{PREFIX}{name}").into(),
         summary: format!("the user gives the command `{name}`{about}").into(),
+        aliases: &[],
         context: CONTEXT.into(),
-        ..GATE.spec()
+        required: [].as_slice().into(),
+        blocks: GATE.blocks,
+        rewrites: [].as_slice().into(),
+        on_failure: GATE.on_failure,
+        schedule: GATE.schedule,
+        conduct: Conduct::USUAL,
     }
 }
 

@@ -1,0 +1,476 @@
+//! The rows of the catalog.
+//!
+//! Old pi has a single `session` event with ten reasons. It is ten rows here and the alias of
+//! none; only pi's dialect can read its `reason`.
+//!
+//! A hook that edits the message file in git rewrites `message` here. `changes` are the paths that
+//! an event of git changes; they are its `action`, so that a policy on paths holds for a tool, a
+//! commit and a push. Without a row are `proc-receive` and `fsmonitor-watchman`, which have their
+//! own protocols instead of one answer, and the four `p4-` hooks of git-p4.
+
+use std::borrow::Cow::Borrowed;
+
+use super::keys::*;
+use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, STOP_GATE, TRANSFORM};
+use crate::engine::event::spec::{Conduct, EventSpec, Merge, Rewrite};
+
+/// The rows of the table: name, sort and summary; what hosts also call it, the keys that it has,
+/// those that it needs, its rewrites, and whether its text teaches the model. A macro, because a
+/// row is readable only in a form that rustfmt leaves alone.
+macro_rules! events {
+    ($(
+        $name:literal $sort:ident $summary:literal
+        $(, also [$($alias:literal)+])?
+        , has [$($key:ident)+]
+        $(, needs [$($needed:literal)+])?
+        $(, rewrites [$($merge:ident $field:literal),+])?
+        $(, teaches $teaches:literal)?
+        ;
+    )+) => {
+        &[$(EventSpec {
+            name: Borrowed($name),
+            summary: Borrowed($summary),
+            aliases: &[$($($alias),+)?],
+            context: Borrowed(&[$($key),+]),
+            required: Borrowed(&[$($(Borrowed($needed)),+)?]),
+            rewrites: Borrowed(&[
+                $($(Rewrite { field: Borrowed($field), merge: Merge::$merge }),+)?
+            ]),
+            blocks: $sort.blocks,
+            on_failure: $sort.on_failure,
+            schedule: $sort.schedule,
+            conduct: Conduct {
+                most_refusals: $sort.most_refusals,
+                text_teaches: false $(|| $teaches)?,
+                ..Conduct::USUAL
+            },
+        }),+]
+    };
+}
+
+/// Every canonical event, in the order of `hookrun events`.
+pub static EVENTS: &[EventSpec] = events! {
+    // The session: how it begins, moves and ends, and what it reports.
+    "session.start" OBSERVER "a session begins",
+        also ["SessionStart" "session_start" "session-start" "session.created" "onStart"
+            "TaskStart" "TaskResume"],
+        has [TURN_INDEX SESSION_ID MODEL SOURCE CWD TRANSCRIPT_PATH PERMISSION_MODE],
+        teaches true;
+    "session.end" OBSERVER "the session is over",
+        also ["SessionEnd" "session_end" "session-end" "session_shutdown" "onComplete"],
+        has [TURN_INDEX SESSION_ID REASON CWD TRANSCRIPT_PATH];
+    "session.switch.pre" GATE "the user is about to switch to another session",
+        also ["session_before_switch"],
+        has [REASON TARGET_SESSION SESSION_ID CWD];
+    "session.switch" OBSERVER "the user has switched to another session",
+        also ["session_switch"],
+        has [REASON PREVIOUS_SESSION SESSION_ID CWD];
+    "session.branch.pre" GATE "the session is about to be branched",
+        also ["session_before_branch" "session_before_fork"],
+        has [TARGET_TURN_INDEX ENTRY_ID SKIP_RESTORE SESSION_ID CWD],
+        rewrites [Last "skipConversationRestore"];
+    "session.branch" OBSERVER "the session has been branched",
+        also ["session_branch" "session_fork"],
+        has [TARGET_TURN_INDEX ENTRY_ID PREVIOUS_SESSION SESSION_ID CWD];
+    "session.tree.pre" GATE "the user is about to move in the session tree",
+        also ["session_before_tree"],
+        has [ENTRY_ID SUMMARY SESSION_ID CWD],
+        rewrites [First "summary"];
+    "session.tree" OBSERVER "the user has moved in the session tree",
+        also ["session_tree"],
+        has [ENTRY_ID SUMMARY SESSION_ID CWD];
+    "session.clear.pre" GATE "the session is about to be cleared",
+        also ["before_reset"],
+        has [REASON SESSION_ID CWD];
+    "session.clear" OBSERVER "the session has been cleared",
+        has [REASON PREVIOUS_SESSION SESSION_ID CWD];
+    "session.dir" TRANSFORM "the host looks for the place to keep sessions in",
+        also ["session_directory"],
+        has [SESSION_DIR CWD],
+        rewrites [First "sessionDir"];
+    "notification" OBSERVER "the host shows the user a message",
+        has [MESSAGE_TEXT KIND SESSION_ID CWD];
+    "todo.reminder" OBSERVER "the model is reminded of what is not done",
+        also ["todo_reminder"],
+        has [OPEN_ITEMS SESSION_ID CWD];
+    "rule.trigger" OBSERVER "a rule has interrupted the model",
+        also ["ttsr_triggered"],
+        has [RULE SESSION_ID CWD];
+    // Claude's and Codex's `StopFailure` ends a turn by an error of the API: more an error
+    // than an end.
+    "error" OBSERVER "the run has failed beyond repair",
+        also ["errorOccurred" "error_occurred" "session.error" "StopFailure" "onError"],
+        has [TURN_INDEX CODE MESSAGE_TEXT SESSION_ID CWD];
+
+    // The agent: the prompt it gets, its turns, its subagents and tasks.
+    // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` is also
+    // `agent.start`; its block drops the prompt, so it is here.
+    "prompt.submit" GATE "the user has sent a prompt",
+        also ["user.prompt.submit" "UserPromptSubmit" "userPromptSubmitted" "beforeSubmitPrompt"
+            "BeforeAgent" "input" "before_agent_run" "before_prompt" "chat.message"
+            "pre_user_prompt"],
+        has [TURN_INDEX PROMPT IMAGES HANDLED SESSION_ID CWD TRANSCRIPT_PATH PERMISSION_MODE],
+        rewrites [Chain "prompt", Chain "images", Claim "handled"],
+        teaches true;
+    "prompt.expand" GATE "a command has become a prompt",
+        also ["UserPromptExpansion" "userPromptTransformed" "command.execute.before"],
+        has [PROMPT COMMAND_NAME COMMAND_ARGS SESSION_ID CWD],
+        rewrites [Chain "prompt"];
+    // `agent_start` is wolli's name for this; in pi and oh-my-pi it is `agent.begin`, and this
+    // is `before_agent_start`.
+    "agent.start" TRANSFORM "the agent is about to start on a prompt",
+        also ["agent_start" "before_agent_start" "before-agent-start" "before_prompt_build"
+            "agent_turn_prepare" "experimental.chat.system.transform"],
+        has [PROMPT SYSTEM_PROMPT MESSAGES SESSION_ID CWD],
+        rewrites [Chain "systemPrompt", Append "messages"];
+    "agent.begin" OBSERVER "the agent has started on a prompt",
+        has [SESSION_ID CWD];
+    "agent.stop" STOP_GATE "the agent thinks that it is done",
+        also ["Stop" "agentStop" "agent_stop" "AfterAgent" "before_agent_finalize" "session_stop"],
+        has [TURN_INDEX STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
+            TRANSCRIPT_PATH PERMISSION_MODE];
+    "agent.end" OBSERVER "the agent has stopped working on a prompt",
+        also ["agent_end" "session.idle" "Interrupt" "TaskComplete" "TaskCancel"],
+        has [REASON MESSAGES SESSION_ID CWD];
+    "turn.start" OBSERVER "a turn begins",
+        also ["turn_start"],
+        has [TURN_INDEX SESSION_ID CWD];
+    "turn.end" OBSERVER "a turn is over",
+        also ["turn_end"],
+        has [TURN_INDEX MESSAGE TOOL_RESULTS SESSION_ID CWD];
+    "heartbeat.prompt" TRANSFORM "the prompt of a heartbeat is being made",
+        also ["heartbeat_prompt_contribution"],
+        has [PROMPT ADDITIONS SESSION_ID CWD],
+        rewrites [Append "additions"];
+    // openclaw's `subagent_spawned`, and the event in Claude and Codex, report it only
+    // afterwards; their dialects make it an observer.
+    "subagent.start" GATE "a subagent is about to start",
+        also ["SubagentStart" "subagent_start" "subagent_spawning" "subagent_spawned"],
+        has [AGENT_ID AGENT_TYPE PROMPT SESSION_ID CWD];
+    "subagent.target" TRANSFORM "the host chooses where a subagent's answer goes",
+        also ["subagent_delivery_target"],
+        has [AGENT_ID TARGET SESSION_ID CWD],
+        rewrites [First "target"];
+    "subagent.progress" OBSERVER "a subagent reports how far it is",
+        also ["subagent_progress"],
+        has [AGENT_ID AGENT_TYPE PROGRESS SESSION_ID CWD];
+    "subagent.stop" STOP_GATE "a subagent thinks that it is done",
+        also ["SubagentStop" "subagent_stop"],
+        has [AGENT_ID AGENT_TYPE STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
+            TRANSCRIPT_PATH];
+    "subagent.end" OBSERVER "a subagent has ended",
+        also ["subagent_ended"],
+        has [AGENT_ID AGENT_TYPE REASON SESSION_ID CWD];
+    "task.created" GATE "a task is being created",
+        also ["TaskCreated"],
+        has [TASK_ID TASK_SUBJECT SESSION_ID CWD];
+    "task.completed" OPEN_GATE "a task is being marked as done",
+        also ["TaskCompleted"],
+        has [TASK_ID TASK_SUBJECT SESSION_ID CWD];
+    "teammate.idle" OPEN_GATE "an agent of a team is about to go idle",
+        also ["TeammateIdle"],
+        has [TEAMMATE_NAME SESSION_ID CWD];
+
+    // The model: which one, what it is given, what it says, and how its context is compacted.
+    "model.select" GATE "a model is about to be chosen",
+        also ["PreModelSwitch" "before_model_resolve"],
+        has [MODEL PROVIDER PREVIOUS_MODEL SESSION_ID CWD],
+        rewrites [Chain "model"];
+    // pi's `model_select` comes when the model is already in use, so it is not `model.select`.
+    "model.selected" OBSERVER "another model is in use",
+        also ["PostModelSwitch" "model_select"],
+        has [MODEL PREVIOUS_MODEL SESSION_ID CWD];
+    "model.pre" TRANSFORM "a request is about to go to the model",
+        also ["BeforeModel" "before_model" "PreModelRequest" "context" "llm_input"
+            "experimental.chat.messages.transform" "onModelCall" "PreInvocation"],
+        has [TURN_INDEX MODEL MESSAGE_COUNT MESSAGES SESSION_ID CWD],
+        rewrites [Chain "messages"];
+    "model.tools" TRANSFORM "the tools that the model may call are chosen",
+        also ["BeforeToolSelection" "before_tool_selection" "tool.definition"],
+        has [TURN_INDEX MODEL TOOLS SESSION_ID CWD],
+        rewrites [Last "tools"];
+    "model.post" TRANSFORM "the model has answered",
+        also ["AfterModel" "after_model" "llm_output" "onModelEnd" "PostInvocation"],
+        has [TURN_INDEX MODEL STOP_REASON INPUT_TOKENS OUTPUT_TOKENS COST_USD TOOL_CALL_COUNT
+            RESPONSE SESSION_ID CWD],
+        rewrites [Chain "response"];
+    // One call of the model can be several requests: a retry is a new one.
+    "provider.request" TRANSFORM "a request is about to go to the model's provider",
+        also ["provider_request" "before_provider_request" "model_call_started" "chat.params"
+            "chat.headers"],
+        has [MODEL PAYLOAD SESSION_ID CWD],
+        rewrites [Chain "payload"];
+    "provider.response" OBSERVER "the model's provider has responded",
+        also ["after_provider_response" "model_call_ended"],
+        has [MODEL STATUS HEADERS SESSION_ID CWD];
+    "retry.start" OBSERVER "a failed request is about to be tried again",
+        also ["auto_retry_start"],
+        has [ATTEMPT ERROR SESSION_ID CWD];
+    "retry.end" OBSERVER "trying again is over",
+        also ["auto_retry_end"],
+        has [ATTEMPT SUCCESS SESSION_ID CWD];
+    "message.start" OBSERVER "a message begins",
+        also ["message_start"],
+        has [MESSAGE SESSION_ID CWD];
+    "message.update" OBSERVER "a message has grown",
+        also ["message_update"],
+        has [MESSAGE DELTA SESSION_ID CWD];
+    "message.thought" OBSERVER "the model has finished a thought",
+        also ["afterAgentThought"],
+        has [THOUGHT SESSION_ID CWD];
+    "message.display" TRANSFORM "text of a message is about to be shown",
+        also ["MessageDisplay"],
+        has [DELTA SESSION_ID CWD],
+        rewrites [Chain "delta"];
+    "message.end" TRANSFORM "a message is complete",
+        also ["message_end" "afterAgentResponse" "experimental.text.complete"
+            "post_cascade_response"],
+        has [MESSAGE SESSION_ID CWD],
+        rewrites [SameRole "message"];
+    "message.write" GATE "a message is about to be stored",
+        also ["before_message_write"],
+        has [MESSAGE SESSION_ID CWD],
+        rewrites [SameRole "message"];
+    "compact.pre" OPEN_GATE "the conversation is about to be compacted",
+        also ["PreCompact" "PreCompress" "before_compact" "before_compaction" "before-compaction"
+            "session_before_compact" "compact"],
+        has [TRIGGER CUSTOM_INSTRUCTIONS TOKENS_BEFORE COMPACTION SESSION_ID CWD TRANSCRIPT_PATH],
+        rewrites [First "compaction"];
+    "compact.prompt" TRANSFORM "the prompt for the summary is being made",
+        also ["session.compacting" "experimental.session.compacting"],
+        has [COMPACTION_PROMPT ADDITIONS PRESERVED SESSION_ID CWD],
+        rewrites [Last "prompt", Append "additions", Last "preserveData"];
+    // These two enclose an automatic compaction, also one that fails; `compact.post` is only for
+    // one that took place.
+    "compact.start" OBSERVER "an automatic compaction begins",
+        also ["auto_compaction_start"],
+        has [REASON METHOD SESSION_ID CWD];
+    "compact.end" OBSERVER "an automatic compaction is over",
+        also ["auto_compaction_end"],
+        has [SUCCESS METHOD SESSION_ID CWD];
+    "compact.post" OBSERVER "the conversation has been compacted",
+        also ["PostCompact" "after_compact" "after_compaction" "after-compaction" "session_compact"
+            "session.compacted"],
+        has [TRIGGER COMPACT_SUMMARY TOKENS_BEFORE SESSION_ID CWD];
+
+    // Tools: before, while and after they run, and permission to run them; then the workspace.
+    "tool.pre" GATE "a tool is about to run",
+        also ["PreToolUse" "BeforeTool" "tool_call" "before_tool_call" "before-tool-call" "tool.call"
+            "before_tool_execute" "tool.execute.before" "beforeShellExecution" "beforeMCPExecution"
+            "beforeReadFile" "beforeTabFileRead" "onToolCall" "pre_run_command" "pre_write_code"
+            "pre_read_code" "pre_mcp_tool_use"],
+        has [TURN_INDEX TOOL_NAME TOOL_INPUT SESSION_ID CWD TOOL_USE_ID TRANSCRIPT_PATH
+            PERMISSION_MODE],
+        needs ["toolName"],
+        rewrites [Chain "toolInput"];
+    "permission.request" GATE "a tool is about to need the user's permission",
+        also ["PermissionRequest" "permission_request" "permission.ask"],
+        has [TOOL_NAME TOOL_INPUT SESSION_ID CWD TRANSCRIPT_PATH PERMISSION_MODE],
+        needs ["toolName"],
+        rewrites [Chain "toolInput"];
+    "permission.denied" OBSERVER "a tool was not permitted",
+        also ["PermissionDenied" "permission_denied"],
+        has [TOOL_NAME TOOL_INPUT DENIAL SESSION_ID CWD TOOL_USE_ID];
+    "tool.start" OBSERVER "a tool has started",
+        also ["tool_execution_start"],
+        has [TOOL_NAME TOOL_INPUT SESSION_ID CWD TOOL_USE_ID];
+    "tool.update" OBSERVER "a running tool has more to show",
+        also ["tool_execution_update"],
+        has [TOOL_NAME TOOL_INPUT PARTIAL_RESULT SESSION_ID CWD TOOL_USE_ID];
+    "tool.end" OBSERVER "a tool has ended",
+        also ["tool_execution_end"],
+        has [TOOL_NAME RESULT IS_ERROR SESSION_ID CWD TOOL_USE_ID];
+    "tool.post" TRANSFORM "a tool has run",
+        also ["PostToolUse" "AfterTool" "tool_result" "after_tool_call" "after-tool-call" "tool.result"
+            "after_tool_execute" "tool.execute.after" "afterShellExecution" "afterMCPExecution"
+            "afterFileEdit" "afterTabFileEdit" "onToolEnd" "post_run_command" "post_write_code"
+            "post_read_code" "post_mcp_tool_use"],
+        has [TURN_INDEX TOOL_NAME TOOL_INPUT RESULT IS_ERROR DETAILS SESSION_ID CWD TOOL_USE_ID
+            DURATION_MS TRANSCRIPT_PATH PERMISSION_MODE],
+        rewrites [Chain "result", Chain "details", Chain "isError"];
+    // Only of hosts that distinguish failures; the others send `tool.post` with `isError`.
+    "tool.error" OBSERVER "a tool has failed",
+        also ["PostToolUseFailure" "tool_use_failure"],
+        has [TURN_INDEX TOOL_NAME TOOL_INPUT ERROR SESSION_ID CWD TOOL_USE_ID DURATION_MS];
+    "tool.batch" OPEN_GATE "all tools of one answer have run",
+        also ["PostToolBatch"],
+        has [TURN_INDEX TOOL_CALLS SESSION_ID CWD];
+    "tool.persist" TRANSFORM "a tool's result is about to be stored",
+        also ["tool_result_persist" "tool-result-persist"],
+        has [TOOL_NAME MESSAGE SESSION_ID CWD TOOL_USE_ID],
+        rewrites [SameRole "message"];
+    // Hosts cannot block here, so it fails open; `tool.pre` decides what must not run.
+    "exec.env" TRANSFORM "a command is about to get its environment",
+        also ["resolve_exec_env" "shell.env"],
+        has [COMMAND ENV SESSION_ID CWD],
+        rewrites [Chain "env"];
+    "user.bash" GATE "the user is about to run a command",
+        also ["user_bash"],
+        has [COMMAND EXCLUDE_FROM_CONTEXT OWN_RESULT SESSION_ID CWD],
+        needs ["command"],
+        rewrites [First "result"];
+    "elicitation" GATE "an MCP server asks the user for input",
+        has [MCP_SERVER MESSAGE_TEXT REQUESTED_SCHEMA OWN_ANSWER SESSION_ID CWD],
+        rewrites [First "answer"];
+    "elicitation.result" GATE "the user's answer is about to go to an MCP server",
+        also ["ElicitationResult"],
+        has [MCP_SERVER ANSWER SESSION_ID CWD],
+        rewrites [First "answer"];
+
+    // What is set up, loaded and changed around the agent.
+    "setup" OBSERVER "the workspace is being set up or cleaned",
+        has [TRIGGER SESSION_ID CWD];
+    "resources.discover" TRANSFORM "the host looks for skills, prompts and plugins",
+        also ["resources_discover" "workspaceOpen"],
+        has [REASON RESOURCES SESSION_ID CWD],
+        rewrites [Append "resources"];
+    "instructions.load" OBSERVER "a file of instructions has been loaded",
+        also ["InstructionsLoaded"],
+        has [FILE_PATH MEMORY_TYPE REASON SESSION_ID CWD];
+    "config.change" GATE "a changed setting is about to take effect",
+        also ["ConfigChange"],
+        has [ORIGIN FILE_PATH SESSION_ID CWD];
+    "cwd.change" OBSERVER "the working directory has changed",
+        also ["CwdChanged"],
+        has [OLD_CWD NEW_CWD SESSION_ID CWD];
+    "dir.add" OBSERVER "a directory has been added to the workspace",
+        also ["DirectoryAdded"],
+        has [DIRECTORY ORIGIN SESSION_ID CWD];
+    "file.change" OBSERVER "a watched file has changed",
+        also ["FileChanged" "file_changed" "file.edited"],
+        has [FILE_PATH CHANGE SESSION_ID CWD];
+    // A hook may make the worktree in its own way and say where it is.
+    "worktree.create" GATE "a worktree is about to be made",
+        also ["WorktreeCreate"],
+        has [NAME OWN_WORKTREE SESSION_ID CWD],
+        rewrites [First "worktreePath"];
+    "worktree.remove" OBSERVER "a worktree is being removed",
+        also ["WorktreeRemove"],
+        has [WORKTREE_PATH SESSION_ID CWD];
+
+    // An agent behind a gateway: messages from and to people, installs, schedules, skills. All but
+    // a few are openclaw's.
+    // Of openclaw's four, `message_received` can only observe; its dialect says so.
+    "message.in" OPEN_GATE "a message for the agent has arrived",
+        also ["inbound_claim" "before_dispatch" "message_received" "message-received"],
+        has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
+        rewrites [Claim "handled", First "reply"];
+    "reply.pre" TRANSFORM "the agent is about to think of a reply",
+        also ["before_agent_reply"],
+        has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
+        rewrites [Claim "handled", First "reply"];
+    "reply.dispatch" TRANSFORM "a reply is about to be handed on",
+        also ["reply_dispatch"],
+        has [CONTENT CHANNEL RECIPIENT HANDLED SESSION_ID],
+        rewrites [Claim "handled"];
+    "message.out" GATE "a message is about to be sent",
+        also ["message_sending" "message-sending" "reply_payload_sending"],
+        has [CONTENT REPLY_PAYLOAD CHANNEL RECIPIENT SESSION_ID],
+        rewrites [Chain "content"];
+    "message.sent" NOTICE "a message has been sent",
+        also ["message_sent" "message-sent"],
+        has [CONTENT CHANNEL RECIPIENT SUCCESS SESSION_ID];
+    "poll.vote" NOTICE "a person has voted in a poll",
+        also ["poll_vote_received"],
+        has [VOTE CHANNEL SENDER_ID SESSION_ID];
+    "pairing.request" NOTICE "a person asks to talk to the agent",
+        also ["channel_pairing_requested"],
+        has [CHANNEL SENDER_ID];
+    "install.pre" GATE "a plugin or skill is about to be installed",
+        also ["before_install"],
+        has [NAME ORIGIN FILE_PATH CWD];
+    "gateway.start" NOTICE "the gateway has started",
+        also ["gateway_start" "gateway-start"],
+        has [CWD];
+    // Not detached: cleaning up must be done before the gateway is gone.
+    "gateway.stop" OBSERVER "the gateway is about to stop",
+        also ["gateway_stop" "gateway-stop"],
+        has [REASON CWD];
+    "cron.reconcile" NOTICE "the schedule has been read anew",
+        also ["cron_reconciled"],
+        has [CWD];
+    "cron.change" NOTICE "a scheduled job has changed",
+        also ["cron_changed"],
+        has [NAME CHANGE CWD];
+    "skill.propose" GATE "a skill is proposed",
+        also ["skill_proposal_evaluate"],
+        has [NAME CONTENT CWD];
+    "skill.proposal.change" NOTICE "a proposed skill has changed",
+        also ["skill_proposal_changed"],
+        has [NAME CHANGE CWD];
+    "skill.change" NOTICE "a skill has changed",
+        also ["skill_changed"],
+        has [NAME CHANGE CWD];
+
+    // git: commits, patches, rebases and pushes, on the client and on the server.
+    "commit.pre" GATE "a commit is about to be made",
+        also ["pre-commit"],
+        has [CHANGES CWD];
+    "commit.msg.prepare" GATE "a commit message is about to be edited",
+        also ["prepare-commit-msg"],
+        has [COMMIT_MESSAGE FILE_PATH ORIGIN COMMIT CWD],
+        rewrites [Chain "message"];
+    "commit.msg" GATE "a commit message has been written",
+        also ["commit-msg"],
+        has [COMMIT_MESSAGE FILE_PATH CWD],
+        rewrites [Chain "message"];
+    "commit.post" OBSERVER "a commit has been made",
+        also ["post-commit"],
+        has [CWD];
+    "commit.rewrite" OBSERVER "commits have been replaced by others",
+        also ["post-rewrite"],
+        has [TRIGGER COMMITS CWD];
+    "merge.pre" GATE "a merge is about to be committed",
+        also ["pre-merge-commit"],
+        has [CHANGES CWD];
+    "merge.post" OBSERVER "a merge is done",
+        also ["post-merge"],
+        has [IS_SQUASH CWD];
+    "patch.msg" GATE "the message of a mailed patch has been read",
+        also ["applypatch-msg"],
+        has [COMMIT_MESSAGE FILE_PATH CWD],
+        rewrites [Chain "message"];
+    "patch.pre" GATE "a mailed patch is about to be committed",
+        also ["pre-applypatch"],
+        has [CHANGES CWD];
+    "patch.post" OBSERVER "a mailed patch has been committed",
+        also ["post-applypatch"],
+        has [CWD];
+    "patch.send" GATE "a patch is about to be mailed",
+        also ["sendemail-validate"],
+        has [FILE_PATH HEADER_FILE CWD];
+    "rebase.pre" GATE "a branch is about to be rebased",
+        also ["pre-rebase"],
+        has [UPSTREAM BRANCH CWD];
+    "checkout.post" OBSERVER "a branch or file has been checked out",
+        also ["post-checkout"],
+        has [OLD_SHA NEW_SHA IS_BRANCH CWD];
+    "index.post" OBSERVER "the index has been written",
+        also ["post-index-change"],
+        has [WORKTREE_CHANGED SKIP_WORKTREE_CHANGED CWD];
+    "gc.pre" GATE "garbage is about to be collected",
+        also ["pre-auto-gc"],
+        has [CWD];
+    "push.pre" GATE "commits are about to be pushed",
+        also ["pre-push"],
+        has [REMOTE URL PUSHED_REFS CHANGES CWD];
+    "push.checkout" GATE "a push is about to change what is checked out",
+        also ["push-to-checkout"],
+        has [NEW_SHA CWD];
+    "receive.pre" GATE "pushed commits are about to be taken in",
+        also ["pre-receive"],
+        has [REFS PUSH_OPTIONS CHANGES CWD];
+    "receive.post" OBSERVER "pushed commits have been taken in",
+        also ["post-receive"],
+        has [REFS PUSH_OPTIONS CWD];
+    "ref.update" GATE "one reference is about to move by a push",
+        also ["update"],
+        has [REF OLD_SHA NEW_SHA CHANGES CWD];
+    "ref.update.post" OBSERVER "references have moved by a push",
+        also ["post-update"],
+        has [REF_NAMES CWD];
+    // git listens only while `state` is `preparing` or `prepared`.
+    "ref.transaction" GATE "references are about to change together",
+        also ["reference-transaction"],
+        has [STATE REFS CWD];
+};
