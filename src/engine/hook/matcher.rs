@@ -5,7 +5,6 @@ mod glob;
 mod path;
 mod row;
 mod runs;
-mod wild;
 
 use std::fmt;
 use std::sync::Arc;
@@ -210,7 +209,7 @@ impl Matcher {
     }
 
     /// Whether its tool matcher takes a tool with one of these names.
-    pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
+    pub fn takes_tool(&self, names: &[&str]) -> bool {
         let is_meant = |word: &ToolWord| match word {
             ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
             ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),

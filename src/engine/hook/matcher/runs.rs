@@ -6,8 +6,8 @@
 //! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
 //! a value, however it is given.
 
+use super::glob;
 use super::row::MatcherError;
-use super::wild;
 use crate::engine::shell::{
     CommandLine, CommandWrapper, GivenOperand, GivenOption, GivenWords, OptionWord, ShellCommand,
     ShellWord,
@@ -227,7 +227,7 @@ impl RunsForm {
 
     fn is_program(&self, name: &str, whole: &str) -> bool {
         let is_meant =
-            |form: &String| wild::is_match(form, if form.contains('/') { whole } else { name });
+            |form: &String| glob::has_form(form, if form.contains('/') { whole } else { name });
         self.program.iter().any(is_meant)
     }
 
@@ -244,7 +244,10 @@ impl RunsForm {
             _ => "",
         };
         let start = start.split(['*', '?', '[']).next().unwrap_or_default();
-        let may_be = self.program.iter().any(|form| wild::may_match(form, start));
+        let may_be = self
+            .program
+            .iter()
+            .any(|form| glob::may_have_form(form, start));
         if may_be { Fit::Maybe } else { Fit::No }
     }
 }
@@ -384,9 +387,9 @@ impl<'c> Given<'c> {
 
     fn fits(self, forms: &[String]) -> Fit {
         match self {
-            Given::Known(text) if forms.iter().any(|form| wild::is_match(form, text)) => Fit::Yes,
+            Given::Known(text) if forms.iter().any(|form| glob::has_form(form, text)) => Fit::Yes,
             Given::Known(_) => Fit::No,
-            Given::Begins(start) if !forms.iter().any(|form| wild::may_match(form, start)) => {
+            Given::Begins(start) if !forms.iter().any(|form| glob::may_have_form(form, start)) => {
                 Fit::No
             }
             Given::Begins(_) | Given::Open => Fit::Maybe,
