@@ -8,7 +8,7 @@
 pub mod access;
 pub mod answer;
 pub mod chain;
-pub(crate) mod complaint;
+pub mod complaint;
 pub(crate) mod duration;
 pub(crate) mod ending;
 pub mod event;
@@ -25,7 +25,6 @@ pub mod reminder;
 pub mod run;
 pub mod runner;
 pub mod session;
-#[cfg(feature = "sessions")]
 pub(crate) mod session_hooks;
 pub mod shell;
 pub mod spelling;

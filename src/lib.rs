@@ -102,25 +102,12 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "config")]
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, reason = "suites and the command line use the rest")
-)]
 #[doc(hidden)]
 pub mod config;
-#[cfg_attr(
-    not(feature = "lab"),
-    allow(
-        dead_code,
-        unused_imports,
-        unreachable_pub,
-        reason = "the rooms above use the rest"
-    )
-)]
 mod engine;
 #[cfg(feature = "config")]
 pub mod hosts;
-#[cfg(feature = "lab")]
+#[cfg(feature = "cli")]
 mod lab;
 #[cfg(feature = "config")]
 #[doc(hidden)]
@@ -151,7 +138,6 @@ pub use engine::run::{
 };
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
-#[cfg(feature = "sessions")]
 pub use engine::session_hooks::{SessionHooks, SessionSink};
 pub use engine::shell::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
@@ -165,10 +151,10 @@ pub use log::{DecisionLog, Journal, Redactor};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::engine::{
-        access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
-        reminder, run, runner, session, shell, spelling, ui,
+        access, answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
+        registry, reminder, run, runner, session, shell, spelling, ui,
     };
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "cli")]
     pub use crate::lab::{conformance, export, replay, report, scenario};
     #[cfg(feature = "config")]
     pub use crate::{config, log};

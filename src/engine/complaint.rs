@@ -13,7 +13,7 @@ pub struct Complaint {
 
 impl Complaint {
     /// A complaint that has no cure, or says it already.
-    pub(crate) fn new(cause: impl Into<String>) -> Complaint {
+    pub fn new(cause: impl Into<String>) -> Complaint {
         Complaint {
             cause: cause.into(),
             cure: None,
@@ -21,7 +21,7 @@ impl Complaint {
     }
 
     /// A complaint and its cure.
-    pub(crate) fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
+    pub fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
         Complaint {
             cause: cause.into(),
             cure: Some(cure.into()),

@@ -28,9 +28,7 @@ mod step;
 mod tasks;
 pub mod tree;
 mod usage;
-#[cfg(feature = "warm")]
 mod warm;
-#[cfg(feature = "warm")]
 mod warm_hook;
 mod workers;
 
@@ -43,6 +41,5 @@ pub use pipes::PipeStore;
 pub use progress::{HookProgress, Watcher};
 pub use signals::{Abort, hold_out};
 pub use tree::Subreaper;
-#[cfg(feature = "warm")]
 pub use warm::{inherited_traits, interpreter_words};
 pub use workers::MOST_FUNCTIONS;

@@ -14,7 +14,6 @@ pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::Limits;
 pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use sandbox::{Containment, Sandbox};
-#[cfg(feature = "warm")]
 pub use spec::Warm;
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,

@@ -2,7 +2,6 @@
 //!
 //! Plain data. An [`Ending`] says how one hook's run ended.
 
-#[cfg(feature = "warm")]
 mod start;
 mod trace_context;
 
@@ -16,7 +15,6 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
-#[cfg(feature = "warm")]
 pub use start::{ColdReason, ProcessStart};
 pub use trace_context::TraceContext;
 
@@ -147,7 +145,6 @@ pub struct Trace {
     /// How reliably everything that it started ended with it; `None` if it never started.
     pub containment: Option<Level>,
     /// How its process started, if its spec lets it start warm and a program asked that stays up.
-    #[cfg(feature = "warm")]
     pub start: Option<ProcessStart>,
     /// Notes for the hook's author, for example on ignored keys or processes left behind.
     pub notes: Vec<String>,
@@ -164,7 +161,6 @@ impl Trace {
             stdout: CapturedStream::default(),
             stderr: CapturedStream::default(),
             containment: None,
-            #[cfg(feature = "warm")]
             start: None,
             notes: Vec::new(),
         }

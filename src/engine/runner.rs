@@ -1,5 +1,7 @@
 //! The entry point: takes an event, and returns what happened.
 
+#[cfg(feature = "tokio")]
+mod awaited;
 mod closed;
 mod dialogs;
 mod stops;
@@ -19,7 +21,7 @@ use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, Run};
 use closed::{Broken, Seal};
-pub(crate) use closed::{BrokenSeal, ReasonFor};
+pub use closed::{BrokenSeal, ReasonFor};
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
@@ -65,7 +67,7 @@ impl Runner {
     }
 
     /// A runner for other hooks in other surroundings, with the same keeper, threads and abort.
-    pub(crate) fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
+    pub fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
         let mut other = Runner {
             registry,
             ..self.clone()
@@ -155,16 +157,6 @@ impl Runner {
         self
     }
 
-    /// The same runner for one decision, which `cancel` can end too.
-    #[cfg(feature = "tokio")]
-    #[must_use]
-    pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
-        Runner {
-            engine: self.engine.cancelled_by(cancel),
-            ..self.clone()
-        }
-    }
-
     /// Reports to a watcher what hooks do while they run.
     #[must_use]
     pub fn watch(mut self, watcher: Option<Watcher>) -> Runner {
@@ -182,7 +174,6 @@ impl Runner {
     }
 
     /// Keeps no interpreters for hooks that start warm: this program ends soon.
-    #[cfg(feature = "warm")]
     #[must_use]
     pub fn one_shot(mut self) -> Runner {
         self.engine.is_one_shot = true;
@@ -194,15 +185,6 @@ impl Runner {
     #[must_use]
     pub fn heartbeat(mut self, heartbeat: Heartbeat) -> Runner {
         self.engine.heartbeat = Some(heartbeat);
-        self
-    }
-
-    /// Sets the runtime for async functions, used when [`Runner::handle`] is called outside a
-    /// runtime.
-    #[cfg(feature = "tokio")]
-    #[must_use]
-    pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
-        self.engine.runtime = Some(runtime);
         self
     }
 
@@ -219,7 +201,7 @@ impl Runner {
 
     /// Like [`Runner::broken`], but the hooks that could be read still run, and `for_event` selects
     /// the events to block.
-    pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
+    pub fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
         self.broken = Some(Broken {
             reason,
             for_event: Some(for_event),
@@ -229,7 +211,7 @@ impl Runner {
 
     /// Asks `seal` before each event that has hooks, unless they were just loaded: if it is broken,
     /// none runs. Asks again if a program was started: if it is broken then, no word counts.
-    pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
+    pub fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
         self.seal = Some(Seal {
             check: seal,
             made: Instant::now(),
@@ -297,45 +279,6 @@ impl Runner {
     /// Decides `event` within `budget`, and also waits for hooks of detached events.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
         self.collected(self.decide(event, DetachedHooks::Awaited, budget))
-    }
-
-    /// Decides `event` without blocking the executor: a thread of hookrun does the waiting. Async
-    /// functions are tasks of the runtime that first polls this.
-    ///
-    /// Dropping the future cancels the decision, as [`Abort::raise`] does: functions are abandoned,
-    /// and processes are ended in the background, first with SIGTERM. Hooks of a detached event are
-    /// not affected.
-    #[cfg(feature = "tokio")]
-    pub async fn handle_async(&self, event: &Event) -> Run {
-        if self.is_idle(event) {
-            return self.handle(event);
-        }
-        let mut own = self.clone();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            own.engine.runtime = Some(runtime);
-        }
-        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
-            return own.handle(event);
-        }
-        let abort = match Abort::new() {
-            Ok(abort) => abort,
-            Err(error) => return own_failure(event, format!("cannot open a pipe: {error}")),
-        };
-        let own = own.cancelled_by(abort.clone());
-        let (answer, decided) = tokio::sync::oneshot::channel();
-        let asked = event.clone();
-        // If the future was dropped, nothing receives this.
-        let decide = move || {
-            drop(answer.send(own.decide(&asked, DetachedHooks::Awaited, None)));
-        };
-        let mut given_up = RaiseOnDrop { abort: Some(abort) };
-        if let Err(error) = self.engine.beside(decide) {
-            return own_failure(event, format!("no thread to decide in: {error}"));
-        }
-        let run = decided.await;
-        given_up.abort = None;
-        let gone = |_| own_failure(event, "the thread that decides has ended".to_string());
-        self.collected(run.unwrap_or_else(gone))
     }
 
     /// Every decision goes through here, so that the observer sees it.
@@ -475,19 +418,4 @@ fn own_failure(event: &Event, reason: String) -> Run {
         }
     };
     run_without(event, outcome)
-}
-
-/// Aborts a decision whose result is no longer needed.
-#[cfg(feature = "tokio")]
-struct RaiseOnDrop {
-    abort: Option<Abort>,
-}
-
-#[cfg(feature = "tokio")]
-impl Drop for RaiseOnDrop {
-    fn drop(&mut self) {
-        if let Some(abort) = &self.abort {
-            abort.raise();
-        }
-    }
 }

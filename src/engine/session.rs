@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use store::StoreError;
-pub(crate) use store::{Store, careful, release};
+pub(crate) use store::Store;
+pub use store::{StoreError, careful, release};
 
 /// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
 const SHARED: &str = ".shared";

@@ -81,7 +81,7 @@ pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a 
 }
 
 /// The outermost JSON objects in a text, and whether the whole text was read.
-pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
+pub fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
     let mut objects = Vec::new();
     let mut searched_bytes = 0;
     let mut from = 0;

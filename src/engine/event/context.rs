@@ -255,7 +255,7 @@ impl Context {
     }
 
     /// A context without any fields.
-    pub(crate) fn empty() -> Context {
+    pub fn empty() -> Context {
         Context {
             text: Arc::default(),
             fields: Vec::new(),
@@ -264,7 +264,7 @@ impl Context {
     }
 
     /// A context without any fields, which may [take](Context::take) those of this one.
-    pub(crate) fn beside(&self) -> Context {
+    pub fn beside(&self) -> Context {
         Context {
             text: Arc::clone(&self.text),
             ..Context::empty()
@@ -277,7 +277,7 @@ impl Context {
     }
 
     /// Sets a field to what `theirs` is in the context that this one was made from.
-    pub(crate) fn take(&mut self, key: &str, from: &Context, theirs: &str) {
+    pub fn take(&mut self, key: &str, from: &Context, theirs: &str) {
         let found = from.fields.iter().find(|field| field.key == theirs);
         if let Some(field) = found.filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
             self.put(key, field.value.clone());
@@ -285,7 +285,7 @@ impl Context {
     }
 
     /// Sets a field to all of the context that this one was made from, or is, as it came.
-    pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
+    pub fn take_whole(&mut self, key: &str, from: &Context) {
         match from
             .document
             .clone()
@@ -311,7 +311,7 @@ impl Context {
     }
 
     /// Gives a field another name, in its place. Nothing happens if it is not there.
-    pub(crate) fn rename(&mut self, from: &str, to: &str) {
+    pub fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
             field.key = to.to_string();
             self.document = None;

@@ -134,8 +134,7 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
     match called {
         Ok(CallStart::Returned(returned)) => reply.give(in_words(returned)),
         // Tasks start elsewhere.
-        #[cfg(feature = "tokio")]
-        Ok(CallStart::Promised(_)) => drop(reply),
+        Ok(CallStart::Promised(task)) => drop((task, reply)),
         Err(panic) => {
             reply.give(Err(panicked(&*panic)));
             drop(panic);

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "warm")]
 use rustix::process::Pid;
 
 use super::child::GIVE_UP;
@@ -56,7 +55,6 @@ impl Cgroup {
     ///
     /// # Errors
     /// When the system does not let us.
-    #[cfg(feature = "warm")]
     pub(super) fn adopt(&self, pid: Pid) -> io::Result<()> {
         fs::write(self.path.join(PROCESSES), pid.as_raw_nonzero().to_string())
     }

@@ -22,7 +22,6 @@ use super::pipes::HookPipes;
 use super::signals::Abort;
 use super::spawn::words_of;
 use crate::engine::run::Exit;
-#[cfg(feature = "warm")]
 use crate::engine::run::ProcessStart;
 
 /// How long a killed process may take to die. One in an uninterruptible sleep never does.
@@ -47,10 +46,8 @@ pub(super) struct Child {
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
     /// Whether it started warm, if it may.
-    #[cfg(feature = "warm")]
     pub(super) how: Option<ProcessStart>,
     /// If its process was there before the hook: where that says that it begins.
-    #[cfg(feature = "warm")]
     pub(super) beginning: Option<OwnedFd>,
 }
 
@@ -98,9 +95,7 @@ impl Child {
             stdin,
             stdout: Capture::new(stdout, STDOUT_KEPT_BYTES, 0),
             stderr: Capture::new(stderr, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
-            #[cfg(feature = "warm")]
             how: None,
-            #[cfg(feature = "warm")]
             beginning: None,
         };
         if job.lines.is_some() {

@@ -12,7 +12,6 @@ use super::progress::Watcher;
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
 use super::tree::{SparedHooks, Subreaper};
-#[cfg(feature = "warm")]
 use super::warm::WarmPool;
 use super::workers::Workers;
 use crate::engine::lock::locked;
@@ -41,13 +40,12 @@ pub struct Engine {
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
     /// This program ends soon, so it keeps no interpreters for hooks that start warm.
-    #[cfg(feature = "warm")]
     pub is_one_shot: bool,
     /// The server through which hooks ask a person or send messages.
     pub server: Option<Server>,
-    /// Where async functions run. With `None` the engine makes its own runtime for the first one.
+    /// Where async functions run.
     #[cfg(feature = "tokio")]
-    pub runtime: Option<tokio::runtime::Handle>,
+    pub(crate) tasks: super::tasks::Tasks,
     pub(super) shared: Arc<EngineShared>,
 }
 
@@ -59,7 +57,6 @@ pub(super) struct EngineShared {
     /// Whose processes no sweep ends.
     pub(super) spared: Arc<Mutex<SparedHooks>>,
     /// The interpreters that are kept for hooks that start warm.
-    #[cfg(feature = "warm")]
     pub(super) warm: WarmPool,
     /// The keeper, once some hook has run long enough to need it.
     pub(super) kept: Mutex<Option<Keeper>>,
@@ -70,11 +67,8 @@ pub(super) struct EngineShared {
     /// The number of control groups made, for their names.
     pub(super) cgroups_made: AtomicU64,
     /// The number of marks given to holders of sessions, and to programs that stay up.
-    #[cfg(any(feature = "sessions", feature = "warm"))]
     pub(super) marks_made: AtomicU64,
     pub(super) workers: Workers,
-    #[cfg(feature = "tokio")]
-    pub(super) runtime: super::tasks::OwnRuntime,
 }
 
 impl Engine {
@@ -100,8 +94,7 @@ impl Engine {
     }
 
     /// An engine that `cancel` ends too.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn cancelled_by(&self, cancel: Abort) -> Engine {
+    pub fn cancelled_by(&self, cancel: Abort) -> Engine {
         Engine {
             cancel: Some(cancel),
             ..self.clone()
@@ -165,8 +158,7 @@ impl Engine {
     }
 
     /// Runs `work` in a thread of this engine.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.shared.workers.give(Box::new(work))
     }
 }

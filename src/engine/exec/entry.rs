@@ -18,7 +18,6 @@ pub(super) struct SandboxEntry {
     /// The program to start; `None` for the hook's own.
     pub(super) program: Option<Program>,
     /// What that program sets.
-    #[cfg(feature = "warm")]
     pub(super) bounds: Option<ProcessBounds>,
     /// The control group that the hook will be in.
     pub(super) cgroup: Option<Cgroup>,
@@ -45,7 +44,6 @@ impl Engine {
         let notes = job.notes.clone();
         let mut entry = SandboxEntry {
             program: None,
-            #[cfg(feature = "warm")]
             bounds: None,
             cgroup: None,
             level,
@@ -114,10 +112,7 @@ impl Engine {
             rules,
         };
         entry.program = Some(bounds.around(&own.path, program)?);
-        #[cfg(feature = "warm")]
-        {
-            entry.bounds = Some(bounds);
-        }
+        entry.bounds = Some(bounds);
         Ok(())
     }
 }

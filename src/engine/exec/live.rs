@@ -419,7 +419,6 @@ impl Live {
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
         let trace = Trace::not_run(ending);
-        #[cfg(feature = "warm")]
         let trace = Trace {
             start: self.child.how,
             ..trace

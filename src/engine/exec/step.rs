@@ -5,11 +5,9 @@
 //! limit, so the loop ends.
 
 mod calling;
-#[cfg(feature = "sessions")]
 mod living;
 mod starting;
 mod sweeping;
-#[cfg(feature = "warm")]
 mod warming;
 
 use std::os::fd::AsFd;
@@ -27,7 +25,6 @@ use super::job::{Budget, Job};
 use super::live::{Live, Phase};
 use super::progress::HookProgress;
 use super::tree;
-#[cfg(feature = "warm")]
 use super::warm::ServedLife;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
@@ -67,10 +64,8 @@ struct StepSlot<'e> {
     job: &'e Job<'e>,
     state: SlotState,
     /// The process that should have run it has ended before.
-    #[cfg(feature = "warm")]
     has_died: bool,
     /// If it is a program that stays up: what is known of it.
-    #[cfg(feature = "warm")]
     served: Option<ServedLife>,
 }
 
@@ -138,9 +133,7 @@ impl<'e> RunningStep<'e> {
                 attempt: 0,
                 not_before: None,
             },
-            #[cfg(feature = "warm")]
             has_died: false,
-            #[cfg(feature = "warm")]
             served: None,
         };
         RunningStep {
@@ -172,7 +165,6 @@ impl<'e> RunningStep<'e> {
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
-                #[cfg(feature = "warm")]
                 self.hear_answer(place);
                 self.look(place);
                 self.advance(place);
@@ -429,7 +421,6 @@ impl<'e> RunningStep<'e> {
             return;
         };
         let Some(status) = live.ask(now) else { return };
-        #[cfg(feature = "warm")]
         if live.never_began(status) {
             return self.begin_anew(place);
         }

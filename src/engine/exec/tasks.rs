@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -16,14 +16,43 @@ use super::workers::WorkerPermit;
 use crate::engine::hook::{CallStart, FunctionReturn};
 use crate::engine::lock::locked;
 
+/// Where the tasks of an engine run.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Tasks {
+    /// The runtime of the program. Without it, tasks run in `own`.
+    pub(crate) runtime: Option<Handle>,
+    own: Arc<OwnRuntime>,
+}
+
+impl Tasks {
+    /// Starts an async function. Dropping the returned value cancels the task.
+    pub(super) fn begin(
+        &self,
+        call: FunctionCall,
+        reply: FunctionReply,
+        permit: WorkerPermit,
+    ) -> io::Result<Box<dyn Any + Send>> {
+        let runtime = match &self.runtime {
+            Some(runtime) => runtime.clone(),
+            None => self.own.handle()?,
+        };
+        let task = runtime.spawn(async move {
+            let returned = contained(call).await;
+            drop(permit);
+            reply.give(returned);
+        });
+        Ok(Box::new(RunningTask(task.abort_handle())))
+    }
+}
+
 /// A runtime with one thread, made for the first task that has no other runtime.
 #[derive(Debug, Default)]
-pub(super) struct OwnRuntime {
+struct OwnRuntime {
     runtime: Mutex<Option<Runtime>>,
 }
 
 impl OwnRuntime {
-    pub(super) fn handle(&self) -> io::Result<Handle> {
+    fn handle(&self) -> io::Result<Handle> {
         let mut runtime = locked(&self.runtime);
         let made = match runtime.take() {
             Some(made) => made,
@@ -57,21 +86,6 @@ impl Drop for RunningTask {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// Starts an async function. Dropping the returned value cancels the task.
-pub(super) fn begin(
-    runtime: &Handle,
-    call: FunctionCall,
-    reply: FunctionReply,
-    permit: WorkerPermit,
-) -> Box<dyn Any + Send> {
-    let task = runtime.spawn(async move {
-        let returned = contained(call).await;
-        drop(permit);
-        reply.give(returned);
-    });
-    Box::new(RunningTask(task.abort_handle()))
 }
 
 /// Runs an async function and turns a panic into a result.

@@ -10,7 +10,6 @@ use crate::engine::outcome::Verdict;
 /// What a function said, or why it failed.
 pub type FunctionReturn = Result<Verdict, String>;
 
-#[cfg(feature = "tokio")]
 type Future = std::pin::Pin<Box<dyn std::future::Future<Output = FunctionReturn> + Send>>;
 
 /// A function that is a hook. Clones are the same function.
@@ -22,7 +21,6 @@ pub struct Function {
 #[derive(Clone)]
 enum FunctionKind {
     Blocking(Arc<dyn Fn(&Event) -> FunctionReturn + Send + Sync>),
-    #[cfg(feature = "tokio")]
     Async(Arc<dyn Fn(Event) -> Future + Send + Sync>),
 }
 
@@ -64,7 +62,6 @@ impl Function {
     }
 
     /// The async function `call`.
-    #[cfg(feature = "tokio")]
     pub fn new_async<F>(call: impl Fn(Event) -> F + Send + Sync + 'static) -> Function
     where
         F: std::future::Future<Output: IntoVerdict> + Send + 'static,
@@ -82,13 +79,11 @@ impl Function {
     pub(crate) fn call(&self, event: &Event) -> CallStart {
         match &self.form {
             FunctionKind::Blocking(call) => CallStart::Returned(call(event)),
-            #[cfg(feature = "tokio")]
             FunctionKind::Async(call) => CallStart::Promised(call(event.clone())),
         }
     }
 
     /// Whether it is an async function.
-    #[cfg(feature = "tokio")]
     pub fn is_async(&self) -> bool {
         matches!(self.form, FunctionKind::Async(_))
     }
@@ -97,7 +92,6 @@ impl Function {
 /// What came of a call.
 pub(crate) enum CallStart {
     Returned(FunctionReturn),
-    #[cfg(feature = "tokio")]
     Promised(Future),
 }
 
@@ -105,7 +99,6 @@ impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.form {
             FunctionKind::Blocking(_) => "Function",
-            #[cfg(feature = "tokio")]
             FunctionKind::Async(_) => "Function (async)",
         })
     }
@@ -116,9 +109,7 @@ impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
         match (&self.form, &other.form) {
             (FunctionKind::Blocking(own), FunctionKind::Blocking(other)) => Arc::ptr_eq(own, other),
-            #[cfg(feature = "tokio")]
             (FunctionKind::Async(own), FunctionKind::Async(other)) => Arc::ptr_eq(own, other),
-            #[cfg(feature = "tokio")]
             (FunctionKind::Blocking(_), FunctionKind::Async(_))
             | (FunctionKind::Async(_), FunctionKind::Blocking(_)) => false,
         }

@@ -35,7 +35,7 @@ impl Sandbox {
     /// What both allow. Of paths that a hook may write, those of `bound` stay, and not a narrower
     /// one in them: that may be a link to somewhere else.
     #[must_use]
-    pub(crate) fn within(&self, bound: &Sandbox) -> Sandbox {
+    pub fn within(&self, bound: &Sandbox) -> Sandbox {
         let common = |own: &[String], bound: &[String]| {
             let is_meant = |path: &&String| own.iter().any(|folder| is_in(path, folder));
             bound.iter().filter(is_meant).cloned().collect()

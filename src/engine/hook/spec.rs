@@ -55,7 +55,6 @@ pub struct Hook {
     /// How long its process lives.
     pub lives: Lives,
     /// How its process starts; `None` for [`Warm::Off`], and what `[warm]` says of its interpreter.
-    #[cfg(feature = "warm")]
     pub warm: Option<Warm>,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
@@ -109,7 +108,6 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
-            #[cfg(feature = "warm")]
             warm: None,
             variables: Vec::new(),
             folder: None,
@@ -177,10 +175,7 @@ impl Hook {
 
     /// Whether it is a program that may stay up, for many events.
     pub(crate) fn stays_up(&self) -> bool {
-        #[cfg(feature = "warm")]
-        return self.warm == Some(Warm::Serve);
-        #[cfg(not(feature = "warm"))]
-        false
+        self.warm == Some(Warm::Serve)
     }
 
     /// Whether it gets events in the words of another system.
@@ -356,7 +351,6 @@ pub enum Lives {
 names! { Lives: Event "event", Session "session" }
 
 /// How the process of a hook starts.
-#[cfg(feature = "warm")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warm {
     /// As any program: its interpreter begins anew.
@@ -369,7 +363,6 @@ pub enum Warm {
     Serve,
 }
 
-#[cfg(feature = "warm")]
 names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
 /// One event of another system, as its hooks know it.

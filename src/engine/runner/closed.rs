@@ -16,7 +16,7 @@ pub(super) struct Broken {
 }
 
 /// Why the hooks are no longer those that were loaded; `None` if they are.
-pub(crate) type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
+pub type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) struct Seal {
@@ -53,7 +53,7 @@ impl fmt::Debug for Seal {
 }
 
 /// Why errors in the configuration block an event; `None` if none of them concerns it.
-pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
+pub type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
 
 impl fmt::Debug for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -42,8 +42,7 @@ impl Runner {
     }
 
     /// See [`Runner::for_request`].
-    #[cfg(feature = "cli")]
-    pub(crate) fn request(&self) -> Option<&str> {
+    pub fn request(&self) -> Option<&str> {
         self.engine.server.as_ref().and_then(Server::request)
     }
 

@@ -48,7 +48,7 @@ impl Drop for FileLock {
 
 /// Gives a lock back at once. Closing the file does not while a process that another thread starts
 /// has not yet become its program.
-pub(crate) fn release(lock: &File) {
+pub fn release(lock: &File) {
     let _ = lock.unlock();
 }
 
@@ -193,7 +193,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Opens for the owner only, follows no link, and does not block on a pipe without another end.
-pub(crate) fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options
         .mode(0o600)

@@ -78,7 +78,6 @@ impl Server {
     }
 
     /// A server with the same person, a socket of its own, and this session for messages.
-    #[cfg(feature = "sessions")]
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         let (root, ui) = (self.root.clone(), self.ui.clone());
@@ -99,8 +98,7 @@ impl Server {
         }
     }
 
-    #[cfg(feature = "cli")]
-    pub(crate) fn request(&self) -> Option<&str> {
+    pub fn request(&self) -> Option<&str> {
         self.request.as_deref()
     }
 

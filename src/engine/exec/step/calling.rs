@@ -7,8 +7,6 @@ use super::{RunningStep, SlotState};
 use crate::engine::answer;
 use crate::engine::exec::call::{self, Answers, RunningCall, no_thread};
 use crate::engine::exec::job::FunctionCall;
-#[cfg(feature = "tokio")]
-use crate::engine::exec::tasks;
 use crate::engine::exec::workers::MOST_FUNCTIONS;
 use crate::engine::run::{Ending, StartError, Trace};
 
@@ -48,11 +46,9 @@ impl RunningStep<'_> {
         };
         #[cfg(feature = "tokio")]
         if call.function.is_async() {
-            let runtime = match &self.engine.runtime {
-                Some(runtime) => runtime.clone(),
-                None => shared.runtime.handle().map_err(|error| no_thread(&error))?,
-            };
-            return begun(Some(tasks::begin(&runtime, call, reply, permit)));
+            let tasks = &self.engine.tasks;
+            let task = tasks.begin(call, reply, permit);
+            return begun(Some(task.map_err(|error| no_thread(&error))?));
         }
         let work = Box::new(move || call::call(&call, reply, permit));
         shared

@@ -122,12 +122,9 @@ impl RunningStep<'_> {
             .budget
             .map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        #[cfg(feature = "warm")]
         let child = self
             .engine
             .start_child(&mut self.slots[place], &spawn, &entry);
-        #[cfg(not(feature = "warm"))]
-        let child = Child::start(job, false, |streams| spawn.start(streams));
         match child {
             Ok(child) => {
                 let live = self.started(job, program, child, entry, now);

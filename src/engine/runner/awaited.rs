@@ -1,0 +1,76 @@
+//! Decisions that are awaited.
+
+use super::{DetachedHooks, Runner, own_failure};
+use crate::engine::event::{Event, Schedule};
+use crate::engine::exec::Abort;
+use crate::engine::run::Run;
+
+impl Runner {
+    /// Sets the runtime for async functions, used when [`Runner::handle`] is called outside a
+    /// runtime.
+    #[must_use]
+    pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
+        self.engine.tasks.runtime = Some(runtime);
+        self
+    }
+
+    /// Decides `event` without blocking the executor: a thread of hookrun does the waiting. Async
+    /// functions are tasks of the runtime that first polls this.
+    ///
+    /// Dropping the future cancels the decision, as [`Abort::raise`] does: functions are abandoned,
+    /// and processes are ended in the background, first with SIGTERM. Hooks of a detached event are
+    /// not affected.
+    pub async fn handle_async(&self, event: &Event) -> Run {
+        if self.is_idle(event) {
+            return self.handle(event);
+        }
+        let mut own = self.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            own.engine.tasks.runtime = Some(runtime);
+        }
+        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
+            return own.handle(event);
+        }
+        let abort = match Abort::new() {
+            Ok(abort) => abort,
+            Err(error) => return own_failure(event, format!("cannot open a pipe: {error}")),
+        };
+        let own = own.cancelled_by(abort.clone());
+        let (answer, decided) = tokio::sync::oneshot::channel();
+        let asked = event.clone();
+        // If the future was dropped, nothing receives this.
+        let decide = move || {
+            drop(answer.send(own.decide(&asked, DetachedHooks::Awaited, None)));
+        };
+        let mut given_up = RaiseOnDrop { abort: Some(abort) };
+        if let Err(error) = self.engine.beside(decide) {
+            return own_failure(event, format!("no thread to decide in: {error}"));
+        }
+        let run = decided.await;
+        given_up.abort = None;
+        let gone = |_| own_failure(event, "the thread that decides has ended".to_string());
+        self.collected(run.unwrap_or_else(gone))
+    }
+
+    /// The same runner for one decision, which `cancel` can end too.
+    #[must_use]
+    pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
+        Runner {
+            engine: self.engine.cancelled_by(cancel),
+            ..self.clone()
+        }
+    }
+}
+
+/// Aborts a decision whose result is no longer needed.
+struct RaiseOnDrop {
+    abort: Option<Abort>,
+}
+
+impl Drop for RaiseOnDrop {
+    fn drop(&mut self) {
+        if let Some(abort) = &self.abort {
+            abort.raise();
+        }
+    }
+}
