@@ -3,7 +3,6 @@
 mod links;
 mod preparation;
 mod surroundings;
-mod turn;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,11 +18,10 @@ use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
 pub use links::follow;
-pub(crate) use preparation::{EventStores, Preparation};
+pub(crate) use preparation::{EventStores, HookTurn, Preparation};
+use preparation::{PreparedTurn, add_notes, refuses};
 pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
-pub(crate) use turn::HookTurn;
-use turn::{PreparedTurn, add_notes, refuses};
 
 /// Runs `plan` for `event`.
 ///

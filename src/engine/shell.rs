@@ -7,11 +7,14 @@
 //! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
+mod braces;
 mod line;
 mod options;
+mod parse;
 mod parts;
 mod program_index;
 mod programs;
+mod quotes;
 mod scan;
 mod script;
 mod word;

@@ -6,6 +6,8 @@
 //! own. Cutting is linear in the length of the text, but for nested substitutions, whose depth is
 //! bounded.
 
+use super::quotes::{HereDocument, without_backtick_escapes};
+
 /// A private-use character; a command that contains one is in doubt.
 pub(super) const MARK: char = '\u{10fffc}';
 
@@ -14,7 +16,7 @@ const DEEPEST: usize = 24;
 /// Pairs of parentheses that may begin a sum; each looks for its end.
 const MOST_SUMS: usize = 64;
 /// Bytes that end a word.
-const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
+pub(super) const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
 /// Words after which a command may begin.
 const BEFORE_COMMANDS: &[&str] = &[
     "then", "do", "else", "elif", "{", "}", "if", "while", "until", "!", "time", "fi", "done",
@@ -547,78 +549,4 @@ fn is_descriptor_name(word: &str) -> bool {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_[]".contains(c);
         !name.is_empty() && name.chars().all(is_part)
     })
-}
-
-/// A here-document.
-struct HereDocument {
-    /// Its tag as it is written.
-    tag: String,
-    strips_tabs: bool,
-    /// The number of its part.
-    part: usize,
-}
-
-impl HereDocument {
-    /// Reads what follows `<<`, and tells where that ends.
-    fn read(text: &str, start: usize) -> (HereDocument, usize) {
-        let strips_tabs = text[start..].starts_with('-');
-        let rest = text[start + usize::from(strips_tabs)..].trim_start_matches([' ', '\t']);
-        let is_boundary = |byte: u8| BOUNDARIES.contains(&byte);
-        let end = rest.bytes().position(is_boundary).unwrap_or(rest.len());
-        let document = HereDocument {
-            tag: rest[..end].to_string(),
-            strips_tabs,
-            part: 0,
-        };
-        (document, text.len() - rest.len() + end)
-    }
-
-    fn is_quoted(&self) -> bool {
-        self.tag.contains(['\'', '"', '\\'])
-    }
-
-    /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
-    fn is_plain(&self) -> bool {
-        let name = self.name();
-        let is_part = |c: char| c.is_alphanumeric() || "_-.+:!%@=/".contains(c);
-        let forms = ["{}", "'{}'", "\"{}\"", "\\{}"].map(|form| form.replace("{}", &name));
-        !name.is_empty() && name.chars().all(is_part) && forms.contains(&self.tag)
-    }
-
-    fn name(&self) -> String {
-        self.tag.replace(['\'', '"', '\\'], "")
-    }
-
-    /// Its body, which begins at `start`, and where the line of its closing tag ends.
-    fn body(&self, text: &str, start: usize) -> Option<(String, usize)> {
-        let name = self.name();
-        let mut body = String::new();
-        let mut at = start;
-        while at < text.len() {
-            let line = text[at..].split_inclusive('\n').next()?;
-            at += line.len();
-            let line = if self.strips_tabs {
-                line.trim_start_matches('\t')
-            } else {
-                line
-            };
-            if line.trim_end_matches('\n') == name {
-                return Some((body, at));
-            }
-            body.push_str(line);
-        }
-        None
-    }
-}
-
-/// The text of a substitution between backticks.
-fn without_backtick_escapes(text: &str, in_quotes: bool) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        let escaped =
-            rest.next_if(|next| c == '\\' && ("`$\\".contains(*next) || in_quotes && *next == '"'));
-        plain.push(escaped.unwrap_or(c));
-    }
-    plain
 }

@@ -6,22 +6,19 @@ use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
 };
-use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
+use super::braces;
 use super::line::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
+use super::parse;
 use super::parts::{Parts, Place, Stdin};
-use super::scan::{FlatText, MARK, MissingEnd};
+use super::scan::{FlatText, MissingEnd};
 use super::word::{self, Constants, ReadWord, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands};
 
-/// Longer texts are not read: no real command is this long.
-const LONGEST_BYTES: usize = 1 << 20;
 /// Of all texts in one text together; the parser takes 3 µs for each.
 const MOST_TOKENS: usize = 20_000;
-/// Indices in each other, `a[b[c]]`; the parser recurses for each.
-const MOST_INDICES: usize = 64;
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
@@ -87,7 +84,7 @@ impl ScriptReader<'_> {
             return self.doubt("it is too long to read");
         };
         self.bytes_left = left;
-        let flat = match flat_text(text, self.tokens_left) {
+        let flat = match parse::flat_text(text, self.tokens_left) {
             Ok(flat) => flat,
             Err(why) => return self.doubt(why),
         };
@@ -98,8 +95,9 @@ impl ScriptReader<'_> {
         if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
         }
-        match self.parse(&flat.text) {
-            Ok(program) => {
+        match parse::parse(&flat.text) {
+            Ok((program, tokens)) => {
+                self.tokens_left = self.tokens_left.saturating_sub(tokens);
                 let flat = &flat;
                 for list in &program.complete_commands {
                     self.list(
@@ -114,20 +112,6 @@ impl ScriptReader<'_> {
             }
             Err(why) => self.doubt(why),
         }
-    }
-
-    fn parse(&mut self, text: &str) -> Result<ast::Program, String> {
-        let options = ParserOptions::default();
-        let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
-            .map_err(|error| format!("it cannot be read: {error}"))?;
-        if tokens
-            .iter()
-            .any(|token| indices(token.to_str()) > MOST_INDICES)
-        {
-            return Err("it has too many indices in each other to read".to_string());
-        }
-        self.tokens_left = self.tokens_left.saturating_sub(tokens.len());
-        parse_tokens(&tokens, &options).map_err(|error| format!("it cannot be read: {error}"))
     }
 
     fn list(&mut self, list: &ast::CompoundList, place: Place) {
@@ -414,7 +398,7 @@ impl ScriptReader<'_> {
 
     /// The words that a word becomes.
     fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
-        let made = word::expand_braces(text, MOST_WORDS_OF_BRACES);
+        let made = braces::expand(text, MOST_WORDS_OF_BRACES);
         let made = made.filter(|made| made.len() <= self.words_left);
         let Some(made) = made else {
             return self.doubt("it has too many words to read");
@@ -587,40 +571,4 @@ fn reads(kind: &IoFileRedirectKind) -> bool {
             | IoFileRedirectKind::ReadAndWrite
             | IoFileRedirectKind::DuplicateInput
     )
-}
-
-/// Cuts up a text, or says why it cannot be read. There may be `most` words in it.
-fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
-    if text.len() > LONGEST_BYTES {
-        return Err("it is too long to read".to_string());
-    }
-    if text.contains(['\0', MARK]) {
-        return Err("it has a character that no text has".to_string());
-    }
-    let flat = FlatText::of_commands(text)
-        .map_err(|MissingEnd(part)| format!("it cannot be read at `{part}`"))?;
-    if least_tokens(&flat.text) > most {
-        return Err("it has too many words to read".to_string());
-    }
-    Ok(flat)
-}
-
-/// Tokens that a text has in any case: operators, and words between blanks.
-fn least_tokens(text: &str) -> usize {
-    let ends = |pair: &&[u8]| {
-        b";&|()<>\n".contains(&pair[1]) || pair[1] == b' ' && !b" \t\n".contains(&pair[0])
-    };
-    text.as_bytes().windows(2).filter(ends).count() / 2
-}
-
-/// How deep the indices of `a[b[c]]` may nest.
-fn indices(word: &str) -> usize {
-    let name = word
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(0);
-    if word[name..].starts_with('[') {
-        word.matches('[').count()
-    } else {
-        0
-    }
 }

@@ -194,12 +194,13 @@ impl WrapperReader<'_> {
             Some(value) if marks.contains('$') => self.options.texts.push(value),
             Some(value) if marks.contains('@') => self.options.marks.push(value),
             Some(value) if marks.contains('%') => {
-                // `env` has quotes and escapes of its own, and puts in values for `${NAME}`.
-                if value.contains(['\'', '"', '\\', '$', '#']) {
-                    return Err(self.doubt());
-                }
-                let words = value.split_ascii_whitespace().map(Word::literal);
-                self.words.splice(first..self.at, words);
+                let split = shell_words::split(&value).map_err(|_| self.doubt())?;
+                // What `env` itself puts in for `${NAME}` is not known.
+                let word = |text: &String| match text.contains("${") {
+                    true => Word::unknown(text),
+                    false => Word::literal(text),
+                };
+                self.words.splice(first..self.at, split.iter().map(word));
                 self.at = first;
             }
             _ => {}

@@ -9,7 +9,6 @@ use crate::engine::hook::duration_text;
 use crate::engine::spelling;
 use crate::hosts::capability::{self, Capabilities, ServedEvent};
 use crate::hosts::facts::HostShell;
-use crate::hosts::settings::files;
 use crate::hosts::{Binding, Host, ReplySlot, Results, Wait, native};
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use crate::log::report::present;
@@ -119,128 +118,17 @@ pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> R
     Ok(ExitStatus::Yes)
 }
 
-/// What the host can do, and what it does without hookrun.
-fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
-    let facts = can.facts;
-    writeln!(out, "\n{BOLD}{}{BOLD:#}", facts.host)?;
-    line(out, "known", &facts.known())?;
-    let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
-    let gates: Vec<&str> = gates.filter(|event| can.blocks(event)).collect();
-    line(out, "can block", &gates.join(", "))?;
-    line(
-        out,
-        "a question",
-        if can.asks() {
-            "goes to its user"
-        } else {
-            "blocks"
-        },
-    )?;
-    line(
-        out,
-        "new input",
-        if can.rewrites() {
-            "reaches the tool"
-        } else {
-            "blocks the tool"
-        },
-    )?;
-    let taught = if can.teaches() {
-        "reaches the model"
-    } else {
-        "does not reach the model"
-    };
-    line(
-        out,
-        "context",
-        &format!("what a hook says before a tool {taught}"),
-    )?;
-    let words = |words: Vec<&str>| match words.is_empty() {
-        true => "never".to_string(),
-        false => format!("if hookrun {}", words.join(" or ")),
-    };
-    if let Some(wait) = can.called("tool.pre").and_then(|gate| gate.wait) {
-        let unit = files::of(facts.host).map(|file| file.time.unit());
-        let unit = unit
-            .map(|unit| format!("; its settings count {unit}"))
-            .unwrap_or_default();
-        line(out, "waits", &format!("{}{unit}", waits(wait)))?;
-    }
-    line(
-        out,
-        "lets a tool",
-        &format!("run: {}", words(facts.open_on())),
-    )?;
-    if facts.open_on() != facts.open_when_installed() {
-        let installed = words(facts.open_when_installed());
-        line(
-            out,
-            "",
-            &format!("with the command that `install` writes: {installed}"),
-        )?;
-    }
-    let shell = facts.shell.map(HostShell::about);
-    line(
-        out,
-        "commands",
-        shell
-            .as_deref()
-            .unwrap_or("it runs none: a plugin or script asks"),
-    )?;
-    line(out, "trust", facts.trust.unwrap_or("no step is known"))?;
-    for one in facts.reads {
-        let switch = one
-            .switch
-            .map(|it| format!(" (`{}` in ~/{})", it.key.join("."), it.file));
-        let switch = switch.unwrap_or_default();
-        line(
-            out,
-            "also runs",
-            &format!("the hooks in the settings of {}{switch}", one.host),
-        )?;
-    }
-    let converts = facts.converts.join(", ");
-    if !converts.is_empty() {
-        line(
-            out,
-            "also runs",
-            &format!("the hooks of plugins for {converts}"),
-        )?;
-    }
-    let tools = can
-        .tools
-        .rows
-        .iter()
-        .map(|tool| format!("{} ({})", tool.name, tool.sort.about()));
-    let tools: Vec<String> = tools.collect();
-    if !tools.is_empty() {
-        line(out, "tools", &tools.join(", "))?;
-    }
-    for what in facts.unseen {
-        line(out, "unseen", &format!("no event shows {what}"))?;
-    }
-    Ok(())
-}
-
 fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     let row = binding.row;
-    writeln!(
-        out,
-        "{BOLD}{}{BOLD:#}  {}'s {}",
-        row.full_name(),
-        binding.dialect.name,
-        row.event
-    )?;
-    if !row.aliases.is_empty() {
-        line(out, "also called", &row.aliases.join(", "))?;
+    let (name, host) = (row.full_name(), binding.dialect.name);
+    writeln!(out, "{BOLD}{name}{BOLD:#}  {host}'s {}", row.event)?;
+    let mut shown = event_json(binding);
+    if let Some(members) = shown.as_object_mut() {
+        for key in ["name", "event", "when", "wait", "timeoutMs"] {
+            members.remove(key);
+        }
     }
-    line(out, "gate", if row.blocks { "yes" } else { "no" })?;
-    if let Some(most) = binding.spec().conduct.most_refusals.filter(|_| row.blocks) {
-        line(out, "", &super::limit_of_refusals(most))?;
-    }
-    line(out, "on failure", row.on_failure.name())?;
-    line(out, "schedule", row.schedule.name())?;
-    line(out, "merging", &row.merging())?;
+    show(&shown, out)?;
     if let Some(timeout) = row.conduct.timeout {
         line(out, "timeout", &duration_text(timeout))?;
     }
@@ -248,50 +136,58 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
         line(out, "waits", &waits(wait))?;
         line(out, "budget", &duration_text(budget))?;
     }
-    for (theirs, ours) in row.keys.iter().chain(row.also) {
-        line(out, "key", &format!("{theirs} is {ours}"))?;
-    }
-    for one in row.stand_ins {
-        line(
-            out,
-            "key",
-            &format!(
-                "{} says {} too, where that is missing",
-                one.theirs, one.ours
-            ),
-        )?;
-    }
-    match row.results {
-        Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
-        Results::Whole(field, _) => line(out, "result", &format!("as a whole the new `{field}`"))?,
-        Results::Form(form) => {
-            for say in form.writes {
-                let places = say
-                    .put
-                    .iter()
-                    .map(|(path, _)| *path)
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let how = match (places.as_str(), say.status) {
-                    ("", status) => format!("exit status {status}, the text on stderr"),
-                    (places, _) => places.to_string(),
-                };
-                line(out, "says", &format!("{}: {how}", say.on.about()))?;
-            }
-        }
-        Results::Keys([]) => line(out, "result", "none")?,
-        Results::Keys(keys) => {
-            for key in keys {
-                line(
-                    out,
-                    "result",
-                    &format!("{}: {}", key.name, key.says.about()),
-                )?;
-            }
-        }
-    }
     writeln!(out)?;
     Ok(())
+}
+
+/// What the host can do, and what it does without hookrun.
+fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", can.facts.host)?;
+    line(out, "known", &can.facts.known())?;
+    let mut shown = host_json(can);
+    if let Some(members) = shown.as_object_mut() {
+        for key in ["name", "documented", "measured"] {
+            members.remove(key);
+        }
+    }
+    show(&shown, out)
+}
+
+/// A line for each member of an object that has a value, and for each object of a list.
+fn show(object: &Value, out: &mut dyn Write) -> Result<()> {
+    for (key, value) in object.as_object().into_iter().flatten() {
+        let mut name = String::new();
+        for c in key.chars() {
+            name.push_str(if c.is_uppercase() { " " } else { "" });
+            name.push(c.to_ascii_lowercase());
+        }
+        let lines = match value.as_array() {
+            Some(list) if list.iter().any(Value::is_object) => list.iter().map(text).collect(),
+            Some(_) | None => vec![text(value)],
+        };
+        for text in lines.iter().filter(|text| !text.is_empty()) {
+            line(out, &name, text)?;
+            name.clear();
+        }
+    }
+    Ok(())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(true) => "yes".to_string(),
+        Value::Bool(false) => "no".to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => joined(values.iter(), ", "),
+        Value::Object(members) => joined(members.values(), ": "),
+    }
+}
+
+fn joined<'v>(values: impl Iterator<Item = &'v Value>, separator: &str) -> String {
+    let texts: Vec<String> = values.map(text).filter(|text| !text.is_empty()).collect();
+    texts.join(separator)
 }
 
 fn waits(wait: Wait) -> String {

@@ -1,0 +1,140 @@
+//! Here-documents, and what quotes with escapes of their own say: `$'…'` and backticks.
+
+/// A here-document.
+pub(super) struct HereDocument {
+    /// Its tag as it is written.
+    tag: String,
+    strips_tabs: bool,
+    /// The number of its part.
+    pub(super) part: usize,
+}
+
+impl HereDocument {
+    /// Reads what follows `<<`, and tells where that ends.
+    pub(super) fn read(text: &str, start: usize) -> (HereDocument, usize) {
+        let strips_tabs = text[start..].starts_with('-');
+        let rest = text[start + usize::from(strips_tabs)..].trim_start_matches([' ', '\t']);
+        let end = rest.find([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
+        let end = end.unwrap_or(rest.len());
+        let document = HereDocument {
+            tag: rest[..end].to_string(),
+            strips_tabs,
+            part: 0,
+        };
+        (document, text.len() - rest.len() + end)
+    }
+
+    pub(super) fn is_quoted(&self) -> bool {
+        self.tag.contains(['\'', '"', '\\'])
+    }
+
+    /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
+    pub(super) fn is_plain(&self) -> bool {
+        let name = self.name();
+        let is_part = |c: char| c.is_alphanumeric() || "_-.+:!%@=/".contains(c);
+        let forms = ["{}", "'{}'", "\"{}\"", "\\{}"].map(|form| form.replace("{}", &name));
+        !name.is_empty() && name.chars().all(is_part) && forms.contains(&self.tag)
+    }
+
+    fn name(&self) -> String {
+        self.tag.replace(['\'', '"', '\\'], "")
+    }
+
+    /// Its body, which begins at `start`, and where the line of its closing tag ends.
+    pub(super) fn body(&self, text: &str, start: usize) -> Option<(String, usize)> {
+        let name = self.name();
+        let mut body = String::new();
+        let mut at = start;
+        while at < text.len() {
+            let line = text[at..].split_inclusive('\n').next()?;
+            at += line.len();
+            let line = if self.strips_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
+            if line.trim_end_matches('\n') == name {
+                return Some((body, at));
+            }
+            body.push_str(line);
+        }
+        None
+    }
+}
+
+/// The text of a substitution between backticks.
+pub(super) fn without_backtick_escapes(text: &str, in_quotes: bool) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escaped =
+            rest.next_if(|next| c == '\\' && ("`$\\".contains(*next) || in_quotes && *next == '"'));
+        plain.push(escaped.unwrap_or(c));
+    }
+    plain
+}
+
+/// The text of `$'…'`; `None` if it is no text in UTF-8.
+pub(super) fn ansi(quoted: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(quoted.len());
+    let mut rest = quoted.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = if c == '\\' { rest.next() } else { None };
+        let Some(escape) = escape else {
+            bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+            continue;
+        };
+        let mut number = |radix: u32, most: usize, first: u32| {
+            let digit = |c: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+                let digit = c.peek()?.to_digit(radix)?;
+                c.next();
+                Some(digit)
+            };
+            let digits: Vec<u32> = (0..most).map_while(|_| digit(&mut rest)).collect();
+            let value = digits
+                .iter()
+                .fold(first, |value, digit| value.wrapping_mul(radix) | digit);
+            (!digits.is_empty()).then_some(value)
+        };
+        match escape {
+            'a' => bytes.push(7),
+            'b' => bytes.push(8),
+            'e' | 'E' => bytes.push(27),
+            'f' => bytes.push(12),
+            'n' => bytes.push(b'\n'),
+            'r' => bytes.push(b'\r'),
+            't' => bytes.push(b'\t'),
+            'v' => bytes.push(11),
+            '\\' | '\'' | '"' | '?' => bytes.push(escape as u8),
+            '0'..='7' => {
+                let first = escape as u32 - '0' as u32;
+                bytes.push(u8::try_from(number(8, 2, first).unwrap_or(first) & 0xff).ok()?);
+            }
+            'c' => bytes.push(u8::try_from(rest.next()?.to_ascii_uppercase()).ok()? & 0x1f),
+            'x' | 'u' | 'U' => {
+                let most = [('x', 2), ('u', 4), ('U', 8)]
+                    .iter()
+                    .find(|(name, _)| *name == escape);
+                match (number(16, most.map_or(0, |(_, most)| *most), 0), escape) {
+                    (None, _) => bytes.extend([b'\\', escape as u8]),
+                    (Some(value), 'x') => bytes.push(u8::try_from(value).ok()?),
+                    (Some(value), _) => {
+                        let c = char::from_u32(value)?;
+                        bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+                    }
+                }
+            }
+            other => {
+                bytes.push(b'\\');
+                bytes.extend(other.encode_utf8(&mut [0; 4]).bytes());
+            }
+        }
+    }
+    // A zero byte ends the text.
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
+    bytes.truncate(end);
+    String::from_utf8(bytes).ok()
+}
