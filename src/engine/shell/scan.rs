@@ -66,7 +66,7 @@ pub(super) enum Piece<'f> {
 impl FlatText {
     /// Cuts up a text of commands.
     pub(super) fn of_commands(text: &str) -> Result<FlatText, MissingEnd> {
-        let mut scanner = Scanner::new(text, 0, 0, true);
+        let mut scanner = TextScanner::new(text, 0, 0, true);
         scanner.commands(false)?;
         Ok(scanner.flat)
     }
@@ -74,7 +74,7 @@ impl FlatText {
     /// Cuts up a text in which quotes are text: a here-document, a sum, the inside of `${ }`. In
     /// the last one that is not always so, but what is read too much there is never run.
     pub(super) fn of_body(text: &str, is_quoted: bool) -> Result<FlatText, MissingEnd> {
-        let mut scanner = Scanner::new(text, 0, 0, true);
+        let mut scanner = TextScanner::new(text, 0, 0, true);
         while let Some(byte) = scanner.byte() {
             match byte {
                 b'\\' => scanner.escape(),
@@ -125,7 +125,7 @@ impl FlatText {
     }
 }
 
-struct Scanner<'t> {
+struct TextScanner<'t> {
     text: &'t str,
     at: usize,
     /// How many substitutions it is in.
@@ -150,9 +150,9 @@ struct CommandPlace {
     negations: usize,
 }
 
-impl<'t> Scanner<'t> {
-    fn new(text: &'t str, at: usize, nesting: usize, keeps: bool) -> Scanner<'t> {
-        Scanner {
+impl<'t> TextScanner<'t> {
+    fn new(text: &'t str, at: usize, nesting: usize, keeps: bool) -> TextScanner<'t> {
+        TextScanner {
             text,
             at,
             nesting,
@@ -230,6 +230,7 @@ impl<'t> Scanner<'t> {
                 b'\\' | b'\'' | b'"' | b'$' | b'`' => {
                     self.quoted_or_part()?;
                     place.begins_command = false;
+                    place.is_after_pipe = false;
                 }
                 b'#' if starts_word => {
                     self.at += self.rest().find('\n').unwrap_or(self.rest().len());
@@ -306,7 +307,7 @@ impl<'t> Scanner<'t> {
                 self.at += word.len();
                 return;
             }
-            "!" if is_after_pipe => {
+            "!" if begins && is_after_pipe => {
                 place.is_after_pipe = true;
                 self.at += 1;
                 return;
@@ -433,7 +434,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn end_of_braces(&self, start: usize) -> Result<usize, MissingEnd> {
-        let mut inside = Scanner::new(self.text, start, self.nesting + 1, false);
+        let mut inside = TextScanner::new(self.text, start, self.nesting + 1, false);
         if inside.nesting > DEEPEST {
             return Err(inside.missing_end());
         }
@@ -497,7 +498,7 @@ impl<'t> Scanner<'t> {
 
     /// Makes a here-string of a here-document; its body is cut out at the end of the line.
     fn here_document(&mut self) -> Result<(), MissingEnd> {
-        let (document, end) = HereDocument::read(self.text, self.at + 2);
+        let (mut document, end) = HereDocument::read(self.text, self.at + 2);
         if self.keeps {
             if !document.is_plain() {
                 return Err(MissingEnd("<<".to_string()));
@@ -506,10 +507,8 @@ impl<'t> Scanner<'t> {
             let (body, is_expanded) = (String::new(), false);
             self.flat.cut(Part::Document { body, is_expanded }, "");
         }
-        self.waiting.push(HereDocument {
-            part: self.flat.parts.len().saturating_sub(1),
-            ..document
-        });
+        document.part = self.flat.parts.len().saturating_sub(1);
+        self.waiting.push(document);
         self.at = end;
         Ok(())
     }
@@ -537,7 +536,7 @@ impl<'t> Scanner<'t> {
 
 /// The `)` of a substitution that begins at `start`.
 fn end_of_commands(text: &str, start: usize, nesting: usize) -> Result<usize, MissingEnd> {
-    let mut inside = Scanner::new(text, start, nesting, false);
+    let mut inside = TextScanner::new(text, start, nesting, false);
     inside.commands(true)?;
     Ok(inside.at)
 }

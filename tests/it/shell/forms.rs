@@ -115,7 +115,10 @@ fn what_the_parser_reads_otherwise_is_written_for_it() {
     // `select`, which it does not know.
     check(&[("select i in a b; do c; done", "c")]);
     // A `!` after a pipe.
-    check(&[("a | ! b; c |& ! d; e |\n! f", "a\nb\nc\nd\ne\nf")]);
+    check(&[
+        ("a | ! b; c |& ! d; e |\n! f", "a\nb\nc\nd\ne\nf"),
+        ("a | 'b' ! c", "a\nb ! c"),
+    ]);
     // `esac` before a parenthesis.
     check(&[("(case a in b) c;; esac ); d", "c\nd")]);
     // A variable for a descriptor.
