@@ -14,60 +14,10 @@ mod rows;
 
 use std::sync::Arc;
 
-use super::spec::{EventSpec, OnFailure, Schedule};
+use super::spec::{EventSpec, OnFailure};
 use crate::engine::spelling;
 
 pub use rows::EVENTS;
-
-/// What events of one sort have in common.
-#[derive(Clone, Copy)]
-struct EventSort {
-    blocks: bool,
-    on_failure: OnFailure,
-    schedule: Schedule,
-    most_refusals: Option<u32>,
-}
-
-/// May block what is about to happen, and blocks if it fails.
-const GATE: EventSort = EventSort {
-    blocks: true,
-    on_failure: OnFailure::Block,
-    schedule: Schedule::Sequential,
-    most_refusals: None,
-};
-
-/// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
-/// trap: "not done yet" keeps an agent working for ever, and a session that cannot be compacted, or
-/// a message that never arrives, is lost.
-const OPEN_GATE: EventSort = EventSort {
-    on_failure: OnFailure::Allow,
-    ..GATE
-};
-
-/// May keep somebody at work by blocking. After eight blocks in a row it cannot: that many have not
-/// helped, and hosts that set a limit have this one.
-const STOP_GATE: EventSort = EventSort {
-    most_refusals: Some(8),
-    ..OPEN_GATE
-};
-
-/// May rewrite, cannot block.
-const TRANSFORM: EventSort = EventSort {
-    blocks: false,
-    ..OPEN_GATE
-};
-
-/// Can only look on, and the host waits: its output and context still reach the model.
-const OBSERVER: EventSort = EventSort {
-    schedule: Schedule::Parallel,
-    ..TRANSFORM
-};
-
-/// Can only look on, and the host does not wait: no model could read an answer.
-const NOTICE: EventSort = EventSort {
-    schedule: Schedule::Detached,
-    ..TRANSFORM
-};
 
 /// The event after which a session is over.
 pub const END_OF_SESSION: &str = "session.end";

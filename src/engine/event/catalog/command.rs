@@ -3,8 +3,8 @@
 //! A user gives a command by its name; the hook's output is the answer. The idea is oh-my-pi's
 //! (`registerCommand`), where the first that is loaded wins.
 
-use super::GATE;
 use super::keys::{ARGS, CWD, SESSION_ID};
+use super::rows::GATE;
 use crate::engine::event::spec::{Conduct, ContextKey, EventSpec};
 
 /// How the names of these events begin.

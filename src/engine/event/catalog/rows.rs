@@ -11,8 +11,57 @@
 use std::borrow::Cow::Borrowed;
 
 use super::keys::*;
-use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, STOP_GATE, TRANSFORM};
-use crate::engine::event::spec::{Conduct, EventSpec, Merge, Rewrite};
+use crate::engine::event::spec::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule};
+
+/// What events of one sort have in common.
+#[derive(Clone, Copy)]
+pub(super) struct EventSort {
+    pub(super) blocks: bool,
+    pub(super) on_failure: OnFailure,
+    pub(super) schedule: Schedule,
+    pub(super) most_refusals: Option<u32>,
+}
+
+/// May block what is about to happen, and blocks if it fails.
+pub(super) const GATE: EventSort = EventSort {
+    blocks: true,
+    on_failure: OnFailure::Block,
+    schedule: Schedule::Sequential,
+    most_refusals: None,
+};
+
+/// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
+/// trap: "not done yet" keeps an agent working for ever, and a session that cannot be compacted, or
+/// a message that never arrives, is lost.
+const OPEN_GATE: EventSort = EventSort {
+    on_failure: OnFailure::Allow,
+    ..GATE
+};
+
+/// May keep somebody at work by blocking. After eight blocks in a row it cannot: that many have not
+/// helped, and hosts that set a limit have this one.
+const STOP_GATE: EventSort = EventSort {
+    most_refusals: Some(8),
+    ..OPEN_GATE
+};
+
+/// May rewrite, cannot block.
+const TRANSFORM: EventSort = EventSort {
+    blocks: false,
+    ..OPEN_GATE
+};
+
+/// Can only look on, and the host waits: its output and context still reach the model.
+const OBSERVER: EventSort = EventSort {
+    schedule: Schedule::Parallel,
+    ..TRANSFORM
+};
+
+/// Can only look on, and the host does not wait: no model could read an answer.
+const NOTICE: EventSort = EventSort {
+    schedule: Schedule::Detached,
+    ..TRANSFORM
+};
 
 /// The rows of the table: name, sort and summary; what hosts also call it, the keys that it has,
 /// those that it needs, its rewrites, and whether its text teaches the model. A macro, because a
