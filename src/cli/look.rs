@@ -1,6 +1,5 @@
 //! What people look at: hooks, events, problems and past decisions.
 
-mod clean_lines;
 pub(in crate::cli) mod decisions;
 pub(in crate::cli) mod doctor;
 pub(in crate::cli) mod events;

@@ -282,11 +282,6 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
             .into_iter()
             .map(|one| one.warning(file, at)),
     );
-    problems.extend(
-        draft
-            .doubts()
-            .map(|(doubt, at)| doubt.warning(file, Some(at))),
-    );
     problems
 }
 

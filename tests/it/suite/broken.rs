@@ -286,19 +286,12 @@ fn a_syntax_error_is_told_once_for_each_statement() {
             );
         }
     };
-    let as_table = "[this looks like JSON: write a table of TOML";
-    is_said(
-        case(json) + &case(json),
-        &[("F:3:", as_table), ("F:7:", as_table)],
-    );
-    is_said(case(&lines), &[("F:3:", as_table)]);
+    let cure = "[correct it; `hookrun man hookrun-suite` describes a file of cases";
+    is_said(case(json) + &case(json), &[("F:3:", cure), ("F:7:", cure)]);
+    is_said(case(&lines), &[("F:3:", cure)]);
     let open = case(&format!("'''{json}"));
-    let crossed = "[close the text that begins in line 3: add `'''`";
-    is_said(
-        open.clone() + &open,
-        &[("F:7:14: not valid TOML: ", crossed)],
-    );
-    is_said(open, &[("F:", crossed)]);
+    is_said(open.clone() + &open, &[("F:7:14: not valid TOML: ", cure)]);
+    is_said(open, &[("F:", cure)]);
 }
 
 #[test]
