@@ -90,8 +90,10 @@ impl Config {
         } = discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
-            let (program, host) = (choice.program.as_deref(), layer.settings_of);
-            let operator = Operator { env, program, host };
+            let operator = Operator {
+                env,
+                host: layer.settings_of,
+            };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
                 read.push((

@@ -238,8 +238,7 @@ impl SettingsReader<'_> {
             return;
         };
         self.shape = Some(shape);
-        let owner = self.owner(shape, entries);
-        self.buckets(shape, &owner, &buckets);
+        self.buckets(shape, &buckets);
     }
 
     fn shape_of(&mut self, buckets: &[&TreeEntry], section: &Tree) -> Option<&'static BucketShape> {
@@ -269,26 +268,6 @@ impl SettingsReader<'_> {
         );
         self.fault(entry.at.max(section.offset), cause, cure);
         None
-    }
-
-    /// What the file is the settings of: as it says itself, else the name of its folder.
-    fn owner(&mut self, shape: &BucketShape, entries: &[&TreeEntry]) -> String {
-        let said = entries
-            .iter()
-            .find(|entry| entry.key == shape.owner)
-            .map(|entry| &entry.tree);
-        if let Some(name) = said
-            .and_then(Tree::text)
-            .filter(|name| !name.contains('\0'))
-        {
-            return name.to_string();
-        }
-        if let Some(tree) = said {
-            let cure = format!("write `\"{}\": \"text\"`", shape.owner);
-            self.wrong(tree, shape.owner, "a string", &cure);
-        }
-        let folder = self.file().parent().and_then(Path::file_name);
-        folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 }
 

@@ -116,8 +116,7 @@ fn handler(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Han
         | Handler::Shell(_)
         | Handler::File(_)
         | Handler::Function(_)
-        | Handler::Rule(_)
-        | Handler::Elsewhere { .. } => Ok(written.clone()),
+        | Handler::Rule(_) => Ok(written.clone()),
     };
     let handler = anchored.unwrap_or_else(|complaint| {
         loader.complain(complaint, file, Some(*at));

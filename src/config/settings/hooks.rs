@@ -252,6 +252,9 @@ impl SettingsReader<'_> {
             keys,
             at: item.offset,
         };
+        if let Some(what) = found.not_run() {
+            return self.not_run(item.offset, &what);
+        }
         let mut draft = self.draft_of(&found, around);
         draft.hook.name = name;
         match self.handler_of(&found, &mut draft) {
@@ -335,8 +338,7 @@ impl SettingsReader<'_> {
         } else {
             number / 1000.0
         };
-        // What its host does itself may be timed otherwise, and does not run here.
-        if found.is_command() && (number < time.least || number > time.most) {
+        if number < time.least || number > time.most {
             let cause = format!(
                 "`{key}` is {number}, and {} counts {unit}",
                 found.file.dialect

@@ -30,7 +30,7 @@ pub(crate) fn files_named(
             }
         }
         Handler::Shell(line) => words.extend(words_of_line(line, base, folder)),
-        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => {}
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => {}
     }
     words
         .iter()

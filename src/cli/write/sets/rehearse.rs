@@ -55,7 +55,6 @@ pub(super) fn compare(
         };
         let choice = Choice {
             locks,
-            program: env.image(),
             ..Choice::default()
         };
         Hooks::new(choice, env, first.clone())
