@@ -16,11 +16,9 @@ mod store;
 
 pub use check::{TrustChoice, TrustReport, TrustState};
 pub(crate) use check::{TrustSeal, digest_of, judge, parts};
-pub(crate) use files::hex;
 pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
 pub use kept::KeptTrust;
 #[cfg(feature = "cli")]
-pub(crate) use named::files_named;
 pub use policy::TRUST_KEYS;
 pub(crate) use policy::{TrustPolicy, TrustTable};
 pub use store::{TrustRecord, TrustStore, TrustedBy};

@@ -8,11 +8,10 @@ mod overlap;
 mod own;
 mod programs;
 mod switches;
-mod unmatched;
 #[cfg(feature = "serve")]
 mod warm;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use crate::config::trust::TrustChoice;
@@ -26,7 +25,6 @@ use crate::cli::decide::unbound::SearchedPlaces;
 #[cfg(feature = "serve")]
 use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
-use crate::cli::host::install::files::{InstallRecord, Target};
 use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::table::HOSTS;
@@ -81,7 +79,6 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             ([], Some(_)) => lines.push(format!("{}: does not ask hookrun", host.title)),
             (installed, _) => lines.push(summary(host, installed)),
         }
-        about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
                 findings.add(not_installed(host, &config, env));
@@ -93,7 +90,6 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         let recorded = host.dialect().map(|dialect| dialect.name);
         findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
         overlap::look(look, &installed, &mut findings);
-        unmatched::look(look, &installed, &mut findings);
     }
     let no_agent_asks = args.host.is_none() && lines.is_empty();
     lines.extend(about_others(&without, no_agent_asks));
@@ -269,23 +265,5 @@ fn about_events(
     }
     for lack in wanted.lacks(host) {
         findings.add(warning(first.path(), lack, "use another event of the host"));
-    }
-}
-
-/// Hooks that are not as `install` noted them.
-fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
-    let HostLook { host, config, env } = look;
-    let mut seen = HashSet::new();
-    for scope in SettingsScope::ALL {
-        let Some(path) = host.path(scope, config.nearest_folder(), env) else {
-            continue;
-        };
-        let Ok(target) = Target::read(&path) else {
-            continue;
-        };
-        let record = InstallRecord::of(&target, env);
-        let changes = host.changed_hooks(scope, &path, &record, env).into_iter();
-        // What a project notes of its user's file, the user's own note has as well.
-        findings.extend(changes.filter(|one| seen.insert((one.file.clone(), one.cause.clone()))));
     }
 }
