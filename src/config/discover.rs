@@ -33,8 +33,6 @@ pub struct Choice {
     pub hosts: &'static [SystemFolders],
     /// Folders that the host tells of: what its user has opened is the project.
     pub told: HostFolders,
-    /// Lock files of sets as they will be, each with its text, instead of what is in them.
-    pub locks: Vec<(PathBuf, String)>,
     /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
     /// asks for them.
     pub trust: Option<TrustChoice>,

@@ -109,7 +109,7 @@ impl Config {
         }
         let mut judge = TrustJudge::new(choice, env, read_since);
         let (policy, python) = owner_policy(&layers, &manifests, env, &mut problems);
-        let sets = set_layers::add(&mut layers, &mut manifests, choice, env, &mut problems);
+        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();

@@ -184,7 +184,7 @@ fn a_command_runs_by_the_shell_where_the_operator_allows_it() {
 fn a_command_is_an_error_until_exactly_1_allows_it() {
     let hooks = json!({ "onToolEnd": [{ "action": "command", "command": "touch marker" }] });
     let wanted = [
-        "error shop/agent.json:5:7: `command` is off: a profile may come from anywhere \
+        "error shop/agent.json:6:7: `command` is off: a profile may come from anywhere \
          [read what it runs, then set OWNWARE_ALLOW_COMMAND_HOOKS=1; or drop it]",
     ];
     for sandbox in [
@@ -251,7 +251,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
  { "action": "command" },
  { "action": "command", "command": "true", "lvl": "x" },
  { "action": "command", "command": 1 },
- { "action": "log", "action": "log" }
+ { "action": "command", "command": "true", "action": "command" }
 ],
 "onToolCall": [
  { "action": "command", "command": " " }
@@ -277,7 +277,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 11:2: `command` has no `command`",
         "error 12:44: unknown key `lvl`",
         "error 13:36: `command` takes a string, not 1",
-        "error 14:21: `action` appears twice",
+        "error 14:44: `action` appears twice",
         "error 17:36: the command is empty, or has a NUL in it",
         "error 19:1: `onError` appears twice",
     ];

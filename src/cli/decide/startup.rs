@@ -81,7 +81,6 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
             roots: env.projects_of(dialect),
             cwd: None,
         },
-        locks: Vec::new(),
         trust: None,
     }
 }
