@@ -5,7 +5,6 @@ pub(in crate::cli) mod doctor;
 pub(in crate::cli) mod events;
 pub(in crate::cli) mod explain;
 pub(in crate::cli) mod filter;
-mod findings;
 pub(in crate::cli) mod list;
 mod new_file;
 pub(in crate::cli) mod replay;

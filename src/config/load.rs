@@ -16,7 +16,7 @@ use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
-use super::{commands, drop_ins, reader, set_layers, shadow, standalone, tables};
+use super::{commands, reader, set_layers, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -158,7 +158,7 @@ impl Config {
             .flatten()
             .flat_map(|(_, one)| &one.timeouts)
         {
-            standalone::limit(&mut hooks, dialect, *timeout);
+            sources::limit(&mut hooks, dialect, *timeout);
         }
         hooks
             .iter_mut()
@@ -205,10 +205,10 @@ impl Config {
             let layer = is_gate.then_some(hook.source.layer);
             may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
         };
-        for shadowed in shadow::shadow(&mut self.hooks, key) {
+        for shadowed in commands::shadow(&mut self.hooks, key) {
             let cure = "give one of them another name if both are to run";
             self.problems
-                .push(shadow::warning(&self.hooks[shadowed.hook], cure));
+                .push(commands::shadow_warning(&self.hooks[shadowed.hook], cure));
         }
         self.problems = in_order(self.problems);
         self
@@ -245,17 +245,17 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
         loader.check_writers(place);
     }
     for folder in &layer.drop_ins {
-        drop_ins::load(loader, kind, folder);
+        sources::load_drop_ins(loader, kind, folder);
     }
     for one in &layer.loose {
-        standalone::load(loader, kind, one);
+        sources::load_standalone(loader, kind, one);
     }
     for (file, manifest) in manifests {
         loader.check_writers(file);
         for one in &manifest.loose {
-            standalone::load(loader, kind, one);
+            sources::load_standalone(loader, kind, one);
         }
-        tables::load(loader, kind, file, manifest);
+        sources::load_tables(loader, kind, file, manifest);
     }
 }
 

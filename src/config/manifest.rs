@@ -14,8 +14,7 @@ use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
-use super::value::KeyValue;
-use super::words;
+use super::value::{KeyValue, split_command};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Handler, Warm};
@@ -277,7 +276,7 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
             "write the command line to run",
         )),
         true => Ok(Handler::Shell(command.clone())),
-        false => words::split(command).map(|words| Handler::Words { words, base }),
+        false => split_command(command).map(|words| Handler::Words { words, base }),
     };
     match handler {
         Ok(handler) => draft.hook.handler = handler,

@@ -29,7 +29,7 @@ use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::table::HOSTS;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
-use crate::cli::look::findings::{Findings, error, warning};
+use crate::cli::look::validate::{Findings, error, warning};
 use crate::cli::problems::problems_of;
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};

@@ -13,7 +13,7 @@ use crate::cli::exit::Result;
 use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
 use crate::cli::host::install::row::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
-use crate::cli::look::findings::{Findings, error, warning};
+use crate::cli::look::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 

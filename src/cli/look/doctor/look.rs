@@ -20,7 +20,7 @@ use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, InstallHost, SettingsShape};
 use crate::cli::host::install::shim;
-use crate::cli::look::findings::{error, warning};
+use crate::cli::look::validate::{error, warning};
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;

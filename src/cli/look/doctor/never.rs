@@ -10,7 +10,7 @@ use regex::Regex;
 
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::row::InstallHost;
-use crate::cli::look::findings::warning;
+use crate::cli::look::validate::warning;
 use crate::config::Problem;
 
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.

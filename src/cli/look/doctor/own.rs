@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
 use crate::cli::host::install::row::{InstallHost, SettingsShape};
-use crate::cli::look::findings::{error, warning};
+use crate::cli::look::validate::{error, warning};
 
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,

@@ -10,7 +10,7 @@ use crate::engine::hook::Handler;
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::errand::Errand;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
-use crate::cli::look::findings::{error, warning};
+use crate::cli::look::validate::{error, warning};
 
 /// What is wrong with `program`, as the host would call it.
 pub(super) fn problem_of(

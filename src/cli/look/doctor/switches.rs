@@ -10,7 +10,7 @@ use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
 use crate::cli::host::install::program::is_own;
 use crate::cli::host::install::row::{NAME, TrustQuestion};
-use crate::cli::look::findings::{Findings, error};
+use crate::cli::look::validate::{Findings, error};
 
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let HostLook { host, config, env } = look;
