@@ -141,7 +141,8 @@ pub(super) fn shadow<K: Eq + Hash>(
             .line
             .map(|line| format!(":{line}"))
             .unwrap_or_default();
-        let (file, layer) = (source.file.display(), source.layer_text());
+        let file = source.file.display();
+        let layer = source.layer_text();
         hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer})"));
     }
     shadowed

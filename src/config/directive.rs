@@ -85,7 +85,8 @@ impl DirectiveReader<'_, '_> {
         let offset_of = |line: &str| line.as_ptr().addr() - head.as_ptr().addr();
         let mut lines = head.lines().peekable();
         while let Some(line) = lines.next() {
-            let (text, offset) = (line.trim(), offset_of(line));
+            let text = line.trim();
+            let offset = offset_of(line);
             if offset == 0 && text.starts_with("#!") {
                 if let Some(complaint) = line_end(head, self.reader.file) {
                     self.reader.complain(offset, complaint);
@@ -182,7 +183,8 @@ impl DirectiveReader<'_, '_> {
             value: value_of(row, name, value)?,
             offset: at,
         };
-        let (takes, default) = (row.takes, row.default);
+        let takes = row.takes;
+        let default = row.default;
         let mut key = Setting {
             reader: &mut self.reader,
             name,
@@ -192,12 +194,15 @@ impl DirectiveReader<'_, '_> {
         };
         (row.set)(self.draft, &mut key).map_err(|mut complaint| {
             let in_toml = format!("`{} = ", row.name);
-            complaint.cure = complaint.cure.map(|cure| match cure.contains(&in_toml) {
-                true => cure
+            if let Some(cure) = complaint
+                .cure
+                .as_mut()
+                .filter(|cure| cure.contains(&in_toml))
+            {
+                *cure = cure
                     .replace(&in_toml, &format!("`{name}="))
-                    .replace('"', ""),
-                false => cure,
-            });
+                    .replace('"', "");
+            }
             complaint
         })
     }
@@ -283,7 +288,8 @@ fn separated(words: &[String]) -> Option<Complaint> {
 
 /// A backslash outside quotes is lost, as in a shell: `command=git\s+push`.
 fn lost_backslash(directive: &str) -> Option<Complaint> {
-    let (mut quote, mut start) = (None, 0);
+    let mut quote = None;
+    let mut start = 0;
     let mut characters = directive.char_indices();
     while let Some((at, c)) = characters.next() {
         match quote {

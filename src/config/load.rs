@@ -116,14 +116,13 @@ impl Config {
         let misdeclared = all
             .flat_map(|(_, manifest)| manifest.rejected_events.clone())
             .collect();
-        let (hooks, seen) = (Vec::new(), HashSet::new());
         let mut loader = ConfigLoader {
             catalog: &catalog,
             misdeclared,
             scope,
-            hooks,
+            hooks: Vec::new(),
             problems,
-            seen,
+            seen: HashSet::new(),
         };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
@@ -270,7 +269,8 @@ pub(super) fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Opti
         .collect();
     let first = errors.first()?;
     // Hooks that have changed since a person trusted them are no mistake that `validate` could show.
-    let (place, cause) = (first.place().to_string(), first.cause.as_str());
+    let place = first.place().to_string();
+    let cause = first.cause.as_str();
     if cause.contains(&place) {
         return Some([cause, first.cure.as_deref().unwrap_or_default()].join("; "));
     }

@@ -203,7 +203,8 @@ impl<'r> DocumentReader<'r> {
                 continue;
             };
             let name = format!("{above}{key}");
-            let (takes, default) = (row.takes, row.default);
+            let takes = row.takes;
+            let default = row.default;
             let mut setting = Setting {
                 reader: &mut *self,
                 name: &name,

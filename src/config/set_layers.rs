@@ -65,7 +65,8 @@ pub(super) fn add(
             if let Err(cause) = opened {
                 problems.push(Complaint::new(cause).in_file(file, Some(declared.at)));
             }
-            let (file, declared) = (file.to_path_buf(), declared.clone());
+            let file = file.to_path_buf();
+            let declared = declared.clone();
             let locked = locked.ok();
             used.push(UsedSet {
                 layer: layer.kind,
@@ -95,7 +96,8 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
     let place = file.with_file_name(LOCK);
     let lock = Lock::load(&place, &mut problems);
     if let Some(problem) = problems.first() {
-        let (place, cause) = (problem.place(), &problem.cause);
+        let place = problem.place();
+        let cause = &problem.cause;
         return Err(format!(
             "the set `{name}` is not locked: {place}: {cause}; {update}"
         ));

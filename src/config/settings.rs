@@ -27,13 +27,11 @@ use reader::{SettingsReader, described};
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
-    let (manifest, shape) = (Manifest::default(), None);
-    let reader = DocumentReader::new(text, file);
     let mut reader = SettingsReader {
-        reader,
+        reader: DocumentReader::new(text, file),
         operator,
-        manifest,
-        shape,
+        manifest: Manifest::default(),
+        shape: None,
     };
     reader.document(text);
     let mut problems = reader.reader.problems;
@@ -355,7 +353,8 @@ impl SettingsReader<'_> {
             let timeout = Duration::from_millis(millis.unsigned_abs());
             return self.manifest.timeouts.push((listing.dialect, timeout));
         }
-        let (takes, cure) = ("milliseconds, at least 1", "write 30000 for 30 s");
+        let takes = "milliseconds, at least 1";
+        let cure = "write 30000 for 30 s";
         self.wrong(tree, listing.timeout, takes, cure);
     }
 }

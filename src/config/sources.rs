@@ -40,7 +40,8 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
     loader.check_writers(root);
     let mut files = Vec::new();
     for folder in loader.entries(root) {
-        let (name, path) = (folder.name, &folder.path);
+        let name = folder.name;
+        let path = &folder.path;
         if !folder.is_folder {
             let cause = "is directly in hooks.d, where nothing runs it";
             let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
@@ -243,10 +244,14 @@ fn load_script(
     let mut bound: Vec<String> = Vec::new();
     for (name, at) in draft.events() {
         match loader.meant(name, draft.dialect) {
-            Ok(mut meant) => {
-                meant.retain(|event| !bound.iter().any(|known| *known == event.spec.name));
-                bound.extend(meant.iter().map(|event| event.spec.name.to_string()));
-                add_in_scope(loader, &draft, &meant);
+            Ok(meant) => {
+                for event in meant {
+                    let canonical = event.spec.name.to_string();
+                    if !bound.contains(&canonical) {
+                        bound.push(canonical);
+                        add_in_scope(loader, &draft, &[event]);
+                    }
+                }
             }
             Err(complaint) => loader.complain(complaint, &file, Some(*at)),
         }

@@ -1,13 +1,11 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
+mod entries;
 mod evidence;
 mod git;
 mod look;
-mod never;
 mod overlap;
-mod own;
-mod programs;
-mod switches;
+mod reach;
 #[cfg(feature = "serve")]
 mod warm;
 
@@ -86,7 +84,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             continue;
         };
         about_events(host, &installed, &wanted, &mut findings);
-        switches::look(look, &installed, &mut findings);
+        reach::about_switches(look, &installed, &mut findings);
         let recorded = host.dialect().map(|dialect| dialect.name);
         findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
         overlap::look(look, &installed, &mut findings);
@@ -170,7 +168,7 @@ fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<InstalledEntrie
         findings.extend(found);
         let Some(installed) = installed else { continue };
         findings.check(installed.path());
-        let problem = |program: &String| programs::problem_of(program, &installed, look);
+        let problem = |program: &String| reach::about_program(program, &installed, look);
         findings.extend(installed.programs.iter().filter_map(problem));
         all.push(installed);
     }
@@ -216,7 +214,8 @@ fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
 
 fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
     let each = installed.iter().map(|one| {
-        let (events, place) = (one.events.len(), &one.file.place);
+        let events = one.events.len();
+        let place = &one.file.place;
         match events {
             0 => format!("nothing in {place}, where a different command runs hookrun"),
             1 => format!("1 event in {place}"),
@@ -252,7 +251,9 @@ fn about_events(
         for one in installed {
             let limit = one.event(row).and_then(|event| event.limit);
             if let Some(limit) = limit.filter(|limit| bound.longest > *limit) {
-                let (title, name, longest) = (host.title, row.name, bound.longest);
+                let title = host.title;
+                let name = row.name;
+                let longest = bound.longest;
                 let cause =
                     format!("{title} waits {limit:?} for {name}, and {names} may take {longest:?}");
                 findings.add(warning(

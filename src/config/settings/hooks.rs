@@ -97,9 +97,10 @@ impl SettingsReader<'_> {
             };
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
-                match file.groups(row.name) {
-                    true => self.group(file, row, item, name, around),
-                    false => self.hook_of(file, row, item, name, around),
+                if file.groups(row.name) {
+                    self.group(file, row, item, name, around)
+                } else {
+                    self.hook_of(file, row, item, name, around)
                 }
             }
         }
@@ -323,7 +324,8 @@ impl SettingsReader<'_> {
         let Some(pair) = found.get(HostHookKey::Time) else {
             return usual;
         };
-        let (key, unit) = (&pair.key, time.unit());
+        let key = &pair.key;
+        let unit = time.unit();
         let number = pair
             .tree
             .number()
@@ -368,9 +370,10 @@ impl SettingsReader<'_> {
             (HostHookKey::ClosedFlag, _, Some(true)) => Some(OnFailure::Block),
             (HostHookKey::ClosedFlag, _, Some(false)) => Some(OnFailure::Allow),
             (says, ..) => {
-                let (takes, example) = match says == HostHookKey::ClosedFlag {
-                    true => ("true or false", "true"),
-                    false => ("\"block\" or \"allow\"", "\"block\""),
+                let (takes, example) = if says == HostHookKey::ClosedFlag {
+                    ("true or false", "true")
+                } else {
+                    ("\"block\" or \"allow\"", "\"block\"")
                 };
                 let cure = format!("write `\"{}\": {example}`", pair.key);
                 self.wrong(tree, &pair.key, takes, &cure);

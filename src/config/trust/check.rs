@@ -102,16 +102,13 @@ pub(crate) fn judge(
     policy: &TrustPolicy,
     store: Option<&TrustStore>,
 ) -> (TrustReport, Option<TrustSeal>) {
-    let (folder, repository) = (folder.to_path_buf(), find_repository(folder).identity);
-    let (state, digest) = (TrustState::Unknown, String::new());
-    let changed = Vec::new();
     let mut report = TrustReport {
-        folder,
-        repository,
-        state,
-        digest,
+        folder: folder.to_path_buf(),
+        repository: find_repository(folder).identity,
+        state: TrustState::Unknown,
+        digest: String::new(),
         parts,
-        changed,
+        changed: Vec::new(),
         skips: false,
     };
     if store.is_some_and(|store| store.is_never(&report.repository)) {
@@ -203,18 +200,14 @@ fn look(
     let stamps = list.stamps();
     let (digest, files) = digest_of(&list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
-    let (folder, parts) = (report.folder.clone(), report.parts.clone());
-    Ok((
-        digest.clone(),
-        files,
-        TrustSeal {
-            folder,
-            parts,
-            stamps,
-            digest,
-            is_recent,
-        },
-    ))
+    let seal = TrustSeal {
+        folder: report.folder.clone(),
+        parts: report.parts.clone(),
+        stamps,
+        digest: digest.clone(),
+        is_recent,
+    };
+    Ok((digest, files, seal))
 }
 
 impl TrustReport {
@@ -316,7 +309,7 @@ fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Co
             table.paths.push(path);
             continue;
         }
-        let cause = format!("`{}` is no whole path", path.value);
+        let cause = format!("`{}` is not an absolute path", path.value);
         let complaint = Complaint::with_cure(cause, "begin it with `/` or `~/`");
         key.reader
             .problems

@@ -68,12 +68,7 @@ pub(crate) fn parts<'h>(
 ///
 /// Programs of the system and other files elsewhere did not come with the project. Files that a
 /// named script reads in turn are not found.
-fn files_named(
-    handler: &Handler,
-    base: &Path,
-    folder: &Path,
-    root: &Path,
-) -> BTreeSet<PathBuf> {
+fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BTreeSet<PathBuf> {
     let mut words = Vec::new();
     match handler {
         Handler::Words { words: all, .. } => {
@@ -196,9 +191,10 @@ pub(super) struct Origin {
 pub(super) fn find_repository(folder: &Path) -> Origin {
     let found = folder.ancestors().find_map(|root| {
         let git = root.join(".git");
-        let identity = match git.symlink_metadata().ok()?.is_file() {
-            true => common_folder(&git, &linked_folder(root, &git)?)?,
-            false => git.canonicalize().ok()?,
+        let identity = if git.symlink_metadata().ok()?.is_file() {
+            common_folder(&git, &linked_folder(root, &git)?)?
+        } else {
+            git.canonicalize().ok()?
         };
         Some(Origin {
             identity,

@@ -51,7 +51,8 @@ fn fetch(
     env: &Environment,
 ) -> Result<(LockedSet, HookFiles)> {
     let base = file.parent().unwrap_or(file);
-    let (name, source) = (declared.name.clone(), declared.source.locked());
+    let name = declared.name.clone();
+    let source = declared.source.locked();
     let rev = declared.source.rev().map(str::to_string);
     let mut set = LockedSet {
         name,
@@ -97,7 +98,8 @@ fn commit(
     }
     match (repository.resolve(rev), was) {
         (Ok(now), Some(was)) if now.is_tag && now.commit != was => {
-            let (name, now) = (&declared.name, now.commit);
+            let name = &declared.name;
+            let now = now.commit;
             Err(Complaint::with_cure(
                 format!(
                     "the tag `{rev}` of the set `{name}` was moved: locked is {was}, and now it is {now}"
@@ -159,7 +161,8 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
         .prefix(".new-")
         .tempdir_in(root)
         .map_err(cannot())?;
-    let (new, old) = (made.path().join("new"), made.path().join("old"));
+    let new = made.path().join("new");
+    let old = made.path().join("old");
     for file in &files.files {
         let path = new.join(&file.path);
         let mode = if file.is_program() { 0o555 } else { 0o444 };

@@ -105,13 +105,13 @@ impl FetchedRepository {
                 is_tag: false,
             });
         }
-        Err(match is_whole {
-            true => unreachable(rev),
-            false => Complaint::with_cure(
-                format!("the repository has no tag and no branch `{rev}`"),
-                "name one, or a whole commit",
-            ),
-        })
+        if is_whole {
+            return Err(unreachable(rev));
+        }
+        Err(Complaint::with_cure(
+            format!("the repository has no tag and no branch `{rev}`"),
+            "name one, or a whole commit",
+        ))
     }
 
     fn commit(&self, name: &str) -> Result<Option<String>> {
@@ -149,7 +149,8 @@ impl FetchedRepository {
             Complaint::with_cure(cause, "a set is a small repository of plain files")
         };
         let mut files = Vec::new();
-        let (mut wanted, mut bytes) = (String::new(), 0);
+        let mut wanted = String::new();
+        let mut bytes = 0;
         for line in listed
             .split(|byte| *byte == 0)
             .filter(|line| !line.is_empty())

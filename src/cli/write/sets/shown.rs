@@ -65,7 +65,8 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
 }
 
 fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    let (declared, locked) = (&set.declared, set.locked.as_ref());
+    let declared = &set.declared;
+    let locked = set.locked.as_ref();
     let rev = declared.source.rev().unwrap_or_default();
     writeln!(out, "{BOLD}{}{BOLD:#} {rev}", declared.name)?;
     let file = format!("{}:{}", paths.show(&set.file), declared.at.line);
@@ -120,7 +121,8 @@ pub(super) fn why(
         .iter()
         .filter(|hook| hook.source.file.starts_with(folder))
     {
-        let (name, wants) = (plain(&hook.name), plain(&hook.matcher.to_string()));
+        let name = plain(&hook.name);
+        let wants = plain(&hook.matcher.to_string());
         writeln!(out, "    {name}  {DIM}{}{DIM:#}  {wants}", hook.event)?;
     }
     writeln!(out, "  {DIM}files{DIM:#}")?;
