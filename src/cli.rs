@@ -34,7 +34,7 @@ use args::{Cli, Command, RunArgs};
 use decide::{git, quick, run, supervise};
 use exit::ExitStatus;
 use host::install;
-use inside::{act, field, send, state, ui};
+use inside::{field, send, state, ui};
 use look::{doctor, events, explain, list, replay, report, show, tail, validate, why};
 use streams::{Leavable, OutputShape, Sink};
 use write::{add, edit, import, init, new, sets, test};
@@ -169,7 +169,6 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Man(args) => man::man(args, env, out),
         Command::Supervise(args) => supervise::supervise(args, env),
         Command::Keep { mark } => Ok(supervise::keep(mark)),
-        Command::Act(args) => act::act(args, env, out),
     }
 }
 

@@ -13,9 +13,7 @@ mod write;
 use clap::{Parser, Subcommand};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
-pub(crate) use inside::{
-    ActArgs, Dialog, FieldArgs, HiddenCommand, SendArgs, StateAction, StateArgs, ValueFormat,
-};
+pub(crate) use inside::{Dialog, FieldArgs, SendArgs, StateAction, StateArgs, ValueFormat};
 pub(crate) use look::{
     EventsArgs, ExplainArgs, ExportFile, FilterArgs, ListArgs, ManArgs, ReplayArgs, ReportArgs,
     SchemaArgs, ShowArgs, TailArgs, ValidateArgs, WhyArgs,
@@ -207,9 +205,6 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     #[cfg(feature = "serve")]
     #[command(hide = true)]
     Helper,
-    /// Do an action of a settings file; a hook
-    #[command(hide = true)]
-    Act(ActArgs),
 }
 
 impl Command {
@@ -255,8 +250,7 @@ impl Command {
             | Command::Completions { .. }
             | Command::Man(_)
             | Command::Supervise(_)
-            | Command::Keep { .. }
-            | Command::Act(_) => OutputShape::Values,
+            | Command::Keep { .. } => OutputShape::Values,
         }
     }
 }

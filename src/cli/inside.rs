@@ -1,6 +1,5 @@
-//! What hooks call while they run: `ui`, `send`, `state`, `field` and `act`.
+//! What hooks call while they run: `ui`, `send`, `state` and `field`.
 
-pub(in crate::cli) mod act;
 pub(in crate::cli) mod field;
 pub(in crate::cli) mod send;
 pub(in crate::cli) mod state;

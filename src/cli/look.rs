@@ -1,12 +1,10 @@
 //! What people look at: hooks, events, problems and past decisions.
 
-mod clean_lines;
 pub(in crate::cli) mod decisions;
 pub(in crate::cli) mod doctor;
 pub(in crate::cli) mod events;
 pub(in crate::cli) mod explain;
 pub(in crate::cli) mod filter;
-mod findings;
 pub(in crate::cli) mod list;
 mod new_file;
 pub(in crate::cli) mod replay;

@@ -120,9 +120,10 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     if args.diff {
         let diffs: String = seen.sets.iter().map(|set| set.diff(&seen.store)).collect();
-        let nothing = match seen.sets.iter().all(|set| set.before.is_none()) {
-            true => "nothing of these hooks was trusted before: `hookrun trust --show`\n",
-            false => "nothing has changed since it was last trusted\n",
+        let nothing = if seen.sets.iter().all(|set| set.before.is_none()) {
+            "nothing of these hooks was trusted before: `hookrun trust --show`\n"
+        } else {
+            "nothing has changed since it was last trusted\n"
         };
         write!(out, "{}", if diffs.is_empty() { nothing } else { &diffs })?;
         return Ok(state);
@@ -140,7 +141,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     let Some(terminal) = Terminal::open(env) else {
         let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
         return Err(Complaint::with_cure(
-            "trust wants a person, and here is no terminal",
+            "`hookrun trust` needs an interactive terminal",
             help,
         ));
     };
@@ -248,7 +249,8 @@ fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
     for SeenSet { report, .. } in &seen.sets {
         let count = seen.store.forget(&report.repository, &report.folder, false);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
-        let (repository, count) = (shown(&report.repository), counted(count, "version"));
+        let repository = shown(&report.repository);
+        let count = counted(count, "version");
         writeln!(
             out,
             "no longer trusted: {repository} ({count} of its hooks)"
@@ -355,7 +357,8 @@ impl SeenSet {
         let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
         let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
         for path in before.changed(&self.files) {
-            let (old, new) = (then(path), now(path));
+            let old = then(path);
+            let new = now(path);
             let what = match (old, new.map(|file| &file.mark)) {
                 (None, _) => "new".to_string(),
                 (_, None) => "removed".to_string(),
@@ -385,7 +388,8 @@ impl SeenSet {
         let kept = kept
             .and_then(|mark| store.trusted_text(&mark.content))
             .unwrap_or_default();
-        let (then, now) = (Lock::read(&kept, Path::new(LOCK)).0, self.lock());
+        let then = Lock::read(&kept, Path::new(LOCK)).0;
+        let now = self.lock();
         let names = then.sets.iter().chain(&now.sets).map(|set| &set.name);
         let mut text = String::new();
         for name in names.collect::<BTreeSet<_>>() {
@@ -394,9 +398,11 @@ impl SeenSet {
                     plain(&format!("{set} from {}", set.source))
                 })
             };
-            let (then, now) = (then.find(name), now.find(name));
+            let then = then.find(name);
+            let now = now.find(name);
             if then != now {
-                let (then, now) = (shown(then), shown(now));
+                let then = shown(then);
+                let now = shown(now);
                 let _ = writeln!(text, "set {}\n  was {then}\n  is  {now}", plain(name));
             }
         }

@@ -1,10 +1,13 @@
-//! Commands: hooks in `hooks.d/command/` and hooks of `command.NAME` in `hookrun.toml`.
+//! Commands (hooks in `hooks.d/command/`, and hooks of `command.NAME` in `hookrun.toml`), and
+//! shadowing: of several hooks with one key the first one runs, and the others never do.
 //!
-//! Of several with one name the first one wins, and the others never run. The nearest layer goes
-//! first (explicit, project, user, system), and in a layer what is read first: drop-ins in byte
-//! order, then the tables of `hookrun.toml`.
+//! The nearest layer goes first (explicit, project, user, system), and in a layer what is read
+//! first: drop-ins in byte order, then the tables of `hookrun.toml`. A hook that does not run anyway
+//! shadows nothing: a lower layer cannot switch off a higher one's hook by a hook that is off.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use super::directive;
@@ -12,8 +15,8 @@ use super::draft::HookDraft;
 use super::layer::{self, DropIn, Layer};
 use super::loader::ConfigScope;
 use super::manifest::Manifest;
-use super::problem::Problem;
-use super::shadow::{self, ShadowedHook};
+use super::problem::{Position, Problem};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::Hook;
@@ -89,12 +92,69 @@ pub(super) fn command_of(file: &DropIn) -> Option<&str> {
 /// Lets one hook answer each command. One that is hidden by another of its own layer is probably a
 /// mistake.
 pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
-    let command = |hook: &Hook| command::name_of(&hook.event).map(str::to_string);
-    let shadowed = shadow::shadow(hooks, command).into_iter();
-    let of_one_layer = shadowed
-        .filter(|ShadowedHook { hook, by }| hooks[*hook].source.layer == hooks[*by].source.layer);
-    let cure = "give one of them another name, or remove it";
-    of_one_layer
-        .map(|shadowed| shadow::warning(&hooks[shadowed.hook], cure))
-        .collect()
+    let shadowed = shadow(hooks, |hook| {
+        command::name_of(&hook.event).map(str::to_string)
+    });
+    let mut problems = Vec::new();
+    for ShadowedHook { hook, by } in shadowed {
+        if hooks[hook].source.layer == hooks[by].source.layer {
+            let cure = "give one of them another name, or remove it";
+            problems.push(shadow_warning(&hooks[hook], cure));
+        }
+    }
+    problems
+}
+
+/// A hook that is shadowed, and the one that shadows it, by their places in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ShadowedHook {
+    pub(super) hook: usize,
+    pub(super) by: usize,
+}
+
+/// Makes all hooks of a key idle but the first; those without a key are left alone.
+pub(super) fn shadow<K: Eq + Hash>(
+    hooks: &mut [Hook],
+    key: impl Fn(&Hook) -> Option<K>,
+) -> Vec<ShadowedHook> {
+    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
+    let keys: Vec<Option<K>> = hooks
+        .iter()
+        .map(|hook| key(hook).filter(|_| runs(hook)))
+        .collect();
+    let mut first: HashMap<&K, usize> = HashMap::new();
+    for (at, key) in keys.iter().enumerate() {
+        let Some(key) = key else { continue };
+        let winner = first.entry(key).or_insert(at);
+        if hooks[at].source.layer > hooks[*winner].source.layer {
+            *winner = at;
+        }
+    }
+    let by = |(at, key): (usize, &Option<K>)| {
+        let by = *first.get(key.as_ref()?)?;
+        (by != at).then_some(ShadowedHook { hook: at, by })
+    };
+    let shadowed: Vec<ShadowedHook> = keys.iter().enumerate().filter_map(by).collect();
+    for ShadowedHook { hook, by } in &shadowed {
+        let source = &hooks[*by].source;
+        let line = source
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
+        let file = source.file.display();
+        let layer = source.layer_text();
+        hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer})"));
+    }
+    shadowed
+}
+
+pub(super) fn shadow_warning(hook: &Hook, cure: &str) -> Problem {
+    let why = hook.idle.as_deref().unwrap_or_default();
+    let complaint = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
+    let place = hook.source.line.map(Position::of_line);
+    let problem = complaint.warning(&hook.source.file, place);
+    Problem {
+        events: vec![hook.event.clone()],
+        ..problem
+    }
 }

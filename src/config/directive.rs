@@ -1,6 +1,8 @@
 //! Settings in the script itself: `# hookrun: timeout=10s tool=bash`, in its leading comments.
-
-mod near;
+//!
+//! A directive line is a line of comment whose text begins with `hookrun:`, in any case of letters.
+//! Every other line is a comment. A directive line below the first code is an error: it has no
+//! effect.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{HookDraft, Pattern};
-use super::keys::{HOOK_KEYS, LIMIT_KEYS, SANDBOX_KEYS};
+use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
 use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
@@ -16,10 +18,24 @@ use super::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use crate::hosts::signs::{self, WrittenFor};
-use near::{
-    NAME, comment_of, find, known_settings, late, misspelt, names_setting, probably_meant,
-    takes_expression,
-};
+
+const MARK: &str = "hookrun:";
+
+/// How lines of comment begin, in the languages that hooks are written in.
+const COMMENTS: &[&str] = &["#", "//", "--", ";"];
+
+/// The settings of a directive line, if this is one.
+fn directive_of(line: &str) -> Option<&str> {
+    let (mark, settings) = comment_of(line.trim())?.split_at_checked(MARK.len())?;
+    mark.eq_ignore_ascii_case(MARK).then_some(settings)
+}
+
+fn comment_of(line: &str) -> Option<&str> {
+    let (mark, comment) = COMMENTS
+        .iter()
+        .find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
+    Some(comment.trim_start_matches(&mark[..1]).trim_start())
+}
 
 #[derive(Default)]
 pub(super) struct Head {
@@ -69,40 +85,37 @@ impl DirectiveReader<'_, '_> {
         let offset_of = |line: &str| line.as_ptr().addr() - head.as_ptr().addr();
         let mut lines = head.lines().peekable();
         while let Some(line) = lines.next() {
-            let (text, offset) = (line.trim(), offset_of(line));
+            let text = line.trim();
+            let offset = offset_of(line);
             if offset == 0 && text.starts_with("#!") {
-                self.complain_of(offset, line_end(head, self.reader.file));
+                if let Some(complaint) = line_end(head, self.reader.file) {
+                    self.reader.complain(offset, complaint);
+                }
                 continue;
             }
             if text.is_empty() {
                 continue;
             }
-            let Some(comment) = comment_of(text) else {
-                for line in std::iter::once(line).chain(lines) {
-                    self.complain_of(offset_of(line), late(line));
+            if comment_of(text).is_none() {
+                for late in lines.filter(|line| directive_of(line).is_some()) {
+                    let cause =
+                        "this directive is below the first code, so hookrun does not read it";
+                    let cure = "move it above the first line that is not a comment";
+                    self.reader.fault(offset_of(late), cause, cure);
                 }
                 return;
-            };
-            let exact = comment
-                .strip_prefix(NAME)
-                .and_then(|rest| rest.strip_prefix(':'));
-            let Some(directive) = exact else {
-                self.complain_of(offset, misspelt(text));
+            }
+            let Some(directive) = directive_of(line) else {
                 continue;
             };
-            let start = offset + place_of(line, &comment[NAME.len()..]);
+            // The colon.
+            let start = offset_of(directive) - 1;
             if is_cut && lines.peek().is_none() {
                 let cause = "this directive does not end in the first 16 KiB of the file";
                 self.reader.fault(start, cause, "move it to the beginning");
             } else {
                 self.directive(directive, line, offset, start);
             }
-        }
-    }
-
-    fn complain_of(&mut self, offset: usize, complaint: Option<Complaint>) {
-        if let Some(complaint) = complaint {
-            self.reader.complain(offset, complaint);
         }
     }
 
@@ -117,10 +130,7 @@ impl DirectiveReader<'_, '_> {
             let cure = "write settings, for example `timeout=10s`";
             return self.reader.fault(start, "the directive is empty", cure);
         }
-        let complaint = blanks(&words)
-            .or_else(|| separated(&words))
-            .or_else(|| eaten(directive));
-        if let Some(complaint) = complaint {
+        if let Some(complaint) = separated(&words).or_else(|| lost_backslash(directive)) {
             return self.reader.complain(start, complaint);
         }
         for word in words {
@@ -138,9 +148,7 @@ impl DirectiveReader<'_, '_> {
                 self.reader
                     .fault(at, format!("`{name}` is set twice"), cure);
             } else if let Err(complaint) = self.word(&word, at) {
-                let before = self.seen.last().map(|(name, _)| name.as_str());
-                let unquoted = before.and_then(|before| unquoted(&word, before, directive));
-                self.reader.complain(at, unquoted.unwrap_or(complaint));
+                self.reader.complain(at, complaint);
             }
             let line = self.reader.at(at).line;
             self.seen.push((name, line));
@@ -168,14 +176,15 @@ impl DirectiveReader<'_, '_> {
             _ => HOOK_KEYS
                 .iter()
                 .find(|row| row.name == name && (name == "sandbox" || names_events))
-                .or_else(|| find(name))
+                .or_else(|| known_rows().find(|row| row.name == name))
                 .ok_or_else(|| unknown(name))?,
         };
         let tree = Tree {
             value: value_of(row, name, value)?,
             offset: at,
         };
-        let (takes, default) = (row.takes, row.default);
+        let takes = row.takes;
+        let default = row.default;
         let mut key = Setting {
             reader: &mut self.reader,
             name,
@@ -185,12 +194,15 @@ impl DirectiveReader<'_, '_> {
         };
         (row.set)(self.draft, &mut key).map_err(|mut complaint| {
             let in_toml = format!("`{} = ", row.name);
-            complaint.cure = complaint.cure.map(|cure| match cure.contains(&in_toml) {
-                true => cure
+            if let Some(cure) = complaint
+                .cure
+                .as_mut()
+                .filter(|cure| cure.contains(&in_toml))
+            {
+                *cure = cure
                     .replace(&in_toml, &format!("`{name}="))
-                    .replace('"', ""),
-                false => cure,
-            });
+                    .replace('"', "");
+            }
             complaint
         })
     }
@@ -255,54 +267,29 @@ fn place_of(line: &str, part: &str) -> usize {
 /// Settings of which each adds to the others.
 const MAY_REPEAT: &[&str] = &["path", "runs", "sandbox.read", "sandbox.write"];
 
-/// That there are blanks, or a colon, between a setting and its value: `tool = bash`.
-fn blanks(words: &[String]) -> Option<Complaint> {
-    let all: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (name, value) = all.windows(2).zip(2..).find_map(|(pair, next)| {
-        let (name, value) = (pair[0].trim_end_matches(['=', ':']), pair[1]);
-        let joins = pair[0].len() > name.len() || value.starts_with('=');
-        let value = if value == "=" {
-            all.get(next).copied()?
-        } else {
-            value
-        };
-        let is_setting = names_setting(name) && !pair[0].ends_with("==");
-        (joins && is_setting).then(|| (name, value.trim_start_matches('=')))
-    })?;
-    let quote = if value.contains([' ', '\\', '|', '(']) {
-        "'"
-    } else {
-        ""
-    };
-    let cause = format!("`{name}` and its value are joined by `=`, without blanks");
-    Some(Complaint::with_cure(
-        cause,
-        format!("write `{name}={quote}{value}{quote}`"),
-    ))
-}
-
-/// That a comma or semicolon ends a setting, as if it separated two: `path=*.env, tool=bash`.
+/// A comma or semicolon at the end of a value would be part of it: `path=*.env, tool=bash`. In an
+/// expression it may be meant.
 fn separated(words: &[String]) -> Option<Complaint> {
-    let is_setting = |word: &&String| {
-        let name = word.split_once('=').map(|(name, _)| name);
-        let may_end_so = |name| takes_expression(name) && name != "runs";
-        name.is_some_and(|name| names_setting(name) && !may_end_so(name))
-    };
-    let word = words
-        .iter()
-        .filter(is_setting)
-        .find(|word| word.ends_with([',', ';']))?;
-    let cause = format!("the last sign of `{word}` would be part of its value");
-    let meant = word.trim_end_matches([',', ';']);
-    Some(Complaint::with_cure(
-        cause,
-        format!("blanks separate settings: write `{meant}`"),
-    ))
+    for word in words {
+        let Some((name, _)) = word.split_once('=') else {
+            continue;
+        };
+        let takes_expression =
+            matches!(name, "command" | "description") || name.starts_with("where.");
+        if !takes_expression && word.ends_with([',', ';']) {
+            let cause = format!("the last character of `{word}` would be part of its value");
+            let setting = word.trim_end_matches([',', ';']);
+            let cure = format!("blanks separate settings: write `{setting}`");
+            return Some(Complaint::with_cure(cause, cure));
+        }
+    }
+    None
 }
 
-/// That a backslash outside quotes is lost, as a shell loses it: `command=git\s+push`.
-fn eaten(directive: &str) -> Option<Complaint> {
-    let (mut quote, mut start) = (None, 0);
+/// A backslash outside quotes is lost, as in a shell: `command=git\s+push`.
+fn lost_backslash(directive: &str) -> Option<Complaint> {
+    let mut quote = None;
+    let mut start = 0;
     let mut characters = directive.char_indices();
     while let Some((at, c)) = characters.next() {
         match quote {
@@ -327,29 +314,6 @@ fn eaten(directive: &str) -> Option<Complaint> {
     None
 }
 
-/// That a word is the rest of an expression with a space in it, which wants quotes.
-fn unquoted(word: &str, before: &str, directive: &str) -> Option<Complaint> {
-    let name = word.split('=').next().unwrap_or_default();
-    let is_expression = takes_expression(before);
-    let is_setting = name
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
-    if !is_expression || is_setting && word.contains('=') {
-        return None;
-    }
-    let value = directive.split(&format!("{before}=")).nth(1)?;
-    let is_setting = |word: &&str| word.contains('=') && names_setting(word);
-    let whole: Vec<&str> = value
-        .split_whitespace()
-        .take_while(|word| !is_setting(word))
-        .collect();
-    let cause = format!("`{word}` is separate from `{before}=…`: a space ends its value");
-    Some(Complaint::with_cure(
-        cause,
-        format!("quote it: {before}='{}'", whole.join(" ")),
-    ))
-}
-
 fn row_of(
     rows: &'static [KeyRow<HookDraft>],
     name: &str,
@@ -365,11 +329,30 @@ fn row_of(
     })
 }
 
+fn known_rows() -> impl Iterator<Item = &'static KeyRow<HookDraft>> {
+    HOOK_KEYS
+        .iter()
+        .chain(MATCH_KEYS)
+        .filter(|row| row.in_directive)
+}
+
 fn unknown(name: &str) -> Complaint {
-    let cure = probably_meant(name).unwrap_or_else(|| {
-        let known = known_settings().join(", ").replace(", where", "");
-        format!("a directive knows {known}, where.FIELD, limits.KEY, sandbox and sandbox.KEY")
-    });
+    let known: Vec<&str> = known_rows().map(|row| row.name).collect();
+    let cure = if let Some(nearest) = spelling::nearest(name, known.iter().copied()) {
+        format!("did you mean `{nearest}`?")
+    } else if names(LIMIT_KEYS).contains(&name) {
+        format!("write `limits.{name}=…`")
+    } else if names(SANDBOX_KEYS).contains(&name) {
+        format!("write `sandbox.{name}=…`")
+    } else if name == "event" {
+        "the folder names the event: hooks.d/<event>/".to_string()
+    } else {
+        let known = known.join(", ").replace(", where", "");
+        format!(
+            "quote a value that has blanks; a directive knows {known}, where.FIELD, limits.KEY, \
+             sandbox and sandbox.KEY"
+        )
+    };
     Complaint::with_cure(format!("unknown setting `{name}`"), cure)
 }
 

@@ -31,12 +31,8 @@ pub struct Choice {
     pub discover: bool,
     /// The folders of the system that asks, or of all: hooks in them are looked for too.
     pub hosts: &'static [SystemFolders],
-    /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
-    pub program: Option<PathBuf>,
     /// Folders that the host tells of: what its user has opened is the project.
     pub told: HostFolders,
-    /// Lock files of sets as they will be, each with its text, instead of what is in them.
-    pub locks: Vec<(PathBuf, String)>,
     /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
     /// asks for them.
     pub trust: Option<TrustChoice>,

@@ -124,30 +124,6 @@ impl HookDraft {
         self.placeholders.extend(fields.map(|name| (name, at)));
     }
 
-    /// Path globs that look like a mistake.
-    pub(super) fn doubts(&self) -> impl Iterator<Item = PlacedComplaint> {
-        let paths = self
-            .patterns
-            .iter()
-            .filter(|pattern| pattern.of == Pattern::Path);
-        paths.filter_map(|HookPattern { written, at, .. }| {
-            if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
-                let cause = format!("`{written}` is in the root folder of the system");
-                let cure = format!("write `{name}` for one in the project");
-                return Some((Complaint::with_cure(cause, cure), *at));
-            }
-            let parts = matcher::divided(written)?;
-            let cause = format!("`{written}` is one glob, with a comma or a blank in its names");
-            let cure = format!(
-                "write `path={}`, in TOML `path = [\"{}\"]`; a comma or blank of a name is \
-                 `[,]` or `[ ]`",
-                parts.join(" path="),
-                parts.join("\", \"")
-            );
-            Some((Complaint::with_cure(cause, cure), *at))
-        })
-    }
-
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut faults = Vec::new();
         let mut matcher = matcher_of(&self.patterns, &mut faults);

@@ -90,9 +90,10 @@ impl RunnerBuilder {
         let config = Config::load(&self.choice, &env, ConfigScope::All);
         let is_error = |problem: &&Problem| problem.severity == Severity::Error;
         let problems: Vec<Problem> = config.problems.iter().filter(is_error).cloned().collect();
-        match problems.is_empty() {
-            true => Ok(Runner::from_config(config, &env)),
-            false => Err(ConfigError { problems }),
+        if problems.is_empty() {
+            Ok(Runner::from_config(config, &env))
+        } else {
+            Err(ConfigError { problems })
         }
     }
 }

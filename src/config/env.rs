@@ -354,7 +354,7 @@ impl Environment {
         match &self.home_problem {
             Some(given) if given.is_empty() => "there is no home folder: HOME is empty".to_string(),
             Some(given) => {
-                format!("there is no home folder: HOME is `{given}`, which is no whole path")
+                format!("there is no home folder: HOME is `{given}`, which is not an absolute path")
             }
             None => "there is no home folder: HOME is not set".to_string(),
         }

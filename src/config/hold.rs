@@ -1,4 +1,4 @@
-//! What becomes of the hooks of a project that are not trusted.
+//! Turns untrusted project hooks into blocking rules, or disables them.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -91,18 +91,13 @@ impl<'j> TrustJudge<'j> {
         read_since: SystemTime,
     ) -> Option<TrustJudge<'j>> {
         let choice = choice.trust.as_ref()?;
-        let (found, owned) = (ProjectTrust::default(), Vec::new());
-        let (own, store) = (
-            discover::outside(env).map(|(_, own)| own).collect(),
-            TrustStore::of(env),
-        );
         Some(TrustJudge {
             choice,
-            store,
+            store: TrustStore::of(env),
             read_since,
-            own,
-            found,
-            owned,
+            own: discover::outside(env).map(|(_, own)| own).collect(),
+            found: ProjectTrust::default(),
+            owned: Vec::new(),
         })
     }
 
@@ -182,7 +177,8 @@ impl<'j> TrustJudge<'j> {
 
     /// Judges the hooks in a folder, and says whether their files are known and trusted.
     fn judge(&mut self, folder: &Path, parts: Vec<PathBuf>, policy: &TrustPolicy) -> bool {
-        let (since, store) = (self.read_since, self.store.as_ref());
+        let since = self.read_since;
+        let store = self.store.as_ref();
         let (mut report, seal) = trust::judge(folder, parts, since, self.choice, policy, store);
         report.skips = policy.skips == Some(true) || report.is_never();
         let is_sealed = seal.is_some();
@@ -277,7 +273,9 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
             // In the text of a rule, braces are for values.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
-            (hook.convention, hook.rewrite, hook.on_failure) = (None, false, None);
+            hook.convention = None;
+            hook.rewrite = false;
+            hook.on_failure = None;
             continue;
         }
         hook.idle = Some(why.clone());
@@ -299,7 +297,8 @@ pub(super) fn owner_policy(
     env: &Environment,
     problems: &mut Vec<Problem>,
 ) -> (TrustPolicy, Option<Warm>) {
-    let (mut policy, mut python) = (TrustPolicy::default(), None);
+    let mut policy = TrustPolicy::default();
+    let mut python = None;
     let is_users = |layer: &Layer| discover::outside(env).any(|(_, own)| own == layer.folder);
     for (layer, manifests) in layers.iter().zip(manifests) {
         for (file, Manifest { trust, warm, .. }) in manifests {

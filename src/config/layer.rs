@@ -146,7 +146,8 @@ pub(super) fn layer_in(
         if place != folder && !has_folder(place, problems) {
             continue;
         }
-        let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
+        let manifest = place.join(MANIFEST);
+        let drop_ins = place.join(DROP_INS);
         if is_there(&manifest) {
             layer.manifests.push(manifest);
         }

@@ -16,7 +16,7 @@ use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
-use super::{commands, drop_ins, reader, set_layers, shadow, standalone, tables};
+use super::{commands, reader, set_layers, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -90,8 +90,10 @@ impl Config {
         } = discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
-            let (program, host) = (choice.program.as_deref(), layer.settings_of);
-            let operator = Operator { env, program, host };
+            let operator = Operator {
+                env,
+                host: layer.settings_of,
+            };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
                 read.push((
@@ -107,21 +109,20 @@ impl Config {
         }
         let mut judge = TrustJudge::new(choice, env, read_since);
         let (policy, python) = owner_policy(&layers, &manifests, env, &mut problems);
-        let sets = set_layers::add(&mut layers, &mut manifests, choice, env, &mut problems);
+        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
         let misdeclared = all
             .flat_map(|(_, manifest)| manifest.rejected_events.clone())
             .collect();
-        let (hooks, seen) = (Vec::new(), HashSet::new());
         let mut loader = ConfigLoader {
             catalog: &catalog,
             misdeclared,
             scope,
-            hooks,
+            hooks: Vec::new(),
             problems,
-            seen,
+            seen: HashSet::new(),
         };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
@@ -156,7 +157,7 @@ impl Config {
             .flatten()
             .flat_map(|(_, one)| &one.timeouts)
         {
-            standalone::limit(&mut hooks, dialect, *timeout);
+            sources::limit(&mut hooks, dialect, *timeout);
         }
         hooks
             .iter_mut()
@@ -203,10 +204,10 @@ impl Config {
             let layer = is_gate.then_some(hook.source.layer);
             may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
         };
-        for shadowed in shadow::shadow(&mut self.hooks, key) {
+        for shadowed in commands::shadow(&mut self.hooks, key) {
             let cure = "give one of them another name if both are to run";
             self.problems
-                .push(shadow::warning(&self.hooks[shadowed.hook], cure));
+                .push(commands::shadow_warning(&self.hooks[shadowed.hook], cure));
         }
         self.problems = in_order(self.problems);
         self
@@ -243,17 +244,17 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
         loader.check_writers(place);
     }
     for folder in &layer.drop_ins {
-        drop_ins::load(loader, kind, folder);
+        sources::load_drop_ins(loader, kind, folder);
     }
     for one in &layer.loose {
-        standalone::load(loader, kind, one);
+        sources::load_standalone(loader, kind, one);
     }
     for (file, manifest) in manifests {
         loader.check_writers(file);
         for one in &manifest.loose {
-            standalone::load(loader, kind, one);
+            sources::load_standalone(loader, kind, one);
         }
-        tables::load(loader, kind, file, manifest);
+        sources::load_tables(loader, kind, file, manifest);
     }
 }
 
@@ -268,7 +269,8 @@ pub(super) fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Opti
         .collect();
     let first = errors.first()?;
     // Hooks that have changed since a person trusted them are no mistake that `validate` could show.
-    let (place, cause) = (first.place().to_string(), first.cause.as_str());
+    let place = first.place().to_string();
+    let cause = first.cause.as_str();
     if cause.contains(&place) {
         return Some([cause, first.cure.as_deref().unwrap_or_default()].join("; "));
     }

@@ -282,11 +282,6 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
             .into_iter()
             .map(|one| one.warning(file, at)),
     );
-    problems.extend(
-        draft
-            .doubts()
-            .map(|(doubt, at)| doubt.warning(file, Some(at))),
-    );
     problems
 }
 
@@ -342,7 +337,8 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
 
 /// Finds a field that no context of the event has: such a hook never runs.
 fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Vec<Problem> {
-    let (file, event) = (&hook.source.file, &spec.name);
+    let file = &hook.source.file;
+    let event = &spec.name;
     let mut problems = Vec::new();
     let (key, rest) = field.split_once('.').unwrap_or((field, ""));
     if key == "toolInput" {
@@ -392,7 +388,8 @@ fn of_tool_key(hook: &Hook, path: &str) -> Option<Complaint> {
 }
 
 fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
-    let (name, event) = (&hook.name, &spec.name);
+    let name = &hook.name;
+    let event = &spec.name;
     let mut found = Vec::new();
     let mut add = |cause: String, cure: &str| found.push(Complaint::with_cure(cause, cure));
     if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {

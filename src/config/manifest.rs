@@ -14,8 +14,7 @@ use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::declared::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
-use super::value::KeyValue;
-use super::words;
+use super::value::{KeyValue, split_command};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Handler, Warm};
@@ -214,10 +213,8 @@ fn set_tables(
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
     let lacks = |key: &&str| table.at(&[key]).is_none() && !reader.meant.contains(key);
-    let (says_nothing, is_for_all) = (
-        ["deny", "ask"].iter().all(lacks),
-        MATCH_KEYS.iter().all(|row| lacks(&row.name)),
-    );
+    let says_nothing = ["deny", "ask"].iter().all(lacks);
+    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(&row.name));
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
@@ -271,13 +268,15 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
         .file
         .parent()
         .map_or_else(PathBuf::new, Path::to_path_buf);
-    let handler = match draft.is_shell {
-        true if command.trim().is_empty() => Err(Complaint::with_cure(
+    let handler = if draft.is_shell && command.trim().is_empty() {
+        Err(Complaint::with_cure(
             "the command is empty",
             "write the command line to run",
-        )),
-        true => Ok(Handler::Shell(command.clone())),
-        false => words::split(command).map(|words| Handler::Words { words, base }),
+        ))
+    } else if draft.is_shell {
+        Ok(Handler::Shell(command.clone()))
+    } else {
+        split_command(command).map(|words| Handler::Words { words, base })
     };
     match handler {
         Ok(handler) => draft.hook.handler = handler,

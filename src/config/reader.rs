@@ -12,10 +12,11 @@ use toml::de::DeTable;
 
 use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
-use super::value::{KeySpec, KeyValue, meant, unknown};
+use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
+use crate::engine::spelling;
 
 #[derive(Debug)]
 pub struct KeyRow<T> {
@@ -169,12 +170,11 @@ impl<'r> DocumentReader<'r> {
         errors.sort_by_key(|(at, _)| *at);
         errors.dedup_by(|(at, _), (first, _)| !has_statement_between(text, *first, *at));
         for (at, message) in errors {
-            let cure = syntax_cure(text, at, message).or_else(|| cure(message));
             self.complain(
                 at,
                 Complaint {
                     cause: format!("not valid TOML: {message}"),
-                    cure,
+                    cure: cure(message),
                 },
             );
         }
@@ -197,12 +197,14 @@ impl<'r> DocumentReader<'r> {
                     .iter()
                     .find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                self.meant.extend(meant(&known, key));
+                self.meant
+                    .extend(spelling::nearest(key, known.iter().copied()));
                 self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
                 continue;
             };
             let name = format!("{above}{key}");
-            let (takes, default) = (row.takes, row.default);
+            let takes = row.takes;
+            let default = row.default;
             let mut setting = Setting {
                 reader: &mut *self,
                 name: &name,
@@ -236,35 +238,6 @@ fn is_statement(line: &str) -> bool {
         !key.trim_end().is_empty() && key.trim_end().chars().all(is_part)
     };
     line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| is_key(key))
-}
-
-/// What to do about a syntax error where the parser's words do not tell: a text of several lines
-/// that is not closed, or JSON without quotes around it.
-fn syntax_cure(text: &str, at: usize, message: &str) -> Option<String> {
-    let before = text.get(..at)?;
-    for quotes in ["'''", "\"\"\""] {
-        let places: Vec<usize> = before.match_indices(quotes).map(|(at, _)| at).collect();
-        let is_open = places.len() % 2 == 1 && message.contains("multi-line");
-        let is_crossed = places.len().is_multiple_of(2) && before.trim_end().ends_with(quotes);
-        let opening = places.len().checked_sub(if is_open { 1 } else { 2 });
-        if let Some(opening) = opening.filter(|_| is_open || is_crossed) {
-            let line = LineIndex::of(text).position(places[opening]).line;
-            return Some(format!(
-                "close the text that begins in line {line}: add `{quotes}`"
-            ));
-        }
-    }
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let mut lines = text[start..].lines();
-    let mut statement = lines
-        .next()
-        .into_iter()
-        .chain(lines.take_while(|line| !is_statement(line)));
-    statement.any(|line| line.contains("\":")).then(|| {
-        "this looks like JSON: write a table of TOML, `{ key = \"value\" }`; where JSON is taken, it \
-         is a string between `'''`"
-            .to_string()
-    })
 }
 
 /// A key as it is read, with its value.

@@ -88,9 +88,10 @@ fn beside(word: &str, base: &Path, is_operand: bool) -> Option<String> {
         return None;
     }
     let path = base.join(word);
-    let is_meant = match word.contains('/') {
-        true => path.exists(),
-        false => (is_operand || word.contains('.')) && path.is_file(),
+    let is_meant = if word.contains('/') {
+        path.exists()
+    } else {
+        (is_operand || word.contains('.')) && path.is_file()
     };
     is_meant.then(|| joined(base, word))
 }

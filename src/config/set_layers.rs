@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discover::Choice;
 use super::env::Environment;
 use super::layer::{Layer, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
@@ -38,7 +37,6 @@ pub struct UsedSet {
 pub(super) fn add(
     layers: &mut Vec<Layer>,
     manifests: &mut Vec<LayerFiles>,
-    choice: &Choice,
     env: &Environment,
     problems: &mut Vec<Problem>,
 ) -> Vec<UsedSet> {
@@ -52,7 +50,7 @@ pub(super) fn add(
         .zip(std::mem::take(manifests));
     for (layer, files) in own {
         for (file, declared) in declarations(&files) {
-            let locked = find_locked(file, declared, choice);
+            let locked = find_locked(file, declared);
             let folder = match (&layer.set, &locked) {
                 (Some(_), _) => Err("a set declares no other sets".to_string()),
                 (None, Err(why)) => Err(why.clone()),
@@ -67,7 +65,8 @@ pub(super) fn add(
             if let Err(cause) = opened {
                 problems.push(Complaint::new(cause).in_file(file, Some(declared.at)));
             }
-            let (file, declared) = (file.to_path_buf(), declared.clone());
+            let file = file.to_path_buf();
+            let declared = declared.clone();
             let locked = locked.ok();
             used.push(UsedSet {
                 layer: layer.kind,
@@ -90,21 +89,15 @@ fn declarations(files: &LayerFiles) -> impl Iterator<Item = (&Path, &DeclaredSet
 }
 
 /// What the lock next to `file` says of a set.
-fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<LockedSet, String> {
+fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String> {
     let DeclaredSet { name, source, .. } = declared;
     let update = format!("run `hookrun sets update {name}`");
     let mut problems = Vec::new();
     let place = file.with_file_name(LOCK);
-    let lock = match choice.locks.iter().find(|(file, _)| *file == place) {
-        Some((_, text)) => {
-            let (lock, found) = Lock::read(text, &place);
-            problems = found;
-            lock
-        }
-        None => Lock::load(&place, &mut problems),
-    };
+    let lock = Lock::load(&place, &mut problems);
     if let Some(problem) = problems.first() {
-        let (place, cause) = (problem.place(), &problem.cause);
+        let place = problem.place();
+        let cause = &problem.cause;
         return Err(format!(
             "the set `{name}` is not locked: {place}: {cause}; {update}"
         ));
@@ -118,12 +111,10 @@ fn find_locked(file: &Path, declared: &DeclaredSet, choice: &Choice) -> Result<L
                 "{LOCK} has another source or `rev` of the set `{name}`; {update}"
             ))
         }
-        Some(locked) => match &declared.signers {
-            Some(signers) if !signers.may_be(locked.signed_by.as_deref()) => Err(format!(
-                "{LOCK} does not say that the set `{name}` is signed so; {update}"
-            )),
-            Some(_) | None => Ok(locked.clone()),
-        },
+        Some(locked) if declared.is_signed && !locked.is_signed => Err(format!(
+            "{LOCK} does not say that the set `{name}` is signed; {update}"
+        )),
+        Some(locked) => Ok(locked.clone()),
     }
 }
 

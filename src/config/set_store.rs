@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::trust::{self, FileList, HookFiles, TrustStore};
 use crate::engine::harmless::plain;
 
@@ -36,11 +34,6 @@ pub(crate) fn digest_in(folder: &Path, known: Option<&TrustStore>) -> Result<Str
     let digest = trust::digest_of(&list, &list.stamps(), known);
     let (digest, _) = digest.map_err(|error| error.to_string())?;
     Ok(digest.trim_start_matches(SHA256).to_string())
-}
-
-/// The SHA-256 of a content, in hexadecimal digits.
-pub(crate) fn sha256(content: &[u8]) -> String {
-    trust::hex(&Sha256::digest(content))
 }
 
 /// All files in a folder, but for a `.git` in it and what editors leave.

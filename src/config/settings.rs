@@ -27,13 +27,11 @@ use reader::{SettingsReader, described};
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
-    let (manifest, shape) = (Manifest::default(), None);
-    let reader = DocumentReader::new(text, file);
     let mut reader = SettingsReader {
-        reader,
+        reader: DocumentReader::new(text, file),
         operator,
-        manifest,
-        shape,
+        manifest: Manifest::default(),
+        shape: None,
     };
     reader.document(text);
     let mut problems = reader.reader.problems;
@@ -238,8 +236,7 @@ impl SettingsReader<'_> {
             return;
         };
         self.shape = Some(shape);
-        let owner = self.owner(shape, entries);
-        self.buckets(shape, &owner, &buckets);
+        self.buckets(shape, &buckets);
     }
 
     fn shape_of(&mut self, buckets: &[&TreeEntry], section: &Tree) -> Option<&'static BucketShape> {
@@ -269,26 +266,6 @@ impl SettingsReader<'_> {
         );
         self.fault(entry.at.max(section.offset), cause, cure);
         None
-    }
-
-    /// What the file is the settings of: as it says itself, else the name of its folder.
-    fn owner(&mut self, shape: &BucketShape, entries: &[&TreeEntry]) -> String {
-        let said = entries
-            .iter()
-            .find(|entry| entry.key == shape.owner)
-            .map(|entry| &entry.tree);
-        if let Some(name) = said
-            .and_then(Tree::text)
-            .filter(|name| !name.contains('\0'))
-        {
-            return name.to_string();
-        }
-        if let Some(tree) = said {
-            let cure = format!("write `\"{}\": \"text\"`", shape.owner);
-            self.wrong(tree, shape.owner, "a string", &cure);
-        }
-        let folder = self.file().parent().and_then(Path::file_name);
-        folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 }
 
@@ -376,7 +353,8 @@ impl SettingsReader<'_> {
             let timeout = Duration::from_millis(millis.unsigned_abs());
             return self.manifest.timeouts.push((listing.dialect, timeout));
         }
-        let (takes, cure) = ("milliseconds, at least 1", "write 30000 for 30 s");
+        let takes = "milliseconds, at least 1";
+        let cure = "write 30000 for 30 s";
         self.wrong(tree, listing.timeout, takes, cure);
     }
 }

@@ -184,7 +184,8 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
         }),
         Some(b'{') => json::entries(raw).ok().and_then(|entries| {
             let entry = |(key, value): (&RawValue, &RawValue)| {
-                let (name, at) = (serde_json::from_str(key.get()).ok()?, offset_of(key.get()));
+                let name = serde_json::from_str(key.get()).ok()?;
+                let at = offset_of(key.get());
                 Some(TreeEntry {
                     key: name,
                     at,

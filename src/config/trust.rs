@@ -2,25 +2,18 @@
 //! is trusted.
 //!
 //! What is trusted is the whole set of one folder (`files`): its `hookrun.toml`, all of `hooks.d`
-//! and the files that commands name (`named`). A digest of it is kept for its repository
-//! (`repository`) outside of it (`store`), so that a work tree or a branch with known content asks
-//! nobody. `check` compares, and seals the files: they must be the same when hooks have run.
+//! and the files that commands name (`parts`). A digest of it is kept for its repository outside of
+//! it (`store`), so that a work tree or a branch with known content asks nobody. `check` compares,
+//! and seals the files: they must be the same when hooks have run.
 
 mod check;
 mod files;
-mod kept;
-mod named;
-mod policy;
-mod repository;
+mod parts;
 mod store;
 
-pub use check::{TrustChoice, TrustReport, TrustState};
-pub(crate) use check::{TrustSeal, digest_of, judge, parts};
-pub(crate) use files::hex;
+pub use check::TRUST_KEYS;
+pub use check::{KeptTrust, TrustChoice, TrustReport, TrustState};
+pub(crate) use check::{TrustPolicy, TrustSeal, TrustTable, digest_of, judge};
 pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
-pub use kept::KeptTrust;
-#[cfg(feature = "cli")]
-pub(crate) use named::files_named;
-pub use policy::TRUST_KEYS;
-pub(crate) use policy::{TrustPolicy, TrustTable};
+pub(crate) use parts::parts;
 pub use store::{TrustRecord, TrustStore, TrustedBy};

@@ -1,7 +1,7 @@
-//! What keys take: the words for it in messages and docs, and what to write instead of a mistake.
+//! What keys take: the words for it in messages and docs, what to write instead of a mistake, and
+//! the words of a command, split as a shell would split them, without a shell.
 
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog;
 use crate::engine::spelling;
 
 /// What a key takes, in words: its row without the way that it is read.
@@ -87,11 +87,9 @@ impl KeyValue {
     /// What to write for `key` instead of `written`; that is empty for a value without a word.
     pub(super) fn cure(self, key: &str, written: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
-        let written = written.to_lowercase();
-        let means = |(words, _): &&(&[&str], &str)| words.contains(&written.as_str());
-        let (table, words): (&[(&[&str], &str)], _) = match self {
-            KeyValue::Flag => (FLAG_WORDS, vec!["true", "false"]),
-            KeyValue::OneOf(words) => (FAILURE_WORDS, words()),
+        let words = match self {
+            KeyValue::Flag => vec!["true", "false"],
+            KeyValue::OneOf(words) => words(),
             KeyValue::Pattern if key == "findings" => {
                 return format!("write `{key} = '^error src/main.tf:7 '`");
             }
@@ -107,16 +105,11 @@ impl KeyValue {
             | KeyValue::Pattern
             | KeyValue::Json => return format!("write `{key} = {}`", self.texts().1),
         };
-        let meant = table.iter().find(means).map(|(_, meant)| *meant);
-        let meant = meant.filter(|meant| words.contains(meant));
-        match (
-            meant.or_else(|| spelling::nearest(&written, words.iter().copied())),
-            self,
-        ) {
-            (Some(meant), KeyValue::Flag) => format!("write `{key} = {meant}`"),
-            (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
-            (None, _) if written.is_empty() => format!("write `{key} = {}`", self.texts().1),
-            (None, _) => format!("`{key}` is one of {}", words.join(", ")),
+        match spelling::nearest(written, words.iter().copied()) {
+            Some(meant) if matches!(self, KeyValue::Flag) => format!("write `{key} = {meant}`"),
+            Some(meant) => format!("write `{key} = \"{meant}\"`"),
+            None if written.is_empty() => format!("write `{key} = {}`", self.texts().1),
+            None => format!("`{key}` is one of {}", words.join(", ")),
         }
     }
 }
@@ -125,64 +118,68 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
     names.iter().map(|(_, name)| *name).collect()
 }
 
-const FLAG_WORDS: &[(&[&str], &str)] = &[
-    (&["yes", "on", "1", "y", "enabled"], "true"),
-    (
-        &["no", "off", "0", "n", "disabled", "never", "none"],
-        "false",
-    ),
-];
-
-/// Words that people write for what a failure means.
-const FAILURE_WORDS: &[(&[&str], &str)] = &[
-    (
-        &[
-            "open", "ignore", "warn", "pass", "continue", "skip", "approve",
-        ],
-        "allow",
-    ),
-    (
-        &[
-            "closed", "close", "fail", "error", "deny", "refuse", "stop", "abort",
-        ],
-        "block",
-    ),
-];
-
-/// Keys of other tools, each with ours.
-#[rustfmt::skip]
-const SYNONYMS: &[(&str, &str)] = &[
-    ("matcher", "tool"), ("toolName", "tool"), ("tool_name", "tool"), ("tools", "tool"),
-    ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "runs"),
-    ("run", "command"), ("block", "deny"), ("reject", "deny"), ("forbid", "deny"), ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"), ("url", "git"),
-    ("repo", "git"), ("ref", "rev"), ("tag", "rev"), ("branch", "rev"),
-    ("expected", "expect"), ("expectation", "expect"), ("input", "context"),
-];
-
-pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let means = |(other, ours): &&(&str, &str)| *other == name && known.contains(ours);
-    SYNONYMS.iter().find(means).map(|(_, ours)| *ours)
-}
-
-/// The one of `known` that an unknown key was probably meant to be.
-pub(super) fn meant(known: &[&'static str], name: &str) -> Option<&'static str> {
-    synonym(name, known).or_else(|| spelling::nearest(name, known.iter().copied()))
-}
-
-/// The complaint about an unknown key, with the one of `known` that was probably meant. `group` is
-/// the table in which there is a key of this name.
+/// The complaint about an unknown key. `group` is the table in which there is a key of this name.
 pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
-    let in_match = synonym(name, &["tool", "path"]).filter(|_| known.contains(&"match"));
-    let plain = spelling::plain(name);
-    let mut of_events = catalog::EVENTS.iter().flat_map(|spec| spec.context.iter());
-    let is_case = known.contains(&"context") && known.contains(&"expect");
-    let in_context = of_events.find(|key| is_case && spelling::plain(&key.name) == plain);
-    let cure = match (in_match, meant(known, name), group, in_context) {
-        (Some(key), ..) => format!("write `match = {{ {key} = … }}`"),
-        (None, Some(nearest), ..) => format!("did you mean `{nearest}`?"),
-        (None, None, Some(group), _) => format!("write `{group} = {{ {name} = … }}`"),
-        (None, None, None, Some(key)) => format!("write `context = {{ {} = … }}`", key.name),
-        (None, None, None, None) => format!("known here: {}", known.join(", ")),
+    let cure = match (spelling::nearest(name, known.iter().copied()), group) {
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None) => format!("known here: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
+}
+
+/// Characters that mean something to a shell outside quotes. A command that uses them needs
+/// `shell = true`; splitting it into words would silently pass them on as arguments.
+const SHELL_SYNTAX: &str = "|&;<>()$`*?[]{}~#\n";
+
+/// Characters that mean something to a shell even within double quotes.
+const QUOTED_SYNTAX: &str = "$`";
+
+/// Splits `command` into words.
+///
+/// # Errors
+/// When it is empty, a quote is not closed, or it needs a shell.
+pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
+    if let Some(found) = shell_syntax(command) {
+        let cure = "set `shell = true`, or quote it if it is meant literally";
+        return Err(Complaint::with_cure(
+            format!("`{found}` in a command needs a shell"),
+            cure,
+        ));
+    }
+    let words = shell_words::split(command).map_err(|_| {
+        let cause = "a quote in the command is not closed";
+        Complaint::with_cure(cause, "close it, or escape it with `\\`")
+    })?;
+    let Some(program) = words.first() else {
+        return Err(Complaint::with_cure(
+            "the command is empty",
+            "write the program to run",
+        ));
+    };
+    if program.contains('=') && !program.contains('/') {
+        let cause = format!("`{program}` sets a variable, which needs a shell");
+        let cure = "set `shell = true`, or use `env NAME=value program`";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    Ok(words)
+}
+
+fn shell_syntax(command: &str) -> Option<char> {
+    let mut quote: Option<char> = None;
+    let mut characters = command.trim().chars();
+    while let Some(c) = characters.next() {
+        match quote {
+            Some('\'') if c == '\'' => quote = None,
+            Some('\'') => {}
+            Some(_) if c == '"' => quote = None,
+            Some(_) if QUOTED_SYNTAX.contains(c) => return Some(c),
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if SHELL_SYNTAX.contains(c) => return Some(c),
+            // The character after a backslash is itself.
+            Some(_) | None if c == '\\' => drop(characters.next()),
+            Some(_) | None => {}
+        }
+    }
+    None
 }

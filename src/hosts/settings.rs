@@ -6,10 +6,7 @@ pub mod files;
 mod loom;
 mod row;
 
-pub use loom::summary;
-pub use row::{
-    Bucket, BucketShape, Does, EntryAction, EntryKey, EntryValue, ListingShape, OperatorSwitch,
-};
+pub use row::{Bucket, BucketShape, ListingShape, OperatorSwitch};
 
 /// Every shape of a settings file that is known, in the order in which they are tried.
 pub const SHAPES: &[BucketShape] = &[loom::PROFILE];

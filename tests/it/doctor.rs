@@ -2,11 +2,9 @@
 
 mod accepted;
 mod evidence;
-mod noted;
 mod overlap;
 mod schema;
 mod switches;
-mod unmatched;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -18,16 +16,11 @@ use crate::install::{HOSTS, Host, project};
 use crate::sandbox::Sandbox;
 
 /// The problems that `doctor` finds, as `severity file: cause [cure]`, and its exit status; without
-/// when a host last asked, and what was changed since the install.
+/// when a host last asked.
 #[track_caller]
 fn problems(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
     let (status, mut found) = everything(sandbox, host);
-    let others = [
-        "installed, not seen yet",
-        "since `hookrun install` noted it",
-    ];
-    found
-        .retain(|one| !one.starts_with("note ") && !others.iter().any(|other| one.contains(other)));
+    found.retain(|one| !one.starts_with("note ") && !one.contains("installed, not seen yet"));
     (status, found)
 }
 

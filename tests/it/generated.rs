@@ -93,7 +93,6 @@ const PARTS: &[Part] = &[
     ("coverage-not-counted", not_counted),
     ("mutants", mutants),
     ("settings-buckets", settings_buckets),
-    ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
     ("capabilities-of-hosts", hosts::capabilities),
     ("hosts-in-short", hosts::in_short),
@@ -669,16 +668,6 @@ fn settings_buckets() -> String {
         ["bucket", "event"],
         buckets.map(|bucket| [code(bucket.key), code(bucket.event)]),
     )
-}
-
-fn settings_actions() -> String {
-    let actions = SHAPES.iter().flat_map(|shape| shape.actions);
-    let rows = actions.map(|action| {
-        let needs = action.needs.map(|key| format!("{}, required", code(key)));
-        let key = needs.or(action.may.map(code)).unwrap_or_default();
-        [code(action.name), key, action.about.to_string()]
-    });
-    table(["action", "key", "what it does"], rows)
 }
 
 fn settings_switches() -> String {

@@ -788,7 +788,7 @@ fn a_home_that_is_no_folder_is_told_as_what_it_is() {
         (Some(""), "there is no home folder: HOME is empty"),
         (
             Some("me"),
-            "there is no home folder: HOME is `me`, which is no whole path",
+            "there is no home folder: HOME is `me`, which is not an absolute path",
         ),
         (None, "there is no home folder: HOME is not set"),
     ] {

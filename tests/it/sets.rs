@@ -1,10 +1,8 @@
 //! Shared hook sets: declared, fetched, locked, and run from the store alone.
 
-mod archives;
 mod attacks;
 mod needs;
 mod signatures;
-mod update;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -163,7 +161,7 @@ fn the_lock_has_the_commit_and_the_digest_and_is_written_only_when_it_changes() 
         "{lock}"
     );
     let wanted = json!({ "name": "base", "source": "git+r", "rev": "v1", "commit": commit,
-        "tree": tree, "files": 2, "layer": "project", "file": "hookrun.toml", "line": 1,
+        "tree": tree, "files": 2, "signed": false, "layer": "project", "file": "hookrun.toml", "line": 1,
         "folder": sets.store()[0] });
     assert_eq!(list["sets"][0], wanted);
     let before = fs::metadata(sets.sandbox.at("hookrun.lock"))
@@ -240,19 +238,7 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
         ),
         (
             "[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n",
-            "1:7: the set `a` has two of",
-        ),
-        (
-            "[sets.a]\npath = 'r'\narchive = 'r'\n",
-            "1:7: the set `a` has two of",
-        ),
-        (
-            "[sets.a]\narchive = 'r'\nrev = 'v'\n",
-            "1:7: the set `a` has a `rev`, and only",
-        ),
-        (
-            "[sets.a]\narchive = 'r'\nallowed_signers = 'f'\n",
-            "1:7: the set `a` has no `git`",
+            "1:7: the set `a` has `git` and `path`",
         ),
         (
             "[sets.a]\npath = 'r'\nrev = 'v'\n",
@@ -267,12 +253,8 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
             "3:7: `-v` is no name of a tag",
         ),
         (
-            "[sets.a]\ngit = 'r'\nref = 'v'\n",
-            "3:1: unknown key `ref` [did you mean `rev`?]",
-        ),
-        (
-            "[sets.a]\narchive = 'http://x/y'\n",
-            "2:11: `http://x/y` is no archive",
+            "[sets.a]\ngit = 'r'\nrevv = 'v'\n",
+            "3:1: unknown key `revv`",
         ),
         (
             "[sets.'../a']\npath = 'r'\n",
@@ -446,4 +428,47 @@ fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
         .hookrun_as(with_spy(&sets, "git"), &["sets", "update"], b"")
         .exits(2);
     sets.sandbox.has_file("spy.log");
+}
+
+#[test]
+fn an_update_takes_what_is_new_and_a_dry_run_writes_nothing() {
+    let sets = Sets::new();
+    sets.add("base", "r", "main").exits(0);
+    let sets = sets.file("r", "hookrun.toml", STRICTER);
+    sets.commit("r");
+    let lock = sets.sandbox.read("hookrun.lock");
+    let ran = sets.sets(&["update", "--dry-run"]);
+    ran.exits(0).prints("updated base main");
+    assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
+    sets.sandbox.run_shell("git push").allows();
+    let ran = sets.sets(&["update"]);
+    ran.exits(0).prints("changed hookrun.lock");
+    sets.sandbox.run_shell("git push").blocks("never");
+}
+
+#[test]
+fn a_lock_keeps_other_sets_and_forgets_those_that_are_gone() {
+    let sets = Sets::added();
+    sets.add("more", "r", "main").exits(0);
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        2
+    );
+    sets.sets(&["update", "more"]).exits(0);
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        2
+    );
+    sets.edit(
+        "hookrun.toml",
+        "[sets.more]\ngit = \"r\"\nrev = \"main\"\n",
+        "",
+    );
+    sets.sets(&["update"])
+        .exits(0)
+        .prints("changed hookrun.lock");
+    assert_eq!(
+        sets.sandbox.read("hookrun.lock").matches("[[set]]").count(),
+        1
+    );
 }

@@ -203,29 +203,3 @@ pub(crate) struct FieldArgs {
     #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
     pub(crate) format: ValueFormat,
 }
-
-#[derive(Debug, Args)]
-pub(crate) struct ActArgs {
-    #[command(subcommand)]
-    pub(crate) action: HiddenCommand,
-
-    /// The name of the profile that asks for it
-    #[arg(long, global = true, default_value = "", value_name = "NAME")]
-    pub(crate) profile: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum HiddenCommand {
-    /// Write a line about the event on stdin into the log of actions
-    Log {
-        /// How much it matters
-        #[arg(long, default_value = "info")]
-        level: String,
-    },
-    /// Append the event on stdin to a file below a folder, as one line of JSON
-    Save { folder: PathBuf, file: PathBuf },
-    /// Print what is sent of the event on stdin
-    Payload,
-    /// Ask a person about the tool in the event on stdin
-    Ask,
-}

@@ -17,19 +17,10 @@ pub(crate) struct SetsArgs {
 pub(crate) enum SetsAction {
     /// Declare a set in hookrun.toml, fetch it and lock it
     Add(AddedSet),
-    /// Fetch what is declared, show which recorded decisions would change, and lock it
+    /// Fetch what is declared, and lock it
     Update(UpdatedSets),
     /// Check the files of all locked sets, and fetch those that are missing; the lock stays as it is
     Verify,
-    /// Copy the files of a set into a folder
-    Vendor {
-        /// The set
-        #[arg(value_name = "SET")]
-        name: String,
-
-        /// The folder, which must not be there yet
-        folder: PathBuf,
-    },
     /// Show the sets, and whether they can be used
     List {
         /// How to show them
@@ -51,14 +42,13 @@ impl SetsAction {
             SetsAction::Add(_)
             | SetsAction::Update(_)
             | SetsAction::Verify
-            | SetsAction::Vendor { .. }
             | SetsAction::Why { .. } => OutputShape::People,
         }
     }
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("source").args(["git", "path", "archive"]).required(true))]
+#[command(group = ArgGroup::new("source").args(["git", "path"]).required(true))]
 pub(crate) struct AddedSet {
     /// What to call it here
     pub(crate) name: String,
@@ -75,17 +65,9 @@ pub(crate) struct AddedSet {
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
 
-    /// The `.tar` or `.tar.gz` that it is in: an https or file URL, or a path
-    #[arg(long, value_name = "URL", allow_hyphen_values = true)]
-    pub(crate) archive: Option<String>,
-
-    /// Take it only if one of the SSH keys in this file has signed the tag or the commit
-    #[arg(long, value_name = "FILE", requires = "git")]
-    pub(crate) allowed_signers: Option<PathBuf>,
-
-    /// Take it only if this key of minisign has signed its list of files
-    #[arg(long, value_name = "KEY", conflicts_with = "allowed_signers")]
-    pub(crate) minisign: Option<String>,
+    /// Take it only if `git verify-commit` accepts the signature of the commit
+    #[arg(long, requires = "git")]
+    pub(crate) signed: bool,
 
     /// Declare it in your own hookrun.toml, for all projects
     #[arg(long)]
@@ -98,13 +80,9 @@ pub(crate) struct UpdatedSets {
     #[arg(value_name = "SET")]
     pub(crate) name: Option<String>,
 
-    /// Take a tag that names another commit than the locked one, or another archive of a URL
+    /// Take a tag that names another commit than the locked one
     #[arg(long)]
     pub(crate) moved: bool,
-
-    /// Do not compare what the old and the new hooks decide about recorded events
-    #[arg(long)]
-    pub(crate) no_replay: bool,
 
     /// Show what would change, and write no lock
     #[arg(long)]

@@ -77,12 +77,10 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         settings: source.settings.clone(),
         discover: source.discover,
         hosts: hosts::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
-        program: env.image(),
         told: HostFolders {
             roots: env.projects_of(dialect),
             cwd: None,
         },
-        locks: Vec::new(),
         trust: None,
     }
 }

@@ -7,10 +7,8 @@ pub(crate) mod files;
 pub(crate) mod found;
 pub(crate) mod git;
 mod list;
-mod note;
 pub(crate) mod program;
 pub(crate) mod row;
-mod schema;
 pub(crate) mod shim;
 pub(crate) mod table;
 mod trust;
@@ -24,7 +22,6 @@ use crate::engine::complaint::Complaint;
 use crate::hosts;
 use crate::hosts::capability::ServedEvent;
 use crate::lab::report::Paths;
-use serde_json::json;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
@@ -106,7 +103,6 @@ fn install_into(
         }
         return Ok(ExitStatus::Yes);
     }
-    let changed = site.changes();
     let mut doubts = Vec::new();
     for (site, rows, text, of_site) in texts {
         site.write(&text, out)?;
@@ -124,7 +120,7 @@ fn install_into(
         .chain(doubts)
         .chain(host.limits());
     let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
-    for note in notes.chain(of_project).chain(changed) {
+    for note in notes.chain(of_project) {
         writeln!(out, "  note: {note}")?;
     }
     for step in host.steps() {
@@ -283,24 +279,7 @@ impl<'a> Site<'a> {
                 None => "the file is new".to_string(),
             }
         };
-        self.note_hooks()?;
         self.report(&done, out)
-    }
-
-    /// What was changed since the last install.
-    fn changes(&self) -> Vec<String> {
-        let path = &self.target.path;
-        let changes = self
-            .host
-            .changed_hooks(self.scope, path, &self.record, self.env);
-        changes.into_iter().map(|change| change.cause).collect()
-    }
-
-    fn note_hooks(&self) -> Result<()> {
-        let now = self.host.hooks_now(self.scope, &self.target.path, self.env);
-        now.map_or(Ok(()), |now| {
-            self.record.keep_hooks(&json!(now).to_string())
-        })
     }
 
     /// The text with hookrun in it, and doubts about the one without it.

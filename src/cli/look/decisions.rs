@@ -1,10 +1,7 @@
 //! The decisions that a command looks at: in which files they are, which of them it wants, and
 //! which lines could not be read.
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
 use crate::cli::args::FilterArgs;
 use crate::cli::exit::Result;
@@ -19,11 +16,7 @@ use crate::log::read::{FileLines, ReadError};
 use crate::log::record::DecisionLine;
 use crate::log::redact::Redactor;
 
-use super::clean_lines::{CleanText, read_clean};
 use super::filter::{self, Filter};
-
-/// How often to look whether anybody wants more.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How many lines that are not records are named.
 const MOST_PROBLEMS: usize = 10;
@@ -84,34 +77,35 @@ impl ChosenDecisions {
             .collect();
         let opened = opened.map_err(cannot_read)?;
         let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
-        let (batches, reader) = read_clean(opened, redactor);
-        while is_wanted() {
-            let batch = match batches.recv_timeout(LOOK_EVERY) {
-                Ok(batch) => batch,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => {
-                    reader.join().unwrap_or_else(|panic| resume_unwind(panic));
-                    return Ok(true);
-                }
-            };
-            for line in batch {
-                match line {
-                    Ok(line) => self.show_line(&files[line.file], &line, show)?,
+        let mut raw = Vec::new();
+        let mut text = String::new();
+        for (file, mut lines) in files.iter().zip(opened) {
+            while is_wanted() {
+                let number = match lines.next_line(&mut raw) {
+                    Ok(None) => break,
+                    Ok(Some(number)) => number,
                     Err(error) if error.line.is_none() => return Err(cannot_read(error)),
-                    Err(error) => self.skipped.add(|| error),
-                }
+                    Err(error) => {
+                        self.skipped.add(|| error);
+                        continue;
+                    }
+                };
+                text.clear();
+                redactor.json(&String::from_utf8_lossy(&raw), &mut text);
+                self.show_line(file, number, &text, show)?;
             }
         }
-        Ok(false)
+        Ok(is_wanted())
     }
 
     fn show_line(
         &mut self,
         file: &Path,
-        line: &CleanText,
+        number: u64,
+        text: &str,
         show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
     ) -> Result<()> {
-        let seen = DecisionLine::parse(line.text.as_bytes()).and_then(|line| {
+        let seen = DecisionLine::parse(text.as_bytes()).and_then(|line| {
             self.read += 1;
             Ok(self.filter.takes(&line)?.map(|brief| (line, brief)))
         });
@@ -129,7 +123,7 @@ impl ChosenDecisions {
             }
             Err(problem) => {
                 self.skipped
-                    .add(|| ReadError::of_line(file, line.number, &problem));
+                    .add(|| ReadError::of_line(file, number, &problem));
             }
         }
         Ok(())

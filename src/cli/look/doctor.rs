@@ -1,18 +1,15 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
+mod entries;
 mod evidence;
 mod git;
 mod look;
-mod never;
 mod overlap;
-mod own;
-mod programs;
-mod switches;
-mod unmatched;
+mod reach;
 #[cfg(feature = "serve")]
 mod warm;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use crate::config::trust::TrustChoice;
@@ -26,12 +23,11 @@ use crate::cli::decide::unbound::SearchedPlaces;
 #[cfg(feature = "serve")]
 use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
-use crate::cli::host::install::files::{InstallRecord, Target};
 use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::table::HOSTS;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
-use crate::cli::look::findings::{Findings, error, warning};
+use crate::cli::look::validate::{Findings, error, warning};
 use crate::cli::problems::problems_of;
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};
@@ -81,7 +77,6 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             ([], Some(_)) => lines.push(format!("{}: does not ask hookrun", host.title)),
             (installed, _) => lines.push(summary(host, installed)),
         }
-        about_changes(look, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
                 findings.add(not_installed(host, &config, env));
@@ -89,11 +84,10 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             continue;
         };
         about_events(host, &installed, &wanted, &mut findings);
-        switches::look(look, &installed, &mut findings);
+        reach::about_switches(look, &installed, &mut findings);
         let recorded = host.dialect().map(|dialect| dialect.name);
         findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
         overlap::look(look, &installed, &mut findings);
-        unmatched::look(look, &installed, &mut findings);
     }
     let no_agent_asks = args.host.is_none() && lines.is_empty();
     lines.extend(about_others(&without, no_agent_asks));
@@ -174,7 +168,7 @@ fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<InstalledEntrie
         findings.extend(found);
         let Some(installed) = installed else { continue };
         findings.check(installed.path());
-        let problem = |program: &String| programs::problem_of(program, &installed, look);
+        let problem = |program: &String| reach::about_program(program, &installed, look);
         findings.extend(installed.programs.iter().filter_map(problem));
         all.push(installed);
     }
@@ -220,7 +214,8 @@ fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
 
 fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
     let each = installed.iter().map(|one| {
-        let (events, place) = (one.events.len(), &one.file.place);
+        let events = one.events.len();
+        let place = &one.file.place;
         match events {
             0 => format!("nothing in {place}, where a different command runs hookrun"),
             1 => format!("1 event in {place}"),
@@ -256,7 +251,9 @@ fn about_events(
         for one in installed {
             let limit = one.event(row).and_then(|event| event.limit);
             if let Some(limit) = limit.filter(|limit| bound.longest > *limit) {
-                let (title, name, longest) = (host.title, row.name, bound.longest);
+                let title = host.title;
+                let name = row.name;
+                let longest = bound.longest;
                 let cause =
                     format!("{title} waits {limit:?} for {name}, and {names} may take {longest:?}");
                 findings.add(warning(
@@ -269,23 +266,5 @@ fn about_events(
     }
     for lack in wanted.lacks(host) {
         findings.add(warning(first.path(), lack, "use another event of the host"));
-    }
-}
-
-/// Hooks that are not as `install` noted them.
-fn about_changes(look: HostLook<'_>, findings: &mut Findings) {
-    let HostLook { host, config, env } = look;
-    let mut seen = HashSet::new();
-    for scope in SettingsScope::ALL {
-        let Some(path) = host.path(scope, config.nearest_folder(), env) else {
-            continue;
-        };
-        let Ok(target) = Target::read(&path) else {
-            continue;
-        };
-        let record = InstallRecord::of(&target, env);
-        let changes = host.changed_hooks(scope, &path, &record, env).into_iter();
-        // What a project notes of its user's file, the user's own note has as well.
-        findings.extend(changes.filter(|one| seen.insert((one.file.clone(), one.cause.clone()))));
     }
 }

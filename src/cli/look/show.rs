@@ -92,7 +92,6 @@ fn human(
         Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
         Handler::Function(_) => "a function".to_string(),
         Handler::Rule(_) => "nothing: it is a rule".to_string(),
-        Handler::Elsewhere { .. } => "nothing here".to_string(),
     };
     let program = match command::resolve(&hook.handler, env.search.as_deref()) {
         Ok(program) => program.path.display().to_string(),

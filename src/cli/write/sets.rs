@@ -1,18 +1,14 @@
 //! `hookrun sets`: shared hook sets are declared, fetched, locked and shown.
 
-mod archive;
 mod fetch;
 mod git;
-mod minisign;
-mod rehearse;
 mod shown;
-mod vendor;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
-use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, Signers, is_path};
+use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, is_path};
 use crate::config::sets::lock::{LOCK, Lock, LockedSet, quoted};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
@@ -38,12 +34,6 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
     match &args.action {
         SetsAction::Add(added) => add(added, &config, env, out),
         SetsAction::Update(args) => update(args, &config, env, out),
-        SetsAction::Vendor { name, folder } => {
-            let sets = named(&config, Some(name))?;
-            sets.first()
-                .map_or(Ok(()), |set| vendor::copy(set, folder, env, out))?;
-            Ok(ExitStatus::Yes)
-        }
         SetsAction::Verify => verify(&config, env, out),
         SetsAction::List { format } => shown::list(&config, *format, env, out),
         SetsAction::Why { name } => {
@@ -97,19 +87,12 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         let key = match there.declared.source {
             SetSource::Git { .. } => "rev",
             SetSource::Path(_) => "path",
-            SetSource::Archive(_) => "archive",
         };
         let cure = format!("change its `{key}` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
     args.git.as_deref().map_or(Ok(()), declared::check_url)?;
-    args.archive
-        .as_deref()
-        .map_or(Ok(()), declared::check_archive)?;
     args.rev.as_deref().map_or(Ok(()), declared::check_rev)?;
-    args.minisign
-        .as_deref()
-        .map_or(Ok(()), declared::check_key)?;
     // What was typed means the working directory, and in the file its own folder.
     let is_here = file.parent() == Some(&env.cwd);
     let moved = |path: &Path| {
@@ -130,10 +113,8 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     let draft = SetDraft {
         git: args.git.as_ref().map(url),
         path: args.path.as_deref().map(moved),
-        archive: args.archive.as_ref().map(url),
         rev: args.rev.clone(),
-        allowed_signers: args.allowed_signers.as_deref().map(moved),
-        minisign: args.minisign.clone(),
+        is_signed: args.signed,
     };
     let set = draft.declare(name, Position::default())?;
     let locked = fetch::newest(&set, &file, None, env)?;
@@ -191,19 +172,18 @@ fn file_of_project(config: &Config) -> PathBuf {
 
 /// The table of a set in `hookrun.toml`.
 fn table(set: &DeclaredSet) -> String {
-    let mut rows = match &set.source {
+    let rows = match &set.source {
         SetSource::Git { url, rev } => vec![("git", url), ("rev", rev)],
         SetSource::Path(path) => vec![("path", path)],
-        SetSource::Archive(url) => vec![("archive", url)],
     };
-    rows.extend(set.signers.as_ref().map(|signers| match signers {
-        Signers::Ssh(file) => ("allowed_signers", file),
-        Signers::Minisign(key) => ("minisign", key),
-    }));
-    let rows = rows
-        .into_iter()
-        .map(|(key, value)| format!("{key} = {}\n", quoted(value)));
-    format!("[sets.{}]\n{}", set.name, rows.collect::<String>())
+    let mut table = format!("[sets.{}]\n", set.name);
+    for (key, value) in rows {
+        table.push_str(&format!("{key} = {}\n", quoted(value)));
+    }
+    if set.is_signed {
+        table.push_str("signed = true\n");
+    }
+    table
 }
 
 fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
@@ -230,13 +210,6 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     }
     if sets.is_empty() {
         streams::remark(NONE_DECLARED);
-    }
-    if has_changed && !args.no_replay {
-        let locks = locks
-            .iter()
-            .map(|(file, lock)| (file.clone(), lock.text()))
-            .collect();
-        rehearse::compare(locks, env, out)?;
     }
     if !args.dry_run {
         let changes = locks.iter().map(|(file, lock)| whole(file, lock.text()));
@@ -274,6 +247,9 @@ fn verify(config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
     for set in &config.sets {
         let name = &set.declared.name;
         let fetched = match (&set.folder, &set.locked) {
+            (Ok(_), Some(locked)) if set.declared.is_signed => {
+                fetch::locked(set, locked, env).map(|()| format!("ok {}", line(locked)))
+            }
             (Ok(_), Some(locked)) => Ok(format!("ok {}", line(locked))),
             (Err(_), Some(locked)) => {
                 fetch::locked(set, locked, env).map(|()| format!("fetched {}", line(locked)))

@@ -6,7 +6,8 @@ mod suite;
 use std::io::Write;
 use std::time::Instant;
 
-use crate::config::{Config, Environment, words};
+use crate::config::value::split_command;
+use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
@@ -290,7 +291,7 @@ fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -
     let handler = if is_shell {
         Handler::Shell(command.to_string())
     } else {
-        let words = words::split(command).map_err(|fault| {
+        let words = split_command(command).map_err(|fault| {
             let cure = fault.cure.unwrap_or_default();
             Complaint::with_cure(
                 fault.cause,

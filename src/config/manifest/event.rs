@@ -40,7 +40,8 @@ pub struct EventDraft {
 
 pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<EventSpec> {
     let before = reader.problems.len();
-    let (name, at) = (entry.key.as_str(), entry.at);
+    let name = entry.key.as_str();
+    let at = entry.at;
     let mut draft = EventDraft::default();
     reader.meant.clear();
     match entry.tree.entries() {
@@ -75,7 +76,8 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
 
 fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
-        let (about, sample) = ("declared in hookrun.toml".into(), kind.sample().into());
+        let about = "declared in hookrun.toml".into();
+        let sample = kind.sample().into();
         draft.context.push(ContextKey {
             name: name.into(),
             kind,

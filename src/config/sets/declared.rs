@@ -11,8 +11,8 @@ use crate::engine::complaint::Complaint;
 pub(crate) struct DeclaredSet {
     pub(crate) name: String,
     pub(crate) source: SetSource,
-    /// Whose signature it must have; `None` for none.
-    pub(crate) signers: Option<Signers>,
+    /// Its commit must have a signature that `git verify-commit` accepts.
+    pub(crate) is_signed: bool,
     /// Where it is declared.
     pub(crate) at: Position,
 }
@@ -23,8 +23,6 @@ pub(crate) enum SetSource {
     Git { url: String, rev: String },
     /// A folder; a relative one is next to the declaring file.
     Path(String),
-    /// A tar archive: an https URL, or a path as that of a folder.
-    Archive(String),
 }
 
 impl SetSource {
@@ -33,35 +31,13 @@ impl SetSource {
         match self {
             SetSource::Git { url, .. } => format!("git+{url}"),
             SetSource::Path(path) => format!("path+{path}"),
-            SetSource::Archive(url) => format!("archive+{url}"),
         }
     }
 
     pub(crate) fn rev(&self) -> Option<&str> {
         match self {
             SetSource::Git { rev, .. } => Some(rev),
-            SetSource::Path(_) | SetSource::Archive(_) => None,
-        }
-    }
-}
-
-/// Whose signature a set must have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Signers {
-    /// The SSH keys in this file, relative to the declaring one: the tag or the commit is signed.
-    Ssh(String),
-    /// This public key of minisign: the list of files in the set is signed.
-    Minisign(String),
-}
-
-impl Signers {
-    /// Whether a lock that says `signed_by` can be about them.
-    pub(crate) fn may_be(&self, signed_by: Option<&str>) -> bool {
-        match self {
-            Signers::Ssh(_) => signed_by.is_some_and(|who| who.starts_with("ssh:")),
-            Signers::Minisign(key) => {
-                signed_by.and_then(|who| who.strip_prefix("minisign:")) == Some(key)
-            }
+            SetSource::Path(_) => None,
         }
     }
 }
@@ -70,10 +46,8 @@ impl Signers {
 pub struct SetDraft {
     pub(crate) git: Option<String>,
     pub(crate) path: Option<String>,
-    pub(crate) archive: Option<String>,
     pub(crate) rev: Option<String>,
-    pub(crate) allowed_signers: Option<String>,
-    pub(crate) minisign: Option<String>,
+    pub(crate) is_signed: bool,
 }
 
 impl SetDraft {
@@ -82,51 +56,33 @@ impl SetDraft {
     /// # Errors
     /// What is missing, or is too much.
     pub(crate) fn declare(self, name: &str, at: Position) -> Result<DeclaredSet, Complaint> {
-        let SetDraft {
-            git,
-            path,
-            archive,
-            rev,
-            allowed_signers,
-            minisign,
-        } = self;
         let wrong = |cause: &str, cure: &str| {
-            Err(Complaint::with_cure(
-                format!("the set `{name}` {cause}"),
-                cure,
-            ))
+            let cause = format!("the set `{name}` {cause}");
+            Err(Complaint::with_cure(cause, cure))
         };
-        let source = match (git, path, archive, rev) {
-            (Some(url), None, None, Some(rev)) => SetSource::Git { url, rev },
-            (None, Some(path), None, None) => SetSource::Path(path),
-            (None, None, Some(url), None) => SetSource::Archive(url),
-            (Some(_), None, None, None) => {
+        if self.is_signed && self.git.is_none() {
+            let cure = "drop `signed`, or share the set in a git repository";
+            return wrong("has no `git`, and only commits are signed", cure);
+        }
+        let source = match (self.git, self.path, self.rev) {
+            (Some(url), None, Some(rev)) => SetSource::Git { url, rev },
+            (None, Some(path), None) => SetSource::Path(path),
+            (Some(_), None, None) => {
                 return wrong("has no `rev`", "name a tag: `rev = \"v1.0\"`");
             }
-            (None, Some(_), None, Some(_)) | (None, None, Some(_), Some(_)) => {
+            (None, Some(_), Some(_)) => {
                 return wrong("has a `rev`, and only one of `git` has it", "drop it");
             }
-            (None, None, None, _) => {
+            (None, None, _) => {
                 let cure = "add `git = \"URL\"` and `rev = \"TAG\"`";
                 return wrong("does not say where it comes from", cure);
             }
-            (..) => return wrong("has two of `git`, `path` and `archive`", "drop one of them"),
-        };
-        let signers = match (allowed_signers, minisign, source.rev()) {
-            (Some(_), Some(_), _) => {
-                return wrong("has `allowed_signers` and `minisign`", "drop one of them");
-            }
-            (Some(_), None, None) => {
-                let cure = "drop `allowed_signers`, or use `minisign`";
-                return wrong("has no `git`, and SSH keys sign tags and commits", cure);
-            }
-            (Some(file), None, Some(_)) => Some(Signers::Ssh(file)),
-            (None, key, _) => key.map(Signers::Minisign),
+            (Some(_), Some(_), _) => return wrong("has `git` and `path`", "drop one of them"),
         };
         Ok(DeclaredSet {
             name: name.to_string(),
             source,
-            signers,
+            is_signed: self.is_signed,
             at,
         })
     }
@@ -141,12 +97,8 @@ pub const SET_KEYS: &[KeyRow<SetDraft>] = &[
         |draft, key| checked(key, check_rev).map(|rev| draft.rev = Some(rev))),
     KeyRow::key("path", KeyValue::Text, "", "instead of `git`: a folder, relative to the file",
         |draft, key| key.text().map(|path| draft.path = Some(path.to_string()))),
-    KeyRow::key("archive", KeyValue::Text, "", "instead of `git`: a `.tar` or `.tar.gz`: an https or file URL, or a path next to the file",
-        |draft, key| checked(key, check_archive).map(|url| draft.archive = Some(url))),
-    KeyRow::key("allowed_signers", KeyValue::Text, "none", "with `git`: a file of SSH keys, as `ssh-keygen` takes it; one of them must have signed the tag or the commit",
-        |draft, key| key.text().map(|file| draft.allowed_signers = Some(file.to_string()))),
-    KeyRow::key("minisign", KeyValue::Text, "none", "a public key of minisign, which must have signed the set's list of files, `SHA256SUMS`",
-        |draft, key| checked(key, check_key).map(|text| draft.minisign = Some(text))),
+    KeyRow::key("signed", KeyValue::Flag, "false", "with `git`: whether `git verify-commit` must accept the signature of the commit",
+        |draft, key| key.flag().map(|is_signed| draft.is_signed = is_signed)),
 ];
 
 pub(crate) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<DeclaredSet> {
@@ -233,51 +185,6 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// Refuses what curl would read as an option or in another way, and what anybody on the way could
-/// change.
-pub(crate) fn check_archive(url: &str) -> Result<(), Complaint> {
-    let refused = |why: &str| {
-        let cure = "write an https or file URL, or the path of a `.tar.gz`";
-        Err(Complaint::with_cure(
-            format!("`{url}` is no archive: {why}"),
-            cure,
-        ))
-    };
-    if let Some(why) = unusable(url) {
-        return refused(why);
-    }
-    let Some((protocol, rest)) = url.split_once("://") else {
-        return if is_path(url) {
-            Ok(())
-        } else {
-            refused("it is neither a URL nor a path")
-        };
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
-    let is_here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|here| {
-        host.strip_prefix(here)
-            .is_some_and(|port| port.is_empty() || port.starts_with(':'))
-    });
-    match protocol {
-        "file" if host.is_empty() && !rest.contains(['?', '#', '%']) => Ok(()),
-        "file" => refused("a file URL has a whole path, and nothing else"),
-        "http" if !is_here => refused("anybody on the way could change what http brings"),
-        "https" | "http" if host.is_empty() || !host.chars().all(is_good) => {
-            refused("its host is no plain name, without a user and a password")
-        }
-        "https" | "http" => Ok(()),
-        _ => refused(&format!("`{protocol}` is not one of its protocols")),
-    }
-}
-
-/// The path that an archive is named by; `None` for one to download.
-#[cfg(feature = "cli")]
-pub(crate) fn path_of_archive(url: &str) -> Option<&str> {
-    url.strip_prefix("file://")
-        .or_else(|| is_path(url).then_some(url))
-}
-
 /// Why a text must not be passed on to a program.
 fn unusable(url: &str) -> Option<&'static str> {
     if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
@@ -290,19 +197,6 @@ fn unusable(url: &str) -> Option<&'static str> {
 /// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
 pub(crate) fn is_path(url: &str) -> bool {
     !url.contains("://") && !url.split('/').next().unwrap_or_default().contains(':')
-}
-
-/// Refuses what is no public key of minisign.
-pub(crate) fn check_key(key: &str) -> Result<(), Complaint> {
-    let is_digit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
-    if key.len() == 56 && key.starts_with("RW") && key.chars().all(is_digit) {
-        return Ok(());
-    }
-    let cause = format!("`{key}` is no public key of minisign");
-    Err(Complaint::with_cure(
-        cause,
-        "write the second line of `minisign.pub`",
-    ))
 }
 
 /// Refuses what is no plain name of a tag, a branch or a commit.

@@ -23,19 +23,17 @@ pub(crate) struct Lock {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
-    /// `git+URL`, `path+FOLDER` or `archive+URL`, as it is declared.
+    /// `git+URL` or `path+FOLDER`, as it is declared.
     pub(crate) source: String,
     pub(crate) rev: Option<String>,
     /// The whole commit that `rev` meant.
     pub(crate) commit: Option<String>,
-    /// The digest of the archive, as `sha256:` and digits.
-    pub(crate) archive: Option<String>,
     /// The digest of all files: 64 hexadecimal digits.
     pub(crate) tree: String,
     /// How many files it has.
     pub(crate) files: usize,
-    /// Who signed it: `ssh:FINGERPRINT NAME` or `minisign:KEY`.
-    pub(crate) signed_by: Option<String>,
+    /// Whether the signature of the commit was verified.
+    pub(crate) is_signed: bool,
 }
 
 /// On one line: name, rev, what pins it, and files.
@@ -45,7 +43,6 @@ impl fmt::Display for LockedSet {
             name,
             rev,
             commit,
-            archive,
             tree,
             files,
             ..
@@ -55,9 +52,6 @@ impl fmt::Display for LockedSet {
         commit
             .iter()
             .try_for_each(|commit| write!(f, " ({})", short(commit)))?;
-        archive
-            .iter()
-            .try_for_each(|digest| write!(f, " (archive {digest})"))?;
         let plural = if *files == 1 { "" } else { "s" };
         write!(f, ": {files} file{plural}, {TREE}{}", short(tree))
     }
@@ -87,13 +81,11 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
         |set, key| key.text().map(|text| set.rev = Some(text.to_string()))),
     KeyRow::key("commit", KeyValue::Text, "none", "what that was",
         |set, key| key.text().map(|text| set.commit = Some(text.to_string()))),
-    KeyRow::key("archive", KeyValue::Text, "none", "the digest of the archive",
-        |set, key| key.text().map(|text| set.archive = Some(text.to_string()))),
     KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
     KeyRow::key("files", KeyValue::Number, "required", "how many they are",
         |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
-    KeyRow::key("signed-by", KeyValue::Text, "none", "the key and the name of the signer",
-        |set, key| key.text().map(|text| set.signed_by = Some(text.to_string()))),
+    KeyRow::key("signed", KeyValue::Flag, "false", "whether the signature of the commit was verified",
+        |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
 ];
 
 impl Lock {
@@ -139,9 +131,7 @@ impl Lock {
                 ("source", Some(&set.source)),
                 ("rev", set.rev.as_deref()),
                 ("commit", set.commit.as_deref()),
-                ("archive", set.archive.as_deref()),
                 ("tree", Some(&tree)),
-                ("signed-by", set.signed_by.as_deref()),
             ];
             text.push_str("\n[[set]]\n");
             for (key, value) in rows
@@ -151,6 +141,9 @@ impl Lock {
                 text.push_str(&format!("{key} = {}\n", quoted(value)));
             }
             text.push_str(&format!("files = {}\n", set.files));
+            if set.is_signed {
+                text.push_str("signed = true\n");
+            }
         }
         text
     }

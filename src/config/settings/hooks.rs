@@ -97,9 +97,10 @@ impl SettingsReader<'_> {
             };
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
-                match file.groups(row.name) {
-                    true => self.group(file, row, item, name, around),
-                    false => self.hook_of(file, row, item, name, around),
+                if file.groups(row.name) {
+                    self.group(file, row, item, name, around)
+                } else {
+                    self.hook_of(file, row, item, name, around)
                 }
             }
         }
@@ -252,6 +253,9 @@ impl SettingsReader<'_> {
             keys,
             at: item.offset,
         };
+        if let Some(what) = found.not_run() {
+            return self.not_run(item.offset, &what);
+        }
         let mut draft = self.draft_of(&found, around);
         draft.hook.name = name;
         match self.handler_of(&found, &mut draft) {
@@ -320,7 +324,8 @@ impl SettingsReader<'_> {
         let Some(pair) = found.get(HostHookKey::Time) else {
             return usual;
         };
-        let (key, unit) = (&pair.key, time.unit());
+        let key = &pair.key;
+        let unit = time.unit();
         let number = pair
             .tree
             .number()
@@ -335,8 +340,7 @@ impl SettingsReader<'_> {
         } else {
             number / 1000.0
         };
-        // What its host does itself may be timed otherwise, and does not run here.
-        if found.is_command() && (number < time.least || number > time.most) {
+        if number < time.least || number > time.most {
             let cause = format!(
                 "`{key}` is {number}, and {} counts {unit}",
                 found.file.dialect
@@ -366,9 +370,10 @@ impl SettingsReader<'_> {
             (HostHookKey::ClosedFlag, _, Some(true)) => Some(OnFailure::Block),
             (HostHookKey::ClosedFlag, _, Some(false)) => Some(OnFailure::Allow),
             (says, ..) => {
-                let (takes, example) = match says == HostHookKey::ClosedFlag {
-                    true => ("true or false", "true"),
-                    false => ("\"block\" or \"allow\"", "\"block\""),
+                let (takes, example) = if says == HostHookKey::ClosedFlag {
+                    ("true or false", "true")
+                } else {
+                    ("\"block\" or \"allow\"", "\"block\"")
                 };
                 let cure = format!("write `\"{}\": {example}`", pair.key);
                 self.wrong(tree, &pair.key, takes, &cure);

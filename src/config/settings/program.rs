@@ -45,26 +45,24 @@ impl<'f> SettingsHook<'f> {
         keys.into_iter().find_map(|says| self.get(says))
     }
 
-    /// Whether it is a program or a line for a shell, and nothing that its host does itself.
-    pub(super) fn is_command(&self) -> bool {
-        let kind = self
-            .get(HostHookKey::Kind)
-            .and_then(|pair| pair.tree.text());
-        kind.is_none_or(|kind| self.file.kinds.first() == Some(&kind))
+    fn kind(&self) -> Option<&'f str> {
+        self.get(HostHookKey::Kind)?.tree.text()
     }
 
-    /// The key of a command for another system, where there is none for this one.
-    fn for_another_system(&self) -> Option<&str> {
-        let other = self
-            .get(HostHookKey::Idle)
-            .filter(|_| self.command().is_none())?;
-        Some(&other.key)
-    }
-
-    /// A shell that runs no commands here.
-    fn foreign_shell(&self) -> Option<&str> {
-        let shell = self.get(HostHookKey::Shell)?.tree.text()?;
-        (!SHELLS.contains(&shell)).then_some(shell)
+    /// What it is, if hookrun does not run it: something else than a command, or a command for
+    /// another system.
+    pub(super) fn not_run(&self) -> Option<String> {
+        let is_command = |kind| self.file.kinds.first() == Some(&kind);
+        if let Some(kind) = self.kind().filter(|kind| !is_command(*kind)) {
+            let is_slip = !self.file.kinds.contains(&kind)
+                && spelling::nearest(kind, self.file.kinds.iter().copied()).is_some();
+            return (!is_slip).then(|| format!("a hook of the kind `{kind}`"));
+        }
+        let other = self.get(HostHookKey::Idle)?;
+        if self.command().is_some() {
+            return None;
+        }
+        Some(format!("a hook for another system (`{}`)", other.key))
     }
 
     pub(super) fn flag(&self, says: HostHookKey) -> bool {
@@ -80,36 +78,17 @@ impl SettingsReader<'_> {
         draft: &mut HookDraft,
     ) -> Option<Handler> {
         let file = found.file;
-        let kind = match found.get(HostHookKey::Kind) {
-            Some(pair) => self.text(&pair.tree, &pair.key)?,
-            None => file
-                .kinds
-                .first()
-                .map_or_else(String::new, ToString::to_string),
-        };
-        let near = spelling::nearest(&kind, file.kinds.iter().copied());
-        if let Some(meant) = near.filter(|meant| *meant != kind) {
-            let cause = format!("`{kind}` is no kind of hook");
-            self.fault(found.at, cause, format!("did you mean `{meant}`?"));
-            return None;
-        }
-        if file.skips.contains(&kind.as_str()) {
-            draft.hook.idle = Some(format!("{} skips hooks of the kind `{kind}`", file.dialect));
-        }
-        if !found.is_command() {
-            let problem = format!("a hook of the kind `{kind}` runs in {} alone", file.dialect);
-            return Some(elsewhere(problem));
-        }
-        if let Some(key) = found.for_another_system() {
-            draft.hook.idle = Some(format!("it has a `{key}` alone, for another system"));
-            return Some(elsewhere(format!("its `{key}` is for another system")));
-        }
-        if let Some(shell) = found.foreign_shell() {
-            let problem = format!(
-                "a hook for the shell `{shell}` runs in {} alone",
-                file.dialect
-            );
-            return Some(elsewhere(problem));
+        if let Some(pair) = found.get(HostHookKey::Kind) {
+            let kind = self.text(&pair.tree, &pair.key)?;
+            if !file.kinds.contains(&kind.as_str()) {
+                let cause = format!("`{kind}` is not a kind of hook");
+                let kinds = file.kinds.iter().copied();
+                let cure = spelling::did_you_mean(spelling::nearest(&kind, kinds), || {
+                    format!("known are {}", file.kinds.join(", "))
+                });
+                self.fault(found.at, cause, cure);
+                return None;
+            }
         }
         let mut words = self.words_of(found)?;
         if found.flag(HostHookKey::Async) {
@@ -172,13 +151,4 @@ impl SettingsReader<'_> {
         };
         Some(vec![shell, "-c".to_string(), line])
     }
-}
-
-/// The shells that a hook may name.
-const SHELLS: &[&str] = &["bash", "sh"];
-
-/// A hook that only its own host can run.
-fn elsewhere(problem: String) -> Handler {
-    let cure = "make it a command, or take it out of what hookrun reads".to_string();
-    Handler::Elsewhere { problem, cure }
 }

@@ -12,12 +12,10 @@ use crate::config::value::unknown;
 use crate::engine::complaint::Complaint;
 use crate::hosts::settings::BucketShape;
 
-/// What the actions of a settings file need.
+/// What decides about a settings file besides its text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operator<'o> {
     pub(crate) env: &'o Environment,
-    /// hookrun's own program; `None` for the one in `PATH`.
-    pub(crate) program: Option<&'o Path>,
     /// The host that the person names before the file.
     pub(crate) host: Option<&'static str>,
 }
@@ -29,17 +27,6 @@ impl Operator<'_> {
 
     pub(super) fn allows_commands(self, shape: &BucketShape) -> bool {
         self.env.switch(&shape.commands) == Some("1")
-    }
-
-    /// Whether something may be sent to `url`.
-    pub(super) fn may_send_to(self, shape: &BucketShape, url: &str) -> bool {
-        let listed = self.env.switch(&shape.destinations).unwrap_or_default();
-        let mut prefixes = listed
-            .split(',')
-            .map(str::trim)
-            .filter(|one| !one.is_empty())
-            .peekable();
-        prefixes.peek().is_none() || prefixes.any(|prefix| url.starts_with(prefix))
     }
 }
 
@@ -61,6 +48,13 @@ impl<'r> SettingsReader<'r> {
 
     pub(super) fn warning(&mut self, at: usize, cause: impl Into<String>, cure: &str) {
         self.report(Severity::Warning, Complaint::with_cure(cause, cure), at);
+    }
+
+    /// A hook that only its own host runs: it is left out, and a warning says so.
+    pub(super) fn not_run(&mut self, at: usize, what: &str) {
+        let cause = format!("{what} is not run by hookrun, which runs commands only");
+        let cure = "make it a command, or leave it to its own host";
+        self.warning(at, cause, cure);
     }
 
     pub(super) fn report(&mut self, severity: Severity, complaint: Complaint, at: usize) {

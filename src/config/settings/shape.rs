@@ -103,12 +103,12 @@ fn score(host: &HostFile, section: &Tree) -> usize {
         return 0;
     }
     let hooks: Vec<&Tree> = items
-        .flat_map(|item| match host.is_grouped {
-            true => item
-                .at(&["hooks"])
-                .and_then(Tree::items)
-                .unwrap_or_default(),
-            false => std::slice::from_ref(item),
+        .flat_map(|item| {
+            if !host.is_grouped {
+                return std::slice::from_ref(item);
+            }
+            let hooks = item.at(&["hooks"]).and_then(Tree::items);
+            hooks.unwrap_or_default()
         })
         .collect();
     // A key that another host does not know is a sign as good as an event.

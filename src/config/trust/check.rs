@@ -1,20 +1,19 @@
-//! Whether the hooks of a project's folder may run.
+//! Whether the hooks of a project's folder may run: what the owner of the machine says (`[trust]`),
+//! what was trusted, and what a command of hookrun writes into trusted hooks.
 
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::files::{FileList, HookFiles, SetError};
-use super::named;
-use super::policy::TrustPolicy;
-use super::repository;
-use super::store::TrustStore;
-use crate::config::layer::{HIDDEN, Layer};
-use crate::config::sets::hookset::HOOKSET;
-use crate::config::sets::lock::LOCK;
-use crate::engine::hook::Handler;
+use super::files::{FileList, FileMark, HookFiles, SetError};
+use super::parts::find_repository;
+use super::store::{TrustStore, TrustedBy};
+use crate::config::problem::{PlacedValue, Position};
+use crate::config::reader::{KeyRow, Setting};
+use crate::config::value::{KeyValue, words};
+use crate::engine::complaint::Complaint;
 
 /// What is done about hooks of a project that are not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,53 +92,6 @@ impl TrustSeal {
 /// read cannot be seen.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The parts of the hook set of a layer in `folder`: its files, those that `handlers` name, the lock
-/// file of its shared sets, and what it says as a set itself; of a shared set that `folder`
-/// declares, the files of the folder that it names. Each handler comes with the file that
-/// configures it.
-pub(crate) fn parts<'h>(
-    layer: &Layer,
-    folder: &Path,
-    handlers: impl Iterator<Item = (&'h Path, &'h Handler)>,
-) -> Vec<PathBuf> {
-    let root = LazyCell::new(|| repository::find(folder).root);
-    let mut parts = BTreeSet::new();
-    if layer.declared_in.is_none() {
-        let below = |path: &PathBuf| {
-            path.strip_prefix(&layer.folder)
-                .unwrap_or(path)
-                .to_path_buf()
-        };
-        let loose = layer.loose.iter().map(|loose| &loose.path);
-        parts.extend(
-            layer
-                .manifests
-                .iter()
-                .chain(&layer.drop_ins)
-                .chain(loose)
-                .map(below),
-        );
-        // What pins shared sets, what hooks of a set may touch, and all of the hidden folder.
-        let beside = [LOCK, HOOKSET, HIDDEN].map(PathBuf::from);
-        let is_there = |file: &PathBuf| folder.join(file).symlink_metadata().is_ok();
-        parts.extend(beside.into_iter().filter(is_there));
-    }
-    for (file, handler) in handlers {
-        let base = file.parent().unwrap_or(folder);
-        let base = base
-            .strip_prefix(&layer.folder)
-            .map_or(base.to_path_buf(), |below| {
-                if layer.declared_in.is_none() {
-                    folder.join(below)
-                } else {
-                    base.to_path_buf()
-                }
-            });
-        parts.extend(named::files_named(handler, &base, folder, &root));
-    }
-    parts.into_iter().collect()
-}
-
 /// Looks whether the hooks in `folder`, a canonical path, are trusted, and seals those that are. The
 /// configuration was read since `read_since`.
 pub(crate) fn judge(
@@ -150,16 +102,13 @@ pub(crate) fn judge(
     policy: &TrustPolicy,
     store: Option<&TrustStore>,
 ) -> (TrustReport, Option<TrustSeal>) {
-    let (folder, repository) = (folder.to_path_buf(), repository::find(folder).identity);
-    let (state, digest) = (TrustState::Unknown, String::new());
-    let changed = Vec::new();
     let mut report = TrustReport {
-        folder,
-        repository,
-        state,
-        digest,
+        folder: folder.to_path_buf(),
+        repository: find_repository(folder).identity,
+        state: TrustState::Unknown,
+        digest: String::new(),
         parts,
-        changed,
+        changed: Vec::new(),
         skips: false,
     };
     if store.is_some_and(|store| store.is_never(&report.repository)) {
@@ -251,18 +200,14 @@ fn look(
     let stamps = list.stamps();
     let (digest, files) = digest_of(&list, &stamps, store)?;
     let is_recent = list.changed_since(read_since - STEP);
-    let (folder, parts) = (report.folder.clone(), report.parts.clone());
-    Ok((
-        digest.clone(),
-        files,
-        TrustSeal {
-            folder,
-            parts,
-            stamps,
-            digest,
-            is_recent,
-        },
-    ))
+    let seal = TrustSeal {
+        folder: report.folder.clone(),
+        parts: report.parts.clone(),
+        stamps,
+        digest: digest.clone(),
+        is_recent,
+    };
+    Ok((digest, files, seal))
 }
 
 impl TrustReport {
@@ -328,4 +273,153 @@ impl TrustReport {
             )),
         }
     }
+}
+
+/// What happens to events that hooks without trust would decide.
+const UNTRUSTED: &[(bool, &str)] = &[(false, "block"), (true, "skip")];
+
+#[rustfmt::skip]
+pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
+    KeyRow::key("paths", KeyValue::Texts, "none", "folders in which the hooks of every project run unasked; anyone who can write there decides what runs as you", set_paths),
+    KeyRow::key("on_untrusted", KeyValue::OneOf(|| words(UNTRUSTED)), "\"block\"", "what happens to events that a project's hooks would decide and must not: `skip` lets them pass",
+        |table, key| key.one_of(UNTRUSTED).map(|skips| table.skips = Some(skips))),
+];
+
+/// What a file says about trust.
+#[derive(Debug, Default)]
+pub struct TrustTable {
+    /// Where it says so.
+    pub(crate) at: Option<Position>,
+    paths: Vec<PlacedValue<String>>,
+    skips: Option<bool>,
+}
+
+/// What the system's and the user's files together say about trust. A project's may not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TrustPolicy {
+    /// Folders whose hooks are trusted as they are.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Events pass that hooks without trust would decide; otherwise they are blocked.
+    pub(crate) skips: Option<bool>,
+}
+
+fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for path in key.texts()? {
+        if path.value.starts_with('/') || path.value.starts_with("~/") || path.value == "~" {
+            table.paths.push(path);
+            continue;
+        }
+        let cause = format!("`{}` is not an absolute path", path.value);
+        let complaint = Complaint::with_cure(cause, "begin it with `/` or `~/`");
+        key.reader
+            .problems
+            .push(complaint.in_file(key.reader.file, Some(path.at)));
+    }
+    Ok(())
+}
+
+impl TrustPolicy {
+    /// Adds what the file of a further layer says. What the system says about events goes before.
+    pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
+        self.skips = self.skips.or(table.skips);
+        for PlacedValue { value, .. } in &table.paths {
+            let below_home = value
+                .strip_prefix('~')
+                .map(|rest| rest.trim_start_matches('/'));
+            let whole = match (below_home, home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                (Some(_), None) => continue,
+                (None, _) => PathBuf::from(value),
+            };
+            self.paths.push(whole.canonicalize().unwrap_or(whole));
+        }
+    }
+}
+
+/// Which hooks were trusted before a command wrote some.
+///
+/// What is trusted after it is what was trusted before it, and the files that it wrote: anything
+/// else that has changed meanwhile is shown to a person. Hooks where there were none are trusted if
+/// all of them were written by the command.
+#[derive(Debug)]
+pub struct KeptTrust {
+    before: Vec<TrustedSet>,
+}
+
+#[derive(Debug)]
+struct TrustedSet {
+    folder: PathBuf,
+    marks: BTreeSet<FileMark>,
+}
+
+impl KeptTrust {
+    /// Notes what is trusted. `reports` are those of a configuration that was loaded with
+    /// [`TrustChoice`].
+    #[must_use]
+    pub fn before(reports: &[TrustReport]) -> KeptTrust {
+        let set = |report: &TrustReport| {
+            let set = if report.is_trusted() {
+                report.read().ok()
+            } else {
+                None
+            };
+            TrustedSet {
+                folder: report.folder.clone(),
+                marks: marks(set.unwrap_or_default()),
+            }
+        };
+        KeptTrust {
+            before: reports.iter().map(set).collect(),
+        }
+    }
+
+    /// Trusts what has changed since, if it is in `written`. `reports` are those of the new
+    /// configuration.
+    ///
+    /// # Errors
+    /// When it cannot be noted: then a person is asked.
+    pub fn after(
+        &self,
+        reports: &[TrustReport],
+        written: &[PathBuf],
+        store: Option<&TrustStore>,
+    ) -> io::Result<()> {
+        let Some(store) = store else { return Ok(()) };
+        let written: Vec<PathBuf> = written
+            .iter()
+            .filter_map(|file| file.canonicalize().ok())
+            .collect();
+        for report in reports
+            .iter()
+            .filter(|report| !report.is_trusted() && !report.is_never())
+        {
+            let Ok(set) = report.read() else { continue };
+            let before = self.before.iter().find(|set| set.folder == report.folder);
+            let is_known = |mark: &FileMark| before.is_some_and(|set| set.marks.contains(mark));
+            let is_ours = |file: &Path| {
+                report
+                    .folder
+                    .join(file)
+                    .canonicalize()
+                    .is_ok_and(|file| written.contains(&file))
+            };
+            // A set that was there and was not trusted has no marks.
+            let was_empty = before.is_none();
+            let was_trusted = before.is_some_and(|set| !set.marks.is_empty());
+            let is_all_ours = set
+                .files
+                .iter()
+                .all(|file| is_known(&file.mark) || is_ours(&file.path));
+            let is_there = |mark: &FileMark| set.files.iter().any(|it| it.mark.path == mark.path);
+            let lost = before.is_some_and(|set| !set.marks.iter().all(is_there));
+            if is_all_ours && !lost && (was_empty || was_trusted) {
+                store.trust(&report.repository, &report.folder, &set, TrustedBy::Command)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn marks(set: HookFiles) -> BTreeSet<FileMark> {
+    set.files.into_iter().map(|file| file.mark).collect()
 }

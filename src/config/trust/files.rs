@@ -82,11 +82,10 @@ impl FileList {
     /// # Errors
     /// When something cannot be looked at, is neither file nor folder, or is too much.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
-        let (folder, listed) = (folder.to_path_buf(), BTreeMap::new());
         let mut list = FileList {
-            folder,
+            folder: folder.to_path_buf(),
             parts: parts.to_vec(),
-            listed,
+            listed: BTreeMap::new(),
         };
         for part in parts {
             list.add(part, 0)?;

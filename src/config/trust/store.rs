@@ -121,15 +121,12 @@ impl TrustStore {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        let (repository, folder) = (repository.to_path_buf(), folder.to_path_buf());
-        let (v, digest) = (VERSION, set.digest());
-        let files = set.files.iter().map(|file| file.mark.clone()).collect();
         let record = TrustRecord {
-            v,
-            repository,
-            folder,
-            digest,
-            files,
+            v: VERSION,
+            repository: repository.to_path_buf(),
+            folder: folder.to_path_buf(),
+            digest: set.digest(),
+            files: set.files.iter().map(|file| file.mark.clone()).collect(),
             when,
             by,
         };
@@ -215,7 +212,8 @@ impl TrustStore {
 
     /// Everything that is trusted, by repositories, and the repositories whose hooks never run.
     pub fn all(&self) -> (Vec<TrustRecord>, Vec<PathBuf>) {
-        let (mut records, mut never) = (Vec::new(), Vec::new());
+        let mut records = Vec::new();
+        let mut never = Vec::new();
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
             records.extend(records_in(&folder));
@@ -298,7 +296,7 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file at once, so that nobody reads a part of it.
+/// Writes a file atomically.
 fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
     fs::DirBuilder::new()

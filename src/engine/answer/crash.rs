@@ -110,7 +110,7 @@ fn is_own(hook: &Hook, path: &str) -> bool {
         Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
         Handler::Words { words, .. } => words.iter().any(|word| names(word)) || name == "<string>",
         Handler::Shell(line) => name == "sh" || names(line) || name == "<string>",
-        Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => false,
+        Handler::Function(_) | Handler::Rule(_) => false,
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::fs::Access;
 use rustix::io::Errno;
 
 use crate::engine::access;
-use crate::engine::hook::{Handler, OWN_IMAGE, duration_text};
+use crate::engine::hook::{Handler, duration_text};
 use crate::engine::run::StartError;
 
 const SET_ID: u32 = 0o6000;
@@ -123,7 +123,6 @@ pub fn resolve_among(
             name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
-        Handler::Elsewhere { problem, cure } => Err(StartError::new(problem.clone(), cure.clone())),
         Handler::Rule(_) => Err(StartError::new(
             "it is a rule, which needs no program",
             "ask it for its decision",
@@ -161,10 +160,6 @@ fn is_runnable(file: &Path) -> bool {
 
 /// The canonical path of a file that may be started.
 fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBuf, StartError> {
-    // This path means this process's own image, which is running already.
-    if file == Path::new(OWN_IMAGE) {
-        return Ok(file.to_path_buf());
-    }
     let shown = file.display();
     let (path, meta) = folders.find(file).map_err(|error| missing(file, &error))?;
     if !meta.is_file() {

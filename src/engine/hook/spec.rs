@@ -83,11 +83,9 @@ impl Hook {
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
         let file = match &handler {
             Handler::File(file) => file.clone(),
-            Handler::Words { .. }
-            | Handler::Shell(_)
-            | Handler::Function(_)
-            | Handler::Rule(_)
-            | Handler::Elsewhere { .. } => PathBuf::from(name),
+            Handler::Words { .. } | Handler::Shell(_) | Handler::Function(_) | Handler::Rule(_) => {
+                PathBuf::from(name)
+            }
         };
         Hook {
             name: name.to_string(),
@@ -297,8 +295,6 @@ pub enum Handler {
     Function(Function),
     /// A rule: what it says of every event that the matcher takes, without a program.
     Rule(Decision),
-    /// An entry of a host's settings that only that host can run. It never starts.
-    Elsewhere { problem: String, cure: String },
 }
 
 impl Handler {
@@ -310,7 +306,7 @@ impl Handler {
     pub fn is_program(&self) -> bool {
         match self {
             Handler::File(_) | Handler::Words { .. } | Handler::Shell(_) => true,
-            Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => false,
+            Handler::Function(_) | Handler::Rule(_) => false,
         }
     }
 

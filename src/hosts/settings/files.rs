@@ -140,7 +140,6 @@ pub(crate) const CODEX: HostFile = HostFile {
     ],
     of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
     kinds: &["command", "mcp_tool", "prompt", "agent"],
-    skips: &["prompt", "agent"],
     matching: Matching {
         list: Some("_|"),
         divides: &['|'],

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::config::{Config, Position};
 use crate::engine::event::EventSpec;
-use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook};
+use crate::engine::hook::{DEFAULT_PRIORITY, Hook};
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{Fate, HookRun, Run, Trace};
 
@@ -360,7 +360,7 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
 }
 
 pub fn can_run(hook: &Hook) -> bool {
-    hook.may_run() && !matches!(hook.handler, Handler::Elsewhere { .. })
+    hook.may_run()
 }
 
 #[derive(Debug, Default)]

@@ -161,7 +161,6 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
             &["tool.pre", "two words"],
         ),
         ("hookrun sets update b", &["base"], &["more"]),
-        ("hookrun sets vendor m", &["more"], &["base"]),
         (
             "hookrun man hookrun-s",
             &["hookrun-suite", "hookrun-show"],

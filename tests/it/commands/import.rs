@@ -133,7 +133,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ),
         (
             "PreToolUse[2].hooks[0]",
-            "a hook of the kind `prompt` runs in claude alone",
+            "a hook of the kind `prompt` is not run by hookrun",
         ),
         ("PreToolUse[3].hooks[0]", "it is not waited for"),
         ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),

@@ -24,7 +24,6 @@ const PARTS: &[&str] = &[
     "sets-add",
     "sets-update",
     "sets-verify",
-    "sets-vendor",
     "sets-list",
     "sets-why",
 ];

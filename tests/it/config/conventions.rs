@@ -179,49 +179,37 @@ fn a_directive_that_nobody_reads_closes_gates() {
             "#!/bin/sh\nset -e\n# hookrun: tool=read\n",
             3,
             "below the first code",
-            "tool=read",
+            "move it above",
         ),
         (
             "#!/usr/bin/env python3\n\"\"\"A guard.\"\"\"\n# hookrun: timeout=10s\n",
             3,
             "below the first code",
-            "timeout=10s",
-        ),
-        (
-            "#!/bin/sh\n# HOOKRUN: tool=read\n",
-            2,
-            "`HOOKRUN:` begins no",
-            "# hookrun: tool=read",
+            "move it above",
         ),
         (
             "#!/bin/sh\n# HOOKRUN: path .env\n",
             2,
-            "`HOOKRUN:` begins no",
-            "# hookrun: path .env",
-        ),
-        (
-            "#!/bin/sh\n# Hookrun: rewrite\n",
-            2,
-            "`Hookrun:` begins no",
-            "# hookrun: rewrite",
+            "`path` has no value",
+            "write `path=…`",
         ),
         (
             "#!/bin/sh\nset -e\n# HookRun: rewrite\n",
             3,
             "below the first code",
-            "rewrite",
+            "move it above",
         ),
         (
             "#!/bin/sh\n# hookrun: command=git .*push\n",
             2,
-            "a space ends its value",
-            "quote it: command='git .*push'",
+            "unknown setting `.*push`",
+            "quote a value that has blanks",
         ),
         (
             "#!/bin/sh\n# hookrun: where.prompt=no such thing timeout=1s\n",
             2,
-            "a space ends its value",
-            "quote it: where.prompt='no such thing'",
+            "unknown setting `such`",
+            "quote a value that has blanks",
         ),
     ] {
         let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", text);
@@ -232,7 +220,7 @@ fn a_directive_that_nobody_reads_closes_gates() {
         sandbox.run("prompt.submit").blocks_saying(cause);
     }
     // What is no directive is none anywhere.
-    let text = "#!/bin/sh\nset -e\n# hookrun: see the manual\n# See hookrun: it runs hooks.\n";
+    let text = "#!/bin/sh\nset -e\n# hookrun, see the manual\n# See hookrun: it runs hooks.\n";
     let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", text);
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
 }

@@ -98,6 +98,13 @@ fn other_languages_have_other_comments() {
 }
 
 #[test]
+fn the_mark_may_be_in_any_case_of_letters() {
+    for mark in ["HOOKRUN:", "Hookrun:", "HookRun:"] {
+        assert_eq!(settings(&format!("# {mark} priority=7"))["priority"], 7);
+    }
+}
+
+#[test]
 fn a_script_with_crlf_has_its_directives_too() {
     assert_eq!(settings("# hookrun: priority=7 rewrite\r")["priority"], 7);
 }
@@ -109,7 +116,7 @@ fn directives_end_with_the_first_line_of_code() {
         sandbox.problems(&[]),
         [
             "error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first code, so \
-          hookrun does not read it [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"
+          hookrun does not read it [move it above the first line that is not a comment]"
         ]
     );
 }
@@ -157,8 +164,6 @@ const PROSE: &[&str] = &[
     "# hookrun list --event=tool.pre",
     "# hookrun HOME=/tmp",
     "# hookrun sandbox",
-    "# Hookrun: the runner of hooks",
-    "# Hookrun: see docs/hooks.md, path=x",
     "# HOOKRUN_TOOL=bash",
     "# HOOKRUN_TOOL_NAME=bash is in the environment",
     "# how to run: path=x",
@@ -177,142 +182,12 @@ const PROSE: &[&str] = &[
     "; hookrun reads event=tool.pre",
 ];
 
-/// Directives whose beginning is misspelt, and what should be written.
-const MISSPELT: &[(&str, &str)] = &[
-    // Other letters, another word.
-    ("# hook-run: timeout=10s", "# hookrun: timeout=10s"),
-    ("# hookrunner: timeout=10s", "# hookrun: timeout=10s"),
-    ("# hookrunner tool=bash", "# hookrun: tool=bash"),
-    ("# Hookrun : timeout=10s", "# hookrun: timeout=10s"),
-    ("# hookrun : timeout=10s", "# hookrun: timeout=10s"),
-    ("# HOOKRUN: timeout=10s", "# hookrun: timeout=10s"),
-    ("# HookRun: tool=bash", "# hookrun: tool=bash"),
-    ("# Hookrun: timeout is 5s", "# hookrun: timeout is 5s"),
-    ("# HOOKRUN: path .env", "# hookrun: path .env"),
-    ("# hook run: timeout = 10s", "# hookrun: timeout = 10s"),
-    ("# Hook Run: tool=bash", "# hookrun: tool=bash"),
-    ("# hook runner: tool=bash", "# hookrun: tool=bash"),
-    ("# hook run tool=bash", "# hookrun: tool=bash"),
-    (
-        "# hook_run:timeout=10s tool=bash",
-        "# hookrun: timeout=10s tool=bash",
-    ),
-    ("# hookrn: timeout=10s", "# hookrun: timeout=10s"),
-    ("# hokrun: tool=bash", "# hookrun: tool=bash"),
-    ("# hookurn: tool=bash", "# hookrun: tool=bash"),
-    ("# hoookrun tool=bash", "# hookrun: tool=bash"),
-    ("# hookruns: tool=bash", "# hookrun: tool=bash"),
-    (
-        "# @hookrun: tool: bash timeout:5s",
-        "# hookrun: tool=bash timeout=5s",
-    ),
-    ("# -*- hookrun: tool=bash -*-", "# hookrun: tool=bash"),
-    ("# h\u{43e}\u{43e}krun: tool=bash", "# hookrun: tool=bash"),
-    ("# hook-run timeout=10s", "# hookrun: timeout=10s"),
-    ("# hook-run: parallel", "# hookrun: parallel"),
-    // Another colon, or none.
-    ("# hookrun timeout=3s", "# hookrun: timeout=3s"),
-    ("# hookrun：tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun： tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun꞉ tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun; tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun, tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun. tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun - tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun -- tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun --tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun => tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun = tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun | tool=bash", "# hookrun: tool=bash"),
-    ("# hookrun\ttool=bash", "# hookrun: tool=bash"),
-    ("# hookrun(tool=bash)", "# hookrun: tool=bash"),
-    ("# hookrun [tool=bash]", "# hookrun: tool=bash"),
-    ("# “hookrun: tool=bash”", "# hookrun: tool=bash"),
-    ("# hookrun\u{200b}: tool=bash", "# hookrun: tool=bash"),
-    // Signs before it.
-    ("# @hookrun tool=bash", "# hookrun: tool=bash"),
-    ("# @hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# \\hookrun tool=bash", "# hookrun: tool=bash"),
-    ("# $hookrun tool=bash", "# hookrun: tool=bash"),
-    ("# !hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("#! hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("#: hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("#% hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("#= hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("#| hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# - hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# * hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# • hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# > hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# -- hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# // hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# [hookrun] tool=bash", "# hookrun: tool=bash"),
-    ("# <hookrun> tool=bash", "# hookrun: tool=bash"),
-    ("# **hookrun**: tool=bash", "# hookrun: tool=bash"),
-    ("# `hookrun`: tool=bash", "# hookrun: tool=bash"),
-    ("# \u{feff}hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("# \u{200b}hookrun: tool=bash", "# hookrun: tool=bash"),
-    ("// @hookrun tool=bash", "// hookrun: tool=bash"),
-    ("-- @hookrun tool=bash", "-- hookrun: tool=bash"),
-    ("--[[ hookrun: tool=bash ]]", "-- hookrun: tool=bash"),
-    ("; @hookrun tool=bash", "; hookrun: tool=bash"),
-    // Settings that want a cure themselves.
-    ("# hookrun tol=bash", "# hookrun: tol=bash"),
-    ("# Hookrun: timout=5s", "# hookrun: timout=5s"),
-    ("# Hookrun: tool: bash", "# hookrun: tool=bash"),
-    ("# hook-run: tool: bash", "# hookrun: tool=bash"),
-    ("# hook-run: matcher=Bash", "# hookrun: matcher=Bash"),
-    ("# hook-run: memory=64M", "# hookrun: memory=64M"),
-    (
-        "# hook-run: tool = bash path = .env",
-        "# hookrun: tool = bash path = .env",
-    ),
-    (
-        "# hook-run: tool=bash, write",
-        "# hookrun: tool=bash, write",
-    ),
-    (
-        "# hook-run: tool=bash | write",
-        "# hookrun: tool=bash | write",
-    ),
-    (
-        "# hook-run: command=git push -f",
-        "# hookrun: command=git push -f",
-    ),
-    (
-        "# hook-run: command='git push",
-        "# hookrun: command='git push",
-    ),
-    (
-        "# hook-run: where.x.y=z limits.cpu=1s",
-        "# hookrun: where.x.y=z limits.cpu=1s",
-    ),
-    (
-        "# hook-run: tool=bash & sandbox",
-        "# hookrun: tool=bash & sandbox",
-    ),
-    ("# hook-run: event=tool.pre", "# hookrun: event=tool.pre"),
-];
-
 /// The problems of a script in a language with every sort of comment.
 fn problems_of(text: &str) -> Vec<String> {
     let text = format!("#!/bin/cat\n{text}\n");
     Sandbox::new()
         .script("hooks.d/tool.pre/x.sh", &text)
         .problems(&[])
-}
-
-#[test]
-fn what_is_nearly_a_directive_is_a_mistake() {
-    let lines: Vec<&str> = MISSPELT.iter().map(|(line, _)| *line).collect();
-    let problems = problems_of(&lines.join("\n"));
-    for (number, (line, cure)) in (2..).zip(MISSPELT) {
-        let place = format!("error hooks.d/tool.pre/x.sh:{number}:1: ");
-        let cure = format!(" begins no directive [write `{cure}`]");
-        let is_named = |problem: &String| problem.starts_with(&place) && problem.ends_with(&cure);
-        assert!(problems.iter().any(is_named), "{line}: {problems:#?}");
-    }
-    assert_eq!(problems.len(), MISSPELT.len());
 }
 
 #[test]
@@ -324,48 +199,24 @@ fn what_only_speaks_of_hookrun_is_no_mistake() {
 }
 
 #[test]
-fn a_directive_in_another_sort_of_comment_is_a_mistake() {
-    for (head, line, cure) in [
-        ("/* hookrun: tool=bash */", 2, "// hookrun: tool=bash"),
-        (
-            "/**\n * A guard.\n * hookrun: tool=bash\n */",
-            4,
-            "// hookrun: tool=bash",
-        ),
-        ("\"\"\"hookrun: tool=bash\"\"\"", 2, "# hookrun: tool=bash"),
-        (
-            "\"\"\"\nA guard.\nhookrun: tool=bash\n\"\"\"",
-            4,
-            "# hookrun: tool=bash",
-        ),
-        ("'''\nhookrun: tool=bash\n'''", 3, "# hookrun: tool=bash"),
-    ] {
-        let problems = Sandbox::new().hook("x", head).problems(&[]);
-        let cause = "hookrun reads no directive in text of this sort";
-        let cure = format!("write `{cure}` above the first line of code");
-        let wanted = format!("error hooks.d/tool.pre/x:{line}:1: {cause} [{cure}]");
-        assert_eq!(problems, [wanted], "{head}");
-    }
-    let prose = [
-        "/* hookrun: tool that runs hooks */",
-        "\"\"\"hookrun tool=bash\"\"\"",
-        "hookrun: command not found",
-        "\"hookrun: tool=bash\",",
-        "* Hook run: tool=bash",
+fn only_a_comment_that_begins_with_the_mark_is_a_directive() {
+    let comments = [
+        "# hook-run: timeout=10s",
+        "# hookrun : timeout=10s",
+        "# hookrun timeout=3s",
+        "# @hookrun: tool=bash",
+        "/* hookrun: tool=bash */",
+        "* hookrun: tool=bash",
+        "\"\"\"hookrun: tool=bash\"\"\"",
     ];
-    assert_eq!(
-        Sandbox::new().hook("x", &prose.join("\n")).problems(&[]),
-        [""; 0]
-    );
-}
-
-#[test]
-fn a_misspelt_directive_keeps_the_gate_closed() {
-    let sandbox = Sandbox::new().hook("x.sh", "# @hookrun tool=bash");
-
-    sandbox
-        .run("tool.pre")
-        .blocks_saying("x.sh:2:1: `@hookrun` begins no directive");
+    assert_eq!(problems_of(&comments.join("\n")), [""; 0]);
+    for mark in ["#", "##", "//", "--", ";"] {
+        let problems = problems_of(&format!("{mark} hookrun: this is prose"));
+        assert!(
+            problems[0].starts_with("error hooks.d/tool.pre/x.sh:2:"),
+            "{mark}: {problems:#?}"
+        );
+    }
 }
 
 #[test]
@@ -386,7 +237,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
          # hookrun: event=tool.pre colour=red\n\
          # hookrun: 'a\n\
          # hookrun:\n\
-         # hookrun timeout=3s\n\
+         # An empty line.\n\
          # hookrun: memory=64M limits.memory=64 limits.memroy=1M sandbox=yes\n\
          # hookrun: sandbox.write=*.txt sandbox.wirte=a limits.files=1 containment=vm\n",
     );
@@ -417,12 +268,12 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             12,
-            "`parallel` takes true or false, not \"yes\" [write `parallel=true`]",
+            "`parallel` takes true or false, not \"yes\" [`parallel` is one of true, false]",
         ),
         at(
             6,
             25,
-            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [write `on_failure=allow`]",
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [`on_failure` is one of block, allow]",
         ),
         at(
             6,
@@ -458,11 +309,6 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             10,
             10,
             "the directive is empty [write settings, for example `timeout=10s`]",
-        ),
-        at(
-            11,
-            1,
-            "`hookrun` begins no directive [write `# hookrun: timeout=3s`]",
         ),
         at(12, 12, "unknown setting `memory` [write `limits.memory=…`]"),
         at(
@@ -585,7 +431,7 @@ fn a_sign_between_settings_is_a_mistake() {
     ] {
         let hook = Sandbox::new().hook("x", &format!("# hookrun: {directive}\nexit 1"));
         hook.run("tool.pre").blocks_saying(&format!(
-            "the last sign of `{word}` would be part of its value"
+            "the last character of `{word}` would be part of its value"
         ));
         let problems = hook.problems(&[]).join("\n");
         assert!(problems.contains(&format!("write `{meant}`")), "{problems}");

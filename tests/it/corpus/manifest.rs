@@ -162,11 +162,7 @@ impl Case<'_> {
                     assert!(*decision != Decision::Allow && spec.is_ok_and(|spec| spec.blocks));
                     assert_ne!(hook.matcher.to_string(), "every event", "{hook:?}");
                 }
-                Handler::Function(_) | Handler::Elsewhere { .. } => {
-                    panic!(
-                        "no configuration names a function, and no `hookrun.toml` another host's hook"
-                    )
-                }
+                Handler::Function(_) => panic!("no configuration names a function"),
             }
         }
     }
@@ -422,7 +418,7 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
                 "{words:?}"
             );
         }
-        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) | Handler::Elsewhere { .. } => {
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => {
             panic!("none of them stands in a manifest")
         }
     }

@@ -46,65 +46,33 @@ fn problems(sandbox: &Sandbox, host: &str) -> String {
 }
 
 #[test]
-fn a_kind_that_only_its_host_can_run_closes_the_gates_that_it_may_concern_and_no_other() {
+fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
     let mut seen = 0;
     for file in HOST_FILES {
-        let kinds = file
-            .kinds
-            .iter()
-            .skip(1)
-            .filter(|kind| !file.skips.contains(kind));
         // One that is not known yet too, where hooks have kinds.
         let new = Some(&"wasm").filter(|_| file.hook.iter().any(|key| key.name == "type"));
-        for kind in kinds.chain(new) {
+        for kind in file.kinds.iter().skip(1).chain(new) {
             seen += 1;
-            let (host, hook) = (
-                file.dialect,
-                json!({"type": kind, "url": "https://h.example/x"}),
-            );
+            let host = file.dialect;
+            let hook = json!({"type": kind, "url": "https://h.example/x"});
             let sandbox = with_hook(file, &hook);
-            let told = format!("a hook of the kind `{kind}` runs in {host} alone");
-            ask(&sandbox, host, "bash").blocks_saying(&told);
-            if host != "vscode" {
-                ask(&sandbox, host, "read").allows();
-            }
-            let settings = format!("{host}:settings.json");
-            sandbox
-                .hookrun(&["run", "session.start", "--settings", &settings], b"{}")
-                .exits(0);
+            ask(&sandbox, host, "bash").allows();
             let found = problems(&sandbox, host);
+            let cause = format!("a hook of the kind `{kind}` is not run by hookrun");
             assert!(
-                found.contains("error settings.json:1:"),
+                found.contains("warning settings.json:1:") && found.contains(&cause),
                 "{host} {kind}: {found}"
             );
+            let settings = format!("{host}:settings.json");
+            let list = sandbox.hookrun(&["list", "--settings", &settings], b"");
+            list.exits(0);
             assert!(
-                found.contains("`hooks"),
-                "the entry is named: {host} {kind}: {found}"
+                format!("{}{}", list.stdout, list.stderr).contains(&cause),
+                "{list:?}"
             );
-            assert!(found.contains(&told), "{host} {kind}: {found}");
         }
     }
     assert!(seen >= 20, "{seen}");
-}
-
-#[test]
-fn what_codex_skips_does_not_run_here_either_and_closes_nothing() {
-    for kind in ["prompt", "agent"] {
-        let sandbox = with_hook(file("codex"), &json!({"type": kind, "prompt": "fine?"}));
-        ask(&sandbox, "codex", "bash").allows();
-        let list = [
-            "list",
-            "--format",
-            "json",
-            "--settings",
-            "codex:settings.json",
-        ];
-        let list = sandbox.json(&list);
-        assert_eq!(
-            list["hooks"][0]["idle"],
-            format!("codex skips hooks of the kind `{kind}`")
-        );
-    }
 }
 
 fn file(host: &str) -> &'static HostFile {
@@ -129,8 +97,7 @@ fn an_event_that_a_host_has_new_is_a_warning_and_closes_no_gate() {
 fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
     let powershell = json!({"type": "command", "command": "exit 0", "shell": "powershell"});
     let sandbox = with_hook(file("claude"), &powershell);
-    ask(&sandbox, "claude", "bash")
-        .blocks_saying("a hook for the shell `powershell` runs in claude");
+    ask(&sandbox, "claude", "bash").blocks_saying("no program `powershell` in PATH");
     ask(&sandbox, "claude", "read").allows();
     for (host, key) in [
         ("copilot", "powershell"),
@@ -139,10 +106,9 @@ fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
     ] {
         let sandbox = with_hook(file(host), &json!({"type": "command", key: "exit 1"}));
         ask(&sandbox, host, "bash").allows();
-        let settings = format!("{host}:settings.json");
-        let list = sandbox.json(&["list", "--format", "json", "--settings", &settings]);
-        let why = format!("it has a `{key}` alone, for another system");
-        assert_eq!(list["hooks"][0]["idle"], why, "{host}");
+        let found = problems(&sandbox, host);
+        let cause = format!("a hook for another system (`{key}`) is not run");
+        assert!(found.contains(&cause), "{host}: {found}");
     }
     let own = if cfg!(target_os = "macos") {
         "osx"
@@ -154,25 +120,19 @@ fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
 }
 
 #[test]
-fn what_an_author_says_of_failures_counts_for_every_kind() {
-    let kinds = [
-        json!({"type": "command", "command": "exit 127"}),
-        json!({"type": "http"}),
-    ];
-    for hook in kinds {
-        for (word, status) in [
-            (None, 2),
-            (Some("block"), 2),
-            (Some("continue"), 0),
-            (Some("allow"), 0),
-        ] {
-            let mut hook = hook.clone();
-            if let Some(word) = word {
-                hook["onFailure"] = word.into();
-            }
-            let ran = ask(&with_hook(file("claude"), &hook), "claude", "bash");
-            assert_eq!(ran.status, status, "{hook}: {ran:?}");
+fn what_an_author_says_of_failures_counts() {
+    for (word, status) in [
+        (None, 2),
+        (Some("block"), 2),
+        (Some("continue"), 0),
+        (Some("allow"), 0),
+    ] {
+        let mut hook = json!({"type": "command", "command": "exit 127"});
+        if let Some(word) = word {
+            hook["onFailure"] = word.into();
         }
+        let ran = ask(&with_hook(file("claude"), &hook), "claude", "bash");
+        assert_eq!(ran.status, status, "{hook}: {ran:?}");
     }
 }
 
@@ -205,10 +165,6 @@ fn only_commands_are_timed_in_the_unit_of_commands() {
         let sandbox = with_hook(file("qwen"), &hook);
         let found = problems(&sandbox, "qwen");
         assert_eq!(found.contains("counts milliseconds"), is_doubted, "{found}");
-        let text = sandbox.read("settings.json");
-        let sandbox = Sandbox::new().file(".qwen/settings.json", &text);
-        let told = sandbox.hookrun(&["doctor", "qwen"], b"").stdout;
-        assert_eq!(told.contains("counts milliseconds"), is_doubted, "{told}");
     }
 }
 

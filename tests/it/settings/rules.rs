@@ -293,13 +293,25 @@ fn what_is_not_waited_for_decides_nothing_and_runs_to_its_end() {
 }
 
 #[test]
-fn what_only_its_host_can_run_refuses_and_says_so() {
+fn what_only_its_host_can_run_is_reported_as_not_run() {
     for kind in ["prompt", "agent", "http", "mcp_tool"] {
-        let sandbox =
-            gate(&json!([{ "matcher": "Bash", "hooks": [{"type": kind, "prompt": "ok?"}] }]));
-        shell(&sandbox, CLAUDE)
-            .blocks_saying(&format!("a hook of the kind `{kind}` runs in claude alone"));
-        ask(&sandbox, CLAUDE, "read", &json!({"path": "a"})).allows();
+        let sandbox = gate(&json!([{ "matcher": "Bash", "hooks": [
+            {"type": kind, "prompt": "ok?"}, hook("echo no >&2; exit 2"),
+        ] }]));
+        shell(&sandbox, CLAUDE).blocks_saying("no");
+        let cause = format!("a hook of the kind `{kind}` is not run by hookrun");
+        for command in ["list", "validate"] {
+            let ran = sandbox.hookrun(&[command, "--settings", CLAUDE], b"");
+            ran.exits(0);
+            let printed = format!("{}{}", ran.stdout, ran.stderr);
+            let place = format!("warning: {CLAUDE}:");
+            assert!(
+                printed.contains(&place) && printed.contains(&cause),
+                "{command}: {printed}"
+            );
+        }
+        let list = sandbox.json(&["list", "--settings", CLAUDE, "--format", "json"]);
+        assert_eq!(list["hooks"].as_array().unwrap().len(), 1, "{list}");
     }
 }
 

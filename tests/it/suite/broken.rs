@@ -44,7 +44,7 @@ event = "tool.pre"
         "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
-        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [write `decision = \"block\"`",
+        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` is one of allow, block, ask",
         "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character mean itself",
         "F:13:56: `within`: `fast` is not a duration; write a number and a unit, for example `10s` or `500ms`",
         "F:13:83: `status` takes a whole number, not \"2\" [write `status = 10`",
@@ -238,14 +238,14 @@ fn a_wrong_key_is_told_once_and_what_it_was_meant_to_be_is_not_missing() {
 [[case]]
 name = "one"
 event = "tool.pre"
-tool_name = "bash"
-[case.expected]
+contxt = { toolName = "bash" }
+[case.expct]
 decision = "allow"
 [[case]]
 name = "two"
 event = "tool.pre"
-tool_name = "bash"
-expected = { decison = "allow" }
+contxt = { toolName = "bash" }
+expct = { decison = "allow" }
 [[case]]
 nam = "three"
 event = "tool.pre"
@@ -254,10 +254,10 @@ evnt = "tool.pre"
 expect = { decison = "allow" }
 "#;
     let wanted = [
-        "F:5:1: unknown key `tool_name` [write `context = { toolName = … }`",
-        "F:6:7: unknown key `expected` [did you mean `expect`?",
-        "F:11:1: unknown key `tool_name` [write `context = { toolName = … }`",
-        "F:12:1: unknown key `expected` [did you mean `expect`?",
+        "F:5:1: unknown key `contxt` [did you mean `context`?",
+        "F:6:7: unknown key `expct` [did you mean `expect`?",
+        "F:11:1: unknown key `contxt` [did you mean `context`?",
+        "F:12:1: unknown key `expct` [did you mean `expect`?",
         "F:14:1: unknown key `nam` [did you mean `name`?",
         "F:17:1: unknown key `evnt` [did you mean `event`?",
         "F:18:12: unknown key `decison` [did you mean `decision`?",
@@ -286,19 +286,12 @@ fn a_syntax_error_is_told_once_for_each_statement() {
             );
         }
     };
-    let as_table = "[this looks like JSON: write a table of TOML";
-    is_said(
-        case(json) + &case(json),
-        &[("F:3:", as_table), ("F:7:", as_table)],
-    );
-    is_said(case(&lines), &[("F:3:", as_table)]);
+    let cure = "[correct it; `hookrun man hookrun-suite` describes a file of cases";
+    is_said(case(json) + &case(json), &[("F:3:", cure), ("F:7:", cure)]);
+    is_said(case(&lines), &[("F:3:", cure)]);
     let open = case(&format!("'''{json}"));
-    let crossed = "[close the text that begins in line 3: add `'''`";
-    is_said(
-        open.clone() + &open,
-        &[("F:7:14: not valid TOML: ", crossed)],
-    );
-    is_said(open, &[("F:", crossed)]);
+    is_said(open.clone() + &open, &[("F:7:14: not valid TOML: ", cure)]);
+    is_said(open, &[("F:", cure)]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::list;
 use super::row::{Comments, HOOKS, SettingsShape};
@@ -102,23 +102,6 @@ fn is_false(value: &Value) -> bool {
 }
 
 impl SettingsEntry {
-    /// All that it gives a shell or a program, first the line that is its command.
-    pub(crate) fn command_lines(&self) -> Vec<String> {
-        let under = |key: &&str| self.keys.get(*key);
-        let args = self
-            .keys
-            .get("args")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let lines = COMMANDS
-            .iter()
-            .filter_map(under)
-            .chain(args)
-            .filter_map(Value::as_str);
-        lines.map(str::to_string).collect()
-    }
-
     /// Why a hook of hookrun's, which was changed, does not run for every call, or is ignored.
     pub(crate) fn narrowed(&self) -> Vec<String> {
         let matcher = self
@@ -169,17 +152,6 @@ impl Document {
         }
     }
 
-    /// The document of what is below the key of the hooks.
-    pub(crate) fn of_hooks(hooks: &Value, shape: SettingsShape) -> Result<Document, EditError> {
-        let text = json!({ shape.table(): hooks }).to_string();
-        let root = CstRootNode::parse(&text, &RELAXED).map_err(unreadable)?;
-        Ok(Document {
-            root,
-            source: text,
-            shape,
-        })
-    }
-
     /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
     pub(crate) fn dropped(&self) -> Vec<EditError> {
         if self.source.trim().is_empty() || self.shape.file.is_toml {
@@ -193,12 +165,9 @@ impl Document {
         };
         let has_mark = body.len() < self.source.len() && !self.shape.takes_mark;
         let mark = has_mark.then(|| "begins with a byte order mark".to_string());
-        let value = self.root.to_serde_value().unwrap_or_default();
-        let mistakes = self.shape.schema.map(|schema| schema.mistakes(&value));
-        let others = mark.into_iter().chain(mistakes.into_iter().flatten());
         plain
             .into_iter()
-            .chain(others.map(|cause| EditError::new(cause, "correct it")))
+            .chain(mark.map(|cause| EditError::new(cause, "correct it")))
             .collect()
     }
 
@@ -214,9 +183,6 @@ impl Document {
     /// Entries among the hooks that are no hooks, each by its place and what it lacks, where it is
     /// not known what the host makes of them.
     pub(crate) fn strays(&self) -> Vec<String> {
-        if self.shape.schema.is_some() {
-            return Vec::new();
-        }
         let stray = |ListedEntry { place, node, .. }: ListedEntry| match node {
             Some(node) => Some(format!("{place} is no hook{}", lack(&node)?)),
             None => Some(format!(

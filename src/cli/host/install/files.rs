@@ -78,6 +78,13 @@ impl InstallHost {
         }
     }
 
+    /// The other files with hooks that it reads in the folder of `path`, its file of this scope.
+    pub(crate) fn files_beside(&self, scope: SettingsScope, path: &Path) -> Vec<PathBuf> {
+        let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
+        let beside = self.beside.iter().filter(|one| is_read(one.is_of_user));
+        beside.map(|one| path.with_file_name(one.file)).collect()
+    }
+
     /// Why it has no file of this scope.
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
         if scope == SettingsScope::Project {
@@ -256,7 +263,6 @@ pub(crate) struct FileBackup {
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 const FOLDERS: &str = "folders";
-const HOOKS: &str = "hooks.json";
 
 impl InstallRecord {
     pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
@@ -294,17 +300,6 @@ impl InstallRecord {
         self.write(AFTER, after).map(drop)
     }
 
-    /// Keeps a note of the hooks that are there now.
-    pub(crate) fn keep_hooks(&self, note: &str) -> Result<()> {
-        self.make()?;
-        self.write(HOOKS, note).map(drop)
-    }
-
-    /// That note; `None` for what an older hookrun installed.
-    pub(crate) fn kept_hooks(&self) -> Option<String> {
-        fs::read_to_string(self.folder.join(HOOKS)).ok()
-    }
-
     /// Keeps a copy of what will be removed. Where it is then.
     pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
         self.make()?;
@@ -313,7 +308,7 @@ impl InstallRecord {
 
     /// Forgets all but a copy of what was removed.
     pub(crate) fn forget(&self) {
-        for name in [BEFORE, AFTER, FOLDERS, HOOKS] {
+        for name in [BEFORE, AFTER, FOLDERS] {
             let _ = fs::remove_file(self.folder.join(name));
         }
         let _ = fs::remove_dir(&self.folder);

@@ -9,8 +9,6 @@ use crate::hosts::plugins::PluginEvent;
 use crate::hosts::settings::files::{HostFile, HostHookKey};
 use serde_json::Value;
 
-use super::schema::Schema;
-
 /// What this program is called where PATH finds it.
 pub(crate) const NAME: &str = "hookrun";
 
@@ -111,7 +109,6 @@ pub(crate) struct SettingsShape {
     pub(crate) comments: Comments,
     /// Whether it reads a file that begins with a byte order mark, as far as is known.
     pub(crate) takes_mark: bool,
-    pub(crate) schema: Option<Schema>,
     /// The command has to name the event: the context does not.
     pub(crate) names_event: bool,
 }
@@ -150,7 +147,6 @@ impl SettingsShape {
             version: None,
             comments: Comments::Unknown,
             takes_mark: true,
-            schema: None,
             names_event: false,
         }
     }

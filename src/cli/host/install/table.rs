@@ -13,7 +13,7 @@ use crate::hosts::settings::files;
 use crate::hosts::{self, Host, plugins};
 
 use super::row::{Beside, Comments, HostForm, InstallHost, PluginShape, SettingsShape, UserFile};
-use super::{schema, trust};
+use super::trust;
 
 /// A plugin needs no address.
 /// OpenCode, and its fork Kilo Code.
@@ -41,7 +41,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         },
         form: HostForm::Settings(SettingsShape {
             comments: Comments::Refused,
-            schema: Some(schema::CLAUDE),
             ..SettingsShape::of(&files::CLAUDE)
         }),
         // A hook of it makes the worktree in the host's place.
@@ -65,7 +64,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         form: HostForm::Settings(SettingsShape {
             comments: Comments::Refused,
             takes_mark: false,
-            schema: Some(schema::CODEX),
             ..SettingsShape::of(&files::CODEX)
         }),
         cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],

@@ -14,7 +14,7 @@ use crate::log::record::DecisionLine;
 
 use crate::cli::decide::door::Door;
 use crate::cli::look::filter::is_of_project;
-use crate::cli::look::findings::{note, warning};
+use crate::cli::look::validate::{note, warning};
 
 /// When a host asked last, and how.
 #[derive(Debug)]

@@ -8,12 +8,12 @@ use crate::engine::hook::{Handler, LayerKind};
 use crate::hosts::git;
 
 use super::evidence::Evidence;
-use super::programs;
+use super::reach;
 use crate::cli::exit::Result;
 use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
 use crate::cli::host::install::row::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
-use crate::cli::look::findings::{Findings, error, warning};
+use crate::cli::look::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 
@@ -48,9 +48,10 @@ pub(super) fn look(
         );
         // If the other folder runs hookrun, this one is only left over.
         let finding = if shims.is_empty() { error } else { warning };
-        let cure = match folder.repository.is_shared() {
-            true => "`hookrun uninstall git` takes them out",
-            false => "`hookrun install git` moves them",
+        let cure = if folder.repository.is_shared() {
+            "`hookrun uninstall git` takes them out"
+        } else {
+            "`hookrun install git` moves them"
         };
         findings.add(finding(&folder.repository.usual, cause, cure));
     }
@@ -107,7 +108,8 @@ impl Standing {
 
     /// What to do if another hook has replaced the shim, and a kept one is there too.
     fn cure_of_both(&self, kept: &Path) -> String {
-        let (file, kept) = (self.file.display(), kept.display());
+        let file = self.file.display();
+        let kept = kept.display();
         format!("put what both do into `{file}` and remove `{kept}`, then `hookrun install git`")
     }
 
@@ -174,8 +176,9 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     };
     match command::resolve(&called, None) {
         Ok(found) => {
-            let (file, project) = (&one.file, config.project.as_path());
-            findings.extend(programs::problem_at(found.path, AGAIN, file, project, env));
+            let file = &one.file;
+            let project = config.project.as_path();
+            findings.extend(reach::about_called(found.path, AGAIN, file, project, env));
         }
         Err(wrong) => {
             let by_name = Handler::Words {

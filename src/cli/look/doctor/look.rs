@@ -11,8 +11,7 @@ use crate::engine::complaint::Complaint;
 use crate::hosts::capability::ServedEvent;
 use toml::de::DeTable;
 
-use super::own::OwnHook;
-use super::{never, own};
+use super::entries::{self, OwnHook};
 use crate::cli::args::SettingsScope;
 use crate::cli::host::install::document::Document;
 use crate::cli::host::install::document::SettingsEntry;
@@ -20,7 +19,7 @@ use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, InstallHost, SettingsShape};
 use crate::cli::host::install::shim;
-use crate::cli::look::findings::{error, warning};
+use crate::cli::look::validate::{error, warning};
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
@@ -198,7 +197,7 @@ impl HostLook<'_> {
         );
         let idle = hooks
             .iter()
-            .filter_map(|hook| never::fires(hook, self.host, path));
+            .filter_map(|hook| entries::never_runs(hook, self.host, path));
         problems.extend(idle);
         let command = |hook: &&SettingsEntry| hook.command.clone().unwrap_or_default();
         let (own, others): (Vec<_>, Vec<_>) = hooks
@@ -233,7 +232,7 @@ impl HostLook<'_> {
         }
         let event = |hook: &&SettingsEntry| InstalledEvent {
             name: hook.event.clone(),
-            limit: own::limit(hook, shape),
+            limit: entries::limit(hook, shape),
         };
         let programs = calls.into_iter().map(|(_, call)| call.program).collect();
         let installed = InstalledEntries {
@@ -289,7 +288,8 @@ impl HostLook<'_> {
         path: &Path,
         hook: &SettingsEntry,
     ) -> Option<Problem> {
-        let (key, title) = (shape.timeout(), self.host.title);
+        let key = shape.timeout();
+        let title = self.host.title;
         let written = hook.keys.get(key)?.as_f64()?;
         // Other kinds of hooks may be timed otherwise.
         hook.command.as_ref()?;

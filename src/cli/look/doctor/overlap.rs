@@ -8,7 +8,7 @@ use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::table;
-use crate::cli::look::findings::{Findings, warning};
+use crate::cli::look::validate::{Findings, warning};
 use crate::config::Environment;
 use crate::hosts::facts::ReadingSwitch;
 

@@ -104,7 +104,7 @@ impl ImportedHook<'_> {
         let host = self.dialect.name;
         let kind = self.text(HostHookKey::Kind);
         if let Some(kind) = kind.filter(|kind| self.file.kinds.first() != Some(kind)) {
-            return Err(format!("a hook of the kind `{kind}` runs in {host} alone"));
+            return Err(format!("a hook of the kind `{kind}` is not run by hookrun"));
         }
         if self
             .get(HostHookKey::Async)

@@ -5,10 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::git::{FetchedRepository, unreachable};
-use super::{archive, minisign};
 use crate::cli::exit::{Result, failed};
 use crate::config::set_store;
-use crate::config::sets::declared::{DeclaredSet, SetSource, Signers};
+use crate::config::sets::declared::{DeclaredSet, SetSource};
 use crate::config::sets::hookset::{self, HOOKSET};
 use crate::config::sets::lock::LockedSet;
 use crate::config::trust::HookFiles;
@@ -16,7 +15,7 @@ use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
 
-/// Fetches what is declared. With `old`, a tag must name its commit still, and a URL its archive.
+/// Fetches what is declared. With `old`, a tag must name its commit still.
 pub(super) fn newest(
     declared: &DeclaredSet,
     file: &Path,
@@ -33,13 +32,6 @@ pub(super) fn newest(
 pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
     let (found, files) = fetch(&set.declared, &set.file, Some(locked), true, env)?;
     let name = &locked.name;
-    if set.declared.signers.is_some() && found.signed_by != locked.signed_by {
-        let cause = format!("the lock says that another key signed `{name}`");
-        return Err(Complaint::with_cure(
-            cause,
-            "`hookrun sets update` writes it anew",
-        ));
-    }
     if found.tree != locked.tree {
         return Err(Complaint::with_cure(
             format!("the files of the set `{name}` are not those that were locked"),
@@ -59,7 +51,8 @@ fn fetch(
     env: &Environment,
 ) -> Result<(LockedSet, HookFiles)> {
     let base = file.parent().unwrap_or(file);
-    let (name, source) = (declared.name.clone(), declared.source.locked());
+    let name = declared.name.clone();
+    let source = declared.source.locked();
     let rev = declared.source.rev().map(str::to_string);
     let mut set = LockedSet {
         name,
@@ -73,33 +66,19 @@ fn fetch(
             let no_set = format!("`{}` is no hook set", folder.display());
             set_store::files_in(&folder).map_err(failed(no_set))?
         }
-        SetSource::Archive(url) => {
-            let bytes = archive::fetch(url, base)?;
-            let digest = format!("sha256:{}", set_store::sha256(&bytes));
-            let was = old
-                .and_then(|old| old.archive.as_ref())
-                .filter(|was| **was != digest);
-            if let Some(was) = was {
-                return Err(moved("the archive", "changed", declared, was, &digest));
-            }
-            set.archive = Some(digest);
-            archive::files(url, bytes)?
-        }
         SetSource::Git { url, rev } => {
             let repository = FetchedRepository::copy(url, base, env)?;
             let was = old.and_then(|old| old.commit.as_deref());
             let commit = commit(&repository, rev, declared, was, is_exact)?;
             let files = repository.files(&commit)?;
-            if let Some(Signers::Ssh(file)) = &declared.signers {
-                set.signed_by = Some(repository.signer(rev, &commit, &base.join(file))?);
+            if declared.is_signed {
+                repository.verify(&commit)?;
+                set.is_signed = true;
             }
             set.commit = Some(commit);
             files
         }
     };
-    if let Some(Signers::Minisign(key)) = &declared.signers {
-        set.signed_by = Some(minisign::signer(&files, key)?);
-    }
     (set.tree, set.files) = (set_store::digest_of(&files), files.files.len());
     Ok((set, files))
 }
@@ -118,24 +97,19 @@ fn commit(
         return Ok(was.to_string());
     }
     match (repository.resolve(rev), was) {
-        (Ok(now), Some(was)) if now.is_tag && now.commit != was => Err(moved(
-            &format!("the tag `{rev}`"),
-            "moved",
-            declared,
-            was,
-            &now.commit,
-        )),
+        (Ok(now), Some(was)) if now.is_tag && now.commit != was => {
+            let name = &declared.name;
+            let now = now.commit;
+            Err(Complaint::with_cure(
+                format!(
+                    "the tag `{rev}` of the set `{name}` was moved: locked is {was}, and now it is {now}"
+                ),
+                format!("ask its authors why; `hookrun sets update {name} --moved` takes it"),
+            ))
+        }
         (_, Some(was)) if is_exact => Err(unreachable(was)),
         (now, _) => now.map(|now| now.commit),
     }
-}
-
-fn moved(what: &str, how: &str, declared: &DeclaredSet, was: &str, is: &str) -> Complaint {
-    let name = &declared.name;
-    Complaint::with_cure(
-        format!("{what} of the set `{name}` was {how}: locked is {was}, and now it is {is}"),
-        format!("ask its authors why; `hookrun sets update {name} --moved` takes it"),
-    )
 }
 
 /// Refuses files that are no set that this hookrun can use.
@@ -187,7 +161,8 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
         .prefix(".new-")
         .tempdir_in(root)
         .map_err(cannot())?;
-    let (new, old) = (made.path().join("new"), made.path().join("old"));
+    let new = made.path().join("new");
+    let old = made.path().join("old");
     for file in &files.files {
         let path = new.join(&file.path);
         let mode = if file.is_program() { 0o555 } else { 0o444 };

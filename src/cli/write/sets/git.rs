@@ -28,15 +28,8 @@ const SETTINGS: &[&str] = &[
     "fetch.recurseSubmodules=false",
 ];
 
-/// Only the signatures of SSH keys count, and only those of the named file.
-#[rustfmt::skip]
-const SIGNATURES: &[&str] = &[
-    "gpg.format=ssh", "gpg.ssh.program=ssh-keygen", "gpg.openpgp.program=false",
-    "gpg.x509.program=false", "gpg.minTrustLevel=fully",
-];
-
-/// How git begins the line about a signature by a known key.
-const GOOD: &str = "Good \"git\" signature for ";
+/// A key must be one that the user trusts, whichever kind it is.
+const TRUSTED_KEY: &str = "gpg.minTrustLevel=fully";
 
 /// A copy of a repository's branches and tags, which is removed in the end.
 #[derive(Debug)]
@@ -112,13 +105,13 @@ impl FetchedRepository {
                 is_tag: false,
             });
         }
-        Err(match is_whole {
-            true => unreachable(rev),
-            false => Complaint::with_cure(
-                format!("the repository has no tag and no branch `{rev}`"),
-                "name one, or a whole commit",
-            ),
-        })
+        if is_whole {
+            return Err(unreachable(rev));
+        }
+        Err(Complaint::with_cure(
+            format!("the repository has no tag and no branch `{rev}`"),
+            "name one, or a whole commit",
+        ))
     }
 
     fn commit(&self, name: &str) -> Result<Option<String>> {
@@ -156,7 +149,8 @@ impl FetchedRepository {
             Complaint::with_cure(cause, "a set is a small repository of plain files")
         };
         let mut files = Vec::new();
-        let (mut wanted, mut bytes) = (String::new(), 0);
+        let mut wanted = String::new();
+        let mut bytes = 0;
         for line in listed
             .split(|byte| *byte == 0)
             .filter(|line| !line.is_empty())
@@ -185,48 +179,24 @@ impl FetchedRepository {
             .ok_or_else(|| Complaint::new(format!("git did not print all files of {commit}")))
     }
 
-    /// Who signed the tag `rev`, or else `commit`, of those whose keys are in the file `signers`.
-    ///
-    /// # Errors
-    /// When none of them did. A tag that was signed under another name counts for nothing.
-    pub(super) fn signer(&self, rev: &str, commit: &str, signers: &Path) -> Result<String> {
-        let keys = format!("gpg.ssh.allowedSignersFile={}", signers.display());
-        let tag = format!("refs/tags/{rev}");
-        let is_of_tag =
-            self.commit(&tag)?.as_deref() == Some(commit) && self.is_named(&tag, rev)?;
-        let checks = [
-            ("verify-tag", tag.as_str(), is_of_tag),
-            ("verify-commit", commit, true),
-        ];
-        for (check, object, _) in checks.into_iter().filter(|(.., counts)| *counts) {
-            let settings = SIGNATURES.iter().copied().chain([keys.as_str()]);
-            let mut words: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
-            words.extend([check, object]);
-            let output = self.git(&words, Vec::new())?;
-            let said = String::from_utf8_lossy(&output.stderr);
-            let good = said.lines().find_map(|line| line.strip_prefix(GOOD));
-            let parts = good.and_then(|line| line.rsplit_once(" with "));
-            if let Some((name, key)) = parts.filter(|_| output.status.success()) {
-                let key = key.rsplit(' ').next().unwrap_or_default();
-                return Ok(format!("ssh:{key} {name}"));
-            }
+    /// Verifies the signature of `commit` by the keys that the user's settings of git trust.
+    pub(super) fn verify(&self, commit: &str) -> Result<()> {
+        let output = self.git(&["-c", TRUSTED_KEY, "verify-commit", commit], Vec::new())?;
+        if output.status.success() {
+            return Ok(());
         }
-        let cause = format!(
-            "neither the tag nor commit {commit} is signed by one of the keys in `{}`",
-            signers.display()
-        );
+        let printed = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<String> = printed.lines().map(plain).collect();
+        let why = if lines.is_empty() {
+            "it has no signature".to_string()
+        } else {
+            lines.join("; ")
+        };
         Err(Complaint::with_cure(
-            cause,
-            "ask its authors to sign the tag: `git tag -s`",
+            format!("git does not accept the signature of commit {commit}: {why}"),
+            "its authors sign it by `git commit -S`; your git must know and trust their key (for \
+             SSH keys by `gpg.ssh.allowedSignersFile`)",
         ))
-    }
-
-    /// Whether the object of a tag has this name. One with another name was put in its place.
-    fn is_named(&self, tag: &str, name: &str) -> Result<bool> {
-        let output = self.git(&["cat-file", "tag", tag], Vec::new())?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let mut head = text.lines().take_while(|line| !line.is_empty());
-        Ok(head.any(|line| line.strip_prefix("tag ") == Some(name)))
     }
 
     /// What a command of git prints, which must succeed.

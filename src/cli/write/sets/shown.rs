@@ -53,10 +53,9 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
         "source": set.declared.source.locked(),
         "rev": set.declared.source.rev(),
         "commit": locked.and_then(|locked| locked.commit.as_ref()),
-        "archive": locked.and_then(|locked| locked.archive.as_ref()),
         "tree": locked.map(|locked| format!("sha256:{}", locked.tree)),
         "files": locked.map(|locked| locked.files),
-        "signedBy": locked.and_then(|locked| locked.signed_by.as_ref()),
+        "signed": locked.is_some_and(|locked| locked.is_signed),
         "layer": set.layer.name(),
         "file": paths.show(&set.file),
         "line": set.declared.at.line,
@@ -66,7 +65,8 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
 }
 
 fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    let (declared, locked) = (&set.declared, set.locked.as_ref());
+    let declared = &set.declared;
+    let locked = set.locked.as_ref();
     let rev = declared.source.rev().unwrap_or_default();
     writeln!(out, "{BOLD}{}{BOLD:#} {rev}", declared.name)?;
     let file = format!("{}:{}", paths.show(&set.file), declared.at.line);
@@ -82,12 +82,16 @@ fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         ),
         ("from", Some(declared.source.locked())),
         ("commit", locked.and_then(|locked| locked.commit.clone())),
-        ("archive", locked.and_then(|locked| locked.archive.clone())),
         (
             "tree",
             locked.map(|locked| format!("sha256:{}, {} files", locked.tree, locked.files)),
         ),
-        ("signed", locked.and_then(|locked| locked.signed_by.clone())),
+        (
+            "signed",
+            locked
+                .filter(|locked| locked.is_signed)
+                .map(|_| "git has verified the signature of the commit".to_string()),
+        ),
         ("needs", needs),
         ("problem", set.folder.as_ref().err().cloned()),
     ];
@@ -117,7 +121,8 @@ pub(super) fn why(
         .iter()
         .filter(|hook| hook.source.file.starts_with(folder))
     {
-        let (name, wants) = (plain(&hook.name), plain(&hook.matcher.to_string()));
+        let name = plain(&hook.name);
+        let wants = plain(&hook.matcher.to_string());
         writeln!(out, "    {name}  {DIM}{}{DIM:#}  {wants}", hook.event)?;
     }
     writeln!(out, "  {DIM}files{DIM:#}")?;

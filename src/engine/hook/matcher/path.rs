@@ -109,33 +109,6 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     path_glob(written).map(drop)
 }
 
-/// The globs that were probably meant by one glob with commas or blanks in it. A blank may be part
-/// of a name, unless a glob seems to end or to begin there.
-pub fn divided(written: &str) -> Option<Vec<&str>> {
-    let mut depth = 0_usize;
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, c) in written.char_indices() {
-        let rest = &written[at + c.len_utf8()..];
-        let ends = c == ','
-            || c.is_whitespace() && {
-                written[..at].ends_with('*') || rest.trim_start().starts_with(['.', '*', '/'])
-            };
-        match c {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth = depth.saturating_sub(1),
-            _ if depth == 0 && ends => {
-                parts.push(written[start..at].trim());
-                start = at + c.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    parts.push(written[start..].trim());
-    parts.retain(|part| !part.is_empty());
-    (parts.len() > 1).then_some(parts)
-}
-
 /// Whether one of the globs fits one of the paths that the tool names, or what they lead to.
 pub(crate) fn decide_paths(
     wanted: &[PathMatch],

@@ -39,8 +39,6 @@ pub struct HostFile {
     pub of_plugin: &'static [&'static str],
     /// The kinds of hooks; the first is a command, and is the default.
     pub kinds: &'static [&'static str],
-    /// Kinds that the host reads and never runs.
-    pub skips: &'static [&'static str],
     pub time: TimeoutUnit,
     /// How long a hook may run where neither it nor its event says so.
     pub usual: Duration,
@@ -72,7 +70,6 @@ impl HostFile {
         hook: &[],
         of_plugin: &[],
         kinds: &[],
-        skips: &[],
         time: TimeoutUnit::SECONDS,
         usual: Duration::from_secs(60),
         matching: Matching::SEARCHED,

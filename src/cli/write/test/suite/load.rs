@@ -167,7 +167,6 @@ impl SuiteLoader<'_> {
                 .map(|path| self.env.cwd.join(path))
                 .collect(),
             discover: self.source.discover,
-            program: self.env.image(),
             ..Choice::default()
         };
         if choice.explicit.is_empty() && choice.settings.is_empty() {

@@ -1,0 +1,402 @@
+//! Loads hooks from the three places where they are configured: the folders of a `hooks.d`, scripts
+//! outside of it that name their events themselves, and the tables of a `hookrun.toml` or of a
+//! host's settings.
+
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commands::{self, command_of, is_asked};
+use super::draft::{BoundEvent, HookDraft};
+use super::layer::{DropIn, RESERVED, StandaloneOrigin, StandaloneScript};
+use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
+use super::manifest::{HookTable, Manifest};
+use super::problem::{Position, Problem, Severity};
+use super::{convention, directive, manifest, reader, relative};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog::command;
+use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
+use crate::engine::spelling;
+use crate::hosts::{self, Host};
+
+/// The end of the name of a file of rules.
+const RULES: &str = ".toml";
+
+/// Ends of the names of files that elsewhere do not run.
+const PUT_ASIDE: &[&str] = &[
+    ".disabled",
+    ".disable",
+    ".off",
+    ".old",
+    ".sample",
+    ".example",
+    ".save",
+    ".txt",
+];
+
+/// Loads a `hooks.d`: a folder for each event, and one of commands.
+pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
+    loader.check_writers(root);
+    let mut files = Vec::new();
+    for folder in loader.entries(root) {
+        let name = folder.name;
+        let path = &folder.path;
+        if !folder.is_folder {
+            let cause = "is directly in hooks.d, where nothing runs it";
+            let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
+            loader.fault(path, cause, cure);
+            continue;
+        }
+        if RESERVED.contains(&name.as_str()) {
+            continue;
+        }
+        if name == commands::FOLDER {
+            load_commands(loader, layer, path);
+            continue;
+        }
+        if let Some(name) = command::name_of(&name) {
+            let cure = format!("make it a file: hooks.d/{}/{name}", commands::FOLDER);
+            loader.fault(path, "a command is a file, not a folder", cure);
+            continue;
+        }
+        match loader.may_be_in_scope(&name) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(mut unknown) => {
+                let reserved = spelling::nearest(&name, RESERVED.iter().copied());
+                unknown.nearest = reserved.map(str::to_string).or(unknown.nearest);
+                if !loader.is_misdeclared(&name) {
+                    loader.complain(unknown_event(&unknown), path, None);
+                }
+                continue;
+            }
+        }
+        loader.check_writers(path);
+        let found = loader.entries(path);
+        files.extend(found.into_iter().map(|file| (file, name.clone())));
+    }
+    // One event may have two folders, under its own name and under a host's.
+    files.sort_by(|(a, _), (b, _)| a.name.as_bytes().cmp(b.name.as_bytes()));
+    for (file, event) in files {
+        load_drop_in(loader, layer, file, &event);
+    }
+}
+
+fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path) {
+    if !loader.scope.has(|event| command::name_of(event).is_some()) {
+        return;
+    }
+    loader.check_writers(folder);
+    for file in loader.entries(folder) {
+        let name = command_of(&file).unwrap_or(&file.name).to_string();
+        if file.is_folder {
+            let cure = "commands are files; shared code belongs into hooks.d/lib/";
+            loader.fault(&file.path, "is a folder among the commands", cure);
+        } else if !command::is_name(&name) {
+            loader.complain(bad_command(&name), &file.path, None);
+        } else if is_asked(loader.scope, &name) {
+            load_drop_in(loader, layer, file, &format!("{}{name}", command::PREFIX));
+        }
+    }
+}
+
+fn load_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
+    let first = loader.problems.len();
+    bind_drop_in(loader, layer, file, event);
+    loader.about(first, std::iter::once(event));
+}
+
+fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
+    let DropIn {
+        path,
+        name,
+        is_folder,
+    } = file;
+    if is_folder {
+        let cause = format!("is a folder among the hooks of `{event}`");
+        let cure = "hooks are files; shared code belongs into hooks.d/lib/";
+        return loader.fault(&path, cause, cure);
+    }
+    if name.ends_with(RULES) && !is_script(&path) {
+        let mut problems = Vec::new();
+        let manifest = reader::load(&path, &mut problems, |text, file| {
+            manifest::read_rules(text, file, event)
+        });
+        loader.problems.append(&mut problems);
+        return load_tables(loader, layer, &path, &manifest);
+    }
+    if let Some(end) = PUT_ASIDE.iter().find(|end| name.ends_with(**end)) {
+        let cause = format!("it runs, although its name ends in `{end}`");
+        let cure = "add `# hookrun: enabled=false` to keep it from running, or rename it";
+        let complaint = Complaint::with_cure(cause, cure);
+        loader.problems.push(complaint.warning(&path, None));
+    }
+    let mut draft = HookDraft::default();
+    match directive::read(&path, &mut draft) {
+        Ok(head) => {
+            convention::settle(loader, &mut draft, event, &head, &path);
+            loader.problems.extend(head.problems);
+        }
+        // A file that cannot be opened can still be a program; starting it shows that.
+        Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
+    }
+    set_script(&mut draft, layer, path, name);
+    let file = draft.hook.source.file.clone();
+    match loader.meant(event, draft.dialect) {
+        Ok(meant) => add_in_scope(loader, &draft, &meant),
+        Err(complaint) => loader.complain(complaint, &file, None),
+    }
+}
+
+fn add_in_scope(loader: &mut ConfigLoader<'_>, draft: &HookDraft, events: &[BoundEvent]) {
+    for event in events {
+        if loader.is_in_scope(&event.spec) {
+            loader.add(draft, event);
+        }
+    }
+}
+
+/// Makes a draft the hook that a script is.
+fn set_script(draft: &mut HookDraft, layer: LayerKind, path: PathBuf, name: String) {
+    draft.hook.name = name;
+    draft.hook.handler = Handler::File(path.clone());
+    draft.hook.source = HookSource {
+        layer,
+        file: path,
+        line: None,
+        set: None,
+    };
+}
+
+/// Whether a file begins as a script does.
+fn is_script(file: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"#!"
+}
+
+/// Loads a script outside the folders of events, or a flat folder of another system with such
+/// scripts. Each names its event itself: `# hookrun: event=tool_call`. A note names what is there
+/// and cannot be a hook of ours.
+pub(super) fn load_standalone(
+    loader: &mut ConfigLoader<'_>,
+    layer: LayerKind,
+    script: &StandaloneScript,
+) {
+    if !script.path.is_dir() {
+        let name = script.path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        return load_script(loader, layer, script.path.clone(), name, script);
+    }
+    loader.check_writers(&script.path);
+    for file in loader.entries(&script.path) {
+        // Folders hold what the system's own modules need; it looks into none of them.
+        if !file.is_folder {
+            load_script(loader, layer, file.path, file.name, script);
+        }
+    }
+}
+
+fn load_script(
+    loader: &mut ConfigLoader<'_>,
+    layer: LayerKind,
+    path: PathBuf,
+    name: String,
+    script: &StandaloneScript,
+) {
+    if let Ok(canonical) = path.canonicalize()
+        && !loader.seen.insert(canonical)
+    {
+        // A file that is named and found anyway does not run twice.
+        return;
+    }
+    if let Some(host) = script.host.filter(|host| host.is_module(&name)) {
+        let host = host.dialect;
+        let cause = format!("is a module of {host}'s own, which only {host} can load");
+        let cure = format!("leave it to {host}, or write it as a program");
+        let severity = match script.origin {
+            StandaloneOrigin::Folder | StandaloneOrigin::Listed => Severity::Note,
+            StandaloneOrigin::Named => Severity::Error,
+        };
+        return loader.problems.push(Problem {
+            severity,
+            ..Complaint::with_cure(cause, cure).in_file(&path, None)
+        });
+    }
+    let mut draft = HookDraft {
+        dialect: script.host.and_then(|host| hosts::find(host.dialect)),
+        events: Some(Vec::new()),
+        ..HookDraft::default()
+    };
+    let dialect = draft.dialect;
+    match directive::read(&path, &mut draft) {
+        Ok(head) => loader.problems.extend(head.problems),
+        // A file that cannot be opened can still be a program; it cannot name its event.
+        Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
+    }
+    if draft.events().is_empty() {
+        let problem = eventless(&path, dialect, script.origin);
+        return loader.problems.push(problem);
+    }
+    set_script(&mut draft, layer, path, name);
+    let file = draft.hook.source.file.clone();
+    let mut bound: Vec<String> = Vec::new();
+    for (name, at) in draft.events() {
+        match loader.meant(name, draft.dialect) {
+            Ok(meant) => {
+                for event in meant {
+                    let canonical = event.spec.name.to_string();
+                    if !bound.contains(&canonical) {
+                        bound.push(canonical);
+                        add_in_scope(loader, &draft, &[event]);
+                    }
+                }
+            }
+            Err(complaint) => loader.complain(complaint, &file, Some(*at)),
+        }
+    }
+}
+
+fn eventless(file: &Path, dialect: Option<&'static Host>, origin: StandaloneOrigin) -> Problem {
+    let is_program = file
+        .metadata()
+        .map(|meta| meta.permissions().mode() & 0o111 != 0);
+    let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
+    let example = example.map_or("tool.pre", |row| row.name);
+    let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
+    if matches!(is_program, Ok(false)) && origin == StandaloneOrigin::Folder {
+        let cause = "names no event and is not executable, so it is no hook";
+        let problem = Complaint::with_cure(cause, format!("to make it one, {cure}"));
+        return Problem {
+            severity: Severity::Note,
+            ..problem.in_file(file, None)
+        };
+    }
+    Complaint::with_cure("does not say which event it is for", cure).in_file(file, None)
+}
+
+/// Limits the hooks of a dialect that do not say themselves how long they may run. If its
+/// rules let a hook run as long as it likes, it still may.
+pub(super) fn limit(hooks: &mut [Hook], dialect: &str, timeout: Duration) {
+    for hook in hooks {
+        let own = hook
+            .convention
+            .as_ref()
+            .filter(|own| own.system() == dialect);
+        let is_limited = own.is_some_and(|own| own.timeout() != Some(Duration::MAX));
+        if is_limited && hook.limits.timeout.is_none() {
+            hook.limits.timeout = Some(timeout);
+        }
+    }
+}
+
+/// Loads the tables of a `hookrun.toml` and the hooks of a host's settings.
+pub(super) fn load_tables(
+    loader: &mut ConfigLoader<'_>,
+    layer: LayerKind,
+    file: &Path,
+    manifest: &Manifest,
+) {
+    for table in &manifest.hooks {
+        let first = loader.problems.len();
+        bind_table(loader, layer, file, table);
+        let events = table.draft.events().iter();
+        loader.about(first, events.map(|(name, _)| name.as_str()));
+    }
+    for rejected in &manifest.rejected {
+        check_rejected(loader, file, rejected);
+    }
+}
+
+/// Finds the other mistakes of a hook that has some.
+fn check_rejected(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
+    let first = loader.problems.len();
+    for (name, at) in rejected.events() {
+        if let Err(complaint) = loader.meant_by(name, rejected)
+            && !loader.is_misdeclared(name)
+        {
+            loader.complain(complaint, file, Some(*at));
+        }
+    }
+    for (fault, at) in rejected.matcher().err().into_iter().flatten() {
+        loader.complain(fault, file, Some(at));
+    }
+    let events = rejected.events().iter();
+    loader.about(first, events.map(|(name, _)| name.as_str()));
+}
+
+fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, table: &HookTable) {
+    let mut bound: Vec<(String, &str)> = Vec::new();
+    let mut in_scope: Vec<BoundEvent> = Vec::new();
+    for (name, at) in table.draft.events() {
+        let meant = match loader.meant_by(name, &table.draft) {
+            Ok(meant) => meant,
+            Err(_) if loader.is_misdeclared(name) => continue,
+            Err(complaint) => {
+                loader.complain(complaint, file, Some(*at));
+                continue;
+            }
+        };
+        for event in meant {
+            let canonical = event.spec.name.to_string();
+            if let Some((_, first)) = bound.iter().find(|(event, _)| *event == canonical) {
+                let cause = format!("`{first}` and `{name}` are the same event");
+                let complaint = Complaint::with_cure(cause, "drop one of them");
+                loader.complain(complaint, file, Some(*at));
+                continue;
+            }
+            bound.push((canonical, name));
+            if loader.is_in_scope(&event.spec) {
+                in_scope.push(event);
+            }
+        }
+    }
+    // Hooks of other events are checked too: an error anywhere closes every gate.
+    if !bound.iter().any(|(event, _)| loader.is_named(event)) {
+        for (fault, at) in table.draft.check() {
+            loader.complain(fault, file, Some(at));
+        }
+    }
+    if in_scope.is_empty() {
+        return;
+    }
+    let mut draft = table.draft.clone();
+    draft.hook.handler = anchored(loader, file, table);
+    draft.hook.source = HookSource {
+        layer,
+        file: file.to_path_buf(),
+        line: Some(table.at.line),
+        set: None,
+    };
+    for event in &in_scope {
+        loader.add(&draft, event);
+    }
+}
+
+/// What a table runs, its relative paths those of its file.
+fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Handler {
+    let written = &table.draft.hook.handler;
+    if !table.is_anchored {
+        return written.clone();
+    }
+    let checked = match written {
+        Handler::Words { words, base } => {
+            relative::anchored(words, base).map(|words| Handler::Words {
+                words,
+                base: base.clone(),
+            })
+        }
+        Handler::Shell(line) => relative::check_line(line).map(|()| written.clone()),
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => Ok(written.clone()),
+    };
+    let handler = checked.unwrap_or_else(|complaint| {
+        loader.complain(complaint, file, Some(table.at));
+        written.clone()
+    });
+    // When an event is decided, the scripts of commands are not read first.
+    if loader.scope == ConfigScope::All && !table.draft.says_dialect {
+        convention::check_scripts(loader, file, table, &handler);
+    }
+    handler
+}
