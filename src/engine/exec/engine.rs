@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
+#[cfg(any(feature = "sessions", feature = "warm"))]
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
@@ -67,8 +69,6 @@ pub(super) struct EngineShared {
     pub(super) has_no_keeper: AtomicBool,
     /// What hooks inherit, read when the first hook needs it.
     inherited: Mutex<Option<Inherited>>,
-    /// The number of control groups made, for their names.
-    pub(super) cgroups_made: AtomicU64,
     /// The number of marks given to holders of sessions, and to programs that stay up.
     #[cfg(any(feature = "sessions", feature = "warm"))]
     pub(super) marks_made: AtomicU64,
