@@ -109,14 +109,6 @@ fn one_hook_in_a_sandbox(bencher: Bencher<'_, '_>) {
 }
 
 #[divan::bench(min_time = Duration::from_secs(1))]
-fn one_hook_with_limits(bencher: Bencher<'_, '_>) {
-    let mut hooks = hooks(1, false);
-    hooks[0].limits.memory_bytes = Some(64 << 20);
-    hooks[0].limits.processes = Some(8);
-    handle(bencher, hooks);
-}
-
-#[divan::bench(min_time = Duration::from_secs(1))]
 fn ten_hooks_in_sequence(bencher: Bencher<'_, '_>) {
     handle(bencher.counter(ItemsCount::new(10_usize)), hooks(10, false));
 }

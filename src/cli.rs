@@ -166,7 +166,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Sets(args) => sets::sets(args, env, out),
         Command::Edit(args) => edit::edit(args, env, out),
         Command::Trust(args) => trust::trust(args, env, out),
-        Command::Man(args) => man::man(args, env, out),
+        Command::Man(args) => man::man(args),
         Command::Supervise(args) => supervise::supervise(args, env),
         Command::Keep { mark } => Ok(supervise::keep(mark)),
     }

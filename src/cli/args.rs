@@ -193,7 +193,8 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print a manual page
+    /// Write the manual pages into a folder; for packages
+    #[command(hide = true)]
     Man(ManArgs),
     /// Supervise the hooks of a detached event; started by `run`
     #[command(hide = true)]

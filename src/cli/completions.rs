@@ -19,7 +19,6 @@ use clap_complete::env::{Bash, EnvCompleter, Shells};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::help;
 use crate::cli::look::events::COMMON;
-use crate::cli::man;
 use crate::cli::streams;
 use crate::cli::write::add::shipped;
 
@@ -28,7 +27,7 @@ type CandidateWords = fn() -> Vec<CompletionCandidate>;
 /// The words for a value, by its name in the help.
 #[rustfmt::skip]
 const WORDS: &[(&str, CandidateWords)] = &[
-    ("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped), ("PAGE", pages),
+    ("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("NAMES", shipped),
     ("SCHEMA", schemas), ("SET", sets),
 ];
 
@@ -156,10 +155,6 @@ fn sets() -> Vec<CompletionCandidate> {
     sets.iter()
         .map(|set| word(&set.declared.name, Some(&set.declared.source.locked())))
         .collect()
-}
-
-fn pages() -> Vec<CompletionCandidate> {
-    man::names().iter().map(|name| word(name, None)).collect()
 }
 
 fn config(scope: ConfigScope<'_>) -> Config {

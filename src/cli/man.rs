@@ -1,26 +1,13 @@
-//! `hookrun man [PAGE]`: manual pages. Those of the commands are made from the arguments; those
-//! of the contract and of `hookrun.toml` are written by hand.
+//! `hookrun man --dir DIR`: the manual pages, for packages. Those of the commands are made from the
+//! arguments; those of the contract and of `hookrun.toml` are written by hand.
 
-mod readable;
+use std::fs;
 
-use std::fs::{self, OpenOptions};
-use std::io::{IsTerminal, Write};
-
-use crate::config::Environment;
-use crate::engine::complaint::Complaint;
-use crate::engine::spelling;
 use clap_mangen::Man;
 
 use crate::cli::args::ManArgs;
-use crate::cli::errand;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::help;
-use crate::cli::streams;
-
-use readable::readable;
-
-/// How long lines are in a pipe, and at most at a terminal.
-const WIDTH: usize = 100;
 
 /// Pages written by hand: name, section, text.
 const WRITTEN: &[(&str, &str, &str)] = &[
@@ -44,77 +31,18 @@ const WRITTEN: &[(&str, &str, &str)] = &[
 struct ManualPage {
     name: String,
     section: &'static str,
-    /// For `man`.
     text: String,
 }
 
-/// Shows one page as text, or writes all of them into a folder.
-pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let pages = pages()?;
-    if let Some(folder) = &args.dir {
-        let cannot = failed(format!("cannot write into `{}`", folder.display()));
-        fs::create_dir_all(folder).map_err(&cannot)?;
-        for page in &pages {
-            let file = folder.join(format!("{}.{}", page.name, page.section));
-            fs::write(file, &page.text).map_err(&cannot)?;
-        }
-        return Ok(ExitStatus::Yes);
-    }
-    let wanted = args.page.as_deref().unwrap_or("hookrun");
-    let is_wanted = |page: &&ManualPage| {
-        page.name == wanted
-            || page
-                .name
-                .strip_prefix("hookrun-")
-                .is_some_and(|rest| rest == wanted)
-    };
-    let Some(page) = pages.iter().find(is_wanted) else {
-        let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
-        let short = names
-            .iter()
-            .filter_map(|name| name.strip_prefix("hookrun-"));
-        let help = spelling::did_you_mean(
-            spelling::nearest(wanted, names.iter().copied().chain(short)),
-            || format!("there are {}", names.join(", ")),
-        );
-        return Err(Complaint::with_cure(
-            format!("no manual page `{wanted}`"),
-            help,
-        ));
-    };
-    if !std::io::stdout().is_terminal() || !is_read(page, env) {
-        let width = streams::columns().map_or(WIDTH, |columns| columns.min(WIDTH));
-        out.write_all(readable(&page.text, width).as_bytes())?;
+/// Writes all pages into a folder.
+pub(crate) fn man(args: &ManArgs) -> Result {
+    let cannot = failed(format!("cannot write into `{}`", args.dir.display()));
+    fs::create_dir_all(&args.dir).map_err(&cannot)?;
+    for page in pages()? {
+        let file = args.dir.join(format!("{}.{}", page.name, page.section));
+        fs::write(file, &page.text).map_err(&cannot)?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// Shows the page with `man`. Whether that worked.
-fn is_read(page: &ManualPage, env: &Environment) -> bool {
-    let Ok(folder) = tempfile::Builder::new()
-        .prefix("hookrun-man")
-        .tempdir_in(&env.temporary)
-    else {
-        return false;
-    };
-    let file = folder
-        .path()
-        .join(format!("{}.{}", page.name, page.section));
-    let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
-        return false;
-    };
-    let is_written = fs::write(&file, &page.text).is_ok();
-    let words = ["man".to_string()];
-    let ended = is_written.then(|| errand::open_at_terminal(&words, &file, &terminal, || false));
-    matches!(ended, Some(Ok(Some(status))) if status.success())
-}
-
-pub(crate) fn names() -> Vec<String> {
-    pages()
-        .unwrap_or_default()
-        .into_iter()
-        .map(|page| page.name)
-        .collect()
 }
 
 fn pages() -> Result<Vec<ManualPage>> {

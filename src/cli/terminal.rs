@@ -4,9 +4,7 @@
 //! by one, and the settings of the terminal are always restored. Nothing that a hook wrote can move
 //! the cursor or hide a part of itself.
 
-mod keys;
-mod line;
-mod list;
+mod keyboard;
 pub(crate) mod status;
 
 use std::fs::{File, OpenOptions};
@@ -20,11 +18,11 @@ use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui};
+use console::measure_text_width;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
-use keys::Keyboard;
+use keyboard::{Keyboard, LineInput};
 use status::cut;
-use unicode_width::UnicodeWidthStr;
 
 /// How much of one text is shown.
 const LONGEST_TEXT: usize = 1000;
@@ -94,18 +92,19 @@ impl Terminal {
         let raw = self.begin()?;
         let prompt = format!("{question} [y/N] ");
         match self.read_line(raw, asker, &prompt) {
-            line::LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
-            line::LineInput::Left => Some(false),
-            line::LineInput::Over => None,
+            LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
+            LineInput::Left => Some(false),
+            LineInput::Over => None,
         }
     }
 
     /// Shows a prompt, and reads the line that is typed after it.
-    fn read_line(&self, raw: Raw<'_>, asker: &Asker<'_>, prompt: &str) -> line::LineInput {
+    fn read_line(&self, raw: Raw<'_>, asker: &Asker<'_>, prompt: &str) -> LineInput {
         self.write(prompt);
         let (columns, _) = self.size();
-        let start = prompt.rsplit('\n').next().unwrap_or_default().width() % columns;
-        let read = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
+        let last_line = prompt.rsplit('\n').next().unwrap_or_default();
+        let start = measure_text_width(last_line) % columns;
+        let read = Keyboard::new(&self.file, asker).read_line(start, columns);
         drop(raw);
         self.write("\n");
         read
@@ -118,8 +117,8 @@ impl Terminal {
         self.write(text);
         let asker = Asker::new("hookrun", until, Vec::new());
         match self.read_line(raw, &asker, question) {
-            line::LineInput::Line(line) => Some(line.trim().to_string()),
-            line::LineInput::Left | line::LineInput::Over => None,
+            LineInput::Line(line) => Some(line.trim().to_string()),
+            LineInput::Left | LineInput::Over => None,
         }
     }
 
@@ -176,8 +175,7 @@ impl Ui for Terminal {
         let _raw = self.begin()?;
         self.head(asker, title);
         let (columns, rows) = self.size();
-        let mut keyboard = Keyboard::new(&self.file, asker);
-        let place = list::choose(&mut keyboard, columns, rows, options);
+        let place = Keyboard::new(&self.file, asker).choose(columns, rows, options);
         let place = place.filter(|_| !asker.is_over());
         let chosen = place.and_then(|place| options.get(place));
         self.write(&chosen.map_or("(no answer)\n".to_string(), |text| {
@@ -199,8 +197,8 @@ impl Ui for Terminal {
             text => format!("({}) > ", cut(&text, self.size().0 / 2)),
         };
         match self.read_line(raw, asker, &prompt) {
-            line::LineInput::Line(line) => Some(line),
-            line::LineInput::Left | line::LineInput::Over => None,
+            LineInput::Line(line) => Some(line),
+            LineInput::Left | LineInput::Over => None,
         }
     }
 

@@ -97,15 +97,19 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
 
 #[rustfmt::skip]
 pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("memory", KeyValue::Size, "none", "memory that all its processes hold together",
+    KeyRow::directive("memory", KeyValue::Size, "none", "memory that each of its processes may hold",
         |draft, key| key.size().map(|bytes| draft.hook.limits.memory_bytes = Some(bytes))),
-    KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time that all its processes use together",
-        |draft, key| key.duration().map(|time| draft.hook.limits.cpu = Some(time))),
+    KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time that each of its processes may use, in whole seconds", |draft, key| {
+        let time = key.duration()?;
+        if time.subsec_nanos() != 0 {
+            return Err(key.about("the system counts processor time in whole seconds"));
+        }
+        draft.hook.limits.cpu = Some(time);
+        Ok(())
+    }),
     // Its three streams, and what its interpreter is read from.
     KeyRow::directive("files", KeyValue::Number, "hookrun's", "files that each of its processes may have open at once",
         |draft, key| at_least(4, key).map(|files| draft.hook.limits.files = Some(files))),
-    KeyRow::directive("processes", KeyValue::Number, "none", "processes at once, the hook itself included",
-        |draft, key| at_least(1, key).map(|processes| draft.hook.limits.processes = Some(processes))),
     KeyRow::directive("output", KeyValue::Size, "none", "bytes on stdout and stderr together",
         |draft, key| key.size().map(|bytes| draft.hook.limits.output_bytes = Some(bytes))),
 ];

@@ -415,8 +415,7 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
         let cause = format!("`rewrite` has no effect: nothing of `{event}` can be rewritten");
         add(cause, "drop it");
     }
-    let is_closed = matches!(hook.containment, Containment::Cgroup | Containment::Pidns);
-    if hook.background == Background::Detach && is_closed {
+    if hook.background == Background::Detach && hook.containment == Containment::Pidns {
         let containment = hook.containment.name();
         let cause = format!(
             "`background = \"detach\"` has no effect with `containment = \"{containment}\"`: \

@@ -43,7 +43,7 @@ pub enum Ending {
     Killed {
         signal: i32,
     },
-    /// It used more than one of its limits allows; its process tree was killed.
+    /// It used more than one of its limits allows, and was killed.
     OverLimit {
         /// The key of `limits`.
         limit: &'static str,
@@ -126,11 +126,11 @@ pub const FAILURES: &[FailureRow] = &[
         example: || Ending::Killed { signal: 11 },
     },
     FailureRow {
-        what: "used more than its `limits` allow; its process tree is killed",
+        what: "used more than its `limits` allow, and was killed",
         example: || {
-            let problem = "it held 70.2 MiB of 64 MiB".into();
+            let problem = "it wrote 70.2 MiB of 64 MiB".into();
             Ending::OverLimit {
-                limit: "memory",
+                limit: "output",
                 problem,
             }
         },

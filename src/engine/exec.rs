@@ -6,7 +6,6 @@
 
 mod call;
 mod capture;
-mod cgroup;
 pub mod child;
 pub mod command;
 pub mod confine;
@@ -27,7 +26,6 @@ mod step;
 #[cfg(feature = "tokio")]
 mod tasks;
 pub mod tree;
-mod usage;
 mod warm;
 mod warm_hook;
 mod workers;

@@ -175,13 +175,11 @@ pub enum Level {
     Group,
     /// Ends its process group, and processes re-parented to hookrun, the subreaper.
     Sweep,
-    /// Ends its control group.
-    Cgroup,
     /// Ends its process namespace.
     Namespace,
 }
 
-names! { Level: Group "group", Sweep "sweep", Cgroup "cgroup", Namespace "pidns" }
+names! { Level: Group "group", Sweep "sweep", Namespace "pidns" }
 
 impl Level {
     /// What ends with a hook, as a text for people.
@@ -189,7 +187,6 @@ impl Level {
         match self {
             Level::Group => "its process group (group)",
             Level::Sweep => "its process group and all that left it (sweep)",
-            Level::Cgroup => "its control group (cgroup)",
             Level::Namespace => "its process namespace (pidns)",
         }
     }

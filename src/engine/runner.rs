@@ -166,8 +166,8 @@ impl Runner {
     }
 
     /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
-    /// killed with SIGKILL. Without it, some hooks do not start: those with `limits.files` or a
-    /// required sandbox, and those in a control group or process namespace.
+    /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox,
+    /// a process namespace, or limits other than `limits.output`.
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;

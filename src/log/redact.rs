@@ -1,11 +1,8 @@
 //! Secrets are replaced before anything is kept.
 //!
-//! Most texts have none, and then no regular expression is even built: a look at every byte finds
-//! out which [`RULES`] could match at all. A document is changed string by string, and is
-//! otherwise kept byte for byte.
-
-mod hints;
-mod rules;
+//! `redact/secrets.txt` is the table of their forms. Most texts contain none of its words, and then
+//! no regular expression is compiled. A document is changed string by string, and is otherwise kept
+//! byte for byte.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +10,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use regex::{Captures, Regex};
-use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use crate::engine::event::json;
 use crate::engine::lock::locked;
-use crate::engine::names::words;
-use hints::Maybe;
-pub use rules::{RULES, RuleScope, SecretRule};
+use crate::engine::names::{names, words};
 
 /// The kind of what a user's own rule matches.
 pub const OWN_KIND: &str = "own";
@@ -27,43 +21,313 @@ pub const OWN_KIND: &str = "own";
 /// The beginning of what replaces a secret.
 const MARK: &str = "[redacted:";
 
-/// Replaces secrets: those of [`RULES`], and those of a user's own expressions.
-#[derive(Debug, Default)]
-pub struct Redactor {
-    own: Vec<UserRule>,
-    /// The expressions that were needed so far, by the number of the rule.
-    built: Mutex<HashMap<usize, Arc<Regex>>>,
+/// A form of secrets, as `redact/secrets.txt` describes it.
+#[derive(Debug)]
+pub struct SecretRule {
+    /// What is put in its place: `[redacted:KIND]`.
+    pub kind: &'static str,
+    pub about: &'static str,
+    pub scope: RuleScope,
+    /// It has a digit, unlike a word.
+    pub has_digit: bool,
+    /// As the file has them; see [`SecretRule::words`].
+    words: &'static str,
+    form: &'static str,
 }
 
+/// Where a form of secrets counts. In logs and recordings all of them do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleScope {
+    Everywhere,
+    Messages,
+    MessagesWithDigit,
+}
+
+// As in the scripts that have a copy of the table.
+names! {
+    RuleScope: Everywhere "everywhere", Messages "messages",
+    MessagesWithDigit "messages with a digit",
+}
+
+/// The table, as it is read from its file.
 #[derive(Debug)]
-struct UserRule {
-    pattern: String,
-    /// Each match has one of these; empty if none is known.
-    literals: Vec<String>,
+struct SecretTable {
+    rules: Vec<SecretRule>,
+    keywords: Vec<Keyword>,
+    /// One more than the index of the first keyword of each bucket; 0 if there is none.
+    buckets: [u16; BUCKETS],
+}
+
+/// A word that makes some rules worth trying.
+#[derive(Debug)]
+struct Keyword {
+    word: &'static str,
+    follows: Follows,
+    /// The rules, a bit each.
+    rules: u64,
+    /// The next one of its bucket, in the same way as `buckets` names the first.
+    next: u16,
+}
+
+/// What must follow a word.
+#[derive(Debug, Clone, Copy)]
+enum Follows {
+    Anything,
+    /// `=` or `:`, perhaps after quotes and blanks.
+    Assignment,
+    /// A blank or `=`.
+    Value,
+    /// Ten characters of a token.
+    Token,
+    /// An `@` in the first part of an address.
+    Address,
+}
+
+const TABLE: &str = include_str!("redact/secrets.txt");
+
+/// The rules, in the order in which they are tried.
+pub fn rules() -> Vec<SecretRule> {
+    SecretTable::read().rules
+}
+
+const BUCKETS: usize = 1024;
+
+/// Stands for the words of the line `names`.
+const NAMES: &str = "@names";
+
+/// The bucket of words that begin with these two bytes, in either case.
+fn bucket(first: u8, second: u8) -> usize {
+    let [first, second] = [first, second].map(|byte| usize::from(byte | 0x20));
+    ((first << 5) ^ second) % BUCKETS
+}
+
+impl SecretTable {
+    fn read() -> SecretTable {
+        let mut table = SecretTable {
+            rules: Vec::with_capacity(64),
+            keywords: Vec::with_capacity(256),
+            buckets: [0; BUCKETS],
+        };
+        let mut names = "";
+        for line in TABLE.lines() {
+            let Some((key, rest)) = line.split_once(' ') else {
+                continue;
+            };
+            match (key, table.rules.last_mut()) {
+                ("names", _) => names = rest,
+                ("rule", _) => table.rules.push(SecretRule::read(rest)),
+                ("about", Some(rule)) => rule.about = rest,
+                ("words", Some(rule)) => rule.words = rest,
+                ("form", Some(rule)) => rule.form = rest,
+                // A comment, or a part of forms.
+                _ => {}
+            }
+        }
+        let mut rules_of_names = 0;
+        for at in 0..table.rules.len() {
+            let words = table.rules[at].words;
+            if words == NAMES {
+                rules_of_names |= 1 << at;
+                table.rules[at].words = names;
+            } else {
+                table.add_keywords(words, 1 << at);
+            }
+        }
+        table.add_keywords(names, rules_of_names);
+        table
+    }
+
+    fn add_keywords(&mut self, words: &'static str, rules: u64) {
+        for (word, follows) in words.split(' ').map(keyword) {
+            let [first, second, ..] = word.as_bytes() else {
+                continue;
+            };
+            let first_of_bucket = &mut self.buckets[bucket(*first, *second)];
+            self.keywords.push(Keyword {
+                word,
+                follows,
+                rules,
+                next: *first_of_bucket,
+            });
+            *first_of_bucket = self.keywords.len() as u16;
+        }
+    }
+
+    /// The rules that may match `text`, a bit each. It may also be JSON.
+    fn candidates(&self, text: &str) -> u64 {
+        let mut rules = 0;
+        let bytes = text.as_bytes();
+        for (at, pair) in bytes.windows(2).enumerate() {
+            let mut next = self.buckets[bucket(pair[0], pair[1])];
+            while next != 0 {
+                let keyword = &self.keywords[usize::from(next) - 1];
+                if keyword.begins(&bytes[at..]) {
+                    rules |= keyword.rules;
+                }
+                next = keyword.next;
+            }
+        }
+        rules
+    }
+}
+
+/// A word of the file without the sign for what follows it, and what that is.
+fn keyword(written: &'static str) -> (&'static str, Follows) {
+    if let Some(word) = written.strip_suffix('=') {
+        return (word, Follows::Assignment);
+    }
+    if let Some(word) = written.strip_suffix('~') {
+        return (word, Follows::Value);
+    }
+    if written.starts_with(':') {
+        return (written, Follows::Address);
+    }
+    if written.ends_with(['-', '_', '.']) {
+        return (written, Follows::Token);
+    }
+    (written, Follows::Anything)
+}
+
+impl Keyword {
+    fn begins(&self, text: &[u8]) -> bool {
+        let word = self.word.as_bytes();
+        let Some((start, after)) = text.split_at_checked(word.len()) else {
+            return false;
+        };
+        // A capital letter in it says that its case counts.
+        let is_same = start == word
+            || start.eq_ignore_ascii_case(word) && !word.iter().any(u8::is_ascii_uppercase);
+        is_same && self.follows.allows(after)
+    }
+}
+
+impl Follows {
+    fn allows(self, after: &[u8]) -> bool {
+        let first = after.first();
+        match self {
+            Follows::Anything => true,
+            Follows::Assignment => {
+                let mut rest = after.iter().filter(|byte| !b"\"'\\ \t".contains(byte));
+                matches!(rest.next(), Some(b'=' | b':'))
+            }
+            // In JSON a backslash begins an escape, which may be a blank.
+            Follows::Value => {
+                first.is_some_and(|byte| byte.is_ascii_whitespace() || b"=\\".contains(byte))
+            }
+            Follows::Token => {
+                let is_of_token =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+/=\\".contains(byte);
+                after.len() >= 10 && after[..10].iter().all(is_of_token)
+            }
+            Follows::Address => {
+                let host = after.iter().skip_while(|byte| b"/\\".contains(byte));
+                let mut host = host.take_while(|byte| !b"/\"' \\".contains(byte));
+                host.any(|byte| *byte == b'@')
+            }
+        }
+    }
+}
+
+impl SecretRule {
+    /// Reads `KIND SCOPE [digit]`.
+    fn read(line: &'static str) -> SecretRule {
+        let mut words = line.split(' ');
+        SecretRule {
+            kind: words.next().unwrap_or_default(),
+            about: "",
+            scope: match words.next() {
+                Some("everywhere") => RuleScope::Everywhere,
+                Some("messages") => RuleScope::Messages,
+                _ => RuleScope::MessagesWithDigit,
+            },
+            has_digit: words.next().is_some(),
+            words: "",
+            form: "",
+        }
+    }
+
+    /// Every text that it matches has one of these in it, in small or capital letters.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.words.split(' ').map(|written| keyword(written).0)
+    }
+
+    /// How it looks, for Rust and for Python with `re.ASCII`.
+    pub fn pattern(&self) -> String {
+        let mut pattern = self.form.to_string();
+        let parts = TABLE.lines().filter_map(|line| line.strip_prefix("let "));
+        for (name, part) in parts.filter_map(|part| part.split_once(' ')) {
+            pattern = pattern.replace(&format!("{{{name}}}"), part);
+        }
+        pattern
+    }
+
+    /// The same for Rust. Words of all alphabets would take a hundred times as long to compile.
+    fn compile(&self) -> Regex {
+        let ascii = self
+            .pattern()
+            .replace(r"\b", r"(?-u:\b)")
+            .replace(r"\w", "0-9A-Za-z_")
+            .replace(r"\s", "[[:space:]]");
+        Regex::new(&ascii).expect("a test compiles every form")
+    }
+}
+
+/// Replaces secrets: those of [`rules`], and those of a user's own expressions.
+#[derive(Debug)]
+pub struct Redactor {
+    table: SecretTable,
+    /// The forms that were needed so far, by the number of the rule.
+    compiled: Mutex<HashMap<usize, Arc<Regex>>>,
+    own: Vec<Regex>,
+}
+
+impl Default for Redactor {
+    fn default() -> Redactor {
+        Redactor {
+            table: SecretTable::read(),
+            compiled: Mutex::default(),
+            own: Vec::new(),
+        }
+    }
 }
 
 impl Redactor {
     /// Replaces what `own` match as well: the whole match, or what follows its group `keep`.
     ///
     /// # Errors
-    /// When one of them is no regular expression.
+    /// When one of them is not a regular expression.
     pub fn new<'p>(own: impl IntoIterator<Item = &'p str>) -> Result<Redactor, String> {
-        let own: Result<Vec<UserRule>, String> = own.into_iter().map(UserRule::read).collect();
+        let own: Result<Vec<Regex>, regex::Error> = own.into_iter().map(Regex::new).collect();
         Ok(Redactor {
-            own: own?,
-            built: Mutex::default(),
+            own: own.map_err(|error| error.to_string())?,
+            ..Redactor::default()
         })
     }
 
     /// `text` without secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.by(hints::of_text(text), text)
+        let mut clean = Cow::Borrowed(text);
+        let mut candidates = self.table.candidates(text);
+        while candidates != 0 {
+            let at = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let rule = &self.table.rules[at];
+            let regex = Arc::clone(
+                locked(&self.compiled)
+                    .entry(at)
+                    .or_insert_with(|| Arc::new(rule.compile())),
+            );
+            replace(&regex, rule.kind, rule.has_digit, &mut clean);
+        }
+        for own in &self.own {
+            replace(own, OWN_KIND, false, &mut clean);
+        }
+        clean
     }
 
     /// Appends a JSON document, or the beginning of one, without the secrets in its strings.
     pub fn json(&self, raw: &str, out: &mut String) {
-        let maybe = hints::of_json(raw);
-        if maybe.is_nothing() && !self.own.iter().any(|own| own.may_match(raw)) {
+        if self.own.is_empty() && !has_hidden(raw) && self.table.candidates(raw) == 0 {
             out.push_str(raw);
             return;
         }
@@ -106,77 +370,12 @@ impl Redactor {
         }
         out.push_str(&raw[copied..]);
     }
-
-    fn by<'t>(&self, maybe: Maybe, text: &'t str) -> Cow<'t, str> {
-        let mut clean = Cow::Borrowed(text);
-        if !maybe.is_nothing() {
-            for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| maybe.has(*at)) {
-                let regex = self.built(at, || rule.expression());
-                replace(&regex, rule.kind, rule.has_digit, &mut clean);
-            }
-        }
-        for (at, own) in self.own.iter().enumerate() {
-            if own.may_match(&clean) {
-                let regex = self.built(RULES.len() + at, || own.pattern.clone());
-                replace(&regex, OWN_KIND, false, &mut clean);
-            }
-        }
-        clean
-    }
-
-    fn built(&self, at: usize, pattern: impl FnOnce() -> String) -> Arc<Regex> {
-        let mut built = locked(&self.built);
-        let regex = built.entry(at).or_insert_with(|| {
-            Arc::new(Regex::new(&pattern()).expect("every rule was checked when it was read"))
-        });
-        Arc::clone(regex)
-    }
 }
 
-impl UserRule {
-    fn read(pattern: &str) -> Result<UserRule, String> {
-        let hir = regex_syntax::parse(pattern).map_err(|error| error.to_string())?;
-        // The size is checked only when it is built.
-        let last_line = |error: regex::Error| {
-            error
-                .to_string()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_string()
-        };
-        if hir
-            .properties()
-            .maximum_len()
-            .is_none_or(|most| most > 10_000)
-        {
-            Regex::new(pattern).map_err(last_line)?;
-        }
-        let literals = [ExtractKind::Prefix, ExtractKind::Suffix]
-            .into_iter()
-            .find_map(|kind| {
-                let found = Extractor::new().kind(kind).extract(&hir);
-                let literals = found.literals()?.iter();
-                let texts: Option<Vec<String>> = literals
-                    .map(|one| String::from_utf8(one.as_bytes().to_vec()).ok())
-                    .collect();
-                texts.filter(|texts| !texts.is_empty() && texts.iter().all(|text| is_telling(text)))
-            });
-        Ok(UserRule {
-            pattern: pattern.to_string(),
-            literals: literals.unwrap_or_default(),
-        })
-    }
-
-    fn may_match(&self, text: &str) -> bool {
-        self.literals.is_empty() || self.literals.iter().any(|one| text.contains(one.as_str()))
-    }
-}
-
-/// Whether a literal is long enough to search for, and is the same in JSON as in text.
-fn is_telling(literal: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
-    literal.len() >= 2 && literal.bytes().all(is_plain)
+/// Whether a printable character of ASCII is written as its number, which may hide a word.
+fn has_hidden(raw: &str) -> bool {
+    let mut escapes = raw.match_indices("\\u00");
+    escapes.any(|(at, _)| matches!(raw.as_bytes().get(at + 4), Some(b'2'..=b'7')))
 }
 
 fn replace(regex: &Regex, kind: &str, has_digit: bool, text: &mut Cow<'_, str>) {
@@ -274,6 +473,21 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn every_form_is_complete_and_compiles() {
+        assert!(
+            !rules().is_empty() && rules().len() <= 64,
+            "a rule has a bit"
+        );
+        for rule in rules() {
+            assert!(
+                !rule.about.is_empty() && rule.words().all(|word| word.len() > 1),
+                "{rule:?}"
+            );
+            assert!(!rule.compile().as_str().contains("{edge}"), "{rule:?}");
+        }
+    }
+
+    #[test]
     fn an_ordinary_line_needs_no_expression() {
         let redactor = Redactor::default();
         let line = json!({
@@ -285,6 +499,6 @@ mod tests {
         let mut out = String::new();
         redactor.json(&line.to_string(), &mut out);
         assert_eq!(out, line.to_string());
-        assert!(redactor.built.lock().unwrap().is_empty());
+        assert!(redactor.compiled.lock().unwrap().is_empty());
     }
 }

@@ -7,7 +7,6 @@ mod sandbox;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -106,25 +105,6 @@ fn ran_without_privileges(sandbox: &Sandbox, words: &[&str]) -> Ran {
         .feed(b"{}")
         .ended()
         .ran
-}
-
-/// The folder of the control group, of version 2, that we are in; `None` where hookrun could not
-/// make one below it.
-fn control_group() -> Option<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let mount = mounts
-        .lines()
-        .find(|line| line.contains(" - cgroup2 "))?
-        .split(' ')
-        .nth(4)?;
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let folder = Path::new(mount).join(own);
-    let probe = folder.join(format!("hookrun-it-{}", std::process::id()));
-    // Several threads may probe at once: whoever comes second finds it there.
-    let is_made = fs::create_dir(&probe).is_ok() || probe.exists();
-    let _ = fs::remove_dir(&probe);
-    is_made.then_some(folder)
 }
 
 /// Whether hookrun can make process namespaces as who runs the tests.

@@ -44,5 +44,4 @@ const COMMANDS: &[&str] = &[
     "uninstall",
     "doctor",
     "completions",
-    "man",
 ];

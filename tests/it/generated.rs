@@ -34,7 +34,7 @@ use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
 use hookrun::internals::export::EXPORTS;
 use hookrun::internals::hook::Containment;
-use hookrun::internals::log::redact::{RULES as REDACTIONS, SECRET_KEYS};
+use hookrun::internals::log::redact::{SECRET_KEYS, SecretRule, rules as secret_rules};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
@@ -193,7 +193,7 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(names_of(SET_KEYS));
     wanted.extend(names_of(HOOKSET_KEYS));
     wanted.extend(names_of(NEEDS_KEYS));
-    wanted.extend(REDACTIONS.iter().map(|rule| rule.kind));
+    wanted.extend(secret_rules().iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
     wanted.extend(
@@ -586,7 +586,7 @@ fn exports() -> String {
 
 fn redactions() -> String {
     let mut table = "| kind | what it is |\n| --- | --- |\n".to_string();
-    for rule in REDACTIONS {
+    for rule in secret_rules() {
         writeln!(table, "| `{}` | {} |", rule.kind, rule.about).unwrap();
     }
     table
@@ -594,17 +594,28 @@ fn redactions() -> String {
 
 /// The table of secrets in Python, which the scripts have in them so that a copy works alone.
 fn secrets() -> String {
+    let tuple = |words: &[String]| words.join(" ");
+    let words_of = |rule: &SecretRule| -> Vec<String> {
+        rule.words()
+            .map(|word| format!("{:?},", word.to_lowercase()))
+            .collect()
+    };
+    // The words that many rules have in common are written once.
+    let names = secret_rules()
+        .iter()
+        .find(|rule| rule.kind == "secret")
+        .map(words_of);
+    let names = names.expect("there are rules for names");
     let mut made = "# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a\n\
         # digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`\n\
-        # and `end` stay.\n\
-        SECRETS = [\n"
+        # and `end` stay.\n"
         .to_string();
-    for rule in REDACTIONS {
-        let words: Vec<String> = rule
-            .words()
-            .iter()
-            .map(|word| format!("{:?},", word.to_lowercase()))
-            .collect();
+    writeln!(made, "NAMES = ({})\nSECRETS = [", tuple(&names)).unwrap();
+    for rule in secret_rules() {
+        let words = match words_of(&rule) {
+            words if words == names => "NAMES".to_string(),
+            words => format!("({})", tuple(&words)),
+        };
         let pattern = rule.pattern().replace(r"\z", r"\Z");
         let quote = if pattern.contains('"') {
             "\'\'\'"
@@ -617,10 +628,9 @@ fn secrets() -> String {
         );
         let digit = if rule.has_digit { "True" } else { "False" };
         let (kind, about, scope) = (rule.kind, rule.about, rule.scope.name());
-        let words = words.join(" ");
         writeln!(
             made,
-            "    ({kind:?}, {about:?}, {scope:?}, {digit}, ({words}),"
+            "    ({kind:?}, {about:?}, {scope:?}, {digit}, {words},"
         )
         .unwrap();
         writeln!(made, "     r{quote}{pattern}{quote}),").unwrap();

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::{fs, thread};
 
 use hookrun::internals::exec::{OwnProgram, Subreaper};
-use hookrun::internals::hook::{Containment, Warm};
+use hookrun::internals::hook::Warm;
 use hookrun::internals::run::{ColdReason, Fate, ProcessStart, Trace};
 use hookrun::{Event, Hook, Registry, Runner, Surroundings};
 use serde_json::{Value, json};
@@ -180,9 +180,6 @@ fn hook_of(spec: &Value) -> Hook {
     }
     hook.parallel = true;
     hook.limits.files = spec["files"].as_u64();
-    if spec["containment"] == "cgroup" {
-        hook.containment = Containment::Cgroup;
-    }
     if let Some(sandbox) = spec["sandbox"].as_object() {
         let paths = |key: &str| -> Option<Vec<String>> {
             sandbox

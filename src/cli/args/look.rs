@@ -104,12 +104,9 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The page: hookrun, hookrun-run, hookrun-hook, hookrun.toml and so on [default: hookrun]
-    pub(crate) page: Option<String>,
-
-    /// Write all pages into this folder
-    #[arg(long, value_name = "DIR", conflicts_with = "page")]
-    pub(crate) dir: Option<PathBuf>,
+    /// The folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -14,14 +14,6 @@ use clap::ValueEnum;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
 
-/// An option without a value.
-fn flag<'a>(args: &'a mut RunArgs, name: &str) -> Option<&'a mut bool> {
-    match name {
-        "--discover" => Some(&mut args.source.discover),
-        _ => None,
-    }
-}
-
 /// The arguments of `run`, if the command line is of that form and has no mistakes.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     let (command, rest) = arguments.split_first()?;
@@ -53,8 +45,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             Some((name, value)) if name.starts_with("--") => (name, Some(value)),
             _ => (text, None),
         };
-        if let Some(flag) = flag(&mut args, name).filter(|flag| inline.is_none() && !**flag) {
-            *flag = true;
+        if text == "--discover" && !args.source.discover {
+            args.source.discover = true;
             continue;
         }
         if !name.starts_with('-') {
@@ -79,7 +71,6 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             "--jobs" => once(&mut args.jobs, jobs(value).ok()?)?,
             "--record" => once(&mut args.record, PathBuf::from(value))?,
             "--format" => once(&mut format, RunFormat::from_str(value, false).ok()?)?,
-            // Aliases are left to clap.
             "--dialect" | "--host" if is_name(value) => once(&mut args.dialect, value.into())?,
             _ => return None,
         }
@@ -96,7 +87,10 @@ fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
 }
 
 fn is_name(name: &str) -> bool {
-    name == native::NAME || DIALECTS.iter().any(|dialect| dialect.name == name)
+    name == native::NAME
+        || DIALECTS
+            .iter()
+            .any(|host| host.name == name || host.aliases.contains(&name))
 }
 
 #[cfg(test)]
@@ -133,6 +127,7 @@ mod tests {
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --settings agent.json --settings=b --record events.jsonl --require any",
             "run a=b --dialect=native",
+            "run a --host claude-code",
             "run a --trust sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         ] {
             let words = words(line);
@@ -148,7 +143,7 @@ mod tests {
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
         --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \
         --format=xml github --dialect --dialect=pi --dialect=nobody --host --host=claude \
-        --host=git codex --color --color=never --log -h --help -x --h --discove \u{e9}";
+        --host=claude-code --host=git codex --color --color=never --log -h --help -x --h --discove \u{e9}";
 
     proptest::proptest! {
         #[test]

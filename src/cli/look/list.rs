@@ -92,7 +92,7 @@ fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Wri
     }
     writeln!(
         out,
-        "An executable file in hooks.d/EVENT/ is a hook; see `hookrun man hookrun-hook`."
+        "An executable file in hooks.d/EVENT/ is a hook; see hookrun-hook(5)."
     )?;
     Ok(())
 }
@@ -240,7 +240,6 @@ fn limits_json(limits: &Limits) -> Value {
                 .map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX)),
         ),
         ("files", limits.files),
-        ("processes", limits.processes),
         ("outputBytes", limits.output_bytes),
     ];
     let set = all

@@ -5,11 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use console::truncate_str;
 
 use crate::engine::harmless::is_hidden;
-
-const CUT: &str = "…";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StatusLine {
@@ -60,21 +58,8 @@ fn squeezed(text: &str) -> String {
 
 /// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_string();
+    if columns == 0 {
+        return String::new();
     }
-    let room = columns.saturating_sub(CUT.width());
-    let mut kept = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > room {
-            break;
-        }
-        kept.push(c);
-    }
-    if columns > 0 {
-        kept.push_str(CUT);
-    }
-    kept
+    truncate_str(text, columns, "…").into_owned()
 }

@@ -31,12 +31,6 @@ pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
 /// that it has started may hold them.
 const WATCHED_AFTER: Duration = Duration::from_millis(2);
 
-/// How much to add to the niceness of a hook whose processes are counted.
-const LOWER: i32 = 10;
-
-/// The highest niceness.
-const LOWEST: i32 = 19;
-
 /// A started hook: the leader of a session and process group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -156,12 +150,6 @@ impl Child {
 
     pub(super) fn status(&self) -> Status {
         status_of(self.pid)
-    }
-
-    /// Lowers the hook's priority, so that the threads that will end it run first.
-    pub(super) fn lower_priority(&self) {
-        let own = rustix::process::getpriority_process(None).unwrap_or_default();
-        let _ = rustix::process::setpriority_pgrp(Some(self.pid), (own + LOWER).min(LOWEST));
     }
 
     /// Sends SIGTERM to the whole group and wakes its stopped members.

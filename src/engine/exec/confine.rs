@@ -1,5 +1,4 @@
-//! `hookrun confine`: a process that applies a hook's limits, control group, namespace and sandbox
-//! to itself, and then becomes the hook.
+//! `hookrun confine`: a process that applies a hook's limits, namespace and sandbox to itself, and then becomes the hook.
 //!
 //! It is a separate process between hookrun and the hook, because setting these bounds from outside
 //! leaves a moment in which they do not hold. Only hooks that use them pay for it. It reports an
@@ -15,8 +14,9 @@ use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
 
 use super::sandbox::{self, SandboxRules};
-use super::{cgroup, child, command::Program};
+use super::{child, command::Program};
 use crate::engine::hook::OWN_IMAGE;
+use crate::engine::hook::limits::ProcessLimits;
 use crate::engine::run::{CapturedStream, Exit, StartError};
 
 /// The exit status of a process that did not become the hook. A shell uses the same for a program
@@ -33,9 +33,7 @@ pub const INIT: &str = "init";
 pub(super) struct ProcessBounds {
     /// The expected parent, so that the process notices when that parent has died.
     pub(super) parent: i32,
-    /// The most files it may have open.
-    pub(super) files: Option<u64>,
-    pub(super) cgroup: Option<PathBuf>,
+    pub(super) limits: ProcessLimits,
     /// Whether it runs in a new process namespace.
     pub(super) has_namespace: bool,
     pub(super) rules: Option<SandboxRules>,
@@ -107,9 +105,9 @@ fn become_hook(arguments: &[OsString]) -> ConfineFailure {
         Err(problem) => return ConfineFailure::Never(own_fault(problem)),
     };
     match set(&bounds) {
-        Ok(()) if bounds.has_namespace => run_inside(&program, bounds.files),
+        Ok(()) if bounds.has_namespace => run_inside(&program, bounds.limits),
         Ok(()) => {
-            let error = limit_files(bounds.files).err();
+            let error = set_limits(bounds.limits).err();
             let error = error.unwrap_or_else(|| child::become_program(&program));
             ConfineFailure::Never(super::command::explain(&program, None, &error))
         }
@@ -149,10 +147,6 @@ fn set(bounds: &ProcessBounds) -> Result<(), String> {
         if parent != bounds.parent {
             return Err("hookrun has ended meanwhile".to_string());
         }
-    }
-    if let Some(group) = &bounds.cgroup {
-        let told = |error| format!("its control group cannot be entered: {error}");
-        cgroup::join(group).map_err(told)?;
     }
     if bounds.has_namespace {
         let told = |error| format!("it cannot get its own process namespace: {error}");
@@ -214,23 +208,34 @@ fn make_namespace() -> io::Result<()> {
     Err(io::Error::other("only Linux has them"))
 }
 
-fn limit_files(files: Option<u64>) -> io::Result<()> {
-    let Some(files) = files else { return Ok(()) };
-    let hard = rustix::process::getrlimit(Resource::Nofile).maximum;
-    let limit = Some(hard.map_or(files, |hard| files.min(hard)));
-    rustix::process::setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit,
-            maximum: limit,
-        },
-    )?;
+fn set_limits(limits: ProcessLimits) -> io::Result<()> {
+    if let Some(files) = limits.files {
+        lower(Resource::Nofile, files, files)?;
+    }
+    if let Some(bytes) = limits.memory_bytes {
+        lower(Resource::Data, bytes, bytes)?;
+    }
+    if let Some(seconds) = limits.cpu_seconds {
+        // SIGXCPU at the first, which says why the process ended; SIGKILL at the second.
+        lower(Resource::Cpu, seconds, seconds.saturating_add(1))?;
+    }
+    Ok(())
+}
+
+/// Lowers a limit of this process; one that is lower already stays.
+fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
+    let hard = rustix::process::getrlimit(resource).maximum;
+    let limit = Rlimit {
+        current: Some(hard.map_or(current, |hard| current.min(hard))),
+        maximum: Some(hard.map_or(maximum, |hard| maximum.min(hard))),
+    };
+    rustix::process::setrlimit(resource, limit)?;
     Ok(())
 }
 
 /// Starts the namespace's first process, which only waits, and then the hook as a second one. The
 /// first process of a namespace ignores signals, and the hook must not.
-fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
+fn run_inside(program: &Program, limits: ProcessLimits) -> ConfineFailure {
     // Signals to the group are for the hook, which may send them itself. We must report its status.
     super::signals::survive();
     // Only Linux has namespaces.
@@ -242,7 +247,7 @@ fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
             return ConfineFailure::Never(own_fault(format!("no first process: {error}")));
         }
     };
-    let ran = limit_files(files).and_then(|()| child::run_inside(program));
+    let ran = set_limits(limits).and_then(|()| child::run_inside(program));
     // The whole namespace ends with its first process, which dies last.
     drop(pipe);
     let _ = child::reap_within(first, child::GIVE_UP);

@@ -64,8 +64,6 @@ pub(super) struct EngineShared {
     pub(super) has_no_keeper: AtomicBool,
     /// What hooks inherit, read when the first hook needs it.
     inherited: Mutex<Option<Inherited>>,
-    /// The number of control groups made, for their names.
-    pub(super) cgroups_made: AtomicU64,
     /// The number of marks given to holders of sessions, and to programs that stay up.
     pub(super) marks_made: AtomicU64,
     pub(super) workers: Workers,

@@ -1,9 +1,5 @@
 //! How a hook's process starts: directly, or through `confine`.
 
-use std::path::Path;
-use std::sync::atomic::Ordering;
-
-use super::cgroup::Cgroup;
 use super::command::Program;
 use super::confine::ProcessBounds;
 use super::engine::Engine;
@@ -19,8 +15,6 @@ pub(super) struct SandboxEntry {
     pub(super) program: Option<Program>,
     /// What that program sets.
     pub(super) bounds: Option<ProcessBounds>,
-    /// The control group that the hook will be in.
-    pub(super) cgroup: Option<Cgroup>,
     /// How reliably everything that the hook starts ends with it.
     pub(super) level: Level,
     /// Notes for the hook's author.
@@ -38,23 +32,20 @@ impl Engine {
         let level = match hook.containment {
             Containment::Auto if self.subreaper.is_some() => Level::Sweep,
             Containment::Auto | Containment::Group => Level::Group,
-            Containment::Cgroup => Level::Cgroup,
             Containment::Pidns => Level::Namespace,
         };
         let notes = job.notes.clone();
         let mut entry = SandboxEntry {
             program: None,
             bounds: None,
-            cgroup: None,
             level,
             notes,
         };
-        let is_bound =
-            hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
-        if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
+        let is_bound = hook.limits.of_process().is_some() || level == Level::Namespace;
+        if hook.limits.memory_bytes.is_some() && !cfg!(target_os = "linux") {
             return Err(StartError::new(
-                "its limits on memory, cpu and processes can only be kept where there is /proc",
-                "run it on Linux with /proc mounted, or drop them",
+                "this system cannot limit its memory",
+                "run it on Linux, or drop `limits.memory`",
             ));
         }
         let may_do_without = job.sandbox.as_ref().is_none_or(|rules| !rules.required);
@@ -89,25 +80,18 @@ impl Engine {
     ) -> Result<(), StartError> {
         let Some(own) = &self.program else {
             return Err(StartError::new(
-                "`sandbox`, `limits.files` and `containment` need the hookrun binary, which the program around it does not name",
+                "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, which the program around it does not name",
                 "give it to the runner (`Runner::program`)",
             ));
         };
-        if entry.level == Level::Cgroup {
-            let number = self.shared.cgroups_made.fetch_add(1, Ordering::Relaxed);
-            let name = format!("hookrun-{}-{number}", own.mark);
-            let group = Cgroup::make(&name, job.hook.limits.processes);
-            entry.cgroup = Some(group.map_err(|problem| StartError::new(problem, "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`"))?);
-        }
         let rules = job.sandbox.clone().map(|rules| match entry.level {
             // The first process of a namespace is also hookrun.
             Level::Namespace => rules.with_readable(&own.path),
-            Level::Group | Level::Sweep | Level::Cgroup => rules,
+            Level::Group | Level::Sweep => rules,
         });
         let bounds = ProcessBounds {
             parent: rustix::process::getpid().as_raw_nonzero().get(),
-            files: job.hook.limits.files,
-            cgroup: entry.cgroup.as_ref().map(|group| group.path.clone()),
+            limits: job.hook.limits.of_process().unwrap_or_default(),
             has_namespace: entry.level == Level::Namespace,
             rules,
         };

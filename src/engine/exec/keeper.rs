@@ -5,18 +5,17 @@
 //! of the run. Most hooks end sooner and never pay for it.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::Pid;
 
 use super::command::Program;
 use super::spawn::{Inherited, Spawn};
-use super::{cgroup, child, tree};
+use super::{child, tree};
 
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
@@ -82,14 +81,14 @@ impl Keeper {
         })
     }
 
-    /// Tells the keeper about a running group, or a control group that holds a hook.
-    pub(super) fn watch(&self, group: impl Display) {
-        self.tell(&format!("+{group}\n"));
+    /// Reports a running process group to the keeper.
+    pub(super) fn watch(&self, group: Pid) {
+        self.tell(&format!("+{}\n", group.as_raw_nonzero()));
     }
 
-    /// Tells the keeper that a group, or a control group, is gone.
-    pub(super) fn forget(&self, group: impl Display) {
-        self.tell(&format!("-{group}\n"));
+    /// Tells the keeper that a process group is gone.
+    pub(super) fn forget(&self, group: Pid) {
+        self.tell(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
     fn tell(&self, line: &str) {
@@ -116,7 +115,6 @@ impl Drop for Keeper {
 /// The keeper's main loop: reads from `pipe` which hooks run, until good-bye or end of file.
 pub fn keep(pipe: impl BufRead, mark: &str) {
     let mut groups: HashSet<i32> = HashSet::new();
-    let mut cgroups: HashSet<PathBuf> = HashSet::new();
     for line in pipe.lines() {
         let line = match line {
             Ok(line) => line,
@@ -127,18 +125,17 @@ pub fn keep(pipe: impl BufRead, mark: &str) {
             return;
         }
         let (sign, name) = line.split_at(line.len().min(1));
-        match (sign, name.parse::<i32>()) {
-            ("+", Ok(number)) => drop(groups.insert(number)),
-            ("+", Err(_)) => drop(cgroups.insert(PathBuf::from(name))),
-            (_, Ok(number)) => drop(groups.remove(&number)),
-            (_, Err(_)) => drop(cgroups.remove(Path::new(name))),
+        let Ok(group) = name.parse::<i32>() else {
+            continue;
+        };
+        if sign == "+" {
+            groups.insert(group);
+        } else {
+            groups.remove(&group);
         }
     }
     for group in groups {
         tree::end_group(group);
-    }
-    for group in cgroups {
-        cgroup::end(&group);
     }
     tree::end_marked(mark);
 }

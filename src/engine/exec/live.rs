@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::cgroup::Cgroup;
+use rustix::process::Signal;
+
 use super::child::{Child, GIVE_UP, Status};
 use super::job::{Budget, Job, end_of};
 use super::keeper::{Keeper, LATER};
 use super::lines::{LineLife, LineStream};
-use super::usage::{self, Usage};
 use super::{confine, tree};
 use crate::engine::answer;
-use crate::engine::hook::Background;
 use crate::engine::hook::limits::{Limits, size_text};
+use crate::engine::hook::{Background, duration_text};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
@@ -29,18 +29,6 @@ const HELD: Duration = Duration::from_secs(1);
 /// How often the loop looks at a hook that is past its deadline while a person decides.
 const ASKING: Duration = Duration::from_millis(50);
 
-/// The first pause before we look at a hook with limits; it doubles up to [`LOOK_EVERY`].
-const LOOK_FIRST: Duration = Duration::from_millis(1);
-
-/// How many looks in a row must see too much memory before the limit counts as exceeded.
-const DOUBTS: u32 = 2;
-
-/// The longest pause between two looks at a hook with limits.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
-
-/// The same for a hook that lives as long as its session: it may be there for days.
-const LOOK_SELDOM: Duration = Duration::from_millis(200);
-
 pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
@@ -52,60 +40,10 @@ pub(super) struct Live {
     /// It ends when hookrun ends. A hook that may leave processes behind does not.
     pub(super) is_kept: bool,
     pub(super) is_told: bool,
-    /// When to look at it next, if its limits need that.
-    pub(super) look: Option<Look>,
-    pub(super) cgroup: Option<Cgroup>,
     /// How reliably everything that it starts ends with it.
     pub(super) level: Level,
     pub(super) is_confined: bool,
     pub(super) notes: Vec<String>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Look {
-    pub(super) at: Instant,
-    pause: Duration,
-    longest_pause: Duration,
-    /// How many more looks in a row must see too much memory. A process that is just starting seems
-    /// to hold its parent's memory.
-    doubts: u32,
-}
-
-impl Look {
-    pub(super) fn first(now: Instant, is_for_session: bool) -> Look {
-        let longest_pause = if is_for_session {
-            LOOK_SELDOM
-        } else {
-            LOOK_EVERY
-        };
-        Look {
-            at: now + LOOK_FIRST,
-            pause: LOOK_FIRST,
-            longest_pause,
-            doubts: DOUBTS,
-        }
-    }
-
-    /// The next look, after one that took `took`. Looking may use at most a fifth of the time.
-    fn next(self, took: Duration) -> Look {
-        let pause = (2 * self.pause).min(self.longest_pause);
-        Look {
-            at: Instant::now() + pause.max(4 * took),
-            pause,
-            doubts: DOUBTS,
-            ..self
-        }
-    }
-
-    /// The next look, after one that saw too much memory.
-    fn again(self) -> Look {
-        let doubts = self.doubts.saturating_sub(1);
-        Look {
-            at: Instant::now() + LOOK_FIRST,
-            doubts,
-            ..self
-        }
-    }
 }
 
 pub(super) enum Phase {
@@ -276,57 +214,21 @@ impl Live {
     /// Tells the keeper what to kill if hookrun is killed.
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
-        keeper.watch(self.child.pid.as_raw_nonzero());
-        self.cgroup
-            .iter()
-            .for_each(|group| keeper.watch(group.path.display()));
-    }
-
-    /// Measures what it uses, if that is due, and kills it if that is too much. `strays` are its
-    /// processes that were re-parented to us.
-    pub(super) fn look(&mut self, limits: &Limits, strays: impl FnOnce() -> Vec<i32>) {
-        let now = Instant::now();
-        let is_running = matches!(self.phase, Phase::Running { .. });
-        let Some(look) = self.look.filter(|look| is_running && look.at <= now) else {
-            return;
-        };
-        let excess = self
-            .usage(strays(), limits)
-            .looked_into(limits)
-            .excess(limits);
-        let is_sure = match &excess {
-            Some(Ending::OverLimit {
-                limit: "memory", ..
-            }) => look.doubts == 0,
-            Some(_) => true,
-            None => false,
-        };
-        self.look = Some(match &excess {
-            Some(_) => look.again(),
-            None => look.next(now.elapsed()),
-        });
-        if let Some(ending) = excess.filter(|_| is_sure) {
-            self.kill(ending);
-        }
-    }
-
-    fn usage(&self, mut strays: Vec<i32>, limits: &Limits) -> Usage {
-        let leader = self.child.pid.as_raw_nonzero().get();
-        match self.level {
-            Level::Namespace => Usage::in_namespace(leader, limits),
-            Level::Group | Level::Sweep | Level::Cgroup => {
-                strays.push(leader);
-                Usage::of_trees(strays, limits)
-            }
-        }
+        keeper.watch(self.child.pid);
     }
 
     /// The ending for output beyond its limit, if it has written that much.
     fn output_excess(&self, limits: &Limits) -> Option<Ending> {
         let limit = limits.output_bytes?;
         let written = self.child.stdout.kept.total_bytes + self.child.stderr.kept.total_bytes;
-        let problem = || format!("it wrote {} of {}", size_text(written), size_text(limit));
-        (written > limit).then(|| usage::over("output", problem()))
+        if written <= limit {
+            return None;
+        }
+        let problem = format!("it wrote {} of {}", size_text(written), size_text(limit));
+        Some(Ending::OverLimit {
+            limit: "output",
+            problem,
+        })
     }
 
     pub(super) fn check_output(&mut self, limits: &Limits) {
@@ -363,7 +265,6 @@ impl Live {
         let has_exited = matches!(self.phase, Phase::Draining { .. });
         // Do this while the process that holds stdout still runs and can be named.
         let held = self.held_answer(job);
-        // The system still knows the resource use of a zombie.
         let excess = self.last_excess(&job.hook.limits, status);
         // After its loss another process may have its number.
         match status {
@@ -379,9 +280,6 @@ impl Live {
             notes.push("it could not be killed and is left behind".to_string());
         } else {
             self.child.reap();
-        }
-        if self.cgroup.take().is_some_and(|group| !group.end()) {
-            notes.push("its control group could not be emptied".to_string());
         }
         let stdout = self.child.stdout.take();
         let stderr = self.child.stderr.take();
@@ -469,29 +367,26 @@ impl Live {
             return answer::failed(excess, stdout, job.permit);
         }
         let (ending, mut notes) = answer::judge(exit, stdout, stderr, job.permit);
-        if let Some(files) = job.hook.limits.files.filter(|_| exit != Exit::Status(0)) {
-            notes.push(format!(
-                "each of its processes could have {files} files open"
-            ));
+        if exit != Exit::Status(0) {
+            notes.extend(job.hook.limits.notes());
         }
         (ending, notes)
     }
 
-    /// The limit that it exceeded, as far as the end shows. Only for a hook that exited with 0: any
-    /// other status blocks, and a block must not become a failure.
+    /// The limit that it exceeded, as far as its end shows. Any status but 0 is a block, which must
+    /// not become a failure.
     fn last_excess(&self, limits: &Limits, status: Status) -> Option<Ending> {
-        if status != Status::Exited(Exit::Status(0)) {
-            return None;
+        match status {
+            Status::Exited(Exit::Status(0)) => self.output_excess(limits),
+            Status::Exited(Exit::Signal(signal)) if signal == Signal::XCPU.as_raw() => {
+                let problem = format!("it used {}", duration_text(limits.cpu?));
+                Some(Ending::OverLimit {
+                    limit: "cpu",
+                    problem,
+                })
+            }
+            Status::Exited(_) | Status::Running | Status::Lost => None,
         }
-        if let Some(ending) = self.output_excess(limits) {
-            return Some(ending);
-        }
-        let limits = Limits {
-            cpu: limits.cpu,
-            ..Limits::default()
-        };
-        limits.cpu?;
-        self.usage(Vec::new(), &limits).excess(&limits)
     }
 }
 

@@ -10,8 +10,8 @@ use rustix::process::Resource;
 use super::feed::{Feed, StdinContent};
 use crate::engine::event::payload::Payload;
 
-/// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc`, a
-/// control group, the keeper.
+/// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc` and
+/// the keeper.
 const ROOM: u64 = 16;
 
 /// Both ends of them. Ours do not block, and what fits of the input is written.

@@ -24,7 +24,6 @@ use super::engine::Engine;
 use super::job::{Budget, Job};
 use super::live::{Live, Phase};
 use super::progress::HookProgress;
-use super::tree;
 use super::warm::ServedLife;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
@@ -166,7 +165,6 @@ impl<'e> RunningStep<'e> {
             self.call_keeper();
             for place in 0..self.slots.len() {
                 self.hear_answer(place);
-                self.look(place);
                 self.advance(place);
                 self.look_at_call(place);
             }
@@ -285,9 +283,6 @@ impl<'e> RunningStep<'e> {
                 SlotState::Waiting { .. } => {}
                 SlotState::Live(live) => {
                     due(live.ends_at());
-                    if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
-                        due(look.at);
-                    }
                     if let Some(instant) = live.keeper_due().filter(|_| may_have_keeper) {
                         due(instant);
                     }
@@ -387,32 +382,6 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    fn look(&mut self, place: usize) {
-        let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid);
-        let slots = &self.slots;
-        if slots[place].live().is_none_or(|live| live.look.is_none()) {
-            return;
-        }
-        let leaders = slots
-            .iter()
-            .filter_map(leader)
-            .map(|pid| pid.as_raw_nonzero().get());
-        let leaders: Vec<i32> = leaders.collect();
-        let is_reaper = self.engine.subreaper.is_some();
-        // Only a unique mark separates its strays from those of a hook with this name in another
-        // decision.
-        let mark = self.engine.mark.clone();
-        let slot = &mut self.slots[place];
-        let hook = slot.job.hook;
-        let strays = || match is_reaper {
-            true => tree::strays_of(hook, mark.as_deref(), &leaders),
-            false => Vec::new(),
-        };
-        if let SlotState::Live(live) = &mut slot.state {
-            live.look(&hook.limits, strays);
-        }
-    }
-
     /// Moves a hook to its next phase if that is due.
     fn advance(&mut self, place: usize) {
         let now = Instant::now();
@@ -455,16 +424,10 @@ impl<'e> RunningStep<'e> {
             }
             self.engine.no_longer_keep(live);
             self.engine.expect_within(JUDGING);
-            let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
-            let cgroup = cgroup.map(|group| group.path.clone());
             let trace = live.finish(job, status, now);
             job.pipes
                 .iter()
                 .for_each(|pipes| pipes.close_later(live.child.spent()));
-            let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
-            if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
-                keeper.forget(group.display());
-            }
             self.done(place, trace);
         }
     }
@@ -503,13 +466,6 @@ impl StepSlot<'_> {
             SlotState::Done(_) => return,
         };
         self.state = SlotState::Done(Box::new(trace));
-    }
-
-    fn live(&self) -> Option<&Live> {
-        match &self.state {
-            SlotState::Live(live) => Some(live),
-            SlotState::Waiting { .. } | SlotState::Called(_) | SlotState::Done(_) => None,
-        }
     }
 
     fn is_running(&self) -> bool {

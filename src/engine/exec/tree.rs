@@ -16,8 +16,6 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::child::{GIVE_UP, group_of};
-use super::usage;
-use crate::engine::hook::Hook;
 use crate::engine::lock::locked;
 
 /// How long a sweep continues while new processes keep appearing.
@@ -203,19 +201,14 @@ fn has_children() -> bool {
 }
 
 fn children() -> Vec<i32> {
-    usage::children_of(rustix::process::getpid().as_raw_nonzero().get())
-}
-
-/// The children of this process that `hook` started, without `leaders`: its processes that were
-/// re-parented to us, as many as need counting.
-pub(super) fn strays_of(hook: &Hook, mark: Option<&str>, leaders: &[i32]) -> Vec<i32> {
-    let is_stray = |pid: &i32| {
-        !leaders.contains(pid)
-            && hook_of(*pid).as_deref() == Some(hook.name.as_str())
-            && (mark.is_none() || mark_of(*pid).as_deref() == mark)
-    };
-    let most = usize::try_from(usage::most_counted(&hook.limits)).unwrap_or(usize::MAX);
-    children().into_iter().filter(is_stray).take(most).collect()
+    let mut pids = Vec::new();
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    for task in tasks.flatten() {
+        let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        let numbers = list.split_ascii_whitespace();
+        pids.extend(numbers.filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    pids
 }
 
 /// Kills every child of this process, including a half-started one that no other code knows yet.

@@ -32,7 +32,6 @@ use script::ScriptCommand;
 use served::ServedPool;
 use zygote::{Spare, Urgency, Zygote, ZygoteState};
 
-use super::cgroup::Cgroup;
 use super::command::Program;
 use super::tree::SparedHooks;
 use super::warm_hook::{WarmBounds, WarmHook};
@@ -236,18 +235,10 @@ impl WarmStart {
     ///
     /// # Errors
     /// When the process got nothing, with the streams: then the hook starts cold.
-    pub(super) fn hand_over(
-        self,
-        streams: [OwnedFd; 3],
-        cgroup: Option<&Cgroup>,
-    ) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
+    pub(super) fn hand_over(self, streams: [OwnedFd; 3]) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
         let Some(pid) = self.spare.pid else {
             return Err(streams);
         };
-        if cgroup.is_some_and(|group| group.adopt(pid).is_err()) {
-            self.spare.end();
-            return Err(streams);
-        }
         let socket = self.spare.hand_over(&self.packet, streams)?;
         Ok((pid, socket))
     }

@@ -35,8 +35,8 @@ impl WarmBounds<'_> {
     /// # Errors
     /// When no interpreter can be kept in them.
     pub(super) fn key(self) -> Result<String, ColdReason> {
-        let bounds = self.of_interpreter();
-        if bounds.has_namespace || bounds.files.is_some_and(|files| files < LEAST_FILES) {
+        let bounds = self.bounds;
+        if bounds.has_namespace || bounds.limits.files.is_some_and(|files| files < LEAST_FILES) {
             return Err(ColdReason::Bounds);
         }
         let rules = bounds.rules.iter();
@@ -46,17 +46,9 @@ impl WarmBounds<'_> {
         Ok(format!("{bounds:?} {inodes:?}"))
     }
 
-    /// Each process enters its control group when it gets its hook.
-    fn of_interpreter(self) -> ProcessBounds {
-        ProcessBounds {
-            cgroup: None,
-            ..self.bounds.clone()
-        }
-    }
-
     /// The program that sets them and then becomes `interpreter`.
     pub(super) fn around(self, interpreter: &Program) -> io::Result<Program> {
-        self.of_interpreter()
+        self.bounds
             .around(self.own, interpreter)
             .map_err(io::Error::other)
     }

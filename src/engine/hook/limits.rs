@@ -2,47 +2,82 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::duration::duration_text;
 
-/// What a hook may use up. Every limit but the timeout is off unless its spec sets it; each one
-/// is for all processes of the hook together, except `files`, which is for each.
+/// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
+/// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// How long it may run; `None` leaves it to its dialect and the event (see
     /// [`Hook::timeout`](super::Hook::timeout)).
     pub timeout: Option<Duration>,
-    /// How much memory its processes may hold, in bytes: what is resident and their own.
+    /// How much memory each of its processes may have for its data, in bytes: heap and other
+    /// private writable memory. An allocation beyond it fails.
     pub memory_bytes: Option<u64>,
-    /// How much processor time they may use.
+    /// How much processor time each of them may use, rounded up to whole seconds.
     pub cpu: Option<Duration>,
     /// How many files each of them may have open at once.
     pub files: Option<u64>,
-    /// How many of them there may be at once, the hook itself included.
-    pub processes: Option<u64>,
     /// How much it may write to stdout and stderr together, in bytes.
     pub output_bytes: Option<u64>,
 }
 
 impl Limits {
-    /// Whether one of them can only be kept by checking its processes from time to time.
-    pub fn need_looking(&self) -> bool {
-        self.memory_bytes.is_some() || self.cpu.is_some() || self.processes.is_some()
+    /// The limits that the system enforces for each process; `None` if there are none.
+    pub(crate) fn of_process(&self) -> Option<ProcessLimits> {
+        let limits = ProcessLimits {
+            memory_bytes: self.memory_bytes,
+            cpu_seconds: self.cpu.map(|time| time.as_millis().div_ceil(1000) as u64),
+            files: self.files,
+        };
+        (limits != ProcessLimits::default()).then_some(limits)
+    }
+
+    /// Notes for a hook that failed, which may have failed because of these limits.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(bytes) = self.memory_bytes {
+            notes.push(format!(
+                "each of its processes could hold {}",
+                size_text(bytes)
+            ));
+        }
+        if let Some(time) = self.cpu {
+            let time = duration_text(time);
+            notes.push(format!(
+                "each of its processes could use {time} of processor time"
+            ));
+        }
+        if let Some(files) = self.files {
+            notes.push(format!(
+                "each of its processes could have {files} files open"
+            ));
+        }
+        notes
     }
 
     /// All but the timeout that are set, with the names of their keys.
     pub fn set(&self) -> Vec<(&'static str, String)> {
-        let count = |number: Option<u64>| number.map(|number| number.to_string());
         let all = [
             ("memory", self.memory_bytes.map(size_text)),
             ("cpu", self.cpu.map(duration_text)),
-            ("files", count(self.files)),
-            ("processes", count(self.processes)),
+            ("files", self.files.map(|number| number.to_string())),
             ("output", self.output_bytes.map(size_text)),
         ];
         all.into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .collect()
     }
+}
+
+/// The limits of one process, which its children inherit. The system enforces them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessLimits {
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) cpu_seconds: Option<u64>,
+    pub(crate) files: Option<u64>,
 }
 
 /// The units of sizes. A lone letter means powers of 1,024, as for `ulimit` and systemd.
@@ -139,6 +174,6 @@ mod tests {
             limits.set(),
             [("memory", "1 MiB".to_string()), ("files", "16".to_string())]
         );
-        assert!(limits.need_looking() && !Limits::default().need_looking());
+        assert_eq!(Limits::default().of_process(), None);
     }
 }

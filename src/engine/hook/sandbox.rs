@@ -100,13 +100,11 @@ pub enum Containment {
     Auto,
     /// The process group only: what leaves it lives on.
     Group,
-    /// Its own control group, which nothing can leave.
-    Cgroup,
     /// Its own process namespace, which ends even if hookrun is killed.
     Pidns,
 }
 
-names! { Containment: Auto "auto", Group "group", Cgroup "cgroup", Pidns "pidns" }
+names! { Containment: Auto "auto", Group "group", Pidns "pidns" }
 
 #[cfg(test)]
 mod tests {

@@ -61,7 +61,7 @@ impl ColdReason {
                 "a variable changes how its interpreter starts, such as PYTHONPATH"
             }
             ColdReason::Bounds => {
-                "it has a process namespace (`containment = \"pidns\"`) or fewer than 32 `limits.files`; for `warm = \"serve\"`, any `sandbox`, `limits.files` or `containment`"
+                "it has a process namespace (`containment = \"pidns\"`) or fewer than 32 `limits.files`; for `warm = \"serve\"`, any `sandbox`, `containment`, `limits.memory` or `limits.files`"
             }
             ColdReason::OneEvent => {
                 "it has `limits.cpu` or `background = \"detach\"`, which are for one event"

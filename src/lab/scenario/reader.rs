@@ -21,7 +21,7 @@ use crate::engine::complaint::Complaint;
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     let mut reader = CaseReader(DocumentReader::new(text, file));
     let document = reader.0.toml(text, |_| {
-        Some("correct it; `hookrun man hookrun-suite` describes a file of cases".to_string())
+        Some("correct it; hookrun-suite(5) describes a file of cases".to_string())
     });
     if !reader.0.problems.is_empty() {
         // Anything read after a syntax error is a guess.

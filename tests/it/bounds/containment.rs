@@ -1,13 +1,12 @@
 //! How surely all that hooks start is ended with them, and that nothing else changes for them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::{
-    asked, control_group, gate, has_namespaces, is_root, notes, output, ran_without_privileges,
-    skip, without_privileges, works,
+    asked, gate, has_namespaces, is_root, notes, output, ran_without_privileges, skip,
+    without_privileges, works,
 };
 use crate::nasty::running::{Running, end, wait_until};
 use crate::sandbox::Sandbox;
@@ -18,25 +17,11 @@ const DAEMON: &str = "env -i PATH=\"$PATH\" setsid sh -c 'trap \"\" TERM HUP; wh
 
 /// What can be had here beside the process group.
 fn strong() -> Vec<&'static str> {
-    let mut strong = Vec::new();
-    strong.extend(has_namespaces().then_some("pidns"));
-    strong.extend(control_group().map(|_| "cgroup"));
-    if strong.len() < 2 {
-        skip("not all of namespaces and control groups can be made here");
+    if !has_namespaces() {
+        skip("no process namespace can be made here");
+        return Vec::new();
     }
-    strong
-}
-
-/// The folder of the control group whose name the hook has written to `group`.
-fn group_of(sandbox: &Sandbox) -> PathBuf {
-    let text = sandbox.read("group");
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("0::"))
-        .unwrap();
-    let name = name.rsplit('/').next().unwrap();
-    assert!(name.starts_with("hookrun-"), "{text}");
-    control_group().unwrap().join(name)
+    vec!["pidns"]
 }
 
 #[test]
@@ -90,83 +75,6 @@ fn a_chain_of_forks_cannot_outrun_it() {
     for containment in strong() {
         asked(&format!("containment={containment}"), body).allows();
     }
-}
-
-#[test]
-fn a_control_group_is_removed_whatever_happens() {
-    if control_group().is_none() {
-        return skip("no control group can be made here");
-    }
-    let note = "cat /proc/self/cgroup > group";
-    for (body, status) in [(DAEMON, 0), ("sleep 600", 2), ("exit 3", 2)] {
-        let sandbox = gate(
-            "containment=cgroup timeout=300ms",
-            &format!("{note}\n{body}"),
-        );
-        sandbox.run("tool.pre").exits(status);
-        assert!(!group_of(&sandbox).exists(), "{body}");
-    }
-    for signal in ["TERM", "KILL"] {
-        // By then the keeper knows of the group.
-        let body = format!("{note}; {DAEMON}\nsleep 0.5; touch started; sleep 600");
-        let sandbox = gate("containment=cgroup timeout=1h", &body);
-        let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
-        wait_until("the hook has started", || sandbox.at("started").exists());
-        let group = group_of(&sandbox);
-        assert!(group.exists());
-        end(running.pid(), signal);
-        let ran = running.ended().ran;
-        assert_eq!(ran.status, if signal == "KILL" { -1 } else { 2 }, "{ran:?}");
-        wait_until("the control group is gone", || !group.exists());
-    }
-}
-
-#[test]
-fn each_hook_has_a_control_group_of_its_own() {
-    if control_group().is_none() {
-        return skip("no control group can be made here");
-    }
-    let body = "# hookrun: parallel containment=cgroup\ngrep ^0:: /proc/self/cgroup";
-    let sandbox = Sandbox::new()
-        .hook("a", body)
-        .hook("b", body)
-        .hook("c", body);
-    let said = super::said(&sandbox);
-    let mut groups: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
-    groups.dedup();
-    assert_eq!(groups.len(), 3, "{said}");
-}
-
-#[test]
-fn what_moves_itself_out_of_its_control_group_is_found_all_the_same() {
-    let Some(group) = control_group() else {
-        return skip("no control group can be made here");
-    };
-    let move_out = format!("echo $$ > {}/cgroup.procs", group.display());
-    let body = format!("{move_out}; grep -c hookrun- /proc/self/cgroup\n{DAEMON}");
-    asked("containment=cgroup", &body).allows_with(json!({ "output": "0" }));
-    // In a sandbox it stays where it is.
-    let body =
-        format!("{{ {move_out}; }} 2>/dev/null; grep -c hookrun- /proc/self/cgroup; {DAEMON}");
-    asked("containment=cgroup sandbox", &body).allows_with(json!({ "output": "1" }));
-}
-
-#[test]
-fn what_cannot_be_had_is_refused_with_its_cure() {
-    let Some(words) = without_privileges() else {
-        return skip("this build cannot be run without privileges");
-    };
-    let ran = ran_without_privileges(&gate("containment=cgroup", "touch ran"), &words);
-    if control_group().is_some() && !is_root() {
-        return skip("control groups are delegated to who runs this");
-    }
-    ran.blocks_saying("never ran: ")
-        .blocks_saying("systemd-run --user --scope -p Delegate=yes");
-    let ran = ran_without_privileges(
-        &gate("containment=cgroup on_failure=allow", "exit 1"),
-        &words,
-    );
-    ran.exits(0);
 }
 
 #[test]
@@ -266,7 +174,7 @@ fn a_namespace_ends_at_the_very_moment_at_which_hookrun_is_killed() {
 fn ways() -> Vec<String> {
     let mut ways = vec!["limits.files=64".to_string(), "sandbox.write=.".to_string()];
     ways.extend(strong().iter().map(|name| format!("containment={name}")));
-    ways.push(ways.join(" ").replace("containment=cgroup", ""));
+    ways.push(ways.join(" "));
     ways
 }
 

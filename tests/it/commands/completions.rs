@@ -161,11 +161,6 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
             &["tool.pre", "two words"],
         ),
         ("hookrun sets update b", &["base"], &["more"]),
-        (
-            "hookrun man hookrun-s",
-            &["hookrun-suite", "hookrun-show"],
-            &["hookrun.toml"],
-        ),
         ("hookrun completions f", &["fish"], &["bash"]),
         ("hookrun new a --lang p", &["python"], &["sh"]),
         ("hookrun inst", &["install"], &["run"]),

@@ -549,7 +549,7 @@ event = "tool.post"
 command = "sleep 9"
 timeout = "10ms"
 description = "x"
-limits = { memory = "1G", cpu = "1s", files = 64, processes = 50, output = "1M" }
+limits = { memory = "1G", cpu = "1s", files = 64, output = "1M" }
 sandbox = { read = ["/"] }
 "#;
 

@@ -143,7 +143,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
             &["list", "--format", "xml"],
             "[possible values: human, json]",
         ),
-        (&["man", "run", "--dir", "x"], "cannot be used with"),
+        (&["man"], "--dir <DIR>"),
         (&["ui"], "Usage: hookrun ui"),
         (&["ui", "select", "Title"], "<OPTION>"),
         (&["ui", "confirm"], "<TITLE>"),
@@ -193,7 +193,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
 fn arguments_that_are_not_utf8_are_a_mistake_and_no_crash() {
     use std::os::unix::ffi::OsStrExt;
     let odd = std::ffi::OsStr::from_bytes(b"tool\xff");
-    for command in ["run", "test", "events", "show", "field", "man"] {
+    for command in ["run", "test", "events", "show", "field"] {
         let ran = Sandbox::new().hookrun_as(
             |hookrun| {
                 hookrun.arg(odd);

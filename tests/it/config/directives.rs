@@ -52,7 +52,7 @@ fn every_key_can_stand_in_a_directive() {
          # hookrun: timeout=1m30s priority=-5 parallel rewrite=true on_failure=allow\n\
          # More words.\n\
          ## hookrun: background=detach dialect=native enabled=false containment=group\n\
-         # hookrun: limits.memory=64M limits.cpu=2s limits.files=64 limits.processes=8\n\
+         # hookrun: limits.memory=64M limits.cpu=2s limits.files=64\n\
          # hookrun: limits.output=10K sandbox.read=src sandbox.read=docs sandbox.write=/tmp\n\
          # hookrun: sandbox.network sandbox.required=false\n\
          \n\
@@ -68,7 +68,7 @@ fn every_key_can_stand_in_a_directive() {
         "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",
         "containment": "group",
         "limits": {
-            "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64, "processes": 8,
+            "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64,
             "outputBytes": 10 << 10,
         },
         "sandbox": {
@@ -346,8 +346,8 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             13,
             63,
-            "`containment` takes one of \"auto\", \"group\", \"cgroup\", \"pidns\", not \"vm\" \
-             [`containment` is one of auto, group, cgroup, pidns]",
+            "`containment` takes one of \"auto\", \"group\", \"pidns\", not \"vm\" \
+             [`containment` is one of auto, group, pidns]",
         ),
     ];
     for wanted in wanted.drain(..) {

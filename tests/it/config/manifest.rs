@@ -40,7 +40,7 @@ priority = -3
 parallel = true
 on_failure = "allow"
 background = "detach"
-limits = { memory = "64M", cpu = "2s", files = 64, processes = 8, output = "10K" }
+limits = { memory = "64M", cpu = "2s", files = 64, output = "10K" }
 sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
 containment = "group"
 warm = "fork"
@@ -61,7 +61,7 @@ enabled = false
                 "timeoutMs": 10000, "schedule": "sequential",
             }],
             "limits": {
-                "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64, "processes": 8,
+                "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64,
                 "outputBytes": 10 << 10,
             },
             "sandbox": {

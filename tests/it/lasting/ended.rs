@@ -130,18 +130,20 @@ fn floods_are_bounded() {
 #[test]
 fn its_limits_and_its_sandbox_hold() {
     let sandbox = Sandbox::new();
-    let mut many = watcher("for one in 1 2 3 4 5 6; do sleep 1000 & done; wait");
-    many.limits = Limits {
-        processes: Some(3),
+    let mut busy = watcher("while :; do :; done");
+    busy.limits = Limits {
+        cpu: Some(std::time::Duration::from_secs(1)),
         ..Limits::default()
     };
-    let held = Held::new(&sandbox, [many]);
+    let cookie = Cookie::new();
+    let held = Held::of(
+        &runner(sandbox.path(), [busy], &cookie),
+        sandbox.path(),
+        cookie,
+    );
     held.starts("s");
     let (how, _) = held.ended();
-    assert!(
-        how.starts_with("over its limit on processes: it had "),
-        "{how}"
-    );
+    assert_eq!(how, "over its limit on cpu: it used 1s");
 
     let cookie = Cookie::new();
     let line = r#"touch "$HOOKRUN_STATE_DIR/own" && own=1 || own=0; touch elsewhere 2>&- && other=1 || other=0

@@ -322,7 +322,7 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
         .prints("b.toml:1:1: there is no case in it");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
-    ran.prints("help: correct it; `hookrun man hookrun-suite` describes a file of cases");
+    ran.prints("help: correct it; hookrun-suite(5) describes a file of cases");
 }
 
 #[test]

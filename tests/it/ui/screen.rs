@@ -106,18 +106,6 @@ pub(super) fn at_terminal_of(
     words_at_terminal(size, sandbox, &sandbox.command(arguments), steps)
 }
 
-/// The same, with stdout on the terminal as well.
-#[track_caller]
-pub(crate) fn shown_at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[Step]) -> Ran {
-    let hookrun = sandbox.command(arguments);
-    let mut shell = Command::new("/bin/sh");
-    shell
-        .args(["-c", "exec \"$@\" >&2", "sh"])
-        .arg(hookrun.get_program())
-        .args(hookrun.get_args());
-    words_at_terminal((24, 80), sandbox, &shell, steps)
-}
-
 #[track_caller]
 pub(crate) fn words_at_terminal(
     size: (u16, u16),

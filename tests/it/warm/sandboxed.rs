@@ -1,11 +1,11 @@
-//! Hooks with a sandbox, fewer files or a control group: warm they may do what they may do cold.
+//! Hooks with a sandbox or fewer files: warm they may do what they may do cold.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Report, Warmer, python, skip, with_script};
-use crate::nasty::running::{end, wait_until, words_of};
+use super::{Report, Warmer, python, with_script};
+use crate::nasty::running::{end, wait_until};
 use crate::sandbox::Sandbox;
 
 /// What becomes of a hook, cold and warm.
@@ -251,38 +251,6 @@ except OSError as error: print(len(kept), error.errno, resource.getrlimit(resour
             cold.stdout.ends_with(&format!(" 24 ({files}, {files})\n")),
             "{cold:?}"
         );
-    }
-    warmer.ends();
-}
-
-#[test]
-fn a_control_group_holds_all_that_a_warm_hook_starts() {
-    let Some(python) = python() else { return };
-    let sandbox = with_script(
-        "import os, subprocess
-print(open('/proc/self/cgroup').read().strip().rpartition('/')[2].rpartition('-')[0])
-subprocess.Popen(['sleep', '1000'], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-",
-    );
-    let mut warmer = Warmer::start(&sandbox, &[]);
-    let hook = json!({ "words": [python, "hook.py"], "containment": "cgroup" });
-    let mut cold = hook.clone();
-    cold["cold"] = json!(true);
-    if warmer
-        .decides(&json!([cold]))
-        .remove(0)
-        .ending
-        .starts_with("NotStarted")
-    {
-        skip("no control group can be made here");
-    } else {
-        let [cold, warm] = both(&mut warmer, &hook);
-        assert_eq!(cold.stdout, warm.stdout);
-        assert!(cold.stdout.starts_with("hookrun-"), "{cold:?}");
-        let sleeps = |pid: &i32| words_of(*pid).first().is_some_and(|word| word == "sleep");
-        wait_until("its processes are gone", || {
-            !warmer.cookie.holders().iter().any(sleeps)
-        });
     }
     warmer.ends();
 }

@@ -123,7 +123,7 @@ fn check_set(files: &HookFiles, declared: &DeclaredSet) -> Result<()> {
         let cause = format!("what is declared as the set `{name}` has no {HOOKSET}");
         return Err(Complaint::with_cure(
             cause,
-            "`hookrun man hookrun.toml` says what is in it",
+            "hookrun.toml(5) says what is in it",
         ));
     };
     let text = String::from_utf8_lossy(&about.bytes);

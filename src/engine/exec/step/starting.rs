@@ -14,7 +14,7 @@ use crate::engine::exec::engine::Engine;
 use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::keeper::Keeper;
-use crate::engine::exec::live::{Live, Look, Phase};
+use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
@@ -48,7 +48,7 @@ impl Engine {
     pub(super) fn no_longer_keep(&self, live: &Live) {
         let kept = live.is_told.then(|| locked(&self.shared.kept));
         if let Some(Some(keeper)) = kept.as_deref() {
-            keeper.forget(live.child.pid.as_raw_nonzero());
+            keeper.forget(live.child.pid);
         }
     }
 }
@@ -158,9 +158,6 @@ impl RunningStep<'_> {
         now: Instant,
     ) -> Live {
         let pid = child.pid;
-        if job.hook.limits.processes.is_some() {
-            child.lower_priority();
-        }
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
         // The timeout of a hook that lives as long as its session begins at the end of its input.
@@ -188,13 +185,7 @@ impl RunningStep<'_> {
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_told: false,
-            look: job
-                .hook
-                .limits
-                .need_looking()
-                .then(|| Look::first(now, job.lines.is_some())),
             is_confined: entry.program.is_some(),
-            cgroup: entry.cgroup,
             level: entry.level,
             notes: entry.notes,
         }

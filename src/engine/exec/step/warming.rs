@@ -42,7 +42,7 @@ impl Engine {
         });
         let mut given = None;
         let mut child = Child::start(job, false, |streams| match warm {
-            Some(Ok(warm)) => match warm.hand_over(streams, entry.cgroup.as_ref()) {
+            Some(Ok(warm)) => match warm.hand_over(streams) {
                 Ok((pid, beginning)) => {
                     given = Some(beginning);
                     Ok(pid)
@@ -65,7 +65,7 @@ impl Engine {
     fn may_stay_up(&self, job: &Job<'_>) -> Result<(), ColdReason> {
         let hook = job.hook;
         let is_bound = job.sandbox.is_some()
-            || hook.limits.files.is_some()
+            || hook.limits.of_process().is_some()
             || hook.containment != Containment::Auto;
         let is_for_one = hook.limits.cpu.is_some() || job.may_leave_processes();
         match (is_bound, &self.subreaper) {

@@ -15,7 +15,6 @@ use crate::engine::exec::command::Program;
 use crate::engine::exec::job::Job;
 use crate::engine::exec::spawn::{Spawn, Variables};
 use crate::engine::exec::tree::{self, SparedHooks};
-use crate::engine::exec::usage::memory_of;
 use crate::engine::lock::locked;
 
 /// The variable whose value every process has of its own.
@@ -174,6 +173,23 @@ impl ServedLife {
         }
         is_worn(self.answered, self.born.elapsed(), grown_bytes)
     }
+}
+
+/// The resident memory of a process that belongs to no file, plus swap.
+fn memory_of(pid: i32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mut kibibytes = 0;
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        if !["RssAnon", "RssShmem", "VmSwap"].contains(&name) {
+            continue;
+        }
+        let number = value.trim().trim_end_matches(" kB");
+        kibibytes += number.parse::<u64>().unwrap_or(0);
+    }
+    kibibytes * 1024
 }
 
 fn is_worn(answered: u32, age: Duration, grown_bytes: u64) -> bool {

@@ -48,7 +48,7 @@ pub(super) fn find(
     if found.iter().all(|one| one.misplaced.is_some()) {
         let near = found.first().map(near).unwrap_or_default();
         let help = format!(
-            "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; `hookrun man hookrun-suite` describes them. One event is decided by `hookrun test EVENT`"
+            "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; hookrun-suite(5) describes them. One event is decided by `hookrun test EVENT`"
         );
         return Err(Complaint::with_cure("there are no files of cases", help));
     }

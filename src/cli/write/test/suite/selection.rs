@@ -69,7 +69,7 @@ fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
 pub(super) fn no_cases(loaded: &LoadedSuite, args: &TestArgs) -> Complaint {
     let all = loaded.trials.len();
     if all == 0 {
-        let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
+        let help = "write a table `[[case]]`; hookrun-suite(5) describes it";
         return Complaint::with_cure("there are no cases", help);
     }
     let hooks = loaded
