@@ -4,7 +4,6 @@ use std::io;
 use std::time::Instant;
 
 use super::{RunningStep, SlotState};
-use crate::engine::answer;
 use crate::engine::exec::call::{self, Answers, RunningCall, no_thread};
 use crate::engine::exec::job::FunctionCall;
 #[cfg(feature = "tokio")]
@@ -67,7 +66,7 @@ impl RunningStep<'_> {
         while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
             let slot = &self.slots[place];
             if let SlotState::Called(begun) = &slot.state {
-                let ending = answer::returned(returned, slot.job.permit);
+                let ending = slot.job.permit.ending_of(returned);
                 let trace = begun.trace(ending, Instant::now());
                 self.done(place, trace);
             }
