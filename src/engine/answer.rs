@@ -254,7 +254,7 @@ pub(crate) fn blocked_by_status(
     let mut verdict = Verdict::new(Decision::Allow, ContractRule::NonZeroExit);
     for (name, value) in reading.answers.iter().flat_map(|answer| &answer.entries) {
         match value {
-            Value::String(text) if name == "reason" => reasons.push(text.trim()),
+            Value::String(text) if name == "reason" => reasons.push(text),
             Value::Array(list) if name == "findings" => {
                 for (at, one) in list.iter().enumerate() {
                     match Finding::read(at, one.clone(), &mut notes) {
@@ -266,8 +266,9 @@ pub(crate) fn blocked_by_status(
             _ => {}
         }
     }
-    reasons.push(&reading.text);
-    let reason = match reasons.iter().find(|reason| !["", "{}"].contains(reason)) {
+    // An object that says nothing is no reason.
+    reasons.push(reading.text.trim_start_matches("{}"));
+    let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),
         None => {
             notes.push(SAID_NOTHING.to_string());

@@ -6,7 +6,7 @@ mod crashes;
 
 use std::sync::Arc;
 
-use hookrun::hosts::{Binding, DIALECTS, Results};
+use hookrun::hosts::{Binding, DIALECTS, KeyMeaning, ReplyKey, Results};
 use hookrun::internals::answer::{DECISION_KEYS, judge};
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
@@ -86,13 +86,6 @@ fn is_block(ending: &Ending) -> bool {
     matches!(
         ending.verdict().map(|said| &said.decision),
         Some(Decision::Block { .. })
-    )
-}
-
-fn is_question_put(ending: &Ending) -> bool {
-    matches!(
-        ending.verdict().map(|said| &said.decision),
-        Some(Decision::Ask { .. })
     )
 }
 
@@ -186,6 +179,14 @@ fn reads(speaker: Speaker, key: &str) -> bool {
     keys.contains(&key)
 }
 
+fn blocks_by_going_on(speaker: Speaker) -> bool {
+    let Some(Results::Keys(keys)) = speaker.binding.map(|binding| binding.row.results) else {
+        return false;
+    };
+    let goes_on = |key: &ReplyKey| key.name == "continue" && key.says == KeyMeaning::Refusal(true);
+    keys.iter().any(goes_on)
+}
+
 #[test]
 fn what_is_no_block_passes_in_every_dialect_and_surroundings() {
     let mut wrong = Vec::new();
@@ -195,7 +196,10 @@ fn what_is_no_block_passes_in_every_dialect_and_surroundings() {
             for speaker in speakers() {
                 let ending = speaker.says(&said);
                 let said_by = ending.verdict().map(|said| &said.decision);
-                if said_by != Some(&Decision::Allow) {
+                // To one host `"continue": true` means that the agent must not stop.
+                let is_own_block =
+                    form.contains("\"continue\":true") && blocks_by_going_on(speaker);
+                if said_by != Some(&Decision::Allow) && !is_own_block {
                     wrong.push(format!("{}: {said:?}: {ending:?}", row_of(speaker)));
                 }
             }
@@ -218,7 +222,9 @@ fn an_answer_that_blocks_does_so_in_every_dialect_and_surroundings() {
             for around in SURROUNDINGS {
                 let said = around.replace('@', &form);
                 let ending = speaker.says(&said);
-                if !is_block(&ending) {
+                // Where nothing can be blocked, the strictest answer is to claim the event.
+                let claims = ending.verdict().is_some_and(|said| !said.update.is_empty());
+                if !is_block(&ending) && !claims {
                     wrong.push(format!("{}: {said:?}: {ending:?}", row_of(speaker)));
                 }
             }
@@ -256,7 +262,7 @@ const MALFORMED: &[(&str, usize, &str)] = &[
     (r#"{"allow":false}"#, 1, "allow"),
     (r#"{"approve":"no"}"#, 1, "approve"),
     (r#"{"deny":["no"]}"#, 1, "deny"),
-    (r#"{"deny":"no"}"#, 1, "deny"),
+    (r#"{"deny":"because"}"#, 1, "deny"),
     (r#"{"result":false}"#, 1, "result"),
     (r#"{"result":{"allow":false}}"#, 1, "result.allow"),
     (r#"{"contine":false}"#, 1, "contine"),
@@ -350,7 +356,7 @@ fn text_and_objects_around_an_answer_are_output() {
         ("{}", None),
         (
             "log\n{\"continue\":true}\n{\"a\":1}",
-            Some("log\n\n{\"a\":1}"),
+            Some("log\n{\"a\":1}"),
         ),
         ("log\n{\"output\":\"x\"}", Some("x")),
         ("{\"continue\":true}", None),

@@ -132,7 +132,7 @@ pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Readi
     let mut line = 1;
     let mut rest = stdout;
     while !rest.is_empty() {
-        let text = rest.trim_start();
+        let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\0');
         let blanks = &rest[..rest.len() - text.len()];
         line += breaks(blanks);
         reading.text.push_str(blanks);
@@ -163,11 +163,11 @@ pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Readi
             let line_end = text[end..].find(['\n', '\r']);
             next = line_end.map_or(text.len(), |at| end + at + 1);
         }
-        reading.text.push_str(if is_text {
-            &text[..next]
-        } else {
-            text[end..next].trim_end()
-        });
+        if is_text {
+            reading.text.push_str(&text[..next]);
+        } else if !text[end..next].trim().is_empty() {
+            reading.text.push_str(&text[end..next]);
+        }
         line += breaks(&text[..next]);
         rest = &text[next..];
     }
@@ -234,16 +234,17 @@ fn broken(
     None
 }
 
-/// Where an object that is not JSON ends: at its closing brace, or before a line with another one.
+/// Where an object that is not JSON ends: with the line of its closing brace, or before a line with
+/// another object.
 fn object_end(text: &str) -> usize {
-    let mut depth = 0;
+    let mut depth = 0_usize;
     let mut last = b' ';
     for (at, byte) in text.bytes().enumerate() {
         match byte {
+            b'\n' if depth == 0 => return at,
             b'{' if last == b'\n' => return at,
             b'{' => depth += 1,
-            b'}' if depth == 1 => return at + 1,
-            b'}' => depth -= 1,
+            b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
         last = byte;

@@ -101,7 +101,7 @@ answers! {
     two_answers_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" =>
         malformed "line 2: a second answer after that of line 1";
     two_answers_on_one_line_are_malformed: "{\"output\":\"a\"}{\"output\":\"b\"}" => malformed "";
-    words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\n\nbye";
+    words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\nbye";
     an_output_wins_over_words: "hi\n{\"output\":\"a\"}\nbye" => says "a";
     a_refusal_after_words_is_not_lost: format!("Welcome!\n{NO}\n") => refuses "no";
     a_refusal_before_words_is_not_lost: format!("{NO}\nlogout\n") => refuses "no";
