@@ -345,13 +345,13 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         "malformed JSON",
         300,
         &[act(&["malformed"])],
-        &[failed("malformed", "not valid JSON")],
+        &[failed("malformed", "is not JSON")],
     ),
     scenario(
         "noise round a refusal",
         300,
         &[act(&["noise"])],
-        &[refused("refusal-in-text", "found")],
+        &[refused("continue-false", "found")],
     ),
     scenario(
         "not executable",

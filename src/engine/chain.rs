@@ -445,7 +445,6 @@ impl Chain<'_> {
             | ContractRule::Text
             | ContractRule::Asked
             | ContractRule::ContinueFalse
-            | ContractRule::RefusalInText
             | ContractRule::NonZeroExit
             | ContractRule::PassingExit
             | ContractRule::Ruled => false,

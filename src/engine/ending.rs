@@ -138,7 +138,8 @@ pub const FAILURES: &[FailureRow] = &[
     FailureRow {
         what: "exited 0 with an answer that cannot be used",
         example: || {
-            let problem = "`contine` is not a key; did you mean `continue`?".into();
+            let problem =
+                "line 1: `contine` decides nothing here; write {\"continue\": false, …".into();
             Ending::Malformed { problem }
         },
     },

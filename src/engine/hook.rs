@@ -4,6 +4,7 @@ mod builder;
 mod function;
 pub mod limits;
 pub mod matcher;
+mod permit;
 pub mod rule;
 mod sandbox;
 mod spec;
@@ -19,3 +20,4 @@ pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
     HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed,
 };
+pub(crate) use spec::{Contract, NO_REASON};

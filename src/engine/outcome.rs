@@ -156,16 +156,14 @@ rules! {
         "allow, no opinion";
     Text "text" "exits 0 and prints text":
         "allow; the text is `output`, or `additionalContext` where the event says so";
-    Structured "structured" "exits 0 and prints a JSON object":
+    Structured "structured" "exits 0 and prints an answer, a JSON object with keys of the contract":
         "allow, with `output`, `additionalContext`, `update`, `findings`";
     Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
         "a person decides; without one it is blocked";
     ContinueFalse "continue-false" "exits 0 and prints `{\"continue\": false}`":
         "block; the reason is `reason`";
-    RefusalInText "refusal-in-text" "exits 0 and blocks or asks anywhere in its output":
-        "the block or the question still counts";
     NonZeroExit "non-zero-exit" "exits with another status than 0":
-        "block; the reason is stderr, else the JSON's `reason`, else stdout";
+        "block; the reason is stderr, else the answer's `reason`, else stdout";
     PassingExit "passing-exit"
         "exits with a status that blocks nothing in the host that it was written for":
         "allow; `on_failure = \"block\"` makes it a failure that blocks";

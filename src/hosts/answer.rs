@@ -1,50 +1,100 @@
-//! What a hook of a dialect says by a JSON object, as a verdict.
+//! Reads an answer of a dialect: a JSON object with the keys of its table.
 //!
-//! 1. A block counts in every system's words, whatever else the object says, and so does a question.
-//! 2. A key of the wrong type, or one that is a slip of a known one, is malformed. In a host's form
-//!    that is so for the keys that decide; the host has others of no interest here.
-//! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
+//! 1. An answer that blocks does so, whatever else it says.
+//! 2. `null` is like a missing key; a value of the wrong type is malformed. A word that the dialect
+//!    does not know is malformed too, unless it approves.
+//! 3. Unknown keys are ignored, with a note.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::reply::place;
 use super::results::{Act, KeyMeaning, Refuses, ReplyKey, Results};
 use super::row::Binding;
-use crate::engine::answer::refusal::{self, Meaning, REFUSAL_WORDS};
+use crate::engine::answer::is_decision_key;
+use crate::engine::hook::{Contract, NO_REASON};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
-use crate::engine::spelling;
+
+/// Words that approve, wherever a word decides.
+const APPROVALS: &[&str] = &[
+    "allow", "allowed", "approve", "approved", "accept", "continue", "pass", "ok", "yes",
+];
+
+impl Contract for Binding {
+    fn knows(&self, path: &str) -> bool {
+        if let Results::Whole(..) = self.row.results {
+            return !is_decision_key(path);
+        }
+        let mut keys = self.row.results.reads();
+        keys.any(|key| {
+            let below = key.name.strip_prefix(path);
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                || key.list() == Some(path)
+        })
+    }
+
+    fn block(&self, answer: &[(String, Value)]) -> Option<String> {
+        let mut keys = self.row.results.reads();
+        if !keys.any(|key| values_at(answer, key.name).any(|value| key.says.refuses(value))) {
+            return None;
+        }
+        Some(self.reason(answer).unwrap_or(NO_REASON).to_string())
+    }
+
+    fn cure(&self) -> String {
+        let is_word = |key: &&ReplyKey| !key.says.words().is_empty();
+        let words = self.row.results.reads().filter(is_word);
+        let flags = self.row.results.reads().filter(|key| !is_word(key));
+        let example = words.chain(flags).find_map(|key| {
+            let value = match key.says {
+                KeyMeaning::Refusal(flag) => Value::Bool(flag),
+                KeyMeaning::Objection => Value::from("…"),
+                KeyMeaning::Action(words) => {
+                    let (word, _) = words.iter().find(|(_, act)| act.is_block())?;
+                    Value::from(*word)
+                }
+                KeyMeaning::Reason
+                | KeyMeaning::Field(..)
+                | KeyMeaning::Entry(..)
+                | KeyMeaning::Question(_)
+                | KeyMeaning::Context
+                | KeyMeaning::Output => return None,
+            };
+            let mut object = Map::new();
+            place(&mut object, key.name, value);
+            Some(format!("{} to block", Value::Object(object)))
+        });
+        example.unwrap_or_else(|| "nothing, and exit with 2 to block".to_string())
+    }
+}
 
 impl Binding {
-    /// What a hook of this dialect says by a JSON object, and notes for its author.
+    /// The verdict of an answer that does not block, and notes for its author.
     ///
     /// # Errors
-    /// Why the result is malformed.
-    pub fn verdict(self, answer: &[(String, Value)]) -> Result<(Verdict, Vec<String>), String> {
-        let verdict = |decision| Verdict::new(decision, ContractRule::Translated);
+    /// Why the answer is malformed.
+    pub(super) fn verdict(
+        self,
+        answer: &[(String, Value)],
+    ) -> Result<(Verdict, Vec<String>), String> {
         let mut reading = Reading {
-            verdict: verdict(Decision::Allow),
+            verdict: Verdict::new(Decision::Allow, ContractRule::Translated),
             question: None,
             asks: false,
             act: None,
             notes: Vec::new(),
         };
-        let read = match self.row.results {
-            Results::Native => reading.read_keys(&[], answer),
-            Results::Keys(keys) => reading.read_keys(keys, answer),
-            Results::Form(_) => reading.read_form(self.row.results, answer),
+        match self.row.results {
+            Results::Native => {}
+            Results::Keys(keys) => reading.read_keys(keys, answer)?,
+            Results::Form(_) => reading.read_form(self.row.results, answer)?,
             Results::Whole(field, _) => {
                 let whole = answer.iter().cloned().collect();
                 reading.verdict.update.push((field.to_string(), whole));
-                return Ok((reading.verdict, Vec::new()));
             }
-        };
-        if let Some(reason) = self.refusal(answer) {
-            return Ok((verdict(Decision::Block { reason }), reading.notes));
         }
-        read?;
         if reading.asks && reading.question.is_none() {
-            let question = self.own_reason(answer).map(str::to_string);
-            let other = || refusal::question(answer, std::iter::empty(), None);
-            reading.question = Some(question.unwrap_or_else(other));
+            let question = self.reason(answer).unwrap_or("may it go on?");
+            reading.question = Some(question.to_string());
         }
         if let Some(question) = reading.question {
             reading.verdict.decision = Decision::Ask { question };
@@ -54,44 +104,17 @@ impl Binding {
 
     /// What a hook of this dialect had changed of its event when it threw an error: the new values
     /// of our fields. Nothing where the system forgets them.
-    pub fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
-        let entries = answer
-            .iter()
-            .filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
-        let field = |(name, value): &(String, Value)| {
-            let key = self.keys().iter().find(|key| key.name == name)?;
-            let KeyMeaning::Field(field, _) = key.says else {
-                return None;
-            };
-            Some((field.to_string(), value.clone()))
-        };
-        entries.filter_map(field).collect()
-    }
-
-    /// The reason, if the object blocks in this dialect's words or in any other's.
-    pub fn refusal(self, answer: &[(String, Value)]) -> Option<String> {
-        let refuses = |key: &ReplyKey| at(answer, key.name).is_some_and(|it| key.says.refuses(it));
-        let by_other = self.in_any_words(Meaning::Refusal, answer);
-        if !self.row.results.reads().any(refuses) && by_other.is_none() {
-            return None;
+    pub(super) fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
+        let mut fields = Vec::new();
+        for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
+            let key = self.row.results.reads().find(|key| key.name == name);
+            if let Some(KeyMeaning::Field(field, _)) = key.map(|key| key.says)
+                && self.row.keeps_thrown
+            {
+                fields.push((field.to_string(), value.clone()));
+            }
         }
-        let own = self.own_reason(answer).map(str::to_string);
-        Some(own.unwrap_or_else(|| refusal::reason(answer, std::iter::empty(), by_other)))
-    }
-
-    /// The question, if the object asks in any system's words. Questions in the dialect's own words
-    /// are not read here.
-    pub fn question(self, answer: &[(String, Value)]) -> Option<String> {
-        let asks_by = self.in_any_words(Meaning::Question, answer)?;
-        let reasons = self
-            .keys()
-            .iter()
-            .filter(|key| key.says == KeyMeaning::Reason);
-        Some(refusal::question(
-            answer,
-            reasons.map(|key| key.name),
-            Some(asks_by),
-        ))
+        fields
     }
 
     /// Whether the host reads an answer on stderr where stdout is empty.
@@ -103,58 +126,41 @@ impl Binding {
     }
 
     /// The reason in the places that the dialect's table has for it.
-    fn own_reason(self, answer: &[(String, Value)]) -> Option<&str> {
-        [KeyMeaning::Objection, KeyMeaning::Reason]
-            .into_iter()
-            .find_map(|says| {
-                let mut places = self.row.results.reads().filter(|key| key.says == says);
-                places.find_map(|key| {
-                    at(answer, key.name)?
-                        .as_str()
-                        .filter(|it| !it.trim().is_empty())
-                })
-            })
-    }
-
-    /// The key that means this in any system's words, and nothing else in this dialect.
-    fn in_any_words(self, wanted: Meaning, answer: &[(String, Value)]) -> Option<&str> {
-        let is_whole = matches!(self.row.results, Results::Whole(..));
-        let means = |(name, value): &&(String, Value)| {
-            let is_own = |key: &ReplyKey| key.name == *name && key.says.knows(value);
-            // A payload has other keys too.
-            let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
-            refusal::meaning(name, value.into()) == wanted
-                && !self.keys().iter().any(is_own)
-                && (!is_whole || is_read(name))
-        };
-        answer.iter().find(means).map(|(name, _)| name.as_str())
-    }
-
-    /// The keys whose meaning here wins over what they mean in other systems. A host's form has
-    /// none: what it does not know counts in anybody's words.
-    fn keys(self) -> &'static [ReplyKey] {
-        if let Results::Keys(keys) = self.row.results {
-            keys
-        } else {
-            &[]
+    fn reason(self, answer: &[(String, Value)]) -> Option<&str> {
+        for says in [KeyMeaning::Objection, KeyMeaning::Reason] {
+            for key in self.row.results.reads().filter(|key| key.says == says) {
+                let text = values_at(answer, key.name).last().and_then(Value::as_str);
+                if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+                    return Some(text);
+                }
+            }
         }
+        None
+    }
+}
+
+impl Act {
+    /// Whether the event does not go on as it would without the hook.
+    fn is_block(self) -> bool {
+        matches!(self, Act::Refuse | Act::Claim(_))
     }
 }
 
 impl KeyMeaning {
-    /// Whether a value means something special here, and not what it means in other systems.
-    fn knows(self, value: &Value) -> bool {
-        let words = self.words();
-        let is_word = words.is_empty() || words.iter().any(|(word, _)| value == word);
-        is_word && !matches!(self, KeyMeaning::Refusal(_))
-    }
-
     fn refuses(self, value: &Value) -> bool {
-        let is_text = || value.as_str().is_some_and(|text| !text.trim().is_empty());
-        let is_it = |(word, act): &(&str, Act)| *act == Act::Refuse && value == word;
-        matches!(self, KeyMeaning::Refusal(flag) if *value == Value::Bool(flag))
-            || matches!(self, KeyMeaning::Objection if is_text())
-            || self.words().iter().any(is_it)
+        match self {
+            KeyMeaning::Refusal(flag) => *value == Value::Bool(flag),
+            KeyMeaning::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            KeyMeaning::Action(words) => words
+                .iter()
+                .any(|(word, act)| *act == Act::Refuse && value == word),
+            KeyMeaning::Reason
+            | KeyMeaning::Field(..)
+            | KeyMeaning::Entry(..)
+            | KeyMeaning::Question(_)
+            | KeyMeaning::Context
+            | KeyMeaning::Output => false,
+        }
     }
 }
 
@@ -179,15 +185,17 @@ pub(super) fn action_of(
     Some((action.name, action.says.words()))
 }
 
-/// The value at a path of keys with dots; of a key that appears twice, the last.
-fn at<'a>(answer: &'a [(String, Value)], path: &str) -> Option<&'a Value> {
-    let mut keys = path.split('.');
-    let first = keys.next()?;
-    let (_, value) = answer.iter().rev().find(|(name, _)| name == first)?;
-    keys.try_fold(value, |value, key| value.get(key))
+/// The values at a path of keys with dots: several of a key that appears twice.
+fn values_at<'a>(answer: &'a [(String, Value)], path: &'a str) -> impl Iterator<Item = &'a Value> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let values = answer.iter().filter(move |(name, _)| name == first);
+    values.filter_map(move |(_, value)| {
+        let mut keys = rest.split('.').filter(|key| !key.is_empty());
+        keys.try_fold(value, |value, key| value.get(key))
+    })
 }
 
-/// A result, key by key.
+/// An answer, key by key.
 struct Reading {
     verdict: Verdict,
     question: Option<String>,
@@ -203,18 +211,17 @@ impl Reading {
         keys: &'static [ReplyKey],
         answer: &[(String, Value)],
     ) -> Result<(), String> {
-        let mut seen: Vec<&str> = Vec::new();
-        for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
-            if seen.contains(&name.as_str()) {
-                return Err(format!("the key `{name}` appears twice"));
-            }
-            seen.push(name);
+        // Of a key that is there twice the last value counts.
+        let entries: Map<String, Value> = answer.iter().cloned().collect();
+        for (name, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
             match keys
                 .iter()
                 .find(|key| key.name == name || key.list() == Some(name))
             {
                 Some(key) => self.take(key, name, value)?,
-                None => self.notes.push(ignored(name, keys)?),
+                None => self.notes.push(format!(
+                    "the key `{name}` means nothing in a result of this event and was ignored"
+                )),
             }
         }
         match (self.act, action_of(keys)) {
@@ -234,11 +241,16 @@ impl Reading {
     }
 
     fn read_form(&mut self, form: Results, answer: &[(String, Value)]) -> Result<(), String> {
-        if let Some(problem) = form.reads().find_map(|key| misplaced(key, answer)) {
-            return Err(problem);
-        }
         for key in form.reads() {
-            if let Some(value) = at(answer, key.name).filter(|value| !value.is_null()) {
+            let head = key.name.split('.').next().unwrap_or_default();
+            if let Some(above) = values_at(answer, head).last()
+                && head != key.name
+                && !(above.is_object() || above.is_null())
+            {
+                return Err(format!("`{head}` must be a JSON object"));
+            }
+            let value = values_at(answer, key.name).last();
+            if let Some(value) = value.filter(|value| !value.is_null()) {
                 self.take(key, key.name, value)?;
             }
         }
@@ -287,6 +299,9 @@ impl Reading {
 
     fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
         let Some((_, act)) = words.iter().find(|(word, _)| *word == said) else {
+            if APPROVALS.contains(&said) && is_decision_key(name) {
+                return Ok(());
+            }
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             return Err(format!(
                 "`{name}` is `{said}`, and must be one of `{}`",
@@ -304,30 +319,6 @@ impl Reading {
     }
 }
 
-/// What is wrong with a key of a form that decides, if it is spelled otherwise, or is below what is
-/// no object: a block in it would be lost.
-fn misplaced(key: &ReplyKey, answer: &[(String, Value)]) -> Option<String> {
-    let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
-    let (outer, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
-    let head = outer.split('.').next().unwrap_or_default();
-    if at(answer, head).is_some_and(|value| !value.is_object() && !value.is_null()) {
-        return Some(format!("`{head}` must be a JSON object"));
-    }
-    if !matches!(key.says, KeyMeaning::Action(_) | KeyMeaning::Refusal(_)) {
-        return None;
-    }
-    let inner = at(answer, outer).and_then(Value::as_object);
-    let mut all = answer
-        .iter()
-        .map(|(key, _)| key)
-        .chain(inner.into_iter().flat_map(|it| it.keys()));
-    let slip = all.find(|other| *other != name && plain(other) == plain(name))?;
-    Some(format!(
-        "`{slip}` is not a key; did you mean `{}`?",
-        key.name
-    ))
-}
-
 /// The question of an approval: a text, or what its title and description say.
 fn question(name: &str, value: &Value) -> Result<String, String> {
     let of = |key: &str| value.get(key).and_then(Value::as_str);
@@ -340,17 +331,4 @@ fn question(name: &str, value: &Value) -> Result<String, String> {
         return Err(format!("`{name}` asks nothing; give it a title"));
     }
     Ok(text)
-}
-
-/// The note for a key that the event's results do not have.
-///
-/// # Errors
-/// When it is a slip of one that they have.
-fn ignored(name: &str, keys: &[ReplyKey]) -> Result<String, String> {
-    if let Some(meant) = spelling::nearest(name, keys.iter().map(|key| key.name)) {
-        return Err(format!("`{name}` is not a key; did you mean `{meant}`?"));
-    }
-    Ok(format!(
-        "the key `{name}` means nothing in a result of this event and was ignored"
-    ))
 }

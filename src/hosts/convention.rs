@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::judge::judge;
-use super::results::{KeyMeaning, Results};
+use super::results::Results;
 use super::row::{Binding, HostVariable, Tells};
 use super::tools::is_of_server;
-use crate::engine::answer::refusal::Vocabulary;
+use crate::engine::answer;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
@@ -114,27 +112,7 @@ impl Convention for Binding {
         judge(*self, printed, permit)
     }
 
-    fn refusal(&self, answer: &[(String, Value)]) -> Option<String> {
-        Binding::refusal(*self, answer)
-    }
-
-    fn question(&self, answer: &[(String, Value)]) -> Option<String> {
-        Binding::question(*self, answer)
-    }
-
-    fn is_data(&self, place: &str, key: &str) -> bool {
-        let results = self.row.results;
-        match results {
-            Results::Native => return Vocabulary::Native.is_data(place, key),
-            Results::Whole(..) => return true,
-            Results::Keys(_) | Results::Form(_) => {}
-        }
-        let is_here = |path: &str| path.rsplit_once('.').unwrap_or(("", path)) == (place, key);
-        results.reads().any(|own| {
-            // A form's words are those of other systems too.
-            let decides = matches!(own.says, KeyMeaning::Refusal(_) | KeyMeaning::Objection)
-                || results.form().is_some() && !own.says.words().is_empty();
-            !decides && (is_here(own.name) || own.list().is_some_and(is_here))
-        })
+    fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
+        answer::block_in(stdout, self)
     }
 }

@@ -2,29 +2,21 @@
 //!
 //! Such hooks are functions there, which return a result or throw. As a program:
 //!
-//! 1. A block on stdout counts for any exit status and with any text around it; where
-//!    the system reads that too, also as JSON in a string, or on stderr if stdout is empty. A
-//!    question in anybody's words counts with status 0.
+//! 1. An answer on stdout that blocks counts for any exit status. Where the host reads stderr if
+//!    stdout is empty, so does hookrun.
 //! 2. Exit status 2 blocks, as in every known host; the reason is stderr.
-//! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
+//! 3. Any other status than 0 is a thrown error: a failure. Nothing else in its answer counts,
 //!    except for what it has changed of the event, where its system lets that stay.
-//! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note. Where
-//!    the host gives text to the model, it is that.
-//! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
-//! 6. A new value that the host's event cannot take, or that has no words in the host
+//! 4. Text on stdout is only logged there, so it is a note; where the host gives text to the model,
+//!    it is that. An object without a key of the dialect says nothing.
+//! 5. A new value that the host's event cannot take, or that has no words in the host
 //!    that asks, blocks a gate: what the hook meant to be changed must not go on unchanged.
 
-use std::ops::Range;
-
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::row::Binding;
-use crate::engine::answer::refusal::Vocabulary;
-use crate::engine::answer::{
-    FoundAnswers, InText, all_of, beside_nothing, crash, malformed, objects_in, read_object,
-    read_text, refused_by_status, search, syntax, without_colours,
-};
-use crate::engine::ending::{CapturedStream, Ending};
+use crate::engine::answer::{Answer, Reading, block_in, blocked_by_status, crash, malformed, read};
+use crate::engine::ending::Ending;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
@@ -36,79 +28,58 @@ pub(super) fn judge(
     printed: &Printed<'_>,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let Printed {
-        status,
-        stdout,
-        is_cut,
-        stderr,
-    } = *printed;
-    let uncoloured = without_colours(stdout);
-    let text = uncoloured.as_deref().unwrap_or(stdout).trim();
-    let found = heard(text, stderr, binding);
-    if let Some(reason) = found.refusal.filter(|_| status != 2) {
+    let status = printed.status;
+    let stderr = printed.stderr.text();
+    let mut text = printed.stdout.trim().to_string();
+    if text.is_empty() && binding.reads_stderr() && status != 2 {
+        text = stderr.trim().to_string();
+    } else if binding.dialect.has_progress {
+        text = without_progress(&text);
+    }
+    if let Some(reason) = block_in(&text, &binding).filter(|_| status != 2) {
         return translated(Decision::Block { reason });
     }
-    let answer = binding.dialect.has_progress.then(|| without_progress(text));
-    let text = answer.as_deref().unwrap_or(text).trim();
-    if is_cut && status != 2 {
-        return (
-            malformed("stdout has more than 1 MiB".to_string()),
-            Vec::new(),
-        );
-    }
-    let said = stderr.text();
+    let reading = read(&text, printed.is_cut, &binding);
     let failure = ThrownStatus {
         status,
-        stdout: text,
-        stderr: &said,
+        stdout: &text,
+        stderr: &stderr,
         permit,
     };
-    let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
     let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
-    match (status, unreadable) {
-        (0, Some(problem)) => (malformed(problem), Vec::new()),
-        (0, None) if text.is_empty() => beside_nothing(&said, permit),
-        (0, None) => asked(result(text, binding, permit), found.question),
+    match status {
+        0 => result(&reading, binding, permit),
         // A shell's words for a hook that never ran, and for one that a signal has ended.
-        (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
-        _ if stops => match failure.crash() {
-            Some(_) => failure.ending(),
-            None => refused_by_status(
-                &Printed {
-                    stdout: text,
-                    ..*printed
-                },
-                permit,
-            ),
-        },
-        _ if form.is_none() => threw(failure, binding),
+        126 | 127 | 129..=159 if form.is_some() => failure.ending(),
+        _ if stops && failure.crash().is_some() => failure.ending(),
+        _ if stops => blocked_by_status(printed, &reading, permit),
+        _ if form.is_none() => threw(failure, &reading, binding),
         _ if permit.is_strict() => failure.ending(),
-        (_, Some(problem)) => (malformed(problem), Vec::new()),
-        _ => {
-            let host = binding.dialect.name;
-            let note =
-                format!("status {status} allows it in {host}: only a block in the output stops it");
-            answered(
-                Verdict::new(Decision::Allow, ContractRule::PassingExit),
-                vec![note],
-            )
-        }
+        _ => match reading.answer(&binding) {
+            Err(problem) if permit.spec.blocks => (malformed(problem), Vec::new()),
+            Ok(_) | Err(_) => {
+                let host = binding.dialect.name;
+                let note = format!(
+                    "status {status} allows it in {host}: only a block in the output stops it"
+                );
+                let verdict = Verdict::new(Decision::Allow, ContractRule::PassingExit);
+                answered(verdict, vec![note])
+            }
+        },
     }
 }
 
 /// The text without the lines that only tell people how far a hook is.
 fn without_progress(text: &str) -> String {
-    let is_answer = |line: &&str| {
-        let object = Some(line.trim())
-            .filter(|line| line.starts_with('{'))
-            .and_then(all_of);
-        object.is_none_or(|it| !it.contains(&("type".to_string(), Value::from("progress"))))
-    };
-    text.lines()
-        .filter(is_answer)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        let object: Option<Map<String, Value>> = serde_json::from_str(line).ok();
+        if object.is_none_or(|object| object.get("type") != Some(&Value::from("progress"))) {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
 }
 
 /// A hook that has exited with a status that does not block.
@@ -151,24 +122,6 @@ impl ThrownStatus<'_> {
     }
 }
 
-/// What JSON anywhere in the output says. Where the system reads JSON on stderr too, that counts
-/// if stdout is empty.
-fn heard(text: &str, stderr: &CapturedStream, binding: Binding) -> FoundAnswers {
-    let said = if binding.reads_stderr() && text.is_empty() {
-        stderr.text()
-    } else {
-        String::new()
-    };
-    let text = if text.is_empty() { said.trim() } else { text };
-    let mut found = search(text, Vocabulary::Of(&binding));
-    if found.refusal.is_none() && all_of(text).is_none() {
-        // In its own words too, at any place.
-        let own = |object: Range<usize>| binding.refusal(&all_of(&text[object])?);
-        found.refusal = objects_in(text).0.into_iter().find_map(own);
-    }
-    found
-}
-
 fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
     (Ending::Answered(verdict), notes)
 }
@@ -178,12 +131,12 @@ fn translated(decision: Decision) -> (Ending, Vec<String>) {
 }
 
 /// An error that was thrown, and what was changed before it.
-fn threw(failure: ThrownStatus<'_>, binding: Binding) -> (Ending, Vec<String>) {
-    let (text, permit) = (failure.stdout, failure.permit);
-    let object = read_object(text).ok().filter(|_| text.starts_with('{'));
-    let mut left = object
-        .map(|object| binding.left(&object))
-        .unwrap_or_default();
+fn threw(failure: ThrownStatus<'_>, reading: &Reading, binding: Binding) -> (Ending, Vec<String>) {
+    let permit = failure.permit;
+    let answers = reading.answers.iter();
+    let mut left: Vec<_> = answers
+        .flat_map(|answer| binding.left(&answer.entries))
+        .collect();
     let mut notes = Vec::new();
     left.retain(|(field, value)| {
         let wrong = match permit.spec.rewrite(field) {
@@ -211,48 +164,37 @@ fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
     (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
 }
 
-/// The ending of a hook that lets it pass in the words of its dialect, and asks in others'.
-fn asked(mut judged: (Ending, Vec<String>), question: Option<String>) -> (Ending, Vec<String>) {
-    if let (Ending::Answered(verdict), Some(question)) = (&mut judged.0, question)
-        && verdict.decision == Decision::Allow
-    {
-        verdict.decision = Decision::Ask { question };
+/// The ending of a hook that exited with 0.
+fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    match reading.answer(&binding) {
+        Err(problem) => (malformed(problem), Vec::new()),
+        Ok(Some(answer)) => translation(answer, binding, permit),
+        Ok(None) => {
+            let verdict = Verdict::new(Decision::Allow, ContractRule::Silence);
+            let translated = Verdict::new(Decision::Allow, ContractRule::Translated);
+            if reading.text.is_empty() {
+                return answered(verdict, Vec::new());
+            }
+            if reading.is_object() {
+                return answered(translated, Vec::new());
+            }
+            if binding.row.text_teaches {
+                return answered(translated.with_context(&reading.text), Vec::new());
+            }
+            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
+            answered(verdict, vec![note])
+        }
     }
-    judged
 }
 
-fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    let in_text = if text.starts_with('{') {
-        None
-    } else {
-        Some(read_text(text, permit))
-    };
-    let text = match in_text {
-        None => text,
-        Some(InText::Answer(answer)) => answer,
-        Some(InText::Decision(decision)) => {
-            return translated(decision);
-        }
-        Some(InText::Malformed(problem)) if permit.spec.blocks => {
+/// The ending of a hook whose answer does not block.
+fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let (mut verdict, mut notes) = match binding.verdict(&answer.entries) {
+        Ok(read) => read,
+        Err(problem) => {
+            let problem = format!("line {}: {problem}", answer.line);
             return (malformed(problem), Vec::new());
         }
-        Some(InText::Malformed(_) | InText::Nothing) if binding.row.text_teaches => {
-            let verdict =
-                Verdict::new(Decision::Allow, ContractRule::Translated).with_context(text);
-            return answered(verdict, Vec::new());
-        }
-        Some(InText::Malformed(_) | InText::Nothing) => {
-            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
-            return answered(
-                Verdict::new(Decision::Allow, ContractRule::Silence),
-                vec![note],
-            );
-        }
-    };
-    let object = read_object(text).map_err(|error| syntax(text, &error));
-    let (mut verdict, mut notes) = match object.and_then(|object| binding.verdict(&object)) {
-        Ok(read) => read,
-        Err(problem) => return (malformed(problem), Vec::new()),
     };
     let spec = permit.spec;
     let mut untold = None;

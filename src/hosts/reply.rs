@@ -365,7 +365,7 @@ fn as_text(reason: String) -> String {
 
 /// Puts a value at a path of keys with dots. What is there already stays: the form's first word
 /// wins.
-fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
+pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => {
             result.entry(path).or_insert(value);

@@ -1,15 +1,13 @@
-//! What a hook's output means: a refusal is never lost, in whichever words and surroundings, and
-//! what is no refusal is not taken for one.
+//! The grammar of answers: every form in every surroundings, in hookrun's contract and in every row
+//! of every dialect that can block.
 
-mod broken;
 mod contract;
 mod crashes;
-mod words;
 
 use std::sync::Arc;
 
-use hookrun::hosts::{Binding, DIALECTS};
-use hookrun::internals::answer::judge;
+use hookrun::hosts::{Binding, DIALECTS, KeyMeaning, ReplyKey, Results};
+use hookrun::internals::answer::{DECISION_KEYS, judge};
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
@@ -91,630 +89,386 @@ fn is_block(ending: &Ending) -> bool {
     )
 }
 
-fn is_question_put(ending: &Ending) -> bool {
-    matches!(
-        ending.verdict().map(|said| &said.decision),
-        Some(Decision::Ask { .. })
-    )
-}
-
 /// It blocks a gate that fails closed.
 fn is_held(ending: &Ending) -> bool {
     is_block(ending) || ending.failure().is_some()
 }
 
-/// Every way in which somebody writes a refusal that is whole.
-const REFUSALS: &[&str] = &[
-    r#"{"continue":false,"reason":"no"}"#,
-    r#"{"continue":false}"#,
-    r#"{"reason":"no","continue":false,"x":[{"y":null}]}"#,
-    r#"{"continue":true,"continue":false}"#,
-    r#"{"\u0063ontinue":false}"#,
-    r#"{"decision":"block","reason":"no"}"#,
-    r#"{"decision":"deny"}"#,
-    r#"{"permission":"deny"}"#,
-    r#"{"permissionDecision":"deny"}"#,
-    r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
-    r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,
-    r#"{"block":true,"reason":"no"}"#,
-    r#"{"cancel":true}"#,
-    r#"{"ok":false,"reason":"no"}"#,
-    r#"{"allow":false}"#,
-    r#"{"allowed":false,"reason":"no"}"#,
-    r#"{"approve":false}"#,
-    r#"{"approved":false}"#,
-    r#"{"proceed":false}"#,
-    r#"{"permitted":false}"#,
-    r#"{"deny":true}"#,
-    r#"{"deny":"no"}"#,
-    r#"{"denied":true}"#,
-    r#"{"blocked":true}"#,
-    r#"{"refuse":true}"#,
-    r#"{"reject":"no"}"#,
-    r#"{"stop":true}"#,
-    r#"{"action":"block","reason":"no"}"#,
-    r#"{"verdict":"block"}"#,
-    r#"{"status":"deny"}"#,
-    r#"{"result":"deny"}"#,
-    r#"{"outcome":"block"}"#,
-    r#"{"behaviour":"Reject"}"#,
-    r#"{"effect":"Deny"}"#,
-    r#"{"action":"stop"}"#,
-    r#"{"halt":true}"#,
-    // OPA, AuthZEN, Rego's sets as conftest reads them, Cedar.
-    r#"{"result":false}"#,
-    r#"{"result":{"decision":false}}"#,
-    r#"{"decision":false,"context":{"reason":"no"}}"#,
-    r#"{"result":{"allow":false,"deny":["no"]}}"#,
-    r#"{"result":[{"expressions":[{"value":{"allow":false},"text":"data.gate"}]}]}"#,
-    r#"{"deny":["no"]}"#,
-    r#"{"deny":[{"msg":"no"}]}"#,
-    r#"{"deny":{"reason":"no"}}"#,
-    r#"{"response":{"decision":"deny","diagnostics":{"reason":["policy0"]}}}"#,
-    r#"{"decision":["deny"]}"#,
-    r#"{"decision":["allow","deny"]}"#,
-    // Languages without a true and a false.
-    r#"{"deny":1}"#,
-    r#"{"allow":0}"#,
-    r#"{"continue":0}"#,
-];
+/// A block in hookrun's own words.
+const BLOCK: &str = r#"{"continue":false,"reason":"no"}"#;
 
-/// What stands around it: `@` is the refusal, `$` the refusal as the inside of a JSON string.
+/// What may stand around an object at the start of a line.
 const SURROUNDINGS: &[&str] = &[
     "@",
     "\u{feff}@\r\n",
     "checking…\n@",
     "@\ndone",
+    "checking…\n@\ndone\n",
+    "\n\n   @ and text after it",
     "{\"level\":\"info\",\"msg\":\"checking\"}\n@",
     "@\n{\"level\":\"info\"}",
-    "{\"continue\":true}\n@",
-    "2026-11-22 INFO answer: @ (0.1s)",
+    "{\"level\":\"info\"}@",
+    "{\n  \"level\": \"info\",\n  \"list\": [\n    {}\n  ]\n}\n@",
+    "[1, 2]\n@\n[\n  {}\n]",
+    "[INFO] checking\n@",
+    "{hello} world\n@",
     "working\r@\rdone",
-    "\u{1b}[1;31m@\u{1b}[0m",
-    "log\n\u{1b}[32m@\u{1b}[0m",
-    "[@]",
-    "[[@]]",
-    "log [1, @]",
-    "{\"answer\":@}",
-    "log\n{\"answer\":\n  @\n}",
-    "{\"a\":{\"b\":[{\"c\":@}]}}",
-    "\"$\"",
-    "log \"$\"",
-    "{\"answer\":\"$\"}",
-    "log\n{\"answer\":\"$\"}\n",
+    "{ level: 'info', msg: 'checking' }\n@",
 ];
 
-/// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
-fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
-    use hookrun::hosts::{KeyMeaning, Results};
-    let Some(Binding { row, .. }) = speaker.binding else {
-        return false;
+/// A block: what each speaker's own table writes, and hookrun's own words.
+fn own_block(speaker: Speaker) -> Option<String> {
+    let Some(binding) = speaker.binding else {
+        return Some(BLOCK.to_string());
     };
-    let Results::Keys(keys) = row.results else {
-        return false;
-    };
-    let owns = |key: &hookrun::hosts::ReplyKey| {
-        key.says != KeyMeaning::Refusal(true)
-            && refusal.starts_with(&format!("{{\"{}\":", key.name))
-    };
-    surroundings.contains('@') && keys.iter().any(owns)
+    let reply = binding.refuse("no").stdout;
+    (!reply.trim().is_empty()).then(|| reply.trim().to_string())
 }
 
-#[test]
-fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
-    let speakers = speakers();
-    assert!(speakers.len() > 20, "{}", speakers.len());
-    let mut lost = Vec::new();
-    for refusal in REFUSALS {
-        let escaped = serde_json::to_string(refusal).unwrap();
-        for surroundings in SURROUNDINGS {
-            let said = surroundings.replace('@', refusal);
-            let said = said.replace('$', &escaped[1..escaped.len() - 1]);
-            for speaker in &speakers {
-                let ending = speaker.says(&said);
-                let blocks = is_block(&ending);
-                if !(blocks || is_its_own(*speaker, refusal, surroundings) && is_held(&ending)) {
-                    let row = speaker.binding.map_or("", |one| one.row.name);
-                    lost.push(format!("{} {row}: {said:?}: {ending:?}", speaker.name));
-                }
-            }
-        }
-    }
-    assert!(
-        lost.is_empty(),
-        "{}\n{}",
-        lost.len(),
-        lost[..lost.len().min(20)].join("\n")
-    );
+fn row_of(speaker: Speaker) -> String {
+    let row = speaker.binding.map_or("", |one| one.row.name);
+    format!("{} {row}", speaker.name)
 }
 
-/// Every way in which somebody writes a question.
-const QUESTIONS: &[&str] = &[
-    r#"{"ask":"really?"}"#,
-    r#"{"permissionDecision":"ask","permissionDecisionReason":"really?"}"#,
-    r#"{"permissionDecision":"ask","reason":"really?"}"#,
-    r#"{"permission":"ask","reason":"really?"}"#,
-    r#"{"decision":"ask","reason":"really?"}"#,
-    r#"{"decision":["ask"],"reason":"really?"}"#,
-    r#"{"behavior":"ask","message":"really?"}"#,
-    r#"{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"really?"}}"#,
-    r#"{"hookSpecificOutput":{"decision":{"behavior":"ask","message":"really?"}}}"#,
-];
-
-#[test]
-fn a_question_in_any_words_and_surroundings_is_put_in_every_dialect() {
-    let mut lost = Vec::new();
-    for question in QUESTIONS {
-        let escaped = serde_json::to_string(question).unwrap();
-        for surroundings in SURROUNDINGS {
-            let said = surroundings.replace('@', question);
-            let said = said.replace('$', &escaped[1..escaped.len() - 1]);
-            for speaker in speakers() {
-                let ending = speaker.says(&said);
-                let asked = Decision::Ask {
-                    question: "really?".to_string(),
-                };
-                let is_asked = ending.verdict().is_some_and(|said| said.decision == asked);
-                // What is malformed blocks: a word that a host's own place does not take. To one
-                // host `{"continue":true}` is a refusal to stop.
-                let goes_on = surroundings.contains("continue") && is_block(&ending);
-                if !(is_asked || goes_on || ending.failure().is_some()) {
-                    let row = speaker.binding.map_or("", |one| one.row.name);
-                    lost.push(format!("{} {row}: {said:?}: {ending:?}", speaker.name));
-                }
-            }
-        }
-    }
-    assert!(
-        lost.is_empty(),
-        "{}\n{}",
-        lost.len(),
-        lost[..lost.len().min(20)].join("\n")
-    );
+#[track_caller]
+fn none_is(wrong: &[String]) {
+    let first = &wrong[..wrong.len().min(20)];
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), first.join("\n"));
 }
 
-/// JSON that tools and policy engines print where all is well.
-#[test]
-fn what_policy_engines_and_tools_print_when_all_is_well_passes_in_every_dialect() {
-    for said in [
-        r#"{"result":true}"#,
-        r#"{"result":0}"#,
-        r#"{"result":{"allow":true,"deny":[]}}"#,
-        r#"{"result":[{"expressions":[{"value":true,"text":"data.gate.allow"}]}]}"#,
-        r#"{"deny":[],"warn":[]}"#,
-        r#"[{"filename":"a.tf","namespace":"main","successes":3}]"#,
-        r#"{"response":{"decision":"Allow","diagnostics":{"reason":[],"errors":[]}}}"#,
-        r#"{"status":"ok"}"#,
-        r#"{"status":"stop","blocked":0}"#,
-        r#"{"outcome":"ask"}"#,
-        r#"{"finish_reason":"stop"}"#,
-        r##"{"level":"info","msg":"# no /* comment */ “continue”"}"##,
-    ] {
-        for speaker in speakers() {
-            for said in [
-                format!("log\n{said}"),
-                format!("log\n{said}\nend # of // it"),
-            ] {
-                let ending = speaker.says(&said);
-                let is_strange = speaker.binding.is_some() && ending.failure().is_some();
-                let is_allowed = || {
-                    ending
-                        .verdict()
-                        .is_some_and(|said| said.decision == Decision::Allow)
-                };
-                assert!(
-                    is_strange || is_allowed(),
-                    "{} {said:?}: {ending:?}",
-                    speaker.name
-                );
-            }
-        }
-    }
-}
-
-/// What word processors, web pages and people with comments make of a refusal.
-#[test]
-fn a_refusal_with_other_quotes_escapes_or_comments_is_held_in_every_dialect() {
-    for said in [
-        "{\u{201c}continue\u{201d}: false}",
-        "{\u{201e}decision\u{201c}: \u{201c}deny\u{201d}}",
-        "{\u{2018}continue\u{2019}: false}",
-        "{&quot;continue&quot;: false}",
-        "{&#34;allow&#34;: false}",
-        "{\"continue\" /* why */ : false}",
-        "{\n  // no\n  continue: false}",
-        "{\n  # refuse\n  allow: false}",
-        "{\"continue\": // no\n false}",
-        "\"{\\\"continue\\\"\\u003afalse}\"",
-        "{\\u0022continue\\u0022\\u003a false\\u007d",
-        "\"\\\"{\\\\\\\"continue\\\\\\\"\\\\u003afalse}\\\"\"",
-    ] {
-        for speaker in speakers() {
-            for said in [
-                said.to_string(),
-                format!("x {said}"),
-                format!("log\n{said}\nend"),
-            ] {
-                let ending = speaker.says(&said);
-                assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
-            }
-        }
-    }
-}
-
-/// An object alone on stderr is an answer that went to the wrong place; among logs it is a log.
-#[test]
-fn an_answer_alone_on_stderr_counts_beside_an_empty_stdout() {
-    for speaker in speakers() {
-        for said in [
-            r#"{"continue":false,"reason":"no"}"#,
-            "{\"decision\":\"deny\"}\n",
-        ] {
-            let ending = speaker.ends(0, b"", said);
-            assert!(is_block(&ending), "{} {said:?}: {ending:?}", speaker.name);
-        }
-        let ending = speaker.ends(0, b"", r#"{"ask":"really?"}"#);
-        let asked = Decision::Ask {
-            question: "really?".to_string(),
-        };
-        assert_eq!(verdict(&ending).decision, asked, "{}", speaker.name);
-        for said in ["hi", "{}", r#"{"level":"info","msg":"checked"}"#] {
-            let ending = speaker.ends(0, b"", said);
-            assert!(!is_block(&ending), "{} {said:?}: {ending:?}", speaker.name);
-        }
-    }
-    let log = "checked\n{\"decision\":\"deny\"}\n{\"decision\":\"allow\"}";
-    assert_eq!(verdict(&NATIVE.ends(0, b"", log)).decision, Decision::Allow);
-}
-
-/// Refusals in YAML, TOML and the words of a log or a shell.
-const LINES: &[&str] = &[
+/// Objects that are not answers, or that approve.
+const ALLOWED: &[&str] = &[
+    r#"{"continue":true,"reason":null}"#,
+    r#"{"continue":true}"#,
+    r#"{"continue":null}"#,
+    r#"{"reason":null,"output":null}"#,
+    r#"{"status":"ok"}"#,
+    r#"{"vulnerabilities":{}}"#,
+    r#"{"decision":"approve"}"#,
+    r#"{"decision":"approve","reason":"fine"}"#,
+    r#"{"systemMessage":"hi"}"#,
+    r#"{"allow":true,"deny":[],"ok":true,"block":false,"cancel":null}"#,
+    r#"{"result":true}"#,
+    r#"{"result":{"allow":true}}"#,
+    r#"{"permission":"allow"}"#,
+    r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse"}}"#,
+    r#"{"level":"info","finish_reason":"stop","blocked":0,"msg":"{\"continue\":false}"}"#,
+    r#"{"x":{"continue":false,"decision":"block"}}"#,
+    r#"{"log":[{"continue":false}]}"#,
+    r#"[{"continue":false}]"#,
+    "[\n  {\n    \"continue\": false\n  }\n]",
+    "{hello} world",
+    "{}",
+    "{",
+    "log {\"continue\":false}",
+    "\"{\\\"continue\\\":false}\"",
     "continue: false",
-    "decision: block\nreason: no pushes",
-    "permission: deny",
-    "\"continue\" = false",
-    "continue=False",
-    "Continue: no",
-    "CONTINUE=false",
-    "contine: false",
-    "hookSpecificOutput:\n  permissionDecision: \"deny\"\n",
-    "permission_decision: deny",
-    "- block: true  # no pushes",
-    "verdict = 'refused'",
-    "deny: \"no pushes\"",
-    "level=warn decision=deny user=me",
-    "checked\n2026-11-22 10:00:00 INFO ok: false",
-    "[guard] allowed: False",
-    "log {continue = false}",
+    "decision = deny",
 ];
 
-#[test]
-fn a_refusal_in_yaml_or_as_an_assignment_is_malformed_in_every_dialect() {
-    for said in LINES {
-        for speaker in speakers() {
-            let ending = speaker.says(said);
-            assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
+/// Whether a dialect reads this key itself.
+fn reads(speaker: Speaker, key: &str) -> bool {
+    let keys: Vec<&str> = match speaker.binding.map(|binding| binding.row.results) {
+        None | Some(Results::Native | Results::Whole(..)) => Vec::new(),
+        Some(Results::Keys(keys)) => keys.iter().map(|key| key.name).collect(),
+        Some(Results::Form(form)) => {
+            let all = form.reads.iter().chain(form.shares);
+            all.map(|key| key.name).collect()
         }
-        let Ending::Malformed { problem } = NATIVE.says(said) else {
-            panic!("{said:?}")
-        };
-        assert!(
-            problem.contains("print one JSON object alone"),
-            "{said:?}: {problem}"
-        );
-    }
+    };
+    keys.contains(&key)
 }
 
-/// Refusals as languages print their objects: no JSON, and meant as an answer.
-const PRINTED: &[&str] = &[
-    // Python.
-    "{'continue': False}",
-    "OrderedDict({'continue': False})",
-    "OrderedDict([('continue', False), ('reason', 'no')])",
-    "OrderedDict([('reason', 'no'), ('decision', 'block')])",
-    "OrderedDict([('hookSpecificOutput', OrderedDict([('permissionDecision', 'deny')]))])",
-    "dict_items([('permission', 'deny')])",
-    "defaultdict(<class 'bool'>, {'continue': False})",
-    "mappingproxy({'continue': False})",
-    "namespace(continue_=False, reason='no')",
-    "Result(reason='no', continue_=False)",
-    "Result(decision='deny', reason='no')",
-    "Result(decision=<Decision.BLOCK: 'block'>, reason='no')",
-    "Result(decision=<Decision.BLOCK: 1>, reason='no')",
-    "Result(decision=Decision.BLOCK, reason='no')",
-    "continue_=False reason='no'",
-    "('continue', False)",
-    "{'continue': np.False_}",
-    // JavaScript.
-    "{ continue: false, reason: 'no' }",
-    "Result {\n  continue: false,\n  reason: 'no'\n}",
-    "Map(1) { 'continue' => false }",
-    "[Object: null prototype] { continue: false }",
-    "[ [ 'continue', false ], [ 'reason', 'no' ] ]",
-    // Ruby, Perl, PHP, Lua.
-    "{\"continue\"=>false}",
-    "{:continue=>false, :reason=>\"no\"}",
-    "#<struct Result continue=false, reason=\"no\">",
-    "#<struct Result decision=:block, reason=\"no\">",
-    "Array\n(\n    [deny] => 1\n)",
-    "#<Result:0x00007f @continue=false, @reason=\"no\">",
-    "$VAR1 = {\n          'reason' => 'no',\n          'continue' => 0\n        };",
-    "$VAR1 = {\n  'continue' => bless( do{\\(my $o = 0)}, 'JSON::PP::Boolean' )\n};",
-    "$VAR1 = {\n  'continue' => ''\n};",
-    "Array\n(\n    [reason] => no\n    [continue] => \n)",
-    "Array\n(\n    [decision] => block\n)",
-    "array(1) {\n  [\"continue\"]=>\n  bool(false)\n}",
-    "array(1) {\n  [\"decision\"]=>\n  string(5) \"block\"\n}",
-    "object(stdClass)#1 (1) {\n  [\"continue\"]=>\n  bool(false)\n}",
-    "array (\n  'continue' => false,\n)",
-    "['continue' => false]",
-    "{ [\"continue\"] = false }",
-    // Go, Rust, Java, Kotlin, Scala, Swift, Elixir, Erlang, bash, PowerShell.
-    "map[continue:false reason:no]",
-    "map[hookSpecificOutput:map[hookEventName:PreToolUse permissionDecision:deny]]",
-    "&{Reason:no Continue:false}",
-    "main.Answer{Reason:\"no\", Continue:false}",
-    "Answer { reason: \"no\", r#continue: false }",
-    "Answer { r#continue: Some(false) }",
-    "Answer { decision: Some(\"block\") }",
-    "Answer { decision: Decision::Deny }",
-    "Answer { decision: Decision::Deny(\"x\") }",
-    "Answer { decision: Deny(\"x\") }",
-    "Answer { decision: Block(Some(\"x\")) }",
-    "log {decision: deny.rule1}",
-    "Result(decision=Deny(reason=x))",
-    "map[decision:deny(\"x\")]",
-    "Object {\"continue\": Bool(false)}",
-    "Answer[continue=false, reason=no]",
-    "Answer(reason=no, decision=block)",
-    "Map(continue -> false, reason -> no)",
-    "Answer(reason: \"no\", continue: false)",
-    "[\"continue\": false, \"reason\": \"no\"]",
-    "%{continue: false}",
-    "#{<<\"continue\">> => false}",
-    "declare -A answer=([continue]=\"false\" [reason]=\"no\" )",
-    "@{continue=False; reason=no}",
+fn blocks_by_going_on(speaker: Speaker) -> bool {
+    let Some(Results::Keys(keys)) = speaker.binding.map(|binding| binding.row.results) else {
+        return false;
+    };
+    let goes_on = |key: &ReplyKey| key.name == "continue" && key.says == KeyMeaning::Refusal(true);
+    keys.iter().any(goes_on)
+}
+
+#[test]
+fn what_is_no_block_passes_in_every_dialect_and_surroundings() {
+    let mut wrong = Vec::new();
+    for form in ALLOWED {
+        for around in SURROUNDINGS {
+            let said = around.replace('@', form);
+            for speaker in speakers() {
+                let ending = speaker.says(&said);
+                let said_by = ending.verdict().map(|said| &said.decision);
+                // To one host `"continue": true` means that the agent must not stop.
+                let is_own_block =
+                    form.contains("\"continue\":true") && blocks_by_going_on(speaker);
+                if said_by != Some(&Decision::Allow) && !is_own_block {
+                    wrong.push(format!("{}: {said:?}: {ending:?}", row_of(speaker)));
+                }
+            }
+        }
+    }
+    none_is(&wrong);
+}
+
+#[test]
+fn an_answer_that_blocks_does_so_in_every_dialect_and_surroundings() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for speaker in speakers() {
+        let Some(block) = own_block(speaker) else {
+            continue;
+        };
+        seen += 1;
+        let value: serde_json::Value = serde_json::from_str(&block).unwrap();
+        for form in [block, serde_json::to_string_pretty(&value).unwrap()] {
+            for around in SURROUNDINGS {
+                let said = around.replace('@', &form);
+                let ending = speaker.says(&said);
+                // Where nothing can be blocked, the strictest answer is to claim the event.
+                let claims = ending.verdict().is_some_and(|said| !said.update.is_empty());
+                if !is_block(&ending) && !claims {
+                    wrong.push(format!("{}: {said:?}: {ending:?}", row_of(speaker)));
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+    none_is(&wrong);
+}
+
+/// What is malformed, the line that the message names, and the key.
+const MALFORMED: &[(&str, usize, &str)] = &[
+    (r#"{"decision":"block","reason":"no"}"#, 1, "decision"),
+    (r#"{"decision":"ask"}"#, 1, "decision"),
+    (r#"{"decision":false}"#, 1, "decision"),
+    (r#"{"permission":"deny"}"#, 1, "permission"),
+    (r#"{"permissionDecision":"deny"}"#, 1, "permissionDecision"),
+    (
+        r#"{"permission_decision":"deny"}"#,
+        1,
+        "permission_decision",
+    ),
+    (
+        r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+        1,
+        "hookSpecificOutput.permissionDecision",
+    ),
+    (
+        r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,
+        1,
+        "hookSpecificOutput.decision.behavior",
+    ),
+    (r#"{"block":true}"#, 1, "block"),
+    (r#"{"cancel":true}"#, 1, "cancel"),
+    (r#"{"ok":false}"#, 1, "ok"),
+    (r#"{"allow":false}"#, 1, "allow"),
+    (r#"{"approve":"no"}"#, 1, "approve"),
+    (r#"{"deny":["no"]}"#, 1, "deny"),
+    (r#"{"deny":"because"}"#, 1, "deny"),
+    (r#"{"result":false}"#, 1, "result"),
+    (r#"{"result":{"allow":false}}"#, 1, "result.allow"),
+    (r#"{"contine":false}"#, 1, "contine"),
+    (r#"{"CONTINUE":false}"#, 1, "CONTINUE"),
+    ("{'continue': False}", 1, "continue"),
+    ("{'contine': False}", 1, "contine"),
+    ("{ continue: false, reason: 'no' }", 1, "continue"),
+    ("{\u{201c}continue\u{201d}: false}", 1, "continue"),
+    ("{\\\"continue\\\": false}", 1, "continue"),
+    ("{\"continue\"=>false}", 1, "continue"),
+    ("{\"continue\": False}", 1, "continue"),
+    ("{\"continue\": false,}", 1, "continue"),
+    ("{\"decision\": deny}", 1, "decision"),
+    (
+        "{\n  \"note\": no,\n  \"continue\": false\n}",
+        3,
+        "continue",
+    ),
+    ("{\"continue\":fal", 1, "continue"),
+    ("{\"continue\"", 1, "continue"),
+    (
+        "{\n  \"continue\": false,\n  \"reason\": \"n",
+        2,
+        "continue",
+    ),
 ];
 
 #[test]
-fn a_refusal_that_a_language_prints_as_its_object_is_held_in_every_dialect() {
-    for printed in PRINTED {
-        for said in [
-            printed.to_string(),
-            format!("log\n{printed}"),
-            format!("{printed}\nend"),
+fn what_is_malformed_blocks_every_gate_and_names_the_line_the_key_and_what_to_write() {
+    let mut wrong = Vec::new();
+    for (form, line, key) in MALFORMED {
+        for around in [
+            "@",
+            "log\n@",
+            "{\"level\":\"info\"}\n\n@",
+            "@\n{\"level\":\"info\"}",
         ] {
+            let said = around.replace('@', form);
             for speaker in speakers() {
                 let ending = speaker.says(&said);
-                assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
+                // Keys without quotes count only if they are of the contract.
+                let is_bare = form.starts_with("{ ") && speaker.binding.is_some();
+                if !is_held(&ending) && !is_bare && !reads(speaker, key) {
+                    wrong.push(format!("{}: {said:?}: {ending:?}", row_of(speaker)));
+                }
             }
             let Ending::Malformed { problem } = NATIVE.says(&said) else {
                 panic!("{said:?}")
             };
-            let has_cure = ["print", "not valid JSON"]
-                .iter()
-                .any(|it| problem.contains(it));
-            assert!(has_cure, "{said:?}: {problem}");
+            let before = around.split('@').next().unwrap().matches('\n').count();
+            let place = format!("line {}: ", before + line);
+            let has_all = problem.starts_with(&place)
+                && problem.contains(&format!("`{key}`"))
+                && problem.contains(r#"{"continue": false, "reason": "…"}"#);
+            assert!(has_all, "{said:?}: {problem}");
         }
+    }
+    none_is(&wrong);
+}
+
+#[test]
+fn two_answers_are_malformed_unless_one_blocks() {
+    let Ending::Malformed { problem } = NATIVE.says("{\"output\":\"a\"}\n\n{\"output\":\"b\"}")
+    else {
+        panic!()
+    };
+    assert_eq!(
+        problem,
+        "line 3: a second answer after that of line 1; print one"
+    );
+    for said in [
+        format!("{{\"continue\":true}}\n{BLOCK}"),
+        format!("{BLOCK}\n{{\"continue\":true}}"),
+        format!("{BLOCK}{{\"continue\":true}}"),
+        format!("{BLOCK}\n{{'continue': True}}"),
+        r#"{"continue":false,"continue":true,"reason":"no"}"#.to_string(),
+        r#"{"continue":false,"reason":"no","decision":"block","update":[]}"#.to_string(),
+    ] {
+        let blocked = Decision::Block {
+            reason: "no".to_string(),
+        };
+        assert_eq!(verdict(&NATIVE.says(&said)).decision, blocked, "{said}");
     }
 }
 
 #[test]
-fn the_reason_of_a_refusal_is_found_beside_it() {
-    for (said, reason) in [
-        (r#"log {"decision":"block","reason":"no"}"#, "no"),
+fn text_and_objects_around_an_answer_are_output() {
+    for (said, output) in [
+        ("hi", Some("hi")),
+        (r#"{"status":"ok"}"#, Some(r#"{"status":"ok"}"#)),
+        ("{}", None),
         (
-            r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
-            "no",
+            "log\n{\"continue\":true}\n{\"a\":1}",
+            Some("log\n{\"a\":1}"),
         ),
-        (r#"[{"deny":"no pushes"}]"#, "no pushes"),
-        (r#"{"blocked":true,"message":"no"}"#, "no"),
-        (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
-        (
-            r#"{"answer":{"continue":false}}"#,
-            "blocked without a reason",
-        ),
-        (r#"{"deny":["no","never"]}"#, "no"),
-        (r#"{"deny":[{"msg":"no"}]}"#, "no"),
-        (r#"{"x":{"deny":{"reason":"no"}}}"#, "no"),
+        ("log\n{\"output\":\"x\"}", Some("x")),
+        ("{\"continue\":true}", None),
+        ("{hello} world", Some("{hello} world")),
     ] {
         let ending = NATIVE.says(said);
-        let reason = reason.to_string();
-        assert_eq!(
-            verdict(&ending).decision,
-            Decision::Block { reason },
-            "{said}"
-        );
+        assert_eq!(verdict(&ending).output.as_deref(), output, "{said:?}");
     }
 }
 
-/// What cannot be read, or is no answer: alone and among text the same.
 #[test]
-fn what_is_malformed_alone_is_malformed_after_a_log_line() {
-    for said in [
-        r#"{"continue":false,"reason":"a "quoted" word"}"#,
-        "{\"continue\":false,\"reason\":\"two\nlines\"}",
-        r#"{"reason":"a "b" c","continue":false}"#,
-        r#"{"continue":false,}"#,
-        r#"{"continue":true,}"#,
-        r#"{"continue":false,"reason":"cut"#,
-        r#"{"continue":fal"#,
-        r#"{"contin"#,
-        "{'continue': False, 'reason': 'no'}",
-        "{ continue: false, reason: 'no' }",
-        "{:continue=>false}",
-        r#"{"continue" => false}"#,
-        r#"{"continue":"false"}"#,
-        r#"{"continue":False}"#,
-        r#"{"continue":null}"#,
-        r#"{"Continue":false}"#,
-        r#"{"CONTINUE":false}"#,
-        r#"{"contine":false}"#,
-        r#"{"decision":"allow"}"#,
-        r#"{"ask":true}"#,
-        r#"{"reason":"only a reason"}"#,
-        r#"{"reason":"only a reason",}"#,
-        r#"{"ask":""}"#,
-        r#"{"output":7}"#,
-        r#"{"update":{"cwd":"/"}}"#,
-        r#"{"continue":true}{"continue":true}"#,
-        "{\"continue\":true}\n{\"output\":\"x\"}",
-        r#"{"Allow":false}"#,
-        r#"{"approved":"false"}"#,
-        r#"[{"continue":true}]"#,
+fn a_non_zero_status_blocks_whatever_stdout_says() {
+    for (stdout, stderr, reason) in [
+        (r#"{"continue":true,"reason":"json"}"#, "words", "words"),
+        (r#"{"continue":true,"reason":"json"}"#, "", "json"),
+        ("log\n{\"reason\":\"json\"}", "", "json"),
+        (r#"{"error":"x"}"#, "", r#"{"error":"x"}"#),
+        ("text", " ", "text"),
+        (
+            "{}",
+            "",
+            "hook `guard.py` exited with status 3 and gave no reason",
+        ),
+        (
+            "",
+            "",
+            "hook `guard.py` exited with status 3 and gave no reason",
+        ),
     ] {
+        let ending = NATIVE.ends(3, stdout.as_bytes(), stderr);
+        let blocked = Decision::Block {
+            reason: reason.to_string(),
+        };
+        assert_eq!(verdict(&ending).decision, blocked, "{stdout}");
+    }
+}
+
+#[test]
+fn nothing_on_stderr_is_an_answer() {
+    for speaker in speakers() {
+        let ending = speaker.ends(0, b"", BLOCK);
+        let reads_stderr = speaker.binding.is_some_and(|one| one.reads_stderr());
+        assert_eq!(is_block(&ending), reads_stderr, "{}", row_of(speaker));
+    }
+}
+
+#[test]
+fn every_key_of_the_table_stands_once_and_has_values() {
+    let mut names: Vec<&str> = DECISION_KEYS
+        .iter()
+        .flat_map(|row| row.0)
+        .copied()
+        .collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for (names, values) in DECISION_KEYS {
+        for name in *names {
+            if *name == "continue" || *name == "ask" || *name == "hookSpecificOutput" {
+                continue;
+            }
+            let value = match values {
+                ["!", ..] => "because",
+                [first, ..] => first,
+                [] => panic!("{name}"),
+            };
+            let said = format!("{{\"{name}\":\"{value}\"}}");
+            assert!(NATIVE.says(&said).failure().is_some(), "{said}");
+            let said = format!("{{\"{name}\":null}}");
+            assert_eq!(verdict(&NATIVE.says(&said)).decision, Decision::Allow);
+        }
+    }
+}
+
+/// Lines that are not answers: any text, JSON, and what only begins like JSON.
+fn lines() -> impl proptest::strategy::Strategy<Value = Vec<String>> {
+    let line = proptest::prop_oneof![
+        "[a-z{}:\"' \\[\\],]{0,30}",
+        "\\PC{0,30}",
+        proptest::strategy::Just(r#"{"level":"info","msg":"checked"}"#.to_string()),
+        proptest::strategy::Just("[1, 2]".to_string()),
+    ];
+    proptest::collection::vec(line, 0..6)
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_block_at_the_start_of_a_line_is_never_lost(before in lines(), after in lines()) {
+        // An open list takes the objects that it contains.
+        let before: Vec<String> = before.into_iter().map(|line| line.replace('[', "(")).collect();
+        let said = [before, vec![BLOCK.to_string()], after].concat().join("\n");
+        for status in [0, 1] {
+            let ending = NATIVE.ends(status, said.as_bytes(), "");
+            proptest::prop_assert!(is_block(&ending), "{:?}: {:?}", said, ending);
+        }
+    }
+
+    #[test]
+    fn logs_in_json_change_nothing(
+        message in "\\PC{0,30}",
+        count in 0..1000,
+        text in "[a-z ]{0,20}",
+    ) {
+        let log = serde_json::json!({ "level": "info", "msg": message, "count": count });
         for said in [
-            said.to_string(),
-            format!("log\n{said}"),
-            format!("{said}\nlog"),
+            format!("{log}\n{text}"),
+            format!("{text}\n{log}\n{{\"continue\":true}}"),
+            format!("{{\"continue\":true}}\n{log}\n{log}"),
         ] {
             let ending = NATIVE.says(&said);
-            assert!(
-                matches!(ending, Ending::Malformed { .. }),
-                "{said}: {ending:?}"
-            );
+            proptest::prop_assert_eq!(&verdict(&ending).decision, &Decision::Allow);
         }
-    }
-}
-
-#[test]
-fn a_log_line_around_an_answer_changes_nothing() {
-    for said in [
-        r#"{"continue":true}"#,
-        r#"{"continue":true,"x-log":{"decision":"block"}}"#,
-        r#"{"output":"say {\"continue\":false} to block"}"#,
-        r#"{"additionalContext":"c","output":"o"}"#,
-        r#"{"ask":"really?"}"#,
-        "{\n  \"output\": \"o\"\n}",
-    ] {
-        let alone = NATIVE.says(said);
-        let wanted = verdict(&alone);
-        for around in [
-            format!("log\n{said}"),
-            format!("log\r{said}\r"),
-            format!("a {{}}\n{said}"),
-        ] {
-            let ending = NATIVE.says(&around);
-            let found = verdict(&ending);
-            assert_eq!(found.decision, wanted.decision, "{around}");
-            assert_eq!(
-                found.additional_context, wanted.additional_context,
-                "{around}"
-            );
-        }
-    }
-}
-
-#[test]
-fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
-    for said in [
-        "hello",
-        "\"hello\"",
-        "[1]",
-        "checked 3 files: ok",
-        "status: blocked, 3 times",
-        "log\n{\"level\":\"info\",\"msg\":\"checked\",\"ok\":true}",
-        "log\n{\"level\":\"warn\",\"reason\":\"cache cold\",\"ms\":3}\n{\"level\":\"info\"}",
-        "[{\"id\":1,\"status\":\"open\"}]",
-        "a {} b {\"c\":{}} d",
-        "\"status\":200",
-        "if (x) { y = \"continue\"; }",
-        "{{ template }} \"name\": 1",
-        "continue: false alarm",
-        "the next step says continue: false",
-        "Do you want to continue:",
-        "Status: blocked",
-        "continue: true\ndecision: allow\npermission = ask",
-        "blocked: 0\nrejected: 3\nstop: 12",
-        "running check --continue=false",
-        "GET /jobs?allow=false&page=2",
-        "if status == \"blocked\" then",
-        "nonstop=true",
-        "no decision: denying is not for me",
-        // Source code, lists and objects that say nothing of an answer.
-        "OrderedDict([('name', 'x'), ('ok', 3)])",
-        "[('ok', 0), ('failed', 3), ('status', 'blocked')]",
-        "if kwargs.pop('allow', False) or options.get(\"continue\", False):",
-        "display is one of ('block', 'inline')",
-        "['block', 'inline'], [\"decision\", \"reason\"]",
-        "Namespace(verbose=False, allow_dirty=False)",
-        "CompletedProcess(args=['ls'], returncode=0)",
-        "map[name:x size:3] ok:false, in 3 s",
-        "Array\n(\n    [name] => \n    [size] => 3\n)",
-        "array(1) {\n  [\"size\"]=>\n  int(0)\n}",
-        "a -> b, status -> blocked",
-        "build (ok: true) lint (ok: false) done",
-        "errors[continue] = false; list[decision] => deny",
-        "errors[\"continue\"] = false; list['decision'] = 'deny';",
-        "(ok) false, (continue) false",
-        "Map(continue -> true, allow -> true)",
-        "see Decision.BLOCK and Decision::Deny(false)",
-        "[allow]:\nhttps://example.org",
-        "[allow]:",
-        "map[start:1 stop:3]",
-        "Trip(start: 10, stop: 11)",
-        "Array\n(\n    [start] => 1\n    [stop] => 3\n)",
-        "Array\n(\n    [status] => \n    [action] => \n)",
-        "Options: [allow]=\nx",
-    ] {
-        let said = if said.starts_with("{{") {
-            format!("log {said}")
-        } else {
-            said.to_string()
-        };
-        let ending = NATIVE.says(&said);
-        assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");
-        assert_eq!(verdict(&ending).output.as_deref(), Some(said.as_str()));
-    }
-}
-
-#[test]
-fn an_answer_of_a_gate_has_no_keys_but_its_own() {
-    for (said, cure) in [
-        (r#"{"version":2}"#, "call a key of your own `x-version`"),
-        (r#"{"level":"info","msg":"hi"}"#, "print logs to stderr"),
-        (
-            r#"{"continue":true,"outputs":"x"}"#,
-            "did you mean `output`?",
-        ),
-        (r#"{"stopReason":"x"}"#, "another host's"),
-        (r#"{"error":"bad"}"#, "`x-error`"),
-    ] {
-        let Ending::Malformed { problem } = NATIVE.says(said) else {
-            panic!("{said}")
-        };
-        assert!(problem.contains(cure), "{said}: {problem}");
-    }
-    let ending = NATIVE.says(r#"{"continue":true,"x-version":2,"x-":{"deny":true}}"#);
-    assert_eq!(verdict(&ending).decision, Decision::Allow);
-}
-
-#[test]
-fn new_values_are_no_decision() {
-    let claude = |event: &str| {
-        let dialect = hookrun::hosts::find("claude").unwrap();
-        Speaker {
-            name: "claude",
-            binding: Some(dialect.called(event)[0]),
-        }
-    };
-    for (speaker, said) in [
-        (NATIVE, r#"{"additionalContext":"{\"continue\":false}"}"#),
-        (NATIVE, "log\n{\"output\":\"blocked: 0\"}"),
-        (
-            claude("PreToolUse"),
-            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#,
-        ),
-        (
-            claude("PreToolUse"),
-            r#"{"systemMessage":"{\"decision\":\"block\"}"}"#,
-        ),
-        (
-            claude("PermissionRequest"),
-            r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#,
-        ),
-    ] {
-        let ending = speaker.says(said);
-        assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");
     }
 }

@@ -361,6 +361,21 @@ pub enum Warm {
 
 names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
+/// The reason of a block that gives none.
+pub(crate) const NO_REASON: &str = "blocked without a reason";
+
+/// The keys with which the hooks of one system answer.
+pub(crate) trait Contract {
+    /// Whether answers have a key at this path of keys with dots, or below it.
+    fn knows(&self, path: &str) -> bool;
+
+    /// The reason, if an answer with these entries blocks.
+    fn block(&self, entries: &[(String, Value)]) -> Option<String>;
+
+    /// What to write instead of a malformed answer.
+    fn cure(&self) -> String;
+}
+
 /// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {
     fn system(&self) -> &'static str;
@@ -407,22 +422,8 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// How the run of a hook that exited has ended, with notes for its author.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
 
-    /// The reason, if a whole JSON object blocks in these words or in any other known ones.
-    fn refusal(&self, answer: &[(String, Value)]) -> Option<String>;
-
-    /// The reason, if a line of `text` is a whole answer that blocks, for a system whose answers are
-    /// lines.
-    fn refusal_on_a_line(&self, _text: &str, _permit: Permit<'_>) -> Option<String> {
-        None
-    }
-
-    /// The question, if a whole JSON object asks in any known words but those that only this
-    /// system knows.
-    fn question(&self, answer: &[(String, Value)]) -> Option<String>;
-
-    /// Whether what is under `key` at this place (a path of keys with dots, empty for the whole
-    /// answer) is no part of the decision: a new input, a text for the model.
-    fn is_data(&self, place: &str, key: &str) -> bool;
+    /// The reason, if a complete answer in the text of stdout blocks.
+    fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String>;
 }
 
 /// One part of an event, for which a hook runs.
@@ -455,7 +456,6 @@ pub struct HostCall {
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
     pub status: i32,
-    /// Without blanks around it.
     pub stdout: &'a str,
     /// Bytes of stdout are missing.
     pub is_cut: bool,

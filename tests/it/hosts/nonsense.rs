@@ -28,7 +28,9 @@ fn a_word_that_decides_nothing_closes_the_gate() {
         ("copilot", r#"{"permissionDecision":false}"#.to_string()),
         (
             "claude",
-            nested.replace("permissionDecision", "permission_decision"),
+            nested
+                .replace("permissionDecision", "permission_decision")
+                .replace('W', "deny"),
         ),
         ("claude", r#"{"permission_decision":"deny"}"#.to_string()),
         ("claude", r#"{"hookSpecificOutput":"deny"}"#.to_string()),

@@ -52,49 +52,41 @@ fn utf_16(text: &str, bytes_of: fn(u16) -> [u8; 2]) -> Vec<u8> {
         .collect()
 }
 
-/// `depth` brackets around nothing, in an object.
-fn nested(depth: usize) -> String {
-    format!("{{\"x-\":{}{}}}", "[".repeat(depth), "]".repeat(depth))
-}
-
 answers! {
     // Broken JSON.
-    a_lone_brace_is_malformed: "{" => malformed "";
-    words_in_braces_are_malformed: "{oops}" => malformed "";
-    single_quotes_are_malformed: "{'continue': false}" => malformed "";
-    a_literal_of_another_language_is_malformed: "{\"continue\": True}" => malformed "";
-    a_missing_value_is_malformed: "{\"a\":}" => malformed "";
-    a_comma_too_many_is_malformed: "{\"continue\":true,}" => malformed "";
-    a_comment_is_malformed: "{\"continue\":true /* fine */}" => malformed "";
-    an_answer_that_breaks_off_is_malformed: "{\"continue\":true,\"reason\":\"fi" => malformed "";
-    a_line_break_in_a_string_is_malformed: "{\"output\":\"two\nlines\"}" => malformed "";
-    half_a_surrogate_pair_is_malformed: r#"{"output":"\ud800"}"# => malformed "";
-    a_number_beyond_all_numbers_is_malformed: "{\"x\":1e999}" => malformed "";
-    a_number_of_a_hundred_thousand_digits_is_malformed:
-        format!("{{\"x\":{}}}", "9".repeat(100_000)) => malformed "";
+    a_lone_brace_is_text: "{" => says "{";
+    words_in_braces_are_text: "{oops}" => says "{oops}";
+    single_quotes_are_malformed: "{'continue': false}" => malformed "line 1: an object with `continue`";
+    a_literal_of_another_language_is_malformed: "{\"continue\": True}" => malformed "`continue`";
+    a_missing_value_under_another_key_is_text: "{\"a\":}" => says "{\"a\":}";
+    a_comma_too_many_is_malformed: "{\"continue\":true,}" => malformed "`continue`";
+    a_comment_is_malformed: "{\"continue\":true /* fine */}" => malformed "`continue`";
+    an_answer_that_breaks_off_is_malformed: "{\"continue\":true,\"reason\":\"fi" =>
+        malformed "`continue`";
+    an_answer_on_many_lines_that_breaks_off_is_malformed: "log\n{\n  \"continue\": fal" =>
+        malformed "line 3: an object with `continue`";
+    a_line_break_in_a_string_is_malformed: "{\"output\":\"two\nlines\"}" => malformed "`output`";
+    half_a_surrogate_pair_is_replaced: r#"{"output":"a\ud800"}"# => says "a\u{fffd}\u{fffd}\u{fffd}";
+    a_number_beyond_all_numbers_is_text: "{\"x\":1e999}" => says "{\"x\":1e999}";
 
     // JSON that is not the contract's.
-    a_key_with_a_slip_is_malformed: r#"{"contine":false}"# =>
-        malformed "`contine` is not a key; did you mean `continue`?";
-    a_key_in_another_style_is_malformed: r#"{"additional_context":"x"}"# =>
-        malformed "`additional_context` is not a key; did you mean `additionalContext`?";
-    a_key_in_the_wrong_case_is_malformed: r#"{"Reason":"x"}"# =>
-        malformed "`Reason` is not a key; did you mean `reason`?";
-    a_refusal_in_capitals_is_malformed: r#"{"CONTINUE":false}"# => malformed "`CONTINUE`";
+    a_continue_with_a_slip_is_malformed: r#"{"contine":false}"# =>
+        malformed "line 1: `contine` decides nothing here; write {\"continue\": false";
+    a_continue_in_capitals_is_malformed: r#"{"CONTINUE":false}"# => malformed "`CONTINUE`";
+    a_decision_of_another_system_is_malformed: r#"{"decision":"block"}"# =>
+        malformed "line 1: `decision` decides nothing here; write {\"continue\": false";
+    a_consent_of_another_system_is_text: r#"{"decision":"approve"}"# =>
+        says r#"{"decision":"approve"}"#;
     a_text_for_a_boolean_is_malformed: r#"{"continue":"false"}"# =>
         malformed "`continue` must be a JSON boolean";
     a_number_for_a_boolean_is_malformed: r#"{"continue":1}"# =>
         malformed "`continue` must be a JSON boolean";
-    null_for_a_boolean_is_malformed: r#"{"continue":null}"# =>
-        malformed "`continue` must be a JSON boolean";
-    a_list_for_a_text_is_malformed: r#"{"output":["a"]}"# =>
-        malformed "`output` must be a JSON string";
+    null_is_absent: r#"{"continue":true,"reason":null,"output":"x","update":null}"# => says "x";
+    a_list_for_a_text_is_malformed: "\n\n{\"output\":[\"a\"]}" =>
+        malformed "line 3: `output` must be a JSON string";
     a_list_for_an_update_is_malformed: r#"{"update":[]}"# =>
         malformed "`update` must be a JSON object";
-    a_key_that_stands_twice_is_malformed: r#"{"output":"a","output":"b"}"# =>
-        malformed "the key `output` appears twice";
-    a_key_that_stands_twice_in_other_letters_is_malformed: r#"{"output":"a","\u006futput":"b"}"# =>
-        malformed "the key `output` appears twice";
+    of_a_key_that_stands_twice_the_last_counts: r#"{"output":"a","output":"b"}"# => says "b";
     a_refusal_before_a_consent_is_not_lost:
         r#"{"continue":false,"continue":true,"reason":"no"}"# => refuses "no";
     a_refusal_after_a_consent_is_not_lost:
@@ -102,23 +94,25 @@ answers! {
     a_refusal_with_an_update_that_is_not_allowed_refuses:
         r#"{"continue":false,"reason":"no","update":{"cwd":"/"}}"# => refuses "no";
     values_by_position_are_text: r#"["allow",true]"# => says r#"["allow",true]"#;
-    a_list_of_answers_is_malformed: r#"[{"continue":true}]"# => malformed "";
-    a_key_of_somebody_else_is_malformed: r#"{"version":2}"# => malformed "`x-version`";
+    a_list_of_answers_is_text: r#"[{"continue":true}]"# => says r#"[{"continue":true}]"#;
+    a_key_of_somebody_else_is_text: r#"{"version":2}"# => says r#"{"version":2}"#;
 
     // Noise, and more than one answer.
-    two_documents_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" => malformed "";
-    two_documents_on_one_line_are_malformed: "{\"output\":\"a\"}{}" => malformed "";
-    words_after_a_document_are_malformed: "{\"output\":\"a\"}\nbye" => malformed "";
-    a_document_after_words_is_the_answer: "hi\n{\"output\":\"a\"}" => says "a";
+    two_answers_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" =>
+        malformed "line 2: a second answer after that of line 1";
+    two_answers_on_one_line_are_malformed: "{\"output\":\"a\"}{\"output\":\"b\"}" => malformed "";
+    words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\nbye";
+    an_output_wins_over_words: "hi\n{\"output\":\"a\"}\nbye" => says "a";
     a_refusal_after_words_is_not_lost: format!("Welcome!\n{NO}\n") => refuses "no";
     a_refusal_before_words_is_not_lost: format!("{NO}\nlogout\n") => refuses "no";
     a_refusal_among_words_is_not_lost: format!("hello\n  {NO}  \nbye") => refuses "no";
-    a_refusal_at_the_end_of_a_line_is_not_lost: format!("no newline here {NO}") => refuses "no";
+    an_object_within_a_line_is_text: format!("no newline here {NO}") =>
+        says &format!("no newline here {NO}");
     a_refusal_after_a_document_is_not_lost: format!("{{\"continue\":true}}\n{NO}") => refuses "no";
     a_refusal_before_a_document_is_not_lost: format!("{NO}{{\"continue\":true}}") => refuses "no";
     a_refusal_after_broken_json_is_not_lost: format!("{{ broken\n{NO}") => refuses "no";
-    a_refusal_on_many_lines_in_a_list_is_not_lost:
-        "[\n{\n \"continue\" : false,\n \"reason\" : \"no\"\n}\n]" => refuses "no";
+    a_refusal_on_many_lines_is_not_lost:
+        "log\n{\n \"continue\" : false,\n \"reason\" : \"no\"\n}\n" => refuses "no";
     a_refusal_among_colours_is_not_lost:
         format!("\u{1b}[1mcolour\u{1b}[0m\r\n{NO}\r\n") => refuses "no";
     colours_alone_are_text: "\u{1b}[32mfine\u{1b}[0m" => says "\u{1b}[32mfine\u{1b}[0m";
@@ -129,38 +123,30 @@ answers! {
         b"{\"output\":\"\xff\"}" => says "\u{fffd}";
     a_refusal_with_bytes_that_are_no_utf_8_is_not_lost:
         b"{\"continue\":false,\"reason\":\"\xff\"}" => refuses "\u{fffd}";
-    a_nul_in_a_document_is_malformed: b"{\"output\":\"a\0b\"}" => malformed "";
-    a_nul_after_a_document_is_malformed: b"{\"output\":\"a\"}\0" => malformed "";
+    a_nul_in_a_document_is_malformed: b"{\"output\":\"a\0b\"}" => malformed "`output`";
+    a_nul_after_a_document_is_text: b"{\"output\":\"a\"}\0" => says "a";
     a_refusal_between_nuls_is_not_lost: format!("nul \0 byte\n{NO}\0\n") => refuses "no";
     a_byte_order_mark_and_carriage_returns_are_fine:
         "\u{feff}\r\n{\r\n  \"output\": \"x\"\r\n}\r\n" => says "x";
     a_refusal_after_a_byte_order_mark_is_not_lost: format!("\u{feff}{NO}\r\n") => refuses "no";
 
     // Without end.
-    a_hundred_thousand_lists_are_malformed: nested(100_000) => malformed "";
+    a_hundred_thousand_lists_in_an_answer_are_malformed:
+        format!("{{\"continue\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000)) =>
+        malformed "`continue` must be a JSON boolean";
     a_hundred_thousand_lists_that_do_not_end_are_malformed:
-        format!("{{\"x\":{}", "[".repeat(100_000)) => malformed "";
-    ten_thousand_objects_are_malformed:
-        format!("{}1{}", "{\"x\":".repeat(10_000), "}".repeat(10_000)) => malformed "";
-    one_level_too_many_is_malformed: nested(128) => malformed "";
+        format!("{{\"reason\":{}", "[".repeat(100_000)) => malformed "`reason`";
     eleven_mebibytes_are_malformed_and_their_beginning_is_not_read:
         format!("{{\"continue\":true}}{}", " ".repeat(11 << 20)) => malformed "more than 1 MiB";
     a_million_digits_of_text_are_text: "9".repeat(1_000_000) => says &"9".repeat(1_000_000);
 }
 
 #[test]
-fn a_hundred_thousand_objects_refuse() {
-    // Without optimization, on a busy machine, this may be work for so long that the watchdog
-    // answers.
-    let deep = format!("{}1{}", "{\"x\":".repeat(100_000), "}".repeat(100_000));
-    printed(deep.as_bytes(), 0)
-        .blocks_saying("failed: ")
-        .says("(fail closed)");
-}
-
-#[test]
-fn nesting_that_is_not_too_deep_is_fine() {
-    printed(nested(120).as_bytes(), 0).allows();
+fn an_object_that_nests_as_deep_as_one_likes_is_text() {
+    for depth in [120, 128, 100_000] {
+        let deep = format!("{}1{}", "{\"x\":".repeat(depth), "}".repeat(depth));
+        says(&printed(deep.as_bytes(), 0), &deep);
+    }
 }
 
 #[test]
@@ -170,7 +156,11 @@ fn large_and_long_numbers_under_other_keys_are_fine() {
         "9".repeat(300),
         format!("-0.{}", "1".repeat(100_000)),
     ] {
-        printed(format!("{{\"x-\":{number}}}").as_bytes(), 0).allows();
+        printed(
+            format!("{{\"continue\":true,\"x\":{number}}}").as_bytes(),
+            0,
+        )
+        .allows();
     }
 }
 

@@ -37,7 +37,7 @@ fn a_failure_lets_the_event_go_on_where_the_hook_says_so() {
             "killed by SIGKILL",
         ),
         (
-            "# hookrun: on_failure=allow\necho '{'",
+            "# hookrun: on_failure=allow\necho '{\"continue\":'",
             "malformed answer: ",
         ),
     ] {

@@ -85,7 +85,7 @@ fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
 fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_refusal() {
     let bad = r#"printf '%s\n' '{"findings":[{"path":"a"}]}'"#;
     let ran = Sandbox::new().hook("guard", bad).run("tool.pre");
-    ran.blocks_saying("`findings.0.message` must be a text that is not empty");
+    ran.blocks_saying("line 1: `findings.0`: missing field `message`");
     let ran = Sandbox::new()
         .hook("guard", &format!("{bad}; exit 1"))
         .run("tool.pre");
@@ -113,7 +113,7 @@ fn annotations_tell_which_findings_are_not_used() {
         ran.stdout,
         "::error file=a,title=guard::seen\n\
          ::error file=c,title=guard::m\n\
-         ::warning title=guard::`findings.1.message` must be a text that is not empty, so that finding is not used\n\
+         ::warning title=guard::`findings.1`: missing field `message`, so that finding is not used\n\
          ::warning title=guard::the key `findings.*.rule` is not known and was ignored\n\
          ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is blocked\n"
@@ -124,16 +124,12 @@ fn annotations_tell_which_findings_are_not_used() {
 fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
     for (finding, problem) in [
         (
-            r#""lien":3"#,
-            "`findings.0.lien` is not a key; did you mean `line`?",
+            r#""line":"3""#,
+            "`findings.0`: invalid type: string \"3\", expected u64",
         ),
         (
-            r#""line":3,"line":4"#,
-            "the key `findings.0.line` appears twice",
-        ),
-        (
-            r#""Message":"m""#,
-            "`findings.0.Message` is not a key; did you mean `message`?",
+            r#""line":0"#,
+            "`findings.0`: `path` and `message` must not be blank, lines count from 1",
         ),
     ] {
         let print = format!(
@@ -142,7 +138,7 @@ fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
         Sandbox::new()
             .hook("guard", &print)
             .run("tool.pre")
-            .blocks_saying(problem);
+            .blocks_saying("line 1: `findings.0`: ");
         // A status refuses as it is, and the note says what became of the finding.
         let sandbox = Sandbox::new().hook("guard", &format!("{print}; exit 1"));
         let report = sandbox.report("tool.pre", "{}");
@@ -151,7 +147,8 @@ fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
             format!("{problem}, so that finding is not used")
         );
     }
-    let print = r#"printf '%s\n' '{"findings":[{"path":"a","message":"m","column":1}]}'"#;
+    let print =
+        r#"printf '%s\n' '{"findings":[{"path":"a","message":"m","column":1,"line":null}]}'"#;
     let report = Sandbox::new().hook("guard", print).report("tool.pre", "{}");
     let note = "the key `findings.*.column` is not known and was ignored";
     assert_eq!(report["hooks"][0]["notes"], json!([note]));

@@ -58,12 +58,16 @@ fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
 }
 
 #[test]
-fn a_word_of_another_system_refuses_also_where_the_key_has_words_of_its_own() {
+fn a_word_of_another_system_is_malformed_where_the_key_has_words_of_its_own() {
     let binding = find("openclaw").unwrap().called("skill_proposal_evaluate")[0];
     let spec = catalog::find("skill.propose").unwrap();
     for word in ["deny", "denied", "block"] {
         let said = format!(r#"{{"decision":"{word}","summary":"no"}}"#);
-        assert!(refuses(&judged(binding, spec, 0, &said)), "{word}");
+        let ending = judged(binding, spec, 0, &said);
+        assert!(
+            matches!(ending, Ending::Malformed { .. }),
+            "{word}: {ending:?}"
+        );
     }
     assert!(!refuses(&judged(
         binding,
@@ -85,12 +89,10 @@ fn a_result_of_the_wrong_shape_is_malformed() {
             r#"{"action":"transform","text":7}"#,
             "must be a JSON string",
         ),
-        (r#"{"acton":"handled"}"#, "did you mean `action`?"),
         (
-            r#"{"action":"handled","action":"continue"}"#,
-            "appears twice",
+            r#"{"action":"handled"} {"action":"handled"}"#,
+            "line 1: a second answer",
         ),
-        (r#"{"action":"handled"} {}"#, "something follows"),
     ] {
         let ending = judged(binding, spec, 0, result);
         let Ending::Malformed { problem: found } = &ending else {

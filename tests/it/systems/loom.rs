@@ -331,8 +331,8 @@ fn the_runtime_never_throws() {
             "hook `guard` failed: killed by SIGSEGV (fail closed)",
         ),
         (
-            "echo '{'",
-            "hook `guard` failed: malformed answer: not valid JSON",
+            "echo '{\"continue\":'",
+            "malformed answer: line 1: an object with `continue` is not JSON",
         ),
     ] {
         let sandbox = registered(&[("guard", "tool.pre", command)]);

@@ -4,7 +4,6 @@ use std::io;
 use std::time::Instant;
 
 use super::{RunningStep, SlotState};
-use crate::engine::answer;
 use crate::engine::exec::call::{self, Answers, RunningCall, no_thread};
 use crate::engine::exec::job::FunctionCall;
 use crate::engine::exec::workers::MOST_FUNCTIONS;
@@ -63,7 +62,7 @@ impl RunningStep<'_> {
         while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
             let slot = &self.slots[place];
             if let SlotState::Called(begun) = &slot.state {
-                let ending = answer::returned(returned, slot.job.permit);
+                let ending = slot.job.permit.ending_of(returned);
                 let trace = begun.trace(ending, Instant::now());
                 self.done(place, trace);
             }
