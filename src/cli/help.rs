@@ -97,7 +97,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "test",
-        "hookrun test --coverage --mutate",
+        "hookrun test --coverage",
         "see what the suite does not show",
     ),
     (

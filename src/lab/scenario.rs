@@ -9,7 +9,6 @@ mod expect;
 mod fill;
 mod judge;
 pub mod keys;
-pub mod mutation;
 mod played;
 mod reader;
 mod rows;

@@ -38,12 +38,11 @@ use hookrun::internals::log::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
-use hookrun::internals::scenario::coverage::{NOT_COUNTED, POINTS, PointRow};
+use hookrun::internals::scenario::coverage::{SETTINGS, POINTS, PointRow};
 use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
     STEP_KEYS, TOP_KEYS,
 };
-use hookrun::internals::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
 use serde_json::Value;
 
@@ -91,7 +90,6 @@ const PARTS: &[Part] = &[
     ("never-keys", || keys(NEVER_KEYS)),
     ("coverage-points", coverage_points),
     ("coverage-not-counted", not_counted),
-    ("mutants", mutants),
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
@@ -705,23 +703,8 @@ fn coverage_points() -> String {
 fn not_counted() -> String {
     let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
     table(
-        ["setting", "why it is not counted"],
-        NOT_COUNTED.iter().map(row),
-    )
-}
-
-fn mutants() -> String {
-    let row = |row: &MutantRow| {
-        [
-            code(row.name),
-            row.does.into(),
-            row.of.into(),
-            row.why.into(),
-        ]
-    };
-    table(
-        ["mutant", "what it does", "in the place of", "because"],
-        MUTANTS.iter().map(row),
+        ["setting", "how it counts"],
+        SETTINGS.iter().map(row),
     )
 }
 

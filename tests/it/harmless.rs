@@ -193,7 +193,7 @@ const OF_ANSWERS: &[Row] = &[
 /// Commands that show what there is.
 const OF_FILES: &[Row] = &[
     (&["why", "--stats"], &["human", "json"]),
-    (&["test", "--suite", "--coverage", "--mutate"], ALL),
+    (&["test", "--suite", "--coverage"], ALL),
     (&["list"], &["human", "json"]),
     (&["validate"], ALL),
     (&["sets", "list"], &["human", "json"]),

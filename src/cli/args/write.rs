@@ -95,7 +95,7 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "profile"])
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "profile"])
     .multiple(true)
     .conflicts_with_all([
         "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
@@ -129,11 +129,6 @@ pub(crate) struct SuiteArgs {
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// Play the suite, and replace each hook in turn by a mutant that always allows, always blocks
-    /// or times out; exit with 1 if one survives. Only if every case passes
-    #[arg(long, conflicts_with = "watch")]
-    pub(crate) mutate: bool,
-
     /// Check that hooks do the same with warm starts (`warm = "fork"`) as without
     ///
     /// It plays each case of the suites in this folder in both ways, shows what differs, and compares
@@ -141,7 +136,7 @@ pub(crate) struct SuiteArgs {
     /// that docs/warm.md does not list
     #[arg(
         long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS,
-        conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "jobs"]
+        conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "jobs"]
     )]
     pub(crate) warm_differs: Option<PathBuf>,
 
@@ -149,7 +144,7 @@ pub(crate) struct SuiteArgs {
     /// what `warm = "fork"` would save
     #[arg(
         long,
-        conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "jobs"]
+        conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "jobs"]
     )]
     pub(crate) profile: bool,
 }
@@ -163,7 +158,6 @@ impl SuiteArgs {
             || self.watch
             || self.coverage
             || self.coverage_min.is_some()
-            || self.mutate
             || self.warm_differs.is_some()
             || self.profile
     }

@@ -631,7 +631,6 @@ fn every_key_of_a_report_is_in_some_report() {
     );
     see(&["test", "--format", "json"], "");
     see(&["test", "--coverage", "--format", "json"], "");
-    see(&["test", "--coverage", "--mutate", "--format", "json"], "");
     fs::write(
         sandbox.at("hooks.d/tests/no.toml"),
         CASES.replace("block", "allow"),

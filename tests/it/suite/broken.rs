@@ -405,12 +405,11 @@ fn options_for_one_event_are_refused_beside_a_suite() {
 #[test]
 fn options_for_a_suite_are_refused_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    let options: [&[&str]; 8] = [
+    let options: [&[&str]; 7] = [
         &["--fail-fast"],
         &["--watch"],
         &["--coverage"],
         &["--coverage-min", "4"],
-        &["--mutate"],
         &["--event", "tool.pre"],
         &["--filter", "x"],
         &["--jobs", "2"],

@@ -2,7 +2,6 @@
 
 mod found;
 mod load;
-mod mutate;
 mod play;
 mod progress;
 mod round;

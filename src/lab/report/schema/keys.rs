@@ -229,18 +229,6 @@ pub(super) const SUITE: &[ReportKey] = &[
     key("coverage?.untrue[].file", "string", "the file with a wrong `[[never]]`"),
     key("coverage?.untrue[].line", "integer", "its line"),
     key("coverage?.untrue[].problem", "string", "what is wrong with it"),
-    key("mutation?.total", "integer", "the mutants"),
-    key("mutation?.noticed", "integer", "the mutants that a case killed"),
-    key("mutation?.tookMs", "number", "how long they took, in milliseconds"),
-    key("mutation?.trouble", "string?", "what could not be tried"),
-    key("mutation?.mutants[].mutant", "string", "what was changed"),
-    key("mutation?.mutants[].event", "string", "the event"),
-    key("mutation?.mutants[].hook", "string", "the hook"),
-    key("mutation?.mutants[].file", "string", "its file"),
-    key("mutation?.mutants[].line", "integer?", "its line"),
-    key("mutation?.mutants[].cases", "integer", "how many cases were played"),
-    key("mutation?.mutants[].noticedBy", "string?", "the case that killed it"),
-    key("mutation?.mutants[].lacks?", "string", "the case that would kill it"),
 ];
 
 #[rustfmt::skip]
