@@ -169,7 +169,7 @@ pub mod internals {
         reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "lab")]
-    pub use crate::lab::{conformance, export, replay, report, scenario};
+    pub use crate::lab::{export, replay, report, scenario};
     #[cfg(feature = "config")]
     pub use crate::{config, log};
 }

@@ -25,9 +25,6 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
 
-    #[command(flatten)]
-    pub(crate) vectors: VectorArgs,
-
     /// The host or hook system that sends the event and reads the reply. Without it and without an
     /// event hookrun recognises the host by the context
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
@@ -75,7 +72,7 @@ impl TestArgs {
     pub(crate) fn is_suite(&self) -> bool {
         let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
-            || is_alone && (self.vectors.filter.is_some() || self.vectors.jobs.is_some())
+            || is_alone && (self.suite.filter.is_some() || self.suite.jobs.is_some())
     }
 
     /// Whether an option is only for one event.
@@ -98,7 +95,7 @@ impl TestArgs {
     .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "profile"])
     .multiple(true)
     .conflicts_with_all([
-        "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
+        "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
     ]))]
 pub(crate) struct SuiteArgs {
     /// Play the cases in these files, or in the suites of these folders [default: those of
@@ -147,6 +144,14 @@ pub(crate) struct SuiteArgs {
         conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "jobs"]
     )]
     pub(crate) profile: bool,
+
+    /// Of the suite: only the cases whose names this regular expression matches
+    #[arg(long, value_name = "REGEX", conflicts_with = "event")]
+    pub(crate) filter: Option<Regex>,
+
+    /// How many cases of the suite run at once [default: the processors]
+    #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
 }
 
 impl SuiteArgs {
@@ -168,26 +173,6 @@ fn percent(text: &str) -> Result<u8, String> {
         Ok(percent) if percent <= 100 => Ok(percent),
         _ => Err("write a number from 0 to 100".to_string()),
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VectorArgs {
-    /// Check that hookrun, or another runner, answers hosts as they expect
-    ///
-    /// Each file in this folder (a vector) says what a host sends, what hooks do, and what the host must
-    /// get. --command names the other runner, with {host}, {event}, {hooks} and {arguments} in it;
-    /// --filter chooses vectors by their paths, and --jobs says how many are tried at once [default:
-    /// twice the processors, at most 16]
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS, conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
-    pub(crate) conformance: Option<PathBuf>,
-
-    /// Of the suite: only the cases whose names this regular expression matches
-    #[arg(long, value_name = "REGEX", conflicts_with = "event")]
-    pub(crate) filter: Option<Regex>,
-
-    /// How many cases of the suite run at once [default: the processors]
-    #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

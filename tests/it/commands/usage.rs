@@ -48,7 +48,7 @@ fn short_help_has_what_users_need_and_each_command_speaks_of_itself() {
         hookrun(&["test", "-h"]).stdout,
         hookrun(&["test", "--help"]).stdout,
     );
-    for option in ["--conformance", "--warm-differs"] {
+    for option in ["--warm-differs"] {
         assert!(!short.contains(option), "{short}");
         let heading = long.find("To check hookrun and other runners:").unwrap();
         assert!(

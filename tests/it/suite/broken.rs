@@ -414,12 +414,11 @@ fn options_for_a_suite_are_refused_beside_one_event() {
         &["--filter", "x"],
         &["--jobs", "2"],
     ];
-    let modes: [&[&str]; 5] = [
+    let modes: [&[&str]; 4] = [
         &["tool.pre"],
         &["PreToolUse", "--host", "claude"],
         &["tool.pre", "--command", "true", "--expect", "allow"],
         &["--expect", "allow"],
-        &["--conformance", "."],
     ];
     for mode in modes {
         // The last two are for vectors as well, and without an event of nothing else.

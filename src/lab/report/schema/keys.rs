@@ -232,18 +232,6 @@ pub(super) const SUITE: &[ReportKey] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const CONFORMANCE: &[ReportKey] = &[
-    key("version", "integer", "the version of this form"),
-    key("suite", "string", "what was tried"),
-    key("ok", "boolean", "all vectors passed"),
-    key("cases[].name", "string", "a vector"),
-    key("cases[].about", "string", "the fact that it states"),
-    key("cases[].ok", "boolean", "it passed"),
-    key("cases[].misses[]", "string", "what differs"),
-    key("cases[].tookMs", "integer", "how long it took, in milliseconds"),
-];
-
-#[rustfmt::skip]
 pub(super) const HOOK: &[ReportKey] = &[
     key("name", "string", "the hook"),
     key("event", "string", "its event"),

@@ -81,7 +81,7 @@ pub(super) fn round(
     let paths = paths(args.format.name(), env);
     let folder = SuiteFolder::make(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.vectors.jobs.unwrap_or(processors);
+    let jobs = args.suite.jobs.unwrap_or(processors);
     let fail_fast = args.suite.fail_fast;
     let started = Instant::now();
     let mut progress = SuiteProgress::of(trials.len());
