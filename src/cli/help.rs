@@ -102,11 +102,6 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "test",
-        "hookrun test --profile",
-        "see what warm starts would save",
-    ),
-    (
-        "test",
         "hookrun test --watch",
         "play it again at every change",
     ),

@@ -44,5 +44,5 @@ pub use progress::{HookProgress, Watcher};
 pub use signals::{Abort, hold_out};
 pub use tree::Subreaper;
 #[cfg(feature = "warm")]
-pub use warm::{inherited_traits, interpreter_words};
+pub use warm::inherited_traits;
 pub use workers::MOST_FUNCTIONS;

@@ -13,7 +13,6 @@ mod played;
 mod reader;
 mod rows;
 mod slips;
-pub mod warm;
 
 pub use crate::config::PlacedValue;
 pub use case::{

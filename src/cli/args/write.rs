@@ -12,7 +12,6 @@ use regex::Regex;
 use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
 
 /// The heading of what checks hookrun itself.
-const CHECKS: &str = "To check hookrun and other runners";
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -92,7 +91,7 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "profile"])
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min"])
     .multiple(true)
     .conflicts_with_all([
         "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
@@ -126,25 +125,6 @@ pub(crate) struct SuiteArgs {
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// Check that hooks do the same with warm starts (`warm = "fork"`) as without
-    ///
-    /// It plays each case of the suites in this folder in both ways, shows what differs, and compares
-    /// what scripts see of their process and how they end. The exit status is 1 if something differs
-    /// that docs/warm.md does not list
-    #[arg(
-        long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS,
-        conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "jobs"]
-    )]
-    pub(crate) warm_differs: Option<PathBuf>,
-
-    /// Play each case of the suite several times, cold and warm, and show how long each hook takes and
-    /// what `warm = "fork"` would save
-    #[arg(
-        long,
-        conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "warm_differs", "jobs"]
-    )]
-    pub(crate) profile: bool,
-
     /// Of the suite: only the cases whose names this regular expression matches
     #[arg(long, value_name = "REGEX", conflicts_with = "event")]
     pub(crate) filter: Option<Regex>,
@@ -163,8 +143,6 @@ impl SuiteArgs {
             || self.watch
             || self.coverage
             || self.coverage_min.is_some()
-            || self.warm_differs.is_some()
-            || self.profile
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct SuiteCommand<'a> {
 ///
 /// # Errors
 /// When nothing should be played.
-pub(super) fn check(
+fn check(
     command: &SuiteCommand<'_>,
     loaded: &LoadedSuite,
     trials: &[&CaseTrial],
