@@ -102,10 +102,6 @@ pub(crate) struct UpdatedSets {
     #[arg(long)]
     pub(crate) moved: bool,
 
-    /// Do not compare what the old and the new hooks decide about recorded events
-    #[arg(long)]
-    pub(crate) no_replay: bool,
-
     /// Show what would change, and write no lock
     #[arg(long)]
     pub(crate) dry_run: bool,

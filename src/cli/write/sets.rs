@@ -4,7 +4,6 @@ mod archive;
 mod fetch;
 mod git;
 mod minisign;
-mod rehearse;
 mod shown;
 mod vendor;
 
@@ -230,13 +229,6 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     }
     if sets.is_empty() {
         streams::remark(NONE_DECLARED);
-    }
-    if has_changed && !args.no_replay {
-        let locks = locks
-            .iter()
-            .map(|(file, lock)| (file.clone(), lock.text()))
-            .collect();
-        rehearse::compare(locks, env, out)?;
     }
     if !args.dry_run {
         let changes = locks.iter().map(|(file, lock)| whole(file, lock.text()));

@@ -126,18 +126,7 @@ pub(super) const STATS: &[ReportKey] = &[
 /// The first line, a line for each finding, and the last line.
 #[rustfmt::skip]
 pub(super) const REPLAY: &[ReportKey] = &[
-    key("hookrunReplay?", "integer", "first line: the version of this form"),
-    key("inputs?[]", "string", "first line: a file"),
-    key("partition?", "string", "first line: the part, `3/8`"),
-    key("against?", "string", "first line: the folder of the other hooks"),
-    key("hooks?[]", "string", "first line: a folder of hooks that was named"),
-    key("settings?[]", "string", "first line: a settings file that was named"),
-    key("discover?", "boolean", "first line: the usual hooks ran as well"),
-    key("allowChange?[]", "string", "first line: a hook whose decisions may change"),
-    key("strict?", "boolean", "first line: other words count as changes"),
-    key("allowUndecided?", "boolean", "first line: an event that cannot be decided is no failure"),
     key("finding?", "changed|undecided|unreadable", "a finding: what it is"),
-    key("input?", "integer", "a finding: the number of its file, from 0"),
     key("line?", "integer", "a finding: the line, from 1"),
     key("file?", "string", "a finding: the file"),
     key("event?", "string", "a finding: the event"),
@@ -171,17 +160,6 @@ pub(super) const COMPARED: &[ReportKey] = &[
     key("rewrites?[].new", "any", "the new value"),
     key("output?", "string", "what hooks show to the person"),
     key("additionalContext?", "string", "what hooks tell the model"),
-];
-
-#[rustfmt::skip]
-pub(super) const COST: &[ReportKey] = &[
-    key("calls", "integer", "how often it ran"),
-    key("refusals", "integer", "how often it blocked"),
-    key("questions", "integer", "how often it asked"),
-    key("failures", "integer", "how often it failed"),
-    key("latencies.totalUs", "integer", "all its runs together, in microseconds"),
-    key("latencies.mostUs", "integer", "its longest run, in microseconds"),
-    key("latencies.steps[]", "array", "a step of the histogram, and how many runs are in it"),
 ];
 
 #[rustfmt::skip]
