@@ -32,13 +32,12 @@ use hookrun::internals::config::{
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
-use hookrun::internals::export::EXPORTS;
 use hookrun::internals::hook::Containment;
 use hookrun::internals::log::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
-use hookrun::internals::scenario::coverage::{SETTINGS, POINTS, PointRow};
+use hookrun::internals::scenario::coverage::{POINTS, PointRow, SETTINGS};
 use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
     STEP_KEYS, TOP_KEYS,
@@ -83,7 +82,6 @@ const PARTS: &[Part] = &[
     ("hookset-keys", || keys(HOOKSET_KEYS)),
     ("needs-keys", || keys(NEEDS_KEYS)),
     ("redactions", redactions),
-    ("exports", exports),
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
@@ -575,14 +573,6 @@ fn answers() -> String {
     table(["a hook that …", "means", "rule"], rows)
 }
 
-fn exports() -> String {
-    let mut table = "| option | what it writes |\n| --- | --- |\n".to_string();
-    for format in EXPORTS {
-        writeln!(table, "| `--{}` | {} |", format.name, format.summary).unwrap();
-    }
-    table
-}
-
 fn redactions() -> String {
     let mut table = "| kind | what it is |\n| --- | --- |\n".to_string();
     for rule in REDACTIONS {
@@ -702,10 +692,7 @@ fn coverage_points() -> String {
 
 fn not_counted() -> String {
     let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
-    table(
-        ["setting", "how it counts"],
-        SETTINGS.iter().map(row),
-    )
+    table(["setting", "how it counts"], SETTINGS.iter().map(row))
 }
 
 fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {

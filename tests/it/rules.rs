@@ -252,9 +252,7 @@ expect = { decision = "allow" }
         .prints("deny        no");
     let json = sandbox.json(&["show", "no-force", "--format", "json"]);
     assert_eq!(json["hooks"][0]["deny"], "no");
-    sandbox
-        .hookrun(&["test", "--coverage"], b"")
-        .exits(0);
+    sandbox.hookrun(&["test", "--coverage"], b"").exits(0);
     // Without the case that passes, nothing holds that it is not too wide.
     let half = suite.split("[[case]]\nname = \"a push\"").next().unwrap();
     let sandbox = Sandbox::new()

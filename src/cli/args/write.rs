@@ -69,9 +69,7 @@ pub(crate) struct TestArgs {
 impl TestArgs {
     /// Whether an option is only for several cases.
     pub(crate) fn is_suite(&self) -> bool {
-        let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
-            || is_alone && (self.suite.filter.is_some() || self.suite.jobs.is_some())
     }
 
     /// Whether an option is only for one event.
@@ -91,7 +89,7 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min"])
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "filter", "jobs"])
     .multiple(true)
     .conflicts_with_all([
         "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
@@ -126,11 +124,11 @@ pub(crate) struct SuiteArgs {
     pub(crate) coverage_min: Option<u8>,
 
     /// Of the suite: only the cases whose names this regular expression matches
-    #[arg(long, value_name = "REGEX", conflicts_with = "event")]
+    #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<Regex>,
 
     /// How many cases of the suite run at once [default: the processors]
-    #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 }
 
@@ -143,6 +141,8 @@ impl SuiteArgs {
             || self.watch
             || self.coverage
             || self.coverage_min.is_some()
+            || self.filter.is_some()
+            || self.jobs.is_some()
     }
 }
 

@@ -19,9 +19,9 @@ use crate::engine::hook::Warm;
 use crate::engine::run::ColdReason;
 use crate::hosts;
 use crate::lab::report::CheckFormat;
+use crate::log::DecisionLog;
 use crate::log::read::Backwards;
 use crate::log::record::DecisionLine;
-use crate::log::{DecisionLog};
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::unbound::SearchedPlaces;

@@ -10,12 +10,12 @@ use std::time::Duration;
 use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::runner::Runner;
-use crate::lab::audit::Redactor;
-use crate::lab::audit::read::{FileLines, ReadError};
 use crate::lab::replay::{
     BrokenHooks, Decider, Hooks, LinePlace, ReplayEnd, ReplayFinding, ReplayOutcome, Totals,
     Unreadable, report,
 };
+use crate::log::Redactor;
+use crate::log::read::{FileLines, ReadError};
 use tempfile::TempDir;
 
 use crate::cli::args::{ReplayArgs, TextFormat};

@@ -6,10 +6,10 @@ use super::finding::{
 };
 use super::hooks::{self, BrokenHooks, Hooks, HostHooks};
 use crate::engine::event::Event;
-use crate::lab::audit::record::RecordError;
-use crate::lab::audit::redact::is_marked;
-use crate::lab::audit::subject;
-use crate::lab::audit::{DecisionLine, Redactor};
+use crate::log::record::RecordError;
+use crate::log::record::subject_words;
+use crate::log::redact::is_marked;
+use crate::log::{DecisionLine, Redactor};
 
 const LONGEST_ABOUT: usize = 120;
 
@@ -169,7 +169,7 @@ fn about(event: &Event) -> Option<String> {
                 .or_else(|| action.paths.first().cloned())
         })
         .or_else(|| context.string("prompt"));
-    subject::words(
+    subject_words(
         context.string("toolName").as_deref(),
         what.as_deref(),
         LONGEST_ABOUT,

@@ -8,12 +8,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::dialects::folders::{self, HostFolders};
-use crate::dialects::{self, Binding, Dialect, DialectEvent, native};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
-use crate::lab::audit::DecisionLine;
+use crate::hosts::folders::{self, HostFolders};
+use crate::hosts::{self, Binding, Host, HostEvent, native};
+use crate::log::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
 /// a hookrun that it starts keeps no decisions.
@@ -41,7 +41,7 @@ type AskerKey = (String, HostFolders);
 pub(super) struct HostHooks {
     runner: Runner,
     catalog: catalog::Catalog,
-    dialect: Option<&'static Dialect>,
+    dialect: Option<&'static Host>,
 }
 
 /// Why hooks cannot be loaded.
@@ -77,7 +77,7 @@ impl Hooks {
         if let Some((_, found)) = self.ready.iter().find(|(key, _)| is_meant(key)) {
             return Ok(Rc::clone(found));
         }
-        let dialect = dialects::find(&record.host);
+        let dialect = hosts::find(&record.host);
         let config = self.load(dialect, &told)?;
         let catalog = config.catalog.clone();
         let runner = Runner::from_config(config, &self.env)
@@ -98,7 +98,7 @@ impl Hooks {
 
     fn load(
         &self,
-        dialect: Option<&'static Dialect>,
+        dialect: Option<&'static Host>,
         told: &HostFolders,
     ) -> Result<Config, BrokenHooks> {
         let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
@@ -123,7 +123,7 @@ impl Hooks {
 }
 
 pub(super) fn is_known(host: &str) -> bool {
-    host == native::NAME || dialects::find(host).is_some()
+    host == native::NAME || hosts::find(host).is_some()
 }
 
 fn told(record: &DecisionLine<'_>) -> HostFolders {
@@ -169,7 +169,7 @@ impl HostHooks {
         let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
         let came = came.as_ref().unwrap_or(context);
         let name = came.string(dialect.names_event_by);
-        let is_it = |row: &&&DialectEvent| {
+        let is_it = |row: &&&HostEvent| {
             let is_told = |(key, value)| came.string(key).as_deref() == Some(value);
             name.as_ref().is_none_or(|name| row.is_called(name)) && row.when.is_none_or(is_told)
         };

@@ -140,11 +140,15 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("shell", "running it is `ran`"),
     ("deny", "deciding it is `blocked`"),
     ("ask", "deciding it is `asked`"),
+    ("match", "each of its keys has a point: `matched.KEY`"),
     ("except", "it is a key of the matcher: `matched.except`"),
     ("on_failure", "it shows when the hook fails: `failed`"),
     ("rewrite", "a case checks it with `update`"),
     ("priority", "an order shows only where two hooks run"),
-    ("parallel", "it changes when a hook starts, not what it does"),
+    (
+        "parallel",
+        "it changes when a hook starts, not what it does",
+    ),
 ];
 
 pub(super) fn excusable() -> Vec<&'static str> {

@@ -172,7 +172,8 @@ fn talk(
         child.wait().unwrap();
         return Err(format!("no answer within {LIMIT:?}"));
     };
-    let held = |_| format!("stdout or stderr was still open {STREAMS_CLOSE_WITHIN:?} after the exit");
+    let held =
+        |_| format!("stdout or stderr was still open {STREAMS_CLOSE_WITHIN:?} after the exit");
     let stdout = stdout.recv_timeout(STREAMS_CLOSE_WITHIN).map_err(held)?;
     let stderr = stderr.recv_timeout(STREAMS_CLOSE_WITHIN).map_err(held)?;
     drop(kept);
@@ -202,7 +203,10 @@ fn names_of_processes_left(home: &Path) -> String {
         let mut names = Vec::new();
         for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let environ = fs::read(process.path().join("environ")).unwrap_or_default();
-            if environ.windows(mark.len()).any(|part| part == mark.as_bytes()) {
+            if environ
+                .windows(mark.len())
+                .any(|part| part == mark.as_bytes())
+            {
                 let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
                 names.push(name.trim_end().to_string());
             }

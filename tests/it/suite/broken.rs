@@ -421,13 +421,7 @@ fn options_for_a_suite_are_refused_beside_one_event() {
         &["--expect", "allow"],
     ];
     for mode in modes {
-        // The last two are for vectors as well, and without an event of nothing else.
-        let of_suites = if mode[0].starts_with("--") {
-            &options[..6]
-        } else {
-            &options[..]
-        };
-        for option in of_suites {
+        for option in options {
             let all: Vec<&str> = [&["test"], mode, option].concat();
             some.hookrun(&all, b"{}")
                 .exits(2)

@@ -2,7 +2,7 @@
 
 use hookrun::internals::config::keys::HOOK_KEYS;
 use hookrun::internals::scenario::coverage::{
-    Coverage, CoveragePart, SETTINGS, Point, PointState, Who,
+    Coverage, CoveragePart, Point, PointState, SETTINGS, Who,
 };
 use serde_json::Value;
 
@@ -80,11 +80,7 @@ fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
     let (what, places) = missing(&sandbox);
     assert_eq!(
         what,
-        [
-            "error note.sh ran",
-            "turn.end - ran",
-            "turn.end end.sh ran"
-        ]
+        ["error note.sh ran", "turn.end - ran", "turn.end end.sh ran"]
     );
     assert_eq!(places[0], "hooks.d/error/note.sh:1");
     let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
@@ -129,10 +125,7 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
             .map(|point| format!("tool.pre {hook} {point}"))
             .collect()
     };
-    let two = of(
-        "two",
-        &["ran", "blocked", "allowed"],
-    );
+    let two = of("two", &["ran", "blocked", "allowed"]);
     let one = of("one", &["blocked", "failed"]);
     assert_eq!(what, [two, one].concat());
     assert_eq!(

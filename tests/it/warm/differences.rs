@@ -172,10 +172,11 @@ impl<'p> Probing<'p> {
     }
 
     fn spec(&self, script: &str) -> Value {
+        let script = self.sandbox.at(script).display().to_string();
         let mut words = vec![self.python];
         words.extend(self.setting.options);
-        words.push(script);
-        let mut spec = json!({ "words": words });
+        words.push(&script);
+        let mut spec = json!({ "words": words, "timeout_ms": 10_000 });
         if let Some(files) = self.setting.files {
             spec["files"] = files.into();
         }

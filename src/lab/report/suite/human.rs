@@ -313,7 +313,11 @@ fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::
         if std::mem::take(&mut is_first) {
             writeln!(out)?;
         }
-        let what = plain(&format!("{} of {}", point.name, of(&part.who, part.is_event)));
+        let what = plain(&format!(
+            "{} of {}",
+            point.name,
+            of(&part.who, part.is_event)
+        ));
         writeln!(out, "{DIM}never{DIM:#}   {what}")?;
         label(out, "why", &plain(why))?;
     }
