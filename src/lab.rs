@@ -1,6 +1,5 @@
-//! What people look at: reports, suites, exports, replay and vectors.
+//! What people look at: reports, suites, exports and replay.
 
-pub mod conformance;
 pub mod export;
 pub mod replay;
 pub mod report;

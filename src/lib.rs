@@ -155,7 +155,7 @@ pub mod internals {
         registry, reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "cli")]
-    pub use crate::lab::{conformance, export, replay, report, scenario};
+    pub use crate::lab::{export, replay, report, scenario};
     #[cfg(feature = "config")]
     pub use crate::{config, log};
 }

@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{Dialog, FieldArgs, SendArgs, StateAction, StateArgs, ValueFormat};
 pub(crate) use look::{
-    EventsArgs, ExplainArgs, ExportFile, FilterArgs, ListArgs, ManArgs, ReplayArgs, ReportArgs,
+    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, ReportArgs, ReportFormat,
     SchemaArgs, ShowArgs, TailArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
@@ -215,7 +215,7 @@ impl Command {
             Command::Why(args) => args.format.shape(),
             Command::Tail(args) => args.format.shape(),
             Command::Report(_) => OutputShape::Json,
-            Command::Replay(args) => args.format.into(),
+            Command::Replay(args) => args.format.shape(),
             Command::List(args) => args.format.shape(),
             Command::Show(args) => args.format.shape(),
             Command::Explain(args) => args.format.shape(),

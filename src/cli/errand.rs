@@ -1,4 +1,4 @@
-//! Programs that are not hooks: git, an editor, checks, the setup of a case, a runner under test.
+//! Programs that are not hooks: git, an editor, checks, the setup of a case.
 //!
 //! Hooks are started by `engine/exec/child.rs`, with all that they need. An errand gets a group
 //! and a limit, and [`wait`] is the one place that waits for it.
@@ -31,7 +31,6 @@ pub(crate) struct Errand {
     /// With our environment and working directory, unless the caller changes them.
     pub(crate) command: Command,
     pub(crate) stdin: Vec<u8>,
-    pub(crate) keeps_stdin_open: bool,
     /// The rest of each stream is read and dropped.
     pub(crate) kept_bytes: u64,
     /// When it is killed.
@@ -59,7 +58,6 @@ impl Errand {
         Errand {
             command,
             stdin,
-            keeps_stdin_open: false,
             kept_bytes: KEPT_BYTES,
             limit,
         }
@@ -68,19 +66,17 @@ impl Errand {
     /// Runs it in a new group until it ends, its limit is over, or `is_over` says so. What it
     /// leaves behind when it exits by itself is left alone.
     pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
-        let has_stdin = self.keeps_stdin_open || !self.stdin.is_empty();
-        let stdin = if has_stdin {
-            Stdio::piped()
-        } else {
+        let stdin = if self.stdin.is_empty() {
             Stdio::null()
+        } else {
+            Stdio::piped()
         };
         self.command
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = self.command.process_group(0).spawn()?;
-        // An open stdin is kept in the channel.
-        let stdin = feed(child.stdin.take(), self.stdin, self.keeps_stdin_open);
+        feed(child.stdin.take(), self.stdin);
         let stdout = keep(child.stdout.take(), self.kept_bytes);
         let stderr = keep(child.stderr.take(), self.kept_bytes);
         let Some(status) = wait(&mut child, self.limit, is_over)? else {
@@ -90,7 +86,6 @@ impl Errand {
             stdout.recv_timeout(STREAMS_CLOSE_WITHIN),
             stderr.recv_timeout(STREAMS_CLOSE_WITHIN),
         );
-        drop(stdin);
         Ok(match streams {
             (Ok(stdout), Ok(stderr)) => ErrandEnd::Exited(Output {
                 status,
@@ -206,17 +201,8 @@ fn kill_group(child: &Child) {
 }
 
 /// Writes all of it from a thread. A program that does not read it is no error.
-fn feed(pipe: Option<ChildStdin>, bytes: Vec<u8>, keeps_open: bool) -> Receiver<ChildStdin> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let Some(mut pipe) = pipe else { return };
-        let _ = pipe.write_all(&bytes);
-        if keeps_open {
-            // Nobody receives it after the end.
-            let _ = sender.send(pipe);
-        }
-    });
-    receiver
+fn feed(pipe: Option<ChildStdin>, bytes: Vec<u8>) {
+    thread::spawn(move || pipe.map(|mut pipe| pipe.write_all(&bytes)));
 }
 
 fn keep(stream: Option<impl Read + Send + 'static>, most_bytes: u64) -> Receiver<Vec<u8>> {

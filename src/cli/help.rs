@@ -97,13 +97,8 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "test",
-        "hookrun test --coverage --mutate",
+        "hookrun test --coverage",
         "see what the suite does not show",
-    ),
-    (
-        "test",
-        "hookrun test --profile",
-        "see what warm starts would save",
     ),
     (
         "test",
@@ -144,12 +139,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "report",
-        "hookrun report --chrome-trace trace.json",
-        "look at a timeline in Perfetto",
-    ),
-    (
-        "report",
-        "hookrun report --flat - | duckdb -c \"FROM '/dev/stdin'\"",
+        "hookrun report --format jsonl | duckdb -c \"FROM '/dev/stdin'\"",
         "ask a database",
     ),
     (

@@ -39,5 +39,5 @@ pub use pipes::PipeStore;
 pub use progress::{HookProgress, Watcher};
 pub use signals::{Abort, hold_out};
 pub use tree::Subreaper;
-pub use warm::{inherited_traits, interpreter_words};
+pub use warm::inherited_traits;
 pub use workers::MOST_FUNCTIONS;

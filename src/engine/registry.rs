@@ -53,13 +53,6 @@ impl Registry {
         }
     }
 
-    /// A new registry, in which every hook is what `change` makes of it.
-    #[must_use]
-    pub fn map(&self, change: impl Fn(&Hook) -> Hook) -> Registry {
-        let hooks: Vec<Hook> = self.hooks().iter().map(|hook| change(hook)).collect();
-        Registry::loaded(hooks, Catalog::clone(&self.catalog))
-    }
-
     /// Adds a hook. It runs after the others of the same event, priority and layer. A host's name
     /// for an event (`PreToolUse`) is as good as ours.
     ///

@@ -1,57 +1,88 @@
 //! Kept decisions for people with a browser and for other programs: one model, [`LoggedDecision`],
-//! and a writer for each format. Nothing is read and no clock is looked at, so the same decisions
-//! make the same bytes.
+//! a page and JSON lines. Nothing is read and no clock is looked at, so the same decisions make the
+//! same bytes.
 
-mod chrome;
 mod decision;
-mod flat;
-mod folded;
-pub mod html;
-mod opa;
-mod otlp;
+mod html;
 
-pub use decision::{DecisionWriter, HookCall, LoggedDecision};
+use std::io::{self, Write};
 
-/// A format that programs read.
-#[derive(Debug)]
-pub struct ExportFormat {
-    /// The option that names its file.
-    pub name: &'static str,
-    /// What it is for.
-    pub summary: &'static str,
-    pub begin: fn() -> Box<dyn DecisionWriter>,
+use serde::Serialize;
+
+use crate::engine::harmless::json;
+use decision::ms;
+
+pub use decision::{HookCall, LoggedDecision};
+pub use html::HtmlReport;
+
+/// One level deep, with the same columns in every line: DuckDB, Polars and SQLite make a table of
+/// it.
+#[derive(Serialize)]
+struct FlatRow<'d> {
+    time: &'d str,
+    event: &'d str,
+    host: &'d str,
+    session: Option<&'d str>,
+    cwd: Option<&'d str>,
+    door: Option<&'d str>,
+    tool: Option<&'d str>,
+    action: Option<&'d str>,
+    command: Option<&'d str>,
+    path: Option<&'d str>,
+    decision: &'d str,
+    cause: Option<&'d str>,
+    decided_by: Option<&'d str>,
+    reason: Option<&'d str>,
+    failed: bool,
+    took_ms: f64,
+    hooks: usize,
+    slowest_hook: Option<&'d str>,
+    slowest_ms: Option<f64>,
+    trace_id: String,
+    span_id: String,
 }
 
-/// All of them.
-pub const EXPORTS: &[ExportFormat] = &[
-    ExportFormat {
-        name: "chrome-trace",
-        summary: "A timeline for Perfetto and chrome://tracing",
-        begin: || Box::new(chrome::ChromeTrace::default()),
-    },
-    ExportFormat {
-        name: "folded",
-        summary: "Folded stacks for flame graphs: session, event, hook, and microseconds",
-        begin: || Box::new(folded::FoldedStacks::default()),
-    },
-    ExportFormat {
-        name: "flat",
-        summary: "A flat line of JSON for each decision, for DuckDB, Polars or SQLite",
-        begin: || Box::new(flat::FlatLines),
-    },
-    ExportFormat {
-        name: "otlp-logs",
-        summary: "Log records of OpenTelemetry (OTLP in JSON), a line for each decision",
-        begin: || Box::new(otlp::OtlpLogs),
-    },
-    ExportFormat {
-        name: "otlp-traces",
-        summary: "Spans of OpenTelemetry (OTLP in JSON), a line for each decision with its hooks",
-        begin: || Box::new(otlp::OtlpTraces),
-    },
-    ExportFormat {
-        name: "opa",
-        summary: "Decision logs of Open Policy Agent, a line for each decision",
-        begin: || Box::new(opa::OpaLines),
-    },
-];
+impl<'d> FlatRow<'d> {
+    fn of(decision: &'d LoggedDecision<'d>) -> FlatRow<'d> {
+        let line = decision.line;
+        let brief = decision.brief;
+        let subject = &decision.subject;
+        let calls = decision.calls();
+        let slowest = calls.iter().max_by_key(|call| call.took_us);
+        let trace = decision.trace();
+        FlatRow {
+            time: &line.time,
+            event: &line.event,
+            host: &line.host,
+            session: line.session.as_deref(),
+            cwd: line.cwd.as_deref(),
+            door: line.door.as_deref(),
+            tool: subject.tool_name.as_deref(),
+            action: subject
+                .action
+                .as_ref()
+                .and_then(|action| action.kind.as_deref()),
+            command: subject.command(),
+            path: subject.path(),
+            decision: &brief.decision,
+            cause: brief.cause.as_deref(),
+            decided_by: brief.decided_by.as_deref(),
+            reason: brief.reason.as_deref(),
+            failed: decision.has_failed(),
+            took_ms: brief.took_ms,
+            hooks: calls.len(),
+            slowest_hook: slowest.map(|call| call.name),
+            slowest_ms: slowest.map(|call| ms(call.took_us)),
+            trace_id: trace.id,
+            span_id: trace.span,
+        }
+    }
+}
+
+/// Writes a decision as a flat line of JSON that is harmless where somebody prints it.
+pub fn json_line(decision: &LoggedDecision<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string(&FlatRow::of(decision))?;
+    let mut line = json(&text).into_owned();
+    line.push('\n');
+    out.write_all(line.as_bytes())
+}

@@ -1,24 +1,17 @@
-//! Recorded events decided again by today's hooks: what is decided otherwise, and by whom.
+//! Recorded events decided again by today's hooks: what is decided otherwise, and by which hook.
 //!
-//! [`workers`] reads recordings and decides their events by several threads, in constant memory;
-//! [`decide`] makes a [`ReplayFinding`] of each line that is not as recorded; [`report`] writes them, and
-//! [`merge`] makes one report of those of several jobs, each of which has decided one
-//! [`Partition`].
+//! [`decide`] decides one line and compares it with its record; [`report`] writes what differs.
+//! No line depends on another.
 
 pub mod compare;
-pub mod decide;
-pub mod finding;
-pub mod hooks;
-pub mod merge;
-pub mod partition;
+mod decide;
+mod finding;
+mod hooks;
 pub mod report;
-mod source;
-pub mod totals;
-pub mod workers;
 
-pub use decide::{Decider, ReplayedLines};
-pub use finding::{LinePlace, OutcomeChange, ReplayError, ReplayFinding};
-pub use hooks::Hooks;
-pub use partition::Partition;
-pub use source::RecordingInput;
-pub use totals::{ReplayEnd, Totals};
+pub use decide::Decider;
+pub use finding::{
+    LinePlace, OutcomeChange, ReplayEnd, ReplayFinding, ReplayOutcome, Totals, UndecidedEvent,
+    Unreadable,
+};
+pub use hooks::{BrokenHooks, Hooks};

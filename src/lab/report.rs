@@ -15,8 +15,6 @@ pub mod schema;
 pub mod style;
 pub mod suite;
 pub mod tap;
-pub mod vectors;
-pub mod warm;
 
 use std::io::{self, Write};
 

@@ -9,12 +9,10 @@ mod expect;
 mod fill;
 mod judge;
 pub mod keys;
-pub mod mutation;
 mod played;
 mod reader;
 mod rows;
 mod slips;
-pub mod warm;
 
 pub use crate::config::PlacedValue;
 pub use case::{

@@ -1,27 +1,20 @@
 //! SARIF, code quality of GitLab, and issues of Azure Pipelines: the same findings as in the
-//! annotations of GitHub, from suites, `validate`, `replay` and `run`.
+//! annotations of GitHub, from suites, `validate` and `run`.
 
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
 
-/// A suite in which a case fails, a configuration with a mistake, and a recording.
+/// A suite in which a case fails, and a configuration with a mistake.
 fn sandbox() -> Sandbox {
     let evil = "]##vso[task.setvariable variable=x]1 100%; a\\nb";
     let case = "[[case]]\nname = \"a pipe | and: a comma, too\"\nevent = \"tool.pre\"\n\
                 context = { toolName = \"bash\", toolInput = { command = \"ls\" } }\n\
                 expect = { decision = \"block\" }\n";
     let body = format!("printf '{{\"output\":\"%s\"}}' '{evil}'");
-    let sandbox = Sandbox::new().hook("10 odd.sh", &body);
-    let sandbox = sandbox.file("hooks.d/tests/my cases.toml", case);
-    let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
-    sandbox
-        .hookrun(
-            &["run", "tool.pre", "--record", "events.jsonl"],
-            context.as_bytes(),
-        )
-        .exits(0);
-    sandbox
+    Sandbox::new()
+        .hook("10 odd.sh", &body)
+        .file("hooks.d/tests/my cases.toml", case)
 }
 
 /// The commands that have findings, each with its exit status.
@@ -30,14 +23,12 @@ fn reports(format: &str) -> Vec<Ran> {
     let suite = sandbox.hookrun(&["test", "--suite", "--format", format], b"");
     suite.exits(1);
     let sandbox = sandbox.hook("10 odd.sh", "echo 'not in `dist`' >&2; exit 1");
-    let replay = sandbox.hookrun(&["replay", "events.jsonl", "--format", format], b"");
-    replay.exits(1);
     let run = sandbox.hookrun(&["run", "tool.pre", "--format", format], b"{}");
     run.exits(2).says("not in `dist`");
     let sandbox = sandbox.file("hookrun.toml", "[[hook]]\nnam = \"x\"\n");
     let validate = sandbox.hookrun(&["validate", "--format", format], b"");
     validate.exits(1);
-    vec![suite, replay, run, validate]
+    vec![suite, run, validate]
 }
 
 fn document(ran: &Ran) -> Value {
@@ -46,12 +37,7 @@ fn document(ran: &Ran) -> Value {
 
 #[test]
 fn sarif_has_a_result_for_each_finding() {
-    let names = [
-        "hookrun-test---suite",
-        "hookrun-replay",
-        "hookrun-run",
-        "hookrun-validate",
-    ];
+    let names = ["hookrun-test---suite", "hookrun-run", "hookrun-validate"];
     for (ran, name) in reports("sarif").iter().zip(names) {
         let document = document(ran);
         assert_eq!(document["version"], "2.1.0");
@@ -105,10 +91,7 @@ fn code_quality_has_an_issue_for_each_finding_with_a_file() {
         .map(|ran| document(ran).as_array().unwrap().len())
         .collect();
     // The reason of a block is in no file.
-    assert_eq!(
-        (counts[0] > 0, counts[1], counts[2], counts[3] > 0),
-        (true, 1, 0, true)
-    );
+    assert_eq!((counts[0] > 0, counts[1], counts[2] > 0), (true, 0, true));
     for issue in all
         .iter()
         .flat_map(|ran| document(ran).as_array().unwrap().clone())

@@ -32,18 +32,16 @@ use hookrun::internals::config::{
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
-use hookrun::internals::export::EXPORTS;
 use hookrun::internals::hook::Containment;
 use hookrun::internals::log::redact::{SECRET_KEYS, SecretRule, rules as secret_rules};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
-use hookrun::internals::scenario::coverage::{NOT_COUNTED, POINTS, PointRow};
+use hookrun::internals::scenario::coverage::{POINTS, PointRow, SETTINGS};
 use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
     STEP_KEYS, TOP_KEYS,
 };
-use hookrun::internals::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
 use serde_json::Value;
 
@@ -84,14 +82,12 @@ const PARTS: &[Part] = &[
     ("hookset-keys", || keys(HOOKSET_KEYS)),
     ("needs-keys", || keys(NEEDS_KEYS)),
     ("redactions", redactions),
-    ("exports", exports),
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
     ("never-keys", || keys(NEVER_KEYS)),
     ("coverage-points", coverage_points),
     ("coverage-not-counted", not_counted),
-    ("mutants", mutants),
     ("settings-buckets", settings_buckets),
     ("settings-switches", settings_switches),
     ("capabilities-of-hosts", hosts::capabilities),
@@ -576,14 +572,6 @@ fn answers() -> String {
     table(["a hook that …", "means", "rule"], rows)
 }
 
-fn exports() -> String {
-    let mut table = "| option | what it writes |\n| --- | --- |\n".to_string();
-    for format in EXPORTS {
-        writeln!(table, "| `--{}` | {} |", format.name, format.summary).unwrap();
-    }
-    table
-}
-
 fn redactions() -> String {
     let mut table = "| kind | what it is |\n| --- | --- |\n".to_string();
     for rule in secret_rules() {
@@ -703,25 +691,7 @@ fn coverage_points() -> String {
 
 fn not_counted() -> String {
     let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
-    table(
-        ["setting", "why it is not counted"],
-        NOT_COUNTED.iter().map(row),
-    )
-}
-
-fn mutants() -> String {
-    let row = |row: &MutantRow| {
-        [
-            code(row.name),
-            row.does.into(),
-            row.of.into(),
-            row.why.into(),
-        ]
-    };
-    table(
-        ["mutant", "what it does", "in the place of", "because"],
-        MUTANTS.iter().map(row),
-    )
+    table(["setting", "how it counts"], SETTINGS.iter().map(row))
 }
 
 fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {

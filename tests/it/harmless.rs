@@ -187,13 +187,13 @@ const OF_ANSWERS: &[Row] = &[
     (&["test", "--suite"], ALL),
     (&["why"], &["human", "json"]),
     (&["why", "--brief", "--all"], &["human"]),
-    (&["replay", "recording"], ALL),
+    (&["replay", "recording"], &["human", "json"]),
 ];
 
 /// Commands that show what there is.
 const OF_FILES: &[Row] = &[
     (&["why", "--stats"], &["human", "json"]),
-    (&["test", "--suite", "--coverage", "--mutate"], ALL),
+    (&["test", "--suite", "--coverage"], ALL),
     (&["list"], &["human", "json"]),
     (&["validate"], ALL),
     (&["sets", "list"], &["human", "json"]),

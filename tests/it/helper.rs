@@ -181,13 +181,22 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
         assert_eq!(there(&one, &warm), there(&other, &cold), "{command}");
     }
     assert_eq!(cold.last_start(), "", "nobody asked the helper");
-    let ran = warm.sandbox.hookrun(&["doctor", "--warm"], b"");
-    assert!(ran.stdout.contains("  warm\n"), "{ran:?}");
-    assert!(
-        ran.stdout
-            .contains("cold (not-ready): no interpreter or program was ready"),
-        "{ran:?}"
-    );
+    let ran = warm.sandbox.hookrun(&["doctor"], b"");
+    assert!(!ran.stdout.contains("last started cold"), "{ran:?}");
+}
+
+#[test]
+fn doctor_says_why_a_hook_last_started_cold() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::new(&python, &format!("{FORK}\n# hookrun: containment=pidns"));
+    let until = Instant::now() + FAR;
+    while user.last_start() != "bounds" {
+        assert!(Instant::now() < until, "the helper did not decide");
+        user.run("ls");
+    }
+    user.sandbox
+        .hookrun(&["doctor"], b"")
+        .prints("`10-guard.py` last started cold (bounds): ");
 }
 
 #[test]

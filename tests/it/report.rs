@@ -1,5 +1,5 @@
 //! `hookrun report`: the page, looked at in a browser and by its script alone; and what it says of
-//! many decisions, of secrets, of other people's texts, and of the report before it.
+//! many decisions, of secrets, and of other people's texts.
 
 mod browser;
 mod exports;
@@ -155,7 +155,6 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
         "600 decisions, from 2026-11-22 02:00:00",
         "56 blocked",
         "50 asked",
-        "No earlier report was in this file.",
         "tool.pre 600 50 50",
         "10-guard.sh 600 50 50 0",
         "50 10-guard.sh `git push --force origin main` is not for agents",
@@ -176,46 +175,12 @@ fn the_list_is_searched_and_sections_are_reached_by_keys() {
         return;
     };
     assert!(
-        text.starts_with("focus changes\nfocus time\nfocus changes\nfocus search\n"),
+        text.starts_with("focus time\nfocus kinds\nfocus time\nfocus search\n"),
         "{text}"
     );
     assert!(text.contains("50 of 50 decisions"), "{text}");
     let more = drawn(&sandbox, "report.html", &["click:Show more", "click:p99"]).unwrap();
     assert!(more.contains("600 of 600 decisions"), "{more}");
-}
-
-#[test]
-fn a_new_report_says_what_has_changed_and_a_second_one_is_the_same() {
-    let sandbox = Sandbox::new().file("log.jsonl", &some(120));
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    let first = sandbox.read("report.html");
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    assert!(
-        sandbox.read("report.html") == first,
-        "the same decisions made another page"
-    );
-
-    let more = format!(
-        "{}{}\n",
-        some(240),
-        line(7000, "ls", &[("99-new.sh", 1.0, "allow")])
-    );
-    let sandbox = sandbox.file("log.jsonl", &more);
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    let second = sandbox.read("report.html");
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    assert!(
-        sandbox.read("report.html") == second,
-        "it lost what it was compared with"
-    );
-    let Some(text) = drawn(&sandbox, "report.html", &[]) else {
-        return;
-    };
-    assert!(
-        text.contains("ended 2026-11-22 02:13:53 with 120 decisions"),
-        "{text}"
-    );
-    assert!(text.contains("99-new.sh new"), "{text}");
 }
 
 #[test]
@@ -225,7 +190,7 @@ fn what_cannot_be_a_report_is_refused_and_left() {
         .file("notes.html", "mine");
     report(&sandbox, &["notes.html", "--file", "log.jsonl"])
         .exits(2)
-        .says("`notes.html` is no report of hookrun; it is left as it is");
+        .says("`notes.html` is not a report of hookrun; it is left as it is");
     assert_eq!(sandbox.read("notes.html"), "mine");
     report(&sandbox, &["a/b.html", "--file", "log.jsonl"])
         .exits(2)
@@ -233,12 +198,6 @@ fn what_cannot_be_a_report_is_refused_and_left() {
     report(&sandbox, &["r.html", "--file", "none.jsonl"])
         .exits(2)
         .says("cannot read none.jsonl");
-    report(&sandbox, &["--file", "log.jsonl"])
-        .exits(2)
-        .says("required");
-    report(&sandbox, &["-", "--flat", "-", "--file", "log.jsonl"])
-        .exits(2)
-        .says("appears twice");
     report(
         &sandbox,
         &["r.html", "--file", "log.jsonl", "--session", "x"],
@@ -259,14 +218,15 @@ fn what_cannot_be_a_report_is_refused_and_left() {
 fn the_report_is_of_this_project_and_of_the_filters() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "exit 1");
     sandbox.run_shell("ls");
-    report(&sandbox, &["--flat", "all.jsonl"]).exits(0);
+    report(&sandbox, &["all.jsonl", "--format", "jsonl"]).exits(0);
     assert_eq!(sandbox.read("all.jsonl").lines().count(), 1);
-    report(&sandbox, &["--flat", "none.jsonl", "--decision", "allow"]).exits(1);
+    let none = ["none.jsonl", "--format", "jsonl", "--decision", "allow"];
+    report(&sandbox, &none).exits(1);
     let elsewhere = sandbox.hookrun_as(
         |command| {
             command.current_dir("/usr");
         },
-        &["report", "--flat", "-"],
+        &["report", "--format", "jsonl"],
         b"",
     );
     elsewhere.exits(1).says("--everywhere looks at all");
@@ -286,27 +246,10 @@ fn secrets_are_replaced_also_by_rules_that_came_later() {
         sandbox.read(crate::sandbox::USER_FILE)
     );
     let sandbox = sandbox.file(crate::sandbox::USER_FILE, &config);
-    let options = [
-        "--flat",
-        "--otlp-logs",
-        "--otlp-traces",
-        "--opa",
-        "--chrome-trace",
-        "--folded",
-    ];
-    let files: Vec<String> = options
-        .iter()
-        .map(|option| option.replace('-', ""))
-        .collect();
-    let mut all = vec!["report.html", "--file", "log.jsonl"];
-    all.extend(
-        options
-            .iter()
-            .zip(&files)
-            .flat_map(|(option, file)| [*option, file.as_str()]),
-    );
-    report(&sandbox, &all).exits(0);
-    for file in files.iter().map(String::as_str).chain(["report.html"]) {
+    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
+    let flat = ["flat", "--format", "jsonl", "--file", "log.jsonl"];
+    report(&sandbox, &flat).exits(0);
+    for file in ["flat", "report.html"] {
         let made = sandbox.read(file);
         assert!(
             !made.contains(&token) && !made.contains("TICKET-77"),
@@ -376,7 +319,7 @@ fn a_browser_shows_the_page_at_three_widths_without_an_error() {
         browser.open(&sandbox.at("report.html"), width, is_dark);
         assert_eq!(
             browser.value("document.querySelectorAll('section').length"),
-            8
+            7
         );
         let wide = browser
             .value("document.documentElement.scrollWidth")
@@ -426,10 +369,7 @@ fn rules_for_secrets_that_cannot_be_read_are_no_reason_to_show_secrets() {
         let sandbox = Sandbox::new()
             .file("log.jsonl", &log)
             .file("hookrun.toml", rules);
-        let ran = report(
-            &sandbox,
-            &["page.html", "--flat", "-", "--file", "log.jsonl"],
-        );
+        let ran = report(&sandbox, &["page.html", "--file", "log.jsonl"]);
         ran.exits(2)
             .says("hookrun.toml:2")
             .says("the report might lack a rule for secrets");

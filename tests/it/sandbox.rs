@@ -90,7 +90,7 @@ while (<STDIN>) {
 /// Writes a file by a process of its own: a thread that forks meanwhile would otherwise hold the
 /// file open for writing, and starting it would fail with ETXTBSY. One process writes them all, and
 /// ends with the tests: they are thousands.
-fn write_from_outside(file: &Path, text: &[u8]) {
+pub(crate) fn write_from_outside(file: &Path, text: &[u8]) {
     static WRITER_PROCESS: Mutex<Option<Child>> = Mutex::new(None);
     let mut process = WRITER_PROCESS
         .lock()

@@ -3,7 +3,6 @@
 mod broken;
 mod coverage;
 mod format;
-mod mutation;
 mod running;
 mod told;
 mod watch;

@@ -68,7 +68,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("config", &["hosts", "engine"]),
     ("log", &["hosts", "engine"]),
     // The lab.
-    ("conformance", &[]),
     ("scenario", &["config", "hosts", "engine"]),
     ("report", &["log", "scenario", "config", "hosts", "engine"]),
     ("export", &["log", "report", "hosts", "engine"]),
@@ -158,7 +157,6 @@ const PURE: &[&str] = &[
     "reminder",
     "spelling",
     "harmless",
-    "conformance",
 ];
 
 const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix::"];

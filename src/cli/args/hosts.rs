@@ -124,11 +124,6 @@ pub(crate) struct DoctorArgs {
     /// Look only at this host
     pub(crate) host: Option<String>,
 
-    /// Say how hooks that may start warm have started, and why not all of them did
-    #[cfg(feature = "serve")]
-    #[arg(long, conflicts_with_all = ["host", "format"])]
-    pub(crate) warm: bool,
-
     /// How to report
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,

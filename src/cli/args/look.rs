@@ -4,14 +4,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::hosts::native;
-use crate::lab::export::{EXPORTS, ExportFormat};
-use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use clap::{Args, ValueEnum};
 
-use super::options::{
-    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_host, duration, jobs,
-};
+use super::options::{DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_host, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -111,18 +107,12 @@ pub(crate) struct ManArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings of `hookrun run --record`, or files of the decision log; `-` is stdin. With
-    /// --merge: reports of `hookrun replay --format json`
+    /// Recordings of `hookrun run --record`, or files of the decision log; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-
-    /// Compare with the hooks in this folder, and not with what was recorded: both sets decide
-    /// each event
-    #[arg(long, value_name = "DIR")]
-    pub(crate) against: Option<PathBuf>,
 
     /// Count another hook, reason, rewrite, output or context for the model as a change too, and not
     /// only another decision or a failure instead of a block
@@ -139,34 +129,9 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) allow_undecided: bool,
 
-    /// Write a recording with today's outcomes to this file, for the next comparison
-    #[arg(long, value_name = "FILE", conflicts_with = "against")]
-    pub(crate) write: Option<PathBuf>,
-
-    /// Decide one part of several, 3/8 for example: each event is in exactly one, chosen by a hash of
-    /// its session, or of its context if it has none
-    #[arg(long, value_name = "PART")]
-    pub(crate) partition: Option<Partition>,
-
-    /// Merge the reports of all parts into one
-    #[arg(long, conflicts_with_all = [
-        "named", "against", "strict", "allow_change", "allow_undecided", "write", "partition",
-        "jobs",
-    ])]
-    pub(crate) merge: bool,
-
-    /// How many events are decided at once; with 1 in the order of the recording [default: the
-    /// processors]
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
-
-    /// How many findings to show; the rest is counted. JSON has all of them
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) most: u64,
-
     /// How to report; JSON has a line for each finding
-    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
-    pub(crate) format: CheckFormat,
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -197,69 +162,24 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Write a page for the browser to this file
-    #[arg(value_name = "FILE.html")]
-    pub(crate) html: Option<PathBuf>,
+    /// Write to this file instead of stdout
+    #[arg(id = "output", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) exports: ExportArgs,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
 
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 }
 
-/// The files for other programs: an option for each format of [`EXPORTS`].
-#[derive(Debug)]
-pub(crate) struct ExportArgs {
-    pub(crate) files: Vec<ExportFile>,
-}
-
-#[derive(Debug)]
-pub(crate) struct ExportFile {
-    pub(crate) format: &'static ExportFormat,
-    pub(crate) file: PathBuf,
-}
-
-impl Args for ExportArgs {
-    fn augment_args(command: Command) -> Command {
-        let option = |format: &ExportFormat| {
-            let option = Arg::new(format.name).long(format.name).value_name("FILE");
-            option
-                .value_parser(value_parser!(PathBuf))
-                .help(format.summary)
-        };
-        let names = EXPORTS.iter().map(|format| format.name).chain(["html"]);
-        let outputs = ArgGroup::new("outputs")
-            .args(names)
-            .required(true)
-            .multiple(true);
-        let heading = "For other programs; `-` is stdout";
-        command
-            .next_help_heading(heading)
-            .args(EXPORTS.iter().map(option))
-            .group(outputs)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        ExportArgs::augment_args(command)
-    }
-}
-
-impl FromArgMatches for ExportArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<ExportArgs, Error> {
-        let wanted = |format: &'static ExportFormat| {
-            let file = matches.get_one::<PathBuf>(format.name)?.clone();
-            Some(ExportFile { format, file })
-        };
-        Ok(ExportArgs {
-            files: EXPORTS.iter().filter_map(wanted).collect(),
-        })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = ExportArgs::from_arg_matches(matches)?;
-        Ok(())
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A page for a browser
+    Html,
+    /// A flat line of JSON for each decision, for jq, DuckDB and other programs
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,6 @@ use regex::Regex;
 use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
 
 /// The heading of what checks hookrun itself.
-const CHECKS: &str = "To check hookrun and other runners";
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -24,9 +23,6 @@ pub(crate) struct TestArgs {
 
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
-
-    #[command(flatten)]
-    pub(crate) vectors: VectorArgs,
 
     /// The host or hook system that sends the event and reads the reply. Without it and without an
     /// event hookrun recognises the host by the context
@@ -73,9 +69,7 @@ pub(crate) struct TestArgs {
 impl TestArgs {
     /// Whether an option is only for several cases.
     pub(crate) fn is_suite(&self) -> bool {
-        let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
-            || is_alone && (self.vectors.filter.is_some() || self.vectors.jobs.is_some())
     }
 
     /// Whether an option is only for one event.
@@ -95,10 +89,10 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "profile"])
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "filter", "jobs"])
     .multiple(true)
     .conflicts_with_all([
-        "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
+        "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
     ]))]
 pub(crate) struct SuiteArgs {
     /// Play the cases in these files, or in the suites of these folders [default: those of
@@ -129,29 +123,13 @@ pub(crate) struct SuiteArgs {
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// Play the suite, and replace each hook in turn by a mutant that always allows, always blocks
-    /// or times out; exit with 1 if one survives. Only if every case passes
-    #[arg(long, conflicts_with = "watch")]
-    pub(crate) mutate: bool,
+    /// Of the suite: only the cases whose names this regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) filter: Option<Regex>,
 
-    /// Check that hooks do the same with warm starts (`warm = "fork"`) as without
-    ///
-    /// It plays each case of the suites in this folder in both ways, shows what differs, and compares
-    /// what scripts see of their process and how they end. The exit status is 1 if something differs
-    /// that docs/warm.md does not list
-    #[arg(
-        long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS,
-        conflicts_with_all = ["suite", "fail_fast", "watch", "coverage", "coverage_min", "mutate", "jobs"]
-    )]
-    pub(crate) warm_differs: Option<PathBuf>,
-
-    /// Play each case of the suite several times, cold and warm, and show how long each hook takes and
-    /// what `warm = "fork"` would save
-    #[arg(
-        long,
-        conflicts_with_all = ["fail_fast", "watch", "coverage", "coverage_min", "mutate", "warm_differs", "jobs"]
-    )]
-    pub(crate) profile: bool,
+    /// How many cases of the suite run at once [default: the processors]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
 }
 
 impl SuiteArgs {
@@ -163,9 +141,8 @@ impl SuiteArgs {
             || self.watch
             || self.coverage
             || self.coverage_min.is_some()
-            || self.mutate
-            || self.warm_differs.is_some()
-            || self.profile
+            || self.filter.is_some()
+            || self.jobs.is_some()
     }
 }
 
@@ -174,26 +151,6 @@ fn percent(text: &str) -> Result<u8, String> {
         Ok(percent) if percent <= 100 => Ok(percent),
         _ => Err("write a number from 0 to 100".to_string()),
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VectorArgs {
-    /// Check that hookrun, or another runner, answers hosts as they expect
-    ///
-    /// Each file in this folder (a vector) says what a host sends, what hooks do, and what the host must
-    /// get. --command names the other runner, with {host}, {event}, {hooks} and {arguments} in it;
-    /// --filter chooses vectors by their paths, and --jobs says how many are tried at once [default:
-    /// twice the processors, at most 16]
-    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = CHECKS, conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
-    pub(crate) conformance: Option<PathBuf>,
-
-    /// Of the suite: only the cases whose names this regular expression matches
-    #[arg(long, value_name = "REGEX", conflicts_with = "event")]
-    pub(crate) filter: Option<Regex>,
-
-    /// How many cases of the suite run at once [default: the processors]
-    #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

@@ -6,22 +6,22 @@ mod git;
 mod look;
 mod overlap;
 mod reach;
-#[cfg(feature = "serve")]
-mod warm;
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
+use crate::engine::hook::Warm;
+use crate::engine::run::ColdReason;
 use crate::hosts;
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
+use crate::log::read::Backwards;
+use crate::log::record::DecisionLine;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::unbound::SearchedPlaces;
-#[cfg(feature = "serve")]
-use crate::cli::exit::ExitStatus;
 use crate::cli::exit::Result;
 use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::row::InstallHost;
@@ -31,16 +31,12 @@ use crate::cli::look::validate::{Findings, error, warning};
 use crate::cli::problems::problems_of;
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};
-#[cfg(feature = "serve")]
-use warm::WarmStarts;
+
+/// How many of the last decisions are searched for cold starts.
+const MOST_DECISIONS: usize = 1_000;
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    #[cfg(feature = "serve")]
-    if args.warm {
-        WarmStarts::of(env).write(out)?;
-        return Ok(ExitStatus::Yes);
-    }
     let choice = Choice {
         trust: Some(TrustChoice::Told),
         ..Choice::default()
@@ -101,11 +97,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             &mut findings,
         )?);
     }
-    #[cfg(feature = "serve")]
-    lines.extend(WarmStarts::of(env).line(&config, env));
+    lines.extend(cold_starts(&config, env));
     if args.format == CheckFormat::Human {
-        #[cfg(feature = "serve")]
-        lines.extend(warm::missed(&config, env));
         for line in lines {
             writeln!(out, "{line}")?;
         }
@@ -159,6 +152,50 @@ fn about_log(env: &Environment, findings: &mut Findings) {
                     HOOKRUN_DECISIONS to another, or to `off`";
         findings.add(warning(&error.file, cause, cure));
     }
+}
+
+/// For each hook that may start warm and last started cold, the reason, from the decision log.
+fn cold_starts(config: &Config, env: &Environment) -> Vec<String> {
+    let hooks = config.hooks.iter();
+    let mut waiting: BTreeSet<&str> = hooks
+        .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
+        .map(|hook| hook.name.as_str())
+        .collect();
+    let mut lines = Vec::new();
+    let files = match env.decision_log() {
+        Some(folder) => DecisionLog::in_folder(folder).files(),
+        None => Vec::new(),
+    };
+    let mut left = MOST_DECISIONS;
+    for file in files {
+        let Ok(mut decisions) = Backwards::open(&file) else {
+            continue;
+        };
+        while !waiting.is_empty()
+            && left > 0
+            && let Ok(Some((_, line))) = decisions.line_before()
+        {
+            left -= 1;
+            let Ok(run) = DecisionLine::parse(&line).and_then(|record| record.report()) else {
+                continue;
+            };
+            for hook in &run.hooks {
+                let start = hook.trace.as_ref().and_then(|trace| trace.start.as_ref());
+                let Some(start) = start.filter(|_| waiting.remove(hook.name.as_str())) else {
+                    continue;
+                };
+                let reason = ColdReason::NAMES.iter().find(|(_, name)| name == start);
+                if let Some((reason, name)) = reason {
+                    lines.push(format!(
+                        "`{}` last started cold ({name}): {}",
+                        hook.name,
+                        reason.about()
+                    ));
+                }
+            }
+        }
+    }
+    lines
 }
 
 /// Where hookrun is installed into a host; what is wrong there is found on the way.

@@ -1,6 +1,5 @@
 //! `hookrun test EVENT`: decide as `run` does, and show everything. Alone it plays the suite.
 
-mod conformance;
 mod suite;
 
 use std::io::Write;
@@ -33,11 +32,8 @@ use crate::cli::streams;
 use crate::cli::trust::untrusted_note;
 use suite::selection::unknown_hook;
 
-/// Decides one event and shows how, or tries a runner.
+/// Decides one event and shows how, or plays the suite.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if let Some(place) = &args.vectors.conformance {
-        return conformance::conformance(place, args, env, out);
-    }
     if args.is_suite() {
         return suite::test(args, env, out);
     }

@@ -290,17 +290,12 @@ pub(super) fn end_group(group: i32) {
     }
 }
 
-/// Kills every process whose environment carries a run's mark, as long as new ones appear.
+/// Kills every process whose environment carries a run's mark, or the mark with a dot and more, as
+/// long as new ones appear.
 pub(super) fn end_marked(mark: &str) {
-    end_started_with("HOOKRUN_RUN_ID", mark);
-}
-
-/// Kills every process that was started with this variable, or with a value that begins with this
-/// one and a dot, as long as new ones appear.
-pub fn end_started_with(name: &str, value: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
-        let marked = pids_started_with(name, value);
+        let marked = pids_marked(mark);
         if marked.is_empty() {
             return;
         }
@@ -311,20 +306,11 @@ pub fn end_started_with(name: &str, value: &str) {
     }
 }
 
-/// The names and pids of processes that were started with this variable; none without `/proc`.
-pub fn started_with(name: &str, value: &str) -> Vec<String> {
-    let marked = pids_started_with(name, value).into_iter();
-    marked
-        .map(|pid| format!("{} (pid {pid})", name_of(pid)))
-        .collect()
-}
-
-fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
-    let name_and_sign = format!("{name}=");
-    let has = |pid: &i32| {
-        variable_of(*pid, &name_and_sign).is_some_and(|found| is_part_of(&found, value))
+fn pids_marked(mark: &str) -> Vec<i32> {
+    let is_marked = |pid: &i32| {
+        variable_of(*pid, "HOOKRUN_RUN_ID=").is_some_and(|found| is_part_of(&found, mark))
     };
-    all_pids().filter(has).collect()
+    all_pids().filter(is_marked).collect()
 }
 
 fn is_part_of(found: &str, mark: &str) -> bool {

@@ -15,7 +15,6 @@ mod served;
 mod zygote;
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -242,21 +241,6 @@ impl WarmStart {
         let socket = self.spare.hand_over(&self.packet, streams)?;
         Ok((pid, socket))
     }
-}
-
-/// The words that start the interpreter of `program`, without the script. `search` is the `PATH` of
-/// its hook.
-///
-/// # Errors
-/// Why it cannot start warm.
-pub fn interpreter_words(
-    program: &Program,
-    search: Option<&OsStr>,
-) -> Result<Vec<OsString>, ColdReason> {
-    let command = ScriptCommand::of(program, search.map(OsStr::as_bytes))?;
-    Ok(std::iter::once(command.interpreter.into())
-        .chain(command.options)
-        .collect())
 }
 
 /// What a process must know to run a script: NUL ends each part.

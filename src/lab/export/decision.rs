@@ -1,25 +1,9 @@
-//! A kept decision as all formats see it, and what writes one.
+//! A kept decision as reports see it.
 
-use std::borrow::Cow;
-use std::io::{self, Write};
-
-use crate::engine::harmless::json;
 use crate::engine::run::TraceContext;
-use crate::log::record::Subject;
-use crate::log::record::{Brief, DecisionLine, RecordError, TraceLine};
+use crate::log::record::{Brief, DecisionLine, RecordError, Subject, TraceLine};
 
-/// Writes decisions in one format as they come.
-pub trait DecisionWriter {
-    /// The next decision, in the order of the log.
-    fn add(&mut self, decision: &LoggedDecision<'_>, out: &mut dyn Write) -> io::Result<()>;
-
-    /// After the last one.
-    fn end(&mut self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A decision of the log, read as far as any format needs it.
+/// A decision of the log, read as far as a report needs it.
 #[derive(Debug)]
 pub struct LoggedDecision<'l> {
     pub line: &'l DecisionLine<'l>,
@@ -87,14 +71,7 @@ impl<'l> LoggedDecision<'l> {
                 took_us: us(took),
                 timeout_us: hook.timeout_ms.map(us),
                 verdict,
-                reason: hook
-                    .verdict
-                    .as_ref()
-                    .and_then(|verdict| verdict.reason.as_deref()),
                 failure: hook.failure.as_deref(),
-                ending: hook.ending.as_deref().unwrap_or_default(),
-                status: hook.status,
-                signal: hook.signal,
             });
         }
         calls
@@ -126,12 +103,7 @@ pub struct HookCall<'c> {
     pub timeout_us: Option<u64>,
     /// `allow`, `ask`, `block` or `failed`.
     pub verdict: &'c str,
-    pub reason: Option<&'c str>,
     pub failure: Option<&'c str>,
-    /// The name of its ending.
-    pub ending: &'c str,
-    pub status: Option<i32>,
-    pub signal: Option<i32>,
 }
 
 /// More than this nothing takes: 30 years. A log may say anything, and times are added.
@@ -149,22 +121,4 @@ pub(super) fn us(ms: f64) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "microseconds of 200 years fit")]
 pub(super) fn ms(us: u64) -> f64 {
     us as f64 / 1e3
-}
-
-/// A value as one line of JSON. It is made before it is written: `out` is asked once, not at every
-/// comma.
-pub(super) fn json_line(value: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut line = json_text(value)?;
-    line.push('\n');
-    out.write_all(line.as_bytes())
-}
-
-/// A value as JSON that is harmless in a file too, which somebody will print.
-pub(super) fn json_text(value: &impl serde::Serialize) -> io::Result<String> {
-    let text = serde_json::to_string(value)?;
-    let changed = match json(&text) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(changed) => Some(changed),
-    };
-    Ok(changed.unwrap_or(text))
 }

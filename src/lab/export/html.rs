@@ -4,10 +4,7 @@
 //! It needs no network. Its policy allows this one script and style and nothing else, and no text
 //! of a hook is ever markup.
 
-mod data;
-mod earlier;
-
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -16,8 +13,6 @@ use sha2::{Digest, Sha256};
 use super::decision::{HookCall, LoggedDecision, ms, us};
 use crate::engine::harmless::plain;
 use crate::log::stats::{HookStats, Stats};
-use data::{Buckets, ClassCounts, Groups, NameIndex};
-pub use earlier::{EarlierReport, NotAReport};
 
 const PAGE: &str = include_str!("html/page.html");
 
@@ -143,10 +138,13 @@ impl HtmlReport {
         self.slowest.truncate(MOST_SLOWEST);
     }
 
-    /// Writes the page. What has changed is said against the report that it replaces.
-    pub fn write(self, earlier: Option<EarlierReport>, out: &mut dyn Write) -> io::Result<()> {
-        let summary = self.summary();
-        let before = earlier.and_then(|earlier| earlier.before(&summary));
+    /// Whether a page is one of ours, and may be replaced.
+    pub fn is_one(page: &str) -> bool {
+        page.contains("\"hookrunReport\":1")
+    }
+
+    /// Writes the page.
+    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let (from, to) = self.stats.span.clone().unzip();
         let mut names = NameIndex::default();
         let (rows, listed) = self.rows(&mut names);
@@ -155,8 +153,7 @@ impl HtmlReport {
             "version": env!("CARGO_PKG_VERSION"),
             "from": from,
             "to": to,
-            "summary": summary,
-            "before": before,
+            "summary": self.summary(),
             "classes": CLASSES,
             "over": self.buckets.shown(),
             "events": self.events,
@@ -179,7 +176,6 @@ impl HtmlReport {
         write!(out, "{}{data}{}", ours(head), ours(foot))
     }
 
-    /// What the next report compares with.
     fn summary(&self) -> Value {
         let hook = |(name, hook): (&String, &HookStats)| {
             let times = &hook.latencies;
@@ -244,5 +240,127 @@ fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_string(),
+    }
+}
+
+/// Counts of decisions: allowed, asked, blocked, and those with a failure.
+type ClassCounts = [u64; 4];
+
+const MINUTE_US: u64 = 60_000_000;
+
+/// How many bars the chart over time has at most.
+const MOST_BARS: u64 = 96;
+
+/// The widths of a bar, in minutes: from one minute to thirty days. What is longer takes more bars.
+const WIDTHS: &[u64] = &[1, 5, 15, 60, 180, 720, 1440, 7 * 1440, 30 * 1440];
+
+/// Decisions by minute.
+#[derive(Debug, Default)]
+struct Buckets(BTreeMap<u64, ClassCounts>);
+
+impl Buckets {
+    fn add(&mut self, time_us: u64, class: usize) {
+        self.0.entry(time_us / MINUTE_US).or_default()[class] += 1;
+    }
+
+    /// The bars of the chart, empty ones too.
+    fn shown(&self) -> Value {
+        let (Some((first, _)), Some((last, _))) =
+            (self.0.first_key_value(), self.0.last_key_value())
+        else {
+            return json!({ "start": 0, "width": 0, "bars": [] });
+        };
+        let fits = |width: &&u64| last / **width - first / **width < MOST_BARS;
+        let width = *WIDTHS
+            .iter()
+            .find(fits)
+            .unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
+        let start = first / width;
+        let count = usize::try_from(last / width - start + 1).unwrap_or_default();
+        let mut bars: Vec<ClassCounts> = vec![[0; 4]; count];
+        for (minute, counts) in &self.0 {
+            let at = usize::try_from(minute / width - start).unwrap_or_default();
+            bars[at]
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+        }
+        let ms = MINUTE_US / 1000 * width;
+        json!({ "start": start * ms, "width": ms, "bars": bars })
+    }
+}
+
+/// How many different blocks or failures are kept. Further ones are counted together.
+const MOST_GROUPS: usize = 500;
+
+/// What happened again and again: by hook and words.
+#[derive(Debug, Default)]
+struct Groups {
+    all: HashMap<[String; 2], OneGroup>,
+    others: u64,
+}
+
+#[derive(Debug)]
+struct OneGroup {
+    count: u64,
+    last: String,
+    subject: String,
+}
+
+impl Groups {
+    fn add(&mut self, key: [&str; 2], time: &str, subject: &str) {
+        let key = key.map(str::to_string);
+        if self.all.len() >= MOST_GROUPS && !self.all.contains_key(&key) {
+            self.others += 1;
+            return;
+        }
+        let new = || OneGroup {
+            count: 0,
+            last: String::new(),
+            subject: String::new(),
+        };
+        let group = self.all.entry(key).or_insert_with(new);
+        group.count += 1;
+        group.last = time.to_string();
+        group.subject = subject.to_string();
+    }
+
+    /// The most frequent first.
+    fn shown(&self) -> Value {
+        let mut all: Vec<(&[String; 2], &OneGroup)> = self.all.iter().collect();
+        all.sort_by(|(key, one), (other_key, other)| {
+            other.count.cmp(&one.count).then_with(|| key.cmp(other_key))
+        });
+        let shown = |([hook, words], group): (&[String; 2], &OneGroup)| {
+            json!({
+                "hook": hook, "words": words, "count": group.count, "last": group.last,
+                "about": group.subject,
+            })
+        };
+        let all: Vec<Value> = all.into_iter().map(shown).collect();
+        json!({ "all": all, "others": self.others })
+    }
+}
+
+/// Names that appear often, each kept once.
+#[derive(Debug, Default)]
+struct NameIndex {
+    places: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl NameIndex {
+    fn of(&mut self, name: &str) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.names.len();
+        self.places.insert(name.to_string(), place);
+        self.names.push(name.to_string());
+        place
+    }
+
+    fn all(&self) -> &[String] {
+        &self.names
     }
 }

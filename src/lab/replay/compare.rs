@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::outcome::{Rewritten, Settled, joined};
@@ -30,7 +30,7 @@ pub const ASPECTS: &[(&str, bool)] = &[
 const DECISIONS: &[&str] = &["allow", "ask", "block"];
 
 /// What all hooks together said about an event.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedOutcome {
     /// `allow`, `ask` or `block`.
@@ -43,7 +43,7 @@ pub struct ComparedOutcome {
     pub hook: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<NewValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -52,7 +52,7 @@ pub struct ComparedOutcome {
 }
 
 /// A field that a hook has rewritten.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewValue {
     pub hook: String,
     pub field: String,

@@ -1,32 +1,41 @@
 //! What a replay finds: one event that is decided otherwise now, or cannot be decided again.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use super::compare::ComparedOutcome;
-use crate::log::KeepError;
+
+/// What deciding one line again has shown.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplayOutcome {
+    /// With the recorded outcome, perhaps in other words.
+    Same {
+        is_reworded: bool,
+    },
+    Finding(ReplayFinding),
+}
 
 /// Something that a person must know about a line or a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 pub enum ReplayFinding {
     Changed(Box<OutcomeChange>),
     /// The event was not kept whole, so that deciding it again would decide something else.
     Undecided(UndecidedEvent),
-    /// A file that cannot be read, or a line that is no record.
+    /// A file that cannot be read, or a line that is not a record.
     Unreadable(Unreadable),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinePlace {
-    /// The number of its file, from 0, in the order of the command line.
-    pub input: usize,
+    pub file: String,
     /// From 1; `None` for the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    pub file: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeChange {
     #[serde(flatten)]
@@ -41,17 +50,15 @@ pub struct OutcomeChange {
     /// The tool and its command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// As recorded, or of today's hooks if two sets are compared.
     pub was: ComparedOutcome,
-    /// Of today's hooks, or of the other set.
     pub is: ComparedOutcome,
     /// See [`super::compare::ASPECTS`].
-    pub differs: Vec<String>,
+    pub differs: Vec<&'static str>,
     /// `--allow-change` names its hook.
     pub expected: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UndecidedEvent {
     #[serde(flatten)]
     pub place: LinePlace,
@@ -60,7 +67,7 @@ pub struct UndecidedEvent {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unreadable {
     #[serde(flatten)]
     pub place: LinePlace,
@@ -68,30 +75,70 @@ pub struct Unreadable {
     pub problem: String,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// With such hooks every gate would be blocked.
-    #[error("{0}")]
-    Broken(String),
-    #[error("it was interrupted")]
-    Stopped,
-    #[error("no thread to decide in: {0}")]
-    NoThread(String),
-    #[error("a thread that decides has panicked, which is a mistake in hookrun")]
-    Panicked,
-    #[error("cannot write {what}: {problem}")]
-    Write {
-        /// The report, or a file.
-        what: String,
-        problem: String,
-    },
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Recorded events.
+    pub events: u64,
+    /// With the recorded outcome.
+    pub same: u64,
+    /// Of these, those that were decided the same in other words: another hook, reason, rewrite,
+    /// output or context.
+    pub reworded: u64,
+    pub changed: u64,
+    /// Of the changed, those that `--allow-change` expects.
+    pub expected: u64,
+    /// Not kept whole, so not decided.
+    pub undecided: u64,
+    /// Lines and files.
+    pub unreadable: u64,
+    /// `allow → block`, and how often.
+    pub turns: BTreeMap<String, u64>,
 }
 
-impl From<KeepError> for ReplayError {
-    fn from(KeepError { file, problem }: KeepError) -> ReplayError {
-        ReplayError::Write {
-            what: format!("`{}`", file.display()),
-            problem,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReplayEnd {
+    /// As recorded, or as expected.
+    Same,
+    /// Something changed that was not expected.
+    Changed,
+    /// Not everything could be decided.
+    Incomplete,
+}
+
+impl Totals {
+    pub fn count(&mut self, replayed: &ReplayOutcome) {
+        match replayed {
+            ReplayOutcome::Same { is_reworded } => {
+                self.events += 1;
+                self.same += 1;
+                self.reworded += u64::from(*is_reworded);
+            }
+            ReplayOutcome::Finding(ReplayFinding::Changed(change)) => {
+                self.events += 1;
+                self.changed += 1;
+                self.expected += u64::from(change.expected);
+                let turn = format!("{} → {}", change.was.decision, change.is.decision);
+                *self.turns.entry(turn).or_default() += 1;
+            }
+            ReplayOutcome::Finding(ReplayFinding::Undecided(_)) => {
+                self.events += 1;
+                self.undecided += 1;
+            }
+            ReplayOutcome::Finding(ReplayFinding::Unreadable(_)) => self.unreadable += 1,
+        }
+    }
+
+    /// Events that were not kept whole count as decided if `allows_undecided`.
+    pub fn end(&self, allows_undecided: bool) -> ReplayEnd {
+        if self.unreadable > 0 || (self.undecided > 0 && !allows_undecided) || self.events == 0 {
+            return ReplayEnd::Incomplete;
+        }
+        if self.changed > self.expected {
+            ReplayEnd::Changed
+        } else {
+            ReplayEnd::Same
         }
     }
 }

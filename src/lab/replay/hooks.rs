@@ -4,23 +4,20 @@
 //! nothing is logged, and rules about earlier events (a stop that is refused again and again) do not
 //! act.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use super::finding::ReplayError;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
-use crate::engine::lock::locked;
-use crate::engine::outcome::Outcome;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::hosts::folders::{self, HostFolders};
-use crate::hosts::{self, Binding, Host, HostEvent, Reply, native};
+use crate::hosts::{self, Binding, Host, HostEvent, native};
 use crate::log::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
 /// a hookrun that it starts keeps no decisions.
-pub const VARIABLES: &[(&str, &str)] = &[
+const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_REPLAY", "1"),
     ("HOOKRUN_DECISIONS", "off"),
     ("HOOKRUN_RECORD", ""),
@@ -34,7 +31,7 @@ pub struct Hooks {
     env: Environment,
     /// Its engine runs all hooks.
     first: Runner,
-    ready: Mutex<Vec<(AskerKey, Arc<HostHooks>)>>,
+    ready: Vec<(AskerKey, Rc<HostHooks>)>,
 }
 
 /// The host, and the folders that it names.
@@ -45,8 +42,12 @@ pub(super) struct HostHooks {
     runner: Runner,
     catalog: catalog::Catalog,
     dialect: Option<&'static Host>,
-    specs: Mutex<HashMap<String, Arc<EventSpec>>>,
 }
+
+/// Why hooks cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BrokenHooks(String);
 
 impl Hooks {
     /// The hooks that `choice` finds in `env`, which also says where state is kept. The engine of
@@ -56,26 +57,25 @@ impl Hooks {
             choice,
             env,
             first,
-            ready: Mutex::default(),
+            ready: Vec::new(),
         }
     }
 
     /// The user's rules for secrets, if the configuration has no error before the first event.
-    pub fn check(&self) -> Result<Vec<String>, ReplayError> {
+    pub fn check(&self) -> Result<Vec<String>, BrokenHooks> {
         let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
     }
 
-    pub(super) fn of(&self, record: &DecisionLine<'_>) -> Result<Arc<HostHooks>, ReplayError> {
+    pub(super) fn of(&mut self, record: &DecisionLine<'_>) -> Result<Rc<HostHooks>, BrokenHooks> {
         let told = if folders::are_told(&record.host) {
             told(record)
         } else {
             HostFolders::default()
         };
-        let mut ready = locked(&self.ready);
         let is_meant = |(host, folders): &AskerKey| *host == record.host && *folders == told;
-        if let Some((_, found)) = ready.iter().find(|(key, _)| is_meant(key)) {
-            return Ok(Arc::clone(found));
+        if let Some((_, found)) = self.ready.iter().find(|(key, _)| is_meant(key)) {
+            return Ok(Rc::clone(found));
         }
         let dialect = hosts::find(&record.host);
         let config = self.load(dialect, &told)?;
@@ -83,24 +83,24 @@ impl Hooks {
         let runner = Runner::from_config(config, &self.env)
             .beside(&self.first)
             .rehearsal();
-        let made = Arc::new(HostHooks {
+        let hooks = Rc::new(HostHooks {
             runner,
             catalog,
             dialect,
-            specs: Mutex::default(),
         });
-        if ready.len() >= MOST_SETS {
-            ready.remove(0);
+        if self.ready.len() >= MOST_SETS {
+            self.ready.remove(0);
         }
-        ready.push(((record.host.clone(), told), Arc::clone(&made)));
-        Ok(made)
+        let key = (record.host.clone(), told);
+        self.ready.push((key, Rc::clone(&hooks)));
+        Ok(hooks)
     }
 
     fn load(
         &self,
         dialect: Option<&'static Host>,
         told: &HostFolders,
-    ) -> Result<Config, ReplayError> {
+    ) -> Result<Config, BrokenHooks> {
         let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
         let choice = Choice {
             hosts,
@@ -109,7 +109,7 @@ impl Hooks {
         };
         let mut config = Config::load(&choice, &self.env, ConfigScope::All).for_host(dialect);
         if let Some(complaint) = config.complaint() {
-            return Err(ReplayError::Broken(complaint));
+            return Err(BrokenHooks(complaint));
         }
         for hook in &mut config.hooks {
             for (name, value) in VARIABLES {
@@ -142,18 +142,12 @@ impl HostHooks {
         self.runner.registry().has(event)
     }
 
-    /// The event of a record, and the row of the host by which it is answered; or why it is refused
-    /// today before any hook runs.
-    pub(super) fn event(
-        &self,
-        record: &DecisionLine<'_>,
-        context: &str,
-    ) -> Result<(Event, Option<Binding>), String> {
+    /// The event of a record, or why it is blocked today before any hook runs.
+    pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Result<Event, String> {
         let context = Context::parse(context).map_err(|error| error.to_string())?;
         let binding = self.binding(&record.event, &context);
         let spec = self.spec(&record.event, binding)?;
-        let event = Event::new(spec, record.host.clone(), context);
-        Ok((event.map_err(|error| error.to_string())?, binding))
+        Event::new(spec, record.host.clone(), context).map_err(|error| error.to_string())
     }
 
     /// The row of the host's table for the event. If several have one canonical event, what the host
@@ -183,46 +177,18 @@ impl HostHooks {
         Some(Binding { dialect, row })
     }
 
-    /// The rules of an event. A lookup copies a row of the catalog, so it is done once.
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {
-        let find = || match binding {
+        match binding {
             Some(binding) => Ok(Arc::new(binding.spec())),
             None => self
                 .catalog
                 .find(event)
                 .map_err(|_| format!("unknown event `{event}`: nothing declares it any more")),
-        };
-        if binding.is_some_and(|binding| is_one_of_several(binding, event)) {
-            return find();
         }
-        let mut specs = locked(&self.specs);
-        if let Some(spec) = specs.get(event) {
-            return Ok(Arc::clone(spec));
-        }
-        let spec = find()?;
-        specs.insert(event.to_string(), Arc::clone(&spec));
-        Ok(spec)
     }
 
     /// Waits for all hooks, also for those that usually are detached.
     pub(super) fn decide(&self, event: &Event) -> Run {
         self.runner.handle_within(event, None)
-    }
-}
-
-fn is_one_of_several(binding: Binding, event: &str) -> bool {
-    binding
-        .dialect
-        .events
-        .iter()
-        .filter(|row| row.event == event)
-        .count()
-        > 1
-}
-
-pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {
-    match binding {
-        Some(binding) => binding.reply(outcome),
-        None => native::encode(outcome),
     }
 }

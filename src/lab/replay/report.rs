@@ -1,240 +1,162 @@
-//! What a replay has found, in every format that CI systems read. Findings are written as they
-//! come. What is shown is bounded; everything is counted.
-
-mod header;
-mod human;
-mod text;
+//! What a replay has found, for people and as JSON lines. Findings are written as they come.
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde_json::json;
 
-use super::finding::ReplayFinding;
-use super::totals::{ReplayEnd, Totals};
+use super::compare::ComparedOutcome;
+use super::finding::{OutcomeChange, ReplayEnd, ReplayFinding, Totals};
 use crate::engine::harmless::plain;
-use crate::lab::report::check::{Annotation, Check, CheckList, CheckState, Written};
-use crate::lab::report::github::annotation;
-use crate::lab::report::{CheckFormat, tap};
-use text::{FindingLimit, line, summary};
+use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, counted};
 
-pub use header::{Footer, Header, VERSION};
+const REASON_LINES: usize = 5;
 
-const NAME: &str = "hookrun replay";
-
-#[derive(Debug)]
-pub struct ReplayReport {
-    format: CheckFormat,
-    header: Header,
-    shown: FindingLimit,
-    /// JUnit wants its counts first, so its checks are kept until the end.
-    kept: Vec<Check>,
-}
-
-impl ReplayReport {
-    /// Begins a report that shows at most `most` findings.
-    pub fn begin(
-        format: CheckFormat,
-        most: u64,
-        header: &Header,
-        out: &mut dyn Write,
-    ) -> io::Result<ReplayReport> {
-        match format {
-            CheckFormat::Json => json_line(header, out)?,
-            CheckFormat::Tap => writeln!(out, "{}", tap::HEAD)?,
-            CheckFormat::Human
-            | CheckFormat::Junit
-            | CheckFormat::Github
-            | CheckFormat::Sarif
-            | CheckFormat::Gitlab
-            | CheckFormat::Azure => {}
-        }
-        let (header, shown) = (header.clone(), FindingLimit::at_most(most));
-        Ok(ReplayReport {
-            format,
-            header,
-            shown,
-            kept: Vec::new(),
-        })
-    }
-
-    /// A finding. As JSON all are there.
-    pub fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
-        if self.format == CheckFormat::Json {
-            return json_line(finding, out);
-        }
-        if !self.shown.one_more() {
-            return Ok(());
-        }
-        let (place, state) = (plain(&finding.place().text()), self.state(finding));
-        match self.format {
-            CheckFormat::Tap => {
-                let name = format!("{place} {}", line(finding));
-                tap::check(
-                    self.shown.shown,
-                    &Check {
-                        name,
-                        state,
-                        ..Check::default()
-                    },
-                    out,
-                )
-            }
-            CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
-                let message = line(finding);
-                let details = if state.is_bad() {
-                    String::new()
-                } else {
-                    message.clone()
-                };
-                let annotations = vec![self.annotation(finding)];
-                let rest = Check {
-                    annotations,
-                    ..Check::default()
-                };
-                self.keep(Check {
-                    name: place,
-                    state,
-                    message,
-                    details,
-                    ..rest
-                });
-                Ok(())
-            }
-            CheckFormat::Github => {
-                let Annotation {
-                    level,
-                    properties,
-                    message,
-                } = self.annotation(finding);
-                annotation(level, &properties, &message, out)
-            }
-            CheckFormat::Human | CheckFormat::Json => human::finding(finding, &place, out),
-        }
-    }
-
-    /// After the last finding.
-    pub fn end(
-        &mut self,
-        totals: &Totals,
-        ended: ReplayEnd,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let (name, rest) = (summary(totals), self.shown.rest());
-        let state = match ended {
-            ReplayEnd::Same => CheckState::Passed,
-            ReplayEnd::Changed => CheckState::Failed,
-            ReplayEnd::Incomplete => CheckState::Error,
-        };
-        let all = || {
-            rest.iter()
-                .fold(name.clone(), |all, rest| format!("{all}\n{rest}"))
-        };
-        match self.format {
-            CheckFormat::Human => human::end(totals, ended, &self.header, rest, out),
-            CheckFormat::Json => json_line(
-                &Footer {
-                    totals: totals.clone(),
-                    ended: ended.name().to_string(),
-                },
-                out,
-            ),
-            CheckFormat::Junit | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
-                let written = vec![Written {
-                    stream: "stdout",
-                    text: all(),
-                }];
-                let totals = vec![plain(&name)];
-                let name = "all events".to_string();
-                self.keep(Check {
-                    name,
-                    state,
-                    message: all(),
-                    written,
-                    ..Check::default()
-                });
-                let checks = std::mem::take(&mut self.kept);
-                let list = CheckList {
-                    checks,
-                    totals,
-                    ..CheckList::default()
-                };
-                self.format.write_list(
-                    &CheckList {
-                        name: NAME.to_string(),
-                        ..list
-                    },
-                    out,
-                )
-            }
-            CheckFormat::Tap => {
-                let number = self.shown.shown + 1;
-                let details = rest.unwrap_or_default();
-                tap::check(
-                    number,
-                    &Check {
-                        name,
-                        state,
-                        details,
-                        ..Check::default()
-                    },
-                    out,
-                )?;
-                writeln!(out, "1..{number}")
-            }
-            CheckFormat::Github => {
-                let level = if state.is_bad() { "error" } else { "notice" };
-                annotation(level, &[("title", NAME.to_string())], &all(), out)
-            }
-        }
-    }
-
-    /// In place of the end, when there will be none. Only TAP does not show by itself that its end
-    /// is missing.
-    pub fn cut_short(&mut self, why: &str, out: &mut dyn Write) -> io::Result<()> {
-        match self.format {
-            CheckFormat::Tap => writeln!(out, "Bail out! {}", plain(why)),
-            CheckFormat::Human
-            | CheckFormat::Json
-            | CheckFormat::Junit
-            | CheckFormat::Github
-            | CheckFormat::Sarif
-            | CheckFormat::Gitlab
-            | CheckFormat::Azure => Ok(()),
-        }
-    }
-
-    fn keep(&mut self, check: Check) {
-        let part = self.header.partition.iter();
-        let suite = part.fold(NAME.to_string(), |name, part| format!("{name} {part}"));
-        self.kept.push(Check { suite, ..check });
-    }
-
-    fn state(&self, finding: &ReplayFinding) -> CheckState {
-        match finding {
-            ReplayFinding::Changed(change) => CheckState::failed_if(!change.expected),
-            ReplayFinding::Undecided(_) if self.header.allow_undecided => CheckState::Passed,
-            ReplayFinding::Undecided(_) | ReplayFinding::Unreadable(_) => CheckState::Error,
-        }
-    }
-
-    fn annotation(&self, finding: &ReplayFinding) -> Annotation {
-        let place = finding.place();
-        let mut properties = vec![("file", place.file.clone())];
-        properties.extend(place.line.map(|number| ("line", number.to_string())));
-        let level = match (self.state(finding), finding) {
-            (CheckState::Passed, ReplayFinding::Changed(_)) => "notice",
-            (CheckState::Passed, _) => "warning",
-            _ => "error",
-        };
-        Annotation {
-            level,
-            properties,
-            message: line(finding),
-        }
-    }
-}
-
-fn json_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
+pub fn json_finding(finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, finding)?;
     writeln!(out)
+}
+
+pub fn json_end(totals: &Totals, end: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", json!({ "totals": totals, "ended": end }))
+}
+
+pub fn human_finding(finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
+    let place = plain(&finding.place().text());
+    match finding {
+        ReplayFinding::Changed(one) => change(one, &place, out),
+        ReplayFinding::Undecided(one) => writeln!(
+            out,
+            "{DOUBT}not decided{DOUBT:#}  {place}  {} cannot be decided again: {}\n",
+            plain(&one.event),
+            plain(&one.why)
+        ),
+        ReplayFinding::Unreadable(one) => writeln!(
+            out,
+            "{BAD}not readable{BAD:#}  {place}  {}\n",
+            plain(&one.problem)
+        ),
+    }
+}
+
+pub fn human_end(totals: &Totals, end: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
+    let (style, word) = match end {
+        ReplayEnd::Same if totals.expected > 0 => (GOOD, "ok"),
+        ReplayEnd::Same => (GOOD, "as recorded"),
+        ReplayEnd::Changed => (BAD, "changed"),
+        ReplayEnd::Incomplete => (BAD, "incomplete"),
+    };
+    writeln!(out, "{style}{word}{style:#}: {}", summary(totals))?;
+    for (turn, count) in &totals.turns {
+        writeln!(out, "  {turn}: {count}")?;
+    }
+    if totals.reworded > 0 {
+        let words = "decided the same in other words; --strict shows which";
+        writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
+    }
+    Ok(())
+}
+
+fn summary(totals: &Totals) -> String {
+    let mut text = format!(
+        "{}: {} as recorded, {} changed",
+        counted(totals.events, "event"),
+        totals.same,
+        totals.changed
+    );
+    if totals.expected > 0 {
+        text.push_str(&format!(" ({} of them expected)", totals.expected));
+    }
+    if totals.undecided > 0 {
+        text.push_str(&format!(", {} not decided", totals.undecided));
+    }
+    if totals.unreadable > 0 {
+        text.push_str(&format!(", {} not readable", totals.unreadable));
+    }
+    text
+}
+
+fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Result<()> {
+    let style = if change.expected { DIM } else { BAD };
+    let expected = if change.expected { " (expected)" } else { "" };
+    writeln!(out, "{style}{}{style:#}{expected}", turn(change))?;
+    let host = match change.host.as_str() {
+        "native" => String::new(),
+        host => format!(" of {}", plain(host)),
+    };
+    writeln!(
+        out,
+        "  {BOLD}{place}{BOLD:#}  {}{host}  {DIM}{}{DIM:#}",
+        plain(&change.event),
+        plain(&change.time)
+    )?;
+    if let Some(about) = &change.about {
+        writeln!(out, "  {}", plain(about))?;
+    }
+    let (was, is) = (&change.was, &change.is);
+    if was.reason != is.reason {
+        text("was", was.reason.as_deref(), out)?;
+    }
+    text("is", is.reason.as_deref(), out)?;
+    for (name, was, is) in [
+        ("output", &was.output, &is.output),
+        ("context", &was.additional_context, &is.additional_context),
+    ] {
+        if was != is {
+            let nothing = Some("nothing");
+            text(&format!("{name} was"), was.as_deref().or(nothing), out)?;
+            text(&format!("{name} is"), is.as_deref().or(nothing), out)?;
+        }
+    }
+    if was.rewrites != is.rewrites {
+        for (when, outcome) in [("was", was), ("is", is)] {
+            for rewrite in &outcome.rewrites {
+                let label = format!("{} {when}", rewrite.field);
+                text(&label, Some(&rewrite.new.to_string()), out)?;
+            }
+        }
+    }
+    writeln!(out)
+}
+
+/// `was allowed, is blocked by guard.sh`.
+fn turn(change: &OutcomeChange) -> String {
+    let (was, is) = (outcome(&change.was), outcome(&change.is));
+    if change.was.decision == change.is.decision && change.was.cause == change.is.cause {
+        let what = change.differs.join(", ");
+        return format!("{is} as before; what differs: {what}");
+    }
+    format!("was {was}, is {is}")
+}
+
+fn outcome(outcome: &ComparedOutcome) -> String {
+    let word = match outcome.decision.as_ref() {
+        "allow" => "allowed",
+        "ask" => "asked",
+        _ => "blocked",
+    };
+    let how = if outcome.cause.as_deref() == Some("failure") {
+        " for a failure"
+    } else {
+        ""
+    };
+    match &outcome.hook {
+        Some(hook) => format!("{word}{how} by {}", plain(hook)),
+        None => format!("{word}{how}"),
+    }
+}
+
+fn text(label: &str, text: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let text = text.unwrap_or_default();
+    for (number, line) in text.lines().take(REASON_LINES).enumerate() {
+        let label = if number == 0 {
+            format!("{}:", plain(label))
+        } else {
+            " ".to_string()
+        };
+        writeln!(out, "  {DIM}{label}{DIM:#} {}", plain(line))?;
+    }
+    if text.lines().count() > REASON_LINES {
+        writeln!(out, "  …")?;
+    }
+    Ok(())
 }

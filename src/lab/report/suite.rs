@@ -17,12 +17,11 @@ use crate::lab::scenario::{CaseResult, End};
 use crate::log::report::Paths;
 use text::{miss_text, of, plain_lines, totals, written};
 
-pub use model::{CoverageReport, Gap, MutationReport, Whole};
+pub use model::{CoverageReport, Gap, Whole};
 
 /// The suites of what is checked besides the cases.
 const HOOKS: &str = "hooks";
 const COVERAGE: &str = "policy coverage";
-const MUTATION: &str = "mutation";
 
 impl CheckReport for Whole<'_> {
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
@@ -51,9 +50,6 @@ impl CheckReport for Whole<'_> {
         }
         if let Some(covered) = self.coverage {
             coverage(covered, paths, &mut checks);
-        }
-        if let Some(mutated) = self.mutation {
-            mutation(mutated, paths, &mut checks);
         }
         let covered = self.coverage.map(CoverageReport::line);
         CheckList {
@@ -163,7 +159,7 @@ fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
             let name = plain(&format!(
                 "{} of {}",
                 gap.point.name,
-                of(&gap.who, &gap.point)
+                of(&gap.who, gap.is_event)
             ));
             let problem = format!("no case shows it; write {}", plain(&gap.point.lacks));
             let place = place(&gap.who.file, gap.line);
@@ -179,21 +175,5 @@ fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
             place(&excuse.file, excuse.at.line),
         );
         checks.push(further(COVERAGE, name, place, Some(plain(&excuse.problem))));
-    }
-}
-
-fn mutation(mutated: &MutationReport, paths: &Paths, checks: &mut Vec<Check>) {
-    for tried in &mutated.tried {
-        let (who, row) = (&tried.who, tried.row);
-        let name = plain(&format!("{} {} ({})", who.hook, row.does, who.event));
-        let file = plain(&paths.show(&who.file));
-        let problem = tried
-            .survived()
-            .map(|(what, cure)| plain(&format!("{what}; write {cure}")));
-        let place = CheckPlace {
-            file,
-            line: who.line.unwrap_or(1),
-        };
-        checks.push(further(MUTATION, name, place, problem));
     }
 }

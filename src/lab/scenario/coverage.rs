@@ -1,14 +1,14 @@
 //! Policy coverage: what cases have shown about hooks, and what they have not.
 //!
 //! Pure: it turns hooks and their fates into points. A point is something that a case can show and
-//! that hookrun can observe with certainty. Everything not counted is listed with a reason.
+//! that hookrun can observe with certainty. [`SETTINGS`] says how each setting counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{Config, Position};
 use crate::engine::event::EventSpec;
-use crate::engine::hook::{DEFAULT_PRIORITY, Hook};
+use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{Fate, HookRun, Run, Trace};
 
@@ -29,23 +29,15 @@ pub struct PointRow {
 enum Has {
     Event,
     /// Whether a hook has the point, and whether one decision shows it.
-    Hook(fn(&CoveredHook<'_>) -> bool, fn(&SeenHook<'_>) -> bool),
+    Hook(fn(&Hook, &EventSpec) -> bool, fn(&SeenHook<'_>) -> bool),
     Matcher,
-}
-
-#[derive(Debug)]
-struct CoveredHook<'s> {
-    hook: &'s Hook,
-    spec: &'s EventSpec,
-    fellows: Vec<&'s Hook>,
 }
 
 /// A hook's fate in one decision.
 struct SeenHook<'s> {
-    hook: &'s Hook,
     fate: &'s Fate,
+    spec: &'s EventSpec,
     looks_at_files: bool,
-    others: Vec<(&'s Hook, &'s Fate)>,
 }
 
 impl SeenHook<'_> {
@@ -57,68 +49,63 @@ impl SeenHook<'_> {
         }
     }
 
-    fn answered(&self, is: impl Fn(&Verdict) -> bool) -> bool {
-        self.trace()
-            .and_then(|trace| trace.ending.verdict())
-            .is_some_and(is)
+    fn verdict(&self) -> Option<&Verdict> {
+        self.trace().and_then(|trace| trace.ending.verdict())
     }
 
-    fn is_seen(&self) -> bool {
-        let is_loud = |verdict: &Verdict| {
-            let has_text = verdict.output.is_some() || verdict.additional_context.is_some();
-            let says = has_text || !verdict.findings.is_empty() || !verdict.update.is_empty();
-            says || verdict.decision != Decision::Allow
+    fn allowed(&self) -> bool {
+        self.verdict()
+            .is_some_and(|verdict| verdict.decision == Decision::Allow)
+    }
+
+    fn objected(&self) -> bool {
+        self.verdict()
+            .is_some_and(|verdict| verdict.decision != Decision::Allow)
+    }
+
+    /// Whether it ran and did something that a case can check.
+    fn is_visible(&self) -> bool {
+        if self.trace().is_some() && self.looks_at_files {
+            return true;
+        }
+        let Some(verdict) = self.verdict() else {
+            return false;
         };
-        self.trace().is_some() && (self.looks_at_files || self.answered(is_loud))
-    }
-
-    /// Whether both hooks took part in the decision, so that their order matters.
-    fn is_ordered(&self) -> bool {
-        let is_in_order = |fate: &Fate| matches!(fate, Fate::Ran(_) | Fate::Unreached);
-        let mut others = self.others.iter().filter(|(_, fate)| is_in_order(fate));
-        is_in_order(self.fate) && others.any(|(other, _)| other.priority != self.hook.priority)
-    }
-
-    fn is_parallel(&self) -> bool {
-        let mut others = self
-            .others
-            .iter()
-            .filter(|(_, fate)| matches!(fate, Fate::Ran(_)));
-        let runs = self.trace().is_some() && self.hook.parallel;
-        runs && others.any(|(other, _)| other.parallel)
+        verdict.decision != Decision::Allow
+            || verdict.output.is_some()
+            || verdict.additional_context.is_some()
+            || !verdict.findings.is_empty()
+            || !verdict.update.is_empty()
     }
 }
 
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
-    PointRow { name: "event", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
+    PointRow { name: "ran", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
         lacks: "a case of {}", may_be_never: false, has: Has::Event },
-    PointRow { name: "asked", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
-        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true, |seen| seen.trace().is_some()) },
-    PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is no rule", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
-        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks && !one.hook.is_rule(), |seen| seen.answered(|verdict| verdict.decision == Decision::Allow)) },
-    PointRow { name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
-        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks, |seen| seen.answered(|verdict| verdict.decision != Decision::Allow)) },
-    PointRow { name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
-        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks, |seen| seen.is_seen()) },
-    PointRow { name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `asked`",
-        lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher },
-    PointRow { name: "rewrite", of: "`rewrite`, where the event lists fields for it", when: "the hook rewrote a field", why: "a permission that no case uses may not be needed",
-        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty(), |seen| seen.answered(|verdict| !verdict.update.is_empty())) },
-    PointRow { name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way", why: "it only matters then",
-        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some(), |seen| seen.trace().is_some_and(|trace| trace.ending.failure().is_some())) },
-    PointRow { name: "priority", of: "`priority`, where another hook of the event has another one", when: "both were part of one decision", why: "an order shows only where there are two",
-        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false, has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority), |seen| seen.is_ordered()) },
-    PointRow { name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision", why: "it only matters then",
-        lacks: "a case that runs {} together with another parallel hook", may_be_never: false, has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel), |seen| seen.is_parallel()) },
+    PointRow { name: "ran", of: "a hook of an event that can be blocked", when: "it ran", why: "no case has tested a hook that never ran",
+        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_, spec| spec.blocks, |seen| seen.spec.blocks && seen.trace().is_some()) },
+    PointRow { name: "ran", of: "a hook of an event that cannot be blocked", when: "it ran and printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
+        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|_, spec| !spec.blocks, |seen| !seen.spec.blocks && seen.is_visible()) },
+    PointRow { name: "blocked", of: "a hook of an event that can be blocked, if it is not a rule that asks", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
+        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && !is_question(hook), |seen| seen.objected()) },
+    PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
+        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.allowed()) },
+    PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is what it is for",
+        lacks: "a case in which {} asks", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.objected()) },
+    PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
+        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.trace().is_some_and(|trace| trace.ending.failure().is_some())) },
+    PointRow { name: "matched", of: "each key of a matcher (`matched.tool`, `matched.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `ran`",
+        lacks: "a case in which `match.{key}` keeps {} from running", may_be_never: false, has: Has::Matcher },
 ];
 
-/// Settings of a hook that are not counted, and why.
-pub const NOT_COUNTED: &[(&str, &str)] = &[
-    (
-        "timeout",
-        "a case would have to wait for it; `--mutate` tests what it means",
-    ),
+fn is_question(hook: &Hook) -> bool {
+    matches!(hook.handler, Handler::Rule(Decision::Ask { .. }))
+}
+
+/// How coverage counts each setting of a hook, or why it does not.
+pub const SETTINGS: &[(&str, &str)] = &[
+    ("timeout", "a case would have to wait for it"),
     (
         "limits",
         "a working hook never reaches them, as with its timeout",
@@ -137,7 +124,7 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
         "warm",
         "it changes how a hook starts, and nothing that it does",
     ),
-    ("dialect", "every answer uses it: `asked`"),
+    ("dialect", "every answer uses it: `ran`"),
     (
         "reads",
         "it shows only where a value is too large for the environment",
@@ -148,12 +135,20 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ),
     ("name", "it is no behaviour"),
     ("description", "it is no behaviour"),
-    ("event", "it is a separate point"),
-    ("command", "running it is `asked`"),
-    ("shell", "running it is `asked`"),
-    ("deny", "deciding it is `refused`"),
-    ("ask", "deciding it is `refused`"),
-    ("except", "it is a key of the matcher: `match.except`"),
+    ("event", "it is a separate point: `ran`"),
+    ("command", "running it is `ran`"),
+    ("shell", "running it is `ran`"),
+    ("deny", "deciding it is `blocked`"),
+    ("ask", "deciding it is `asked`"),
+    ("match", "each of its keys has a point: `matched.KEY`"),
+    ("except", "it is a key of the matcher: `matched.except`"),
+    ("on_failure", "it shows when the hook fails: `failed`"),
+    ("rewrite", "a case checks it with `update`"),
+    ("priority", "an order shows only where two hooks run"),
+    (
+        "parallel",
+        "it changes when a hook starts, not what it does",
+    ),
 ];
 
 pub(super) fn excusable() -> Vec<&'static str> {
@@ -227,7 +222,7 @@ pub enum PointState {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// A name of [`POINTS`]; `match.KEY` for a matcher.
+    /// A name of [`POINTS`]; `matched.KEY` for a matcher.
     pub name: String,
     pub lacks: String,
     pub state: PointState,
@@ -265,13 +260,10 @@ pub fn measure(
     never: &[(PathBuf, Never)],
 ) -> Coverage {
     let subjects = subjects(configs);
-    let hooks: BTreeMap<Who, &Hook> = subjects
-        .iter()
-        .map(|one| (Who::of(one.hook), one.hook))
-        .collect();
+    let known: BTreeSet<Who> = subjects.iter().map(|(hook, _)| Who::of(hook)).collect();
     let mut shown = ShownPoints::default();
     for witness in witnesses {
-        shown.take(*witness, &hooks);
+        shown.take(*witness, &known);
     }
     let mut coverage = Coverage::default();
     let mut used = BTreeSet::new();
@@ -283,8 +275,8 @@ pub fn measure(
             problem,
         }
     };
-    for subject in &subjects {
-        let who = Who::of(subject.hook);
+    for (hook, spec) in subjects {
+        let who = Who::of(hook);
         if coverage
             .parts
             .last()
@@ -292,7 +284,7 @@ pub fn measure(
         {
             coverage.parts.push(shown.event(&who));
         }
-        let mut part = shown.hook(subject, &who);
+        let mut part = shown.hook(hook, spec, &who);
         for point in &mut part.points {
             let said = never.iter().enumerate().filter(|(_, (_, never))| {
                 let is_of = never.events.is_empty() || never.events.contains(&who.event);
@@ -327,35 +319,20 @@ pub fn measure(
 }
 
 /// The hooks that can run, each once, by event and in plan order.
-fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
-    let mut subjects: Vec<CoveredHook<'s>> = Vec::new();
+fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
+    let mut subjects = Vec::new();
     let mut known = BTreeSet::new();
     for config in configs {
         for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
-            let Some(spec) = config.catalog.iter().find(|spec| spec.name == hook.event) else {
-                continue;
-            };
-            let is_fellow = |other: &&Hook| {
-                other.event == hook.event && can_run(other) && Who::of(other) != Who::of(hook)
-            };
-            let fellows = config.hooks.iter().filter(is_fellow).collect();
-            if known.insert(Who::of(hook)) {
-                subjects.push(CoveredHook {
-                    hook,
-                    spec,
-                    fellows,
-                });
+            let spec = config.catalog.iter().find(|spec| spec.name == hook.event);
+            if let Some(spec) = spec
+                && known.insert(Who::of(hook))
+            {
+                subjects.push((hook, spec));
             }
         }
     }
-    let place = |one: &CoveredHook<'_>| {
-        (
-            one.hook.event.clone(),
-            one.hook.priority,
-            one.hook.source.layer,
-        )
-    };
-    subjects.sort_by_key(place);
+    subjects.sort_by_key(|(hook, _)| (hook.event.clone(), hook.priority, hook.source.layer));
     subjects
 }
 
@@ -370,33 +347,29 @@ struct ShownPoints {
 }
 
 impl ShownPoints {
-    fn take(&mut self, witness: Witness<'_>, hooks: &BTreeMap<Who, &Hook>) {
-        let Witness {
-            run,
-            looks_at_files,
-        } = witness;
+    fn take(&mut self, witness: Witness<'_>, known: &BTreeSet<Who>) {
+        let run = witness.run;
         self.events.insert(run.event.spec().name.to_string());
-        let known = |one: &HookRun| hooks.get(&Who::in_run(run, one)).copied();
         for one in &run.hooks {
-            let Some(hook) = known(one) else { continue };
-            let others = run.hooks.iter().filter(|other| !std::ptr::eq(*other, one));
-            let others = others
-                .filter_map(|other| Some((known(other)?, &other.fate)))
-                .collect();
+            let who = Who::in_run(run, one);
+            if !known.contains(&who) {
+                continue;
+            }
             let seen = SeenHook {
-                hook,
                 fate: &one.fate,
-                looks_at_files,
-                others,
+                spec: run.event.spec(),
+                looks_at_files: witness.looks_at_files,
             };
-            let shown = POINTS.iter().filter_map(|row| match row.has {
-                Has::Hook(_, shows) if shows(&seen) => Some(row.name.to_string()),
-                Has::Hook(..) | Has::Event | Has::Matcher => None,
-            });
-            let names = self.of_hooks.entry(Who::in_run(run, one)).or_default();
-            names.extend(shown);
+            let names = self.of_hooks.entry(who).or_default();
+            for row in POINTS {
+                if let Has::Hook(_, shows) = row.has
+                    && shows(&seen)
+                {
+                    names.insert(row.name.to_string());
+                }
+            }
             if let Fate::Unwanted(mismatch) = &one.fate {
-                names.insert(format!("match.{}", mismatch.key()));
+                names.insert(format!("matched.{}", mismatch.key()));
             }
         }
     }
@@ -412,20 +385,23 @@ impl ShownPoints {
         }
     }
 
-    fn hook(&self, subject: &CoveredHook<'_>, who: &Who) -> CoveragePart {
+    fn hook(&self, hook: &Hook, spec: &EventSpec, who: &Who) -> CoveragePart {
         let shown = self.of_hooks.get(who);
         let is_shown = |name: &str| shown.is_some_and(|shown| shown.contains(name));
         let mut points = Vec::new();
         for row in POINTS {
             match row.has {
                 Has::Event => {}
-                Has::Hook(has, _) if has(subject) => {
+                Has::Hook(has, _) if has(hook, spec) => {
                     points.push(point(row, None, &who.hook, is_shown(row.name)));
                 }
                 Has::Hook(..) => {}
-                Has::Matcher => points.extend(subject.hook.matcher.keys().iter().map(|key| {
-                    point(row, Some(key), &who.hook, is_shown(&format!("match.{key}")))
-                })),
+                Has::Matcher => {
+                    for key in hook.matcher.keys() {
+                        let is_shown = is_shown(&format!("matched.{key}"));
+                        points.push(point(row, Some(&key), &who.hook, is_shown));
+                    }
+                }
             }
         }
         CoveragePart {

@@ -582,10 +582,6 @@ fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
         shell
             .env("HOME", sandbox.at("home"))
             .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "base");
-        shell
-            .env("CI_NODE_INDEX", "1")
-            .env("CI_NODE_TOTAL", "1")
-            .env("JOB_COMPLETION_INDEX", "0");
         Ran::from(shell.output().unwrap())
     };
     let gates = root().join("gates").display().to_string();
@@ -595,9 +591,7 @@ fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
          git init -q -b main && git config user.name Ann && git config user.email ann@example.com
          git add -A && git commit -qsm 'Add gates' && git tag base
          echo x > x && git add x && git commit -qsm 'Add x'
-         mkdir data && cp -r gates data/policies
-         echo '{{\"base\": \"base\"}}' | hookrun run commits.pre --hooks gates --record events.jsonl
-         cp events.jsonl data"
+         echo '{{\"base\": \"base\"}}' | hookrun run commits.pre --hooks gates --record events.jsonl"
     );
     shell(&layout).exits(0);
     assert!(
@@ -605,14 +599,8 @@ fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
         "one file of cases"
     );
     let recipes = recipes();
-    assert_eq!(recipes.len(), 8, "{recipes:#?}");
-    for recipe in recipes {
-        let line = recipe
-            .replace("${{ matrix.part }}", "1")
-            .replace("1/4", "1/1");
-        let line = line
-            .replace("$p/8", "$p/1")
-            .replace("/data/", &format!("{here}/data/"));
+    assert_eq!(recipes.len(), 4, "{recipes:#?}");
+    for line in recipes {
         let ran = shell(&line);
         assert_eq!(ran.status, 0, "{line}: {ran:?}");
     }

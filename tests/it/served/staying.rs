@@ -90,9 +90,11 @@ fn one_process_answers_all_events_and_ends_with_the_server() {
         let decided = server.decide(&number.to_string());
         assert_eq!(decided.text, format!("{first} {number}"));
     }
-    let doctor = server.sandbox.hookrun(&["doctor", "--warm"], b"");
-    doctor.prints("    49  warm\n");
-    doctor.prints("     1  cold (not-ready)");
+    let log = server
+        .sandbox
+        .read("home/.local/state/hookrun/log/decisions.jsonl");
+    assert_eq!(log.matches("\"start\":\"warm\"").count(), 49);
+    assert_eq!(log.matches("\"start\":\"not-ready\"").count(), 1);
     server.ends();
 }
 

@@ -398,31 +398,23 @@ fn options_for_one_event_are_refused_beside_a_suite() {
 #[test]
 fn options_for_a_suite_are_refused_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
-    let options: [&[&str]; 8] = [
+    let options: [&[&str]; 7] = [
         &["--fail-fast"],
         &["--watch"],
         &["--coverage"],
         &["--coverage-min", "4"],
-        &["--mutate"],
         &["--event", "tool.pre"],
         &["--filter", "x"],
         &["--jobs", "2"],
     ];
-    let modes: [&[&str]; 5] = [
+    let modes: [&[&str]; 4] = [
         &["tool.pre"],
         &["PreToolUse", "--host", "claude"],
         &["tool.pre", "--command", "true", "--expect", "allow"],
         &["--expect", "allow"],
-        &["--conformance", "."],
     ];
     for mode in modes {
-        // The last two are for vectors as well, and without an event of nothing else.
-        let of_suites = if mode[0].starts_with("--") {
-            &options[..6]
-        } else {
-            &options[..]
-        };
-        for option in of_suites {
+        for option in options {
             let all: Vec<&str> = [&["test"], mode, option].concat();
             some.hookrun(&all, b"{}")
                 .exits(2)

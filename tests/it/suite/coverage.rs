@@ -2,7 +2,7 @@
 
 use hookrun::internals::config::keys::HOOK_KEYS;
 use hookrun::internals::scenario::coverage::{
-    Coverage, CoveragePart, NOT_COUNTED, POINTS, Point, PointState, Who,
+    Coverage, CoveragePart, Point, PointState, SETTINGS, Who,
 };
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 
 /// Cases that show all of the guard.
 fn both() -> String {
-    case("refused", "bad", "decision = 'block'") + &case("allowed", "good", "decision = 'allow'")
+    case("blocked", "bad", "decision = 'block'") + &case("allowed", "good", "decision = 'allow'")
 }
 
 /// The points that are missing, each with its event and hook, and the place of each.
@@ -49,24 +49,24 @@ fn cases_that_show_everything_cover_a_hundred_percent() {
 }
 
 #[test]
-fn a_hook_that_never_refused_never_allowed_or_was_never_asked_is_told() {
-    let never_refused = guarded(&case("it", "good", "decision = 'allow'"));
-    assert_eq!(missing(&never_refused).0, ["tool.pre 10-guard.sh refused"]);
+fn a_hook_that_never_blocked_never_allowed_or_never_ran_is_reported() {
+    let never_blocked = guarded(&case("it", "good", "decision = 'allow'"));
+    assert_eq!(missing(&never_blocked).0, ["tool.pre 10-guard.sh blocked"]);
     let never_allowed = guarded(&case("it", "bad", "decision = 'block'"));
     assert_eq!(missing(&never_allowed).0, ["tool.pre 10-guard.sh allowed"]);
     // The first one settles it.
-    let never_asked = guarded(&case("it", "bad", "decision = 'block'")).hook("20-late.sh", "");
-    let late = ["asked", "allowed", "refused"].map(|point| format!("tool.pre 20-late.sh {point}"));
-    assert_eq!(missing(&never_asked).0[1..], late);
+    let never_ran = guarded(&case("it", "bad", "decision = 'block'")).hook("20-late.sh", "");
+    let late = ["ran", "blocked", "allowed"].map(|point| format!("tool.pre 20-late.sh {point}"));
+    assert_eq!(missing(&never_ran).0[1..], late);
 }
 
 #[test]
-fn a_refusal_because_the_hook_failed_shows_no_refusal() {
+fn a_block_because_the_hook_failed_does_not_count_as_blocked() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "kill -9 $$").file(
         "hooks.d/tests/it.toml",
         &case("it", "bad", "decision = 'block', failed = '10-guard.sh'"),
     );
-    let points = ["allowed", "refused"].map(|point| format!("tool.pre 10-guard.sh {point}"));
+    let points = ["blocked", "allowed"].map(|point| format!("tool.pre 10-guard.sh {point}"));
     assert_eq!(missing(&sandbox).0, points);
 }
 
@@ -80,12 +80,7 @@ fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
     let (what, places) = missing(&sandbox);
     assert_eq!(
         what,
-        [
-            "error note.sh seen",
-            "turn.end - event",
-            "turn.end end.sh asked",
-            "turn.end end.sh seen"
-        ]
+        ["error note.sh ran", "turn.end - ran", "turn.end end.sh ran"]
     );
     assert_eq!(places[0], "hooks.d/error/note.sh:1");
     let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
@@ -100,7 +95,7 @@ fn a_matcher_that_never_kept_its_hook_from_running_is_told_with_the_line_of_its_
         .hook("10-guard.sh", &hook)
         .file("hooks.d/tests/it.toml", &both());
     let (what, places) = missing(&sandbox);
-    assert_eq!(what, ["tool.pre 10-guard.sh match.command"]);
+    assert_eq!(what, ["tool.pre 10-guard.sh matched.command"]);
     assert_eq!(places, ["hooks.d/tool.pre/10-guard.sh:3"]);
     let read = format!(
         "[[case]]\nname = 'no command'\n{HEAD}context = {{ toolName = 'read' }}\nexpect = {{ decision = 'allow' }}\n"
@@ -130,27 +125,12 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
             .map(|point| format!("tool.pre {hook} {point}"))
             .collect()
     };
-    let two = of(
-        "two",
-        &["asked", "allowed", "refused", "priority", "parallel"],
-    );
-    let one = of("one", &["refused", "rewrite", "on_failure", "parallel"]);
+    let two = of("two", &["ran", "blocked", "allowed"]);
+    let one = of("one", &["blocked", "failed"]);
     assert_eq!(what, [two, one].concat());
     assert_eq!(
-        (places[0].as_str(), places[6].as_str()),
+        (places[0].as_str(), places[3].as_str()),
         ("hookrun.toml:9", "hookrun.toml:1")
-    );
-
-    let together = only.replace("hook = 'one'\n", "");
-    let sandbox = Sandbox::new()
-        .file("hookrun.toml", &manifest)
-        .file("tests/it.toml", &together);
-    let what = missing(&sandbox).0;
-    assert!(
-        !what
-            .iter()
-            .any(|one| one.ends_with("parallel") || one.ends_with("priority")),
-        "{what:?}"
     );
 }
 
@@ -162,7 +142,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let ran = suite(&sandbox, &["--coverage-min", "76"]);
     ran.exits(1)
         .prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
-    ran.prints("missing refused (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
+    ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
     ran.prints(
         "        write    a case in which 10-guard.sh blocks, or `[[never]]` where it never does\n",
     );
@@ -171,7 +151,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     for (format, part) in [
         (
             "tap",
-            "not ok 2 - hooks.d/tool.pre/10-guard.sh: refused of 10-guard.sh (tool.pre)",
+            "not ok 2 - hooks.d/tool.pre/10-guard.sh: blocked of 10-guard.sh (tool.pre)",
         ),
         ("junit", "<testsuite name=\"policy coverage\" tests=\"1\""),
         (
@@ -222,7 +202,7 @@ fn enough_coverage_is_told_in_every_format() {
 fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
     let ran = suite(
         &guarded(&case("it", "bad", "decision = 'allow'")),
-        &["--coverage", "--mutate"],
+        &["--coverage"],
     );
     ran.exits(1).prints("FAILED: 1 case");
     assert!(
@@ -233,25 +213,25 @@ fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
 
 #[test]
 fn what_a_hook_never_does_is_excused_with_its_reason() {
-    let never = "[[never]]\nhook = '10-guard.sh'\npoint = 'refused'\nwhy = 'it only looks'\n\n";
+    let never = "[[never]]\nhook = '10-guard.sh'\npoint = 'blocked'\nwhy = 'it only looks'\n\n";
     let allowed = case("it", "good", "decision = 'allow'");
     let ran = suite(
         &guarded(&(never.to_string() + &allowed)),
         &["--coverage-min", "100"],
     );
     ran.exits(0).prints("covered 100.0 %: 3 of 3 points");
-    ran.prints("never   refused of 10-guard.sh (tool.pre)\n        why      it only looks\n");
+    ran.prints("never   blocked of 10-guard.sh (tool.pre)\n        why      it only looks\n");
 
     let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
     ran.exits(1)
         .prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
-    ran.prints("why      a case shows `refused` of 10-guard.sh (tool.pre)");
+    ran.prints("why      a case shows `blocked` of 10-guard.sh (tool.pre)");
     ran.prints("\nFAILED (a `[[never]]` is untrue): 2 cases");
 
     let other = never.replace("10-guard.sh", "gone.sh");
     let ran = suite(&guarded(&(other + &both())), &["--coverage"]);
     ran.exits(1)
-        .prints("no hook `gone.sh` has a point `refused` there");
+        .prints("no hook `gone.sh` has a point `blocked` there");
 
     let ran = suite(&guarded(&(never.replace("why", "reason") + &both())), &[]);
     ran.exits(2).prints("unknown key `reason`");
@@ -283,21 +263,16 @@ fn only_the_hooks_and_events_that_are_chosen_count() {
 #[test]
 fn a_hook_that_is_disabled_has_no_points() {
     let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
-    suite(&sandbox, &["--coverage-min", "100", "--mutate"])
+    suite(&sandbox, &["--coverage-min", "100"])
         .exits(0)
         .prints("4 of 4 points");
 }
 
 #[test]
-fn every_setting_of_a_hook_is_counted_or_says_why_not() {
+fn every_setting_of_a_hook_says_how_it_counts() {
     for row in HOOK_KEYS {
-        let is_counted = POINTS.iter().any(|point| point.name == row.name);
-        let is_not = NOT_COUNTED.iter().any(|(name, _)| *name == row.name);
-        assert!(
-            is_counted != is_not || (row.name == "event" && is_not),
-            "{}",
-            row.name
-        );
+        let is_listed = SETTINGS.iter().any(|(name, _)| *name == row.name);
+        assert!(is_listed, "{}", row.name);
     }
 }
 

@@ -378,7 +378,6 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     for more in [
         &[][..],
         &["--coverage"],
-        &["--mutate"],
         &["--fail-fast"],
         &["--event", "tool.pre"],
         &["--filter", "bad"],

@@ -51,7 +51,7 @@ hook = \"@FILE@\"
 
 /// That a hook which only adds something does not block is no gap in its cases.
 const NEVER: &str =
-    "\n[[never]]\nhook = \"@FILE@\"\npoint = \"refused\"\nwhy = \"it only adds or rewrites\"\n";
+    "\n[[never]]\nhook = \"@FILE@\"\npoint = \"blocked\"\nwhy = \"it only adds or rewrites\"\n";
 
 pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
     SORTS

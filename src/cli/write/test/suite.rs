@@ -2,7 +2,6 @@
 
 mod found;
 mod load;
-mod mutate;
 mod play;
 mod progress;
 mod round;
@@ -10,7 +9,6 @@ pub(super) mod selection;
 mod stillness;
 mod trial;
 mod untested;
-mod warm;
 mod watch;
 mod workspace;
 
@@ -27,20 +25,16 @@ use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::write::test::tell_untrusted;
-use round::{SuiteCommand, check, round};
+use round::{SuiteCommand, round};
 use selection::chosen;
 
 /// Plays the cases: 0 all as expected, 1 not, 2 could not.
 pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
-    let mut runner = runner(env, &abort, grounds);
-    if args.suite.warm_differs.is_none() && !args.suite.profile {
-        runner = runner.one_shot();
-    }
     let command = SuiteCommand {
         args,
         env,
-        runner,
+        runner: runner(env, &abort, grounds),
         abort,
     };
     if args.suite.watch {
@@ -53,17 +47,11 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         }
         return watch::watch(&command, out);
     }
-    let warm = args.suite.warm_differs.as_ref().map(std::slice::from_ref);
-    let paths = warm.or(args.suite.suite.as_deref()).unwrap_or_default();
+    let paths = args.suite.suite.as_deref().unwrap_or_default();
     let files = found::find(paths, &args.source, env)?;
     let loaded = load::load(&files, &args.source, env);
     let trials = chosen(&loaded.trials, args);
-    let exit = if warm.is_some() || args.suite.profile {
-        check(&command, &loaded, &trials, out)?;
-        warm::play(&command, &trials, out)?
-    } else {
-        round(&command, &loaded, &trials, out)?.0
-    };
+    let (exit, _) = round(&command, &loaded, &trials, out)?;
     if paths.is_empty() {
         tell_untrusted(args, env);
     }
@@ -80,6 +68,7 @@ fn runner(env: &Environment, abort: &Abort, grounds: Option<Subreaper>) -> Runne
     runner
         .program(own)
         .rehearsal()
+        .one_shot()
         .abort(abort.clone())
         .subreaper(grounds)
 }

@@ -126,18 +126,7 @@ pub(super) const STATS: &[ReportKey] = &[
 /// The first line, a line for each finding, and the last line.
 #[rustfmt::skip]
 pub(super) const REPLAY: &[ReportKey] = &[
-    key("hookrunReplay?", "integer", "first line: the version of this form"),
-    key("inputs?[]", "string", "first line: a file"),
-    key("partition?", "string", "first line: the part, `3/8`"),
-    key("against?", "string", "first line: the folder of the other hooks"),
-    key("hooks?[]", "string", "first line: a folder of hooks that was named"),
-    key("settings?[]", "string", "first line: a settings file that was named"),
-    key("discover?", "boolean", "first line: the usual hooks ran as well"),
-    key("allowChange?[]", "string", "first line: a hook whose decisions may change"),
-    key("strict?", "boolean", "first line: other words count as changes"),
-    key("allowUndecided?", "boolean", "first line: an event that cannot be decided is no failure"),
     key("finding?", "changed|undecided|unreadable", "a finding: what it is"),
-    key("input?", "integer", "a finding: the number of its file, from 0"),
     key("line?", "integer", "a finding: the line, from 1"),
     key("file?", "string", "a finding: the file"),
     key("event?", "string", "a finding: the event"),
@@ -171,17 +160,6 @@ pub(super) const COMPARED: &[ReportKey] = &[
     key("rewrites?[].new", "any", "the new value"),
     key("output?", "string", "what hooks show to the person"),
     key("additionalContext?", "string", "what hooks tell the model"),
-];
-
-#[rustfmt::skip]
-pub(super) const COST: &[ReportKey] = &[
-    key("calls", "integer", "how often it ran"),
-    key("refusals", "integer", "how often it blocked"),
-    key("questions", "integer", "how often it asked"),
-    key("failures", "integer", "how often it failed"),
-    key("latencies.totalUs", "integer", "all its runs together, in microseconds"),
-    key("latencies.mostUs", "integer", "its longest run, in microseconds"),
-    key("latencies.steps[]", "array", "a step of the histogram, and how many runs are in it"),
 ];
 
 #[rustfmt::skip]
@@ -229,30 +207,6 @@ pub(super) const SUITE: &[ReportKey] = &[
     key("coverage?.untrue[].file", "string", "the file with a wrong `[[never]]`"),
     key("coverage?.untrue[].line", "integer", "its line"),
     key("coverage?.untrue[].problem", "string", "what is wrong with it"),
-    key("mutation?.total", "integer", "the mutants"),
-    key("mutation?.noticed", "integer", "the mutants that a case killed"),
-    key("mutation?.tookMs", "number", "how long they took, in milliseconds"),
-    key("mutation?.trouble", "string?", "what could not be tried"),
-    key("mutation?.mutants[].mutant", "string", "what was changed"),
-    key("mutation?.mutants[].event", "string", "the event"),
-    key("mutation?.mutants[].hook", "string", "the hook"),
-    key("mutation?.mutants[].file", "string", "its file"),
-    key("mutation?.mutants[].line", "integer?", "its line"),
-    key("mutation?.mutants[].cases", "integer", "how many cases were played"),
-    key("mutation?.mutants[].noticedBy", "string?", "the case that killed it"),
-    key("mutation?.mutants[].lacks?", "string", "the case that would kill it"),
-];
-
-#[rustfmt::skip]
-pub(super) const CONFORMANCE: &[ReportKey] = &[
-    key("version", "integer", "the version of this form"),
-    key("suite", "string", "what was tried"),
-    key("ok", "boolean", "all vectors passed"),
-    key("cases[].name", "string", "a vector"),
-    key("cases[].about", "string", "the fact that it states"),
-    key("cases[].ok", "boolean", "it passed"),
-    key("cases[].misses[]", "string", "what differs"),
-    key("cases[].tookMs", "integer", "how long it took, in milliseconds"),
 ];
 
 #[rustfmt::skip]

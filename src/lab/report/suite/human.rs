@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::Style;
 use similar::ChangeTag;
 
-use super::model::{CoverageReport, MutationReport, Whole};
+use super::model::{CoverageReport, Whole};
 use super::text::{of, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
@@ -43,10 +43,6 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
         writeln!(out)?;
         coverage(covered, paths, out)?;
     }
-    if let Some(mutated) = whole.mutation {
-        writeln!(out)?;
-        mutation(mutated, paths, out)?;
-    }
     let (style, words) = match word(whole.played) {
         (style, "ok") => complaint(whole).map_or((style, "ok"), |why| (BAD, why)),
         (style, "ERROR") => (style, "ERROR"),
@@ -73,16 +69,17 @@ fn word(played: &[CaseResult]) -> (Style, &'static str) {
 
 /// What is wrong besides the cases, in a few words.
 fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
-    match whole.mutation {
-        _ if !whole.broken.is_empty() => Some("FAILED (a hook cannot run)"),
-        Some(mutated) if mutated.trouble.is_some() => Some("FAILED (mutants could not run)"),
-        Some(mutated) if !mutated.is_good() => Some("FAILED (mutants survived)"),
-        Some(_) | None => match whole.coverage? {
-            covered if covered.is_short() => Some("FAILED (coverage is too low)"),
-            covered if !covered.is_enough() => Some("FAILED (a `[[never]]` is untrue)"),
-            _ => None,
-        },
+    if !whole.broken.is_empty() {
+        return Some("FAILED (a hook cannot run)");
     }
+    let covered = whole.coverage?;
+    if covered.is_short() {
+        return Some("FAILED (coverage is too low)");
+    }
+    if !covered.is_enough() {
+        return Some("FAILED (a `[[never]]` is untrue)");
+    }
+    None
 }
 
 fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
@@ -316,7 +313,11 @@ fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::
         if std::mem::take(&mut is_first) {
             writeln!(out)?;
         }
-        let what = plain(&format!("{} of {}", point.name, of(&part.who, point)));
+        let what = plain(&format!(
+            "{} of {}",
+            point.name,
+            of(&part.who, part.is_event)
+        ));
         writeln!(out, "{DIM}never{DIM:#}   {what}")?;
         label(out, "why", &plain(why))?;
     }
@@ -327,30 +328,6 @@ fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::
             "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}"
         )?;
         label(out, "why", &plain(&excuse.problem))?;
-    }
-    Ok(())
-}
-
-fn mutation(mutated: &MutationReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let style = if mutated.is_good() { GOOD } else { BAD };
-    writeln!(
-        out,
-        "{style}killed{style:#} {} of {} in {}",
-        mutated.noticed(),
-        counted(mutated.tried.len(), "mutant"),
-        short(milliseconds(mutated.took))
-    )?;
-    if let Some(trouble) = &mutated.trouble {
-        label(out, "trouble", &plain(trouble))?;
-    }
-    for tried in &mutated.tried {
-        let Some((what, cure)) = tried.survived() else {
-            continue;
-        };
-        let place = plain(&paths.show_line(&tried.who.file, tried.who.line));
-        writeln!(out, "\n{BAD}SURVIVED{BAD:#} {BOLD}{}{BOLD:#}", plain(&what))?;
-        label(out, "hook", &place)?;
-        label(out, "write", &plain(&cure))?;
     }
     Ok(())
 }

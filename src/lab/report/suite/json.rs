@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::model::{CoverageReport, Gap, Whole};
 use crate::lab::report::Paths;
 use crate::lab::scenario::coverage::{CoveragePart, Excuse, Point, PointState};
-use crate::lab::scenario::mutation::MutantTrial;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{VERSION, milliseconds, present, refusal_report, run_report};
 
@@ -25,15 +24,6 @@ pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
     });
     if let Some(covered) = whole.coverage {
         document["coverage"] = coverage(covered, paths);
-    }
-    if let Some(mutated) = whole.mutation {
-        document["mutation"] = json!({
-            "total": mutated.tried.len(),
-            "noticed": mutated.noticed(),
-            "mutants": mutated.tried.iter().map(|one| mutant(one, paths)).collect::<Vec<_>>(),
-            "trouble": mutated.trouble,
-            "tookMs": milliseconds(mutated.took),
-        });
     }
     document
 }
@@ -103,7 +93,7 @@ fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
     let gap = |gap: &Gap| {
         json!({
             "event": gap.who.event,
-            "hook": (gap.point.name != "event").then_some(&gap.who.hook),
+            "hook": (!gap.is_event).then_some(&gap.who.hook),
             "file": paths.show(&gap.who.file),
             "line": gap.line,
             "point": gap.point.name,
@@ -121,20 +111,4 @@ fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
         "missing": covered.gaps.iter().map(gap).collect::<Vec<_>>(),
         "untrue": covered.coverage.untrue.iter().map(excuse).collect::<Vec<_>>(),
     })
-}
-
-fn mutant(tried: &MutantTrial, paths: &Paths) -> Value {
-    let mut value = json!({
-        "mutant": tried.row.name,
-        "event": tried.who.event,
-        "hook": tried.who.hook,
-        "file": paths.show(&tried.who.file),
-        "line": tried.who.line,
-        "cases": tried.cases,
-        "noticedBy": tried.noticed,
-    });
-    if let Some((_, cure)) = tried.survived() {
-        value["lacks"] = cure.into();
-    }
-    value
 }

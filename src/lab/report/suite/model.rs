@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::config::Problem;
 use crate::lab::report::style::counted;
 use crate::lab::scenario::coverage::{Coverage, Point, Who};
-use crate::lab::scenario::mutation::MutantTrial;
 use crate::lab::scenario::{CaseResult, End};
 
 /// All cases that were asked for.
@@ -18,8 +17,6 @@ pub struct Whole<'w> {
     pub broken: &'w [Problem],
     /// If it was requested.
     pub coverage: Option<&'w CoverageReport>,
-    /// If it was requested.
-    pub mutation: Option<&'w MutationReport>,
     /// hookrun was interrupted before all were played.
     pub is_stopped: bool,
 }
@@ -37,18 +34,11 @@ pub struct CoverageReport {
 #[derive(Debug, Clone)]
 pub struct Gap {
     pub who: Who,
+    /// The point belongs to the event and not to the hook.
+    pub is_event: bool,
     /// The line of its file that configures the point.
     pub line: usize,
     pub point: Point,
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct MutationReport {
-    /// Each, by events and hooks.
-    pub tried: Vec<MutantTrial>,
-    pub took: Duration,
-    /// Why some of them could not be tried.
-    pub trouble: Option<String>,
 }
 
 impl Whole<'_> {
@@ -58,11 +48,9 @@ impl Whole<'_> {
         self.played.iter().all(is_good) && self.is_enough()
     }
 
-    /// Whether no hook is broken, enough is covered, and no mutant has survived.
+    /// Whether no hook is broken and enough is covered.
     pub fn is_enough(&self) -> bool {
-        self.broken.is_empty()
-            && self.coverage.is_none_or(CoverageReport::is_enough)
-            && self.mutation.is_none_or(MutationReport::is_good)
+        self.broken.is_empty() && self.coverage.is_none_or(CoverageReport::is_enough)
     }
 }
 
@@ -83,18 +71,5 @@ impl CoverageReport {
         let permille = self.coverage.permille();
         let percent = format!("{}.{} %", permille / 10, permille % 10);
         format!("covered {percent}: {shown} of {}", counted(all, "point"))
-    }
-}
-
-impl MutationReport {
-    pub(super) fn noticed(&self) -> usize {
-        self.tried
-            .iter()
-            .filter(|one| one.noticed.is_some())
-            .count()
-    }
-
-    pub(super) fn is_good(&self) -> bool {
-        self.noticed() == self.tried.len() && self.trouble.is_none()
     }
 }

@@ -4,7 +4,7 @@ use crate::engine::harmless::plain;
 use crate::engine::run::{Fate, HookRun};
 use crate::lab::report::check::Written;
 use crate::lab::report::style::{counted, cut};
-use crate::lab::scenario::coverage::{Point, Who};
+use crate::lab::scenario::coverage::Who;
 use crate::lab::scenario::{CaseResult, Miss};
 
 const MOST_LINES: usize = 20;
@@ -38,8 +38,8 @@ pub(super) fn miss_text(miss: &Miss) -> String {
     )
 }
 
-pub(super) fn of(who: &Who, point: &Point) -> String {
-    if point.name == "event" {
+pub(super) fn of(who: &Who, is_event: bool) -> String {
+    if is_event {
         who.event.clone()
     } else {
         format!("{} ({})", who.hook, who.event)

@@ -12,7 +12,6 @@ use crate::lab::report::{plain, suite as report};
 use crate::lab::scenario::coverage::{self, CoveragePart, Witness, can_run};
 use crate::lab::scenario::{CaseResult, CaseStep, End, StepResult};
 
-use super::mutate;
 use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
 use super::selection::{is_chosen, no_cases, unknown_event};
@@ -36,7 +35,7 @@ pub(super) struct SuiteCommand<'a> {
 ///
 /// # Errors
 /// When nothing should be played.
-pub(super) fn check(
+fn check(
     command: &SuiteCommand<'_>,
     loaded: &LoadedSuite,
     trials: &[&CaseTrial],
@@ -82,7 +81,7 @@ pub(super) fn round(
     let paths = paths(args.format.name(), env);
     let folder = SuiteFolder::make(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.vectors.jobs.unwrap_or(processors);
+    let jobs = args.suite.jobs.unwrap_or(processors);
     let fail_fast = args.suite.fail_fast;
     let started = Instant::now();
     let mut progress = SuiteProgress::of(trials.len());
@@ -97,29 +96,22 @@ pub(super) fn round(
     progress.bar.finish_and_clear();
     let took = started.elapsed();
     let mut exit = judge(&played, fail_fast);
-    let (mut coverage, mut mutation) = (None, None);
-    // A suite with failed cases proves nothing about coverage or mutants.
-    if matches!(exit, ExitStatus::Yes) {
-        coverage = measure(loaded, trials, &played, args);
-        mutation = mutate::mutate(&suite, trials, &played, args);
-    }
+    // A suite with failed cases proves nothing about coverage.
+    let coverage = if matches!(exit, ExitStatus::Yes) {
+        measure(loaded, trials, &played, args)
+    } else {
+        None
+    };
     let untested = UntestedHooks::find(loaded, &played, args, env);
     let whole = report::Whole {
         played: &played,
         broken: &untested.errors,
         took,
         coverage: coverage.as_ref(),
-        mutation: mutation.as_ref(),
         is_stopped: abort.times_raised() > 0,
     };
     if matches!(exit, ExitStatus::Yes) && !whole.is_enough() {
         exit = ExitStatus::No;
-    }
-    if mutation
-        .as_ref()
-        .is_some_and(|mutation| mutation.trouble.is_some())
-    {
-        exit = ExitStatus::CouldNot;
     }
     args.format.write(&whole, &paths, out)?;
     streams::problems(untested.errors.iter().chain(&untested.warnings), &paths);
@@ -193,6 +185,7 @@ fn measure(
         .retain(|part| is_chosen(&part.who, part.is_event, args));
     let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
         who: part.who.clone(),
+        is_event: part.is_event,
         line: line(part, &point.name),
         point: point.clone(),
     };
@@ -206,7 +199,10 @@ fn measure(
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
 fn line(part: &CoveragePart, point: &str) -> usize {
-    let setting = point.strip_prefix("match.").unwrap_or(point);
+    let setting = match point {
+        "failed" => "on_failure",
+        _ => point.strip_prefix("matched.").unwrap_or(point),
+    };
     let of_directive = || line_of_directive(&part.who.file, setting);
     part.who.line.or_else(of_directive).unwrap_or(1)
 }

@@ -12,7 +12,7 @@ use crate::lab::scenario::coverage::Who;
 pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
     let is_chosen = |trial: &&CaseTrial| {
         let is_named = args
-            .vectors
+            .suite
             .filter
             .as_ref()
             .is_none_or(|filter| filter.is_match(&trial.case.name));

@@ -89,7 +89,7 @@ impl UntestedHooks {
         for bench in &loaded.benches {
             found.add(bench.config.problems.clone());
         }
-        if args.vectors.filter.is_some() {
+        if args.suite.filter.is_some() {
             found = UntestedHooks {
                 errors: found.errors,
                 ..UntestedHooks::default()

@@ -230,30 +230,6 @@ impl Workspace {
         Err(format!("its `setup` {why}{colon}{said}"))
     }
 
-    /// The files in its folders, each with its text, by their paths.
-    pub(super) fn left(&self) -> Vec<(String, String)> {
-        let mut folders = [WORK, HOME, TEMPORARY]
-            .map(|name| self.dirs.root.join(name))
-            .to_vec();
-        let mut left = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in entries(&folder).unwrap_or_default() {
-                if is_folder(&entry) {
-                    folders.push(entry.path());
-                    continue;
-                }
-                let text = match read(&entry.path()) {
-                    Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                    Err(error) => format!("cannot be read: {error}"),
-                };
-                let path = entry.path();
-                let path = path.strip_prefix(&self.dirs.root).unwrap_or(&path);
-                left.push((path.display().to_string(), text));
-            }
-        }
-        left
-    }
-
     /// The text of a file in the case's folder.
     pub(super) fn look(&self, path: &str) -> Option<std::result::Result<String, String>> {
         let path = self.folders.work.join(path);

@@ -1,4 +1,4 @@
-//! The form of a vector, and what must hold of one.
+//! The form of a vector, and the comparison of an answer with one.
 
 use std::collections::BTreeMap;
 
@@ -10,96 +10,93 @@ use serde_json::{Map, Value};
 /// One fact about what a host must get.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Vector {
-    /// For editors.
-    #[serde(rename = "$schema", default)]
-    pub schema: String,
+pub(super) struct Vector {
     /// The fact, in one sentence.
-    pub about: String,
+    pub(super) about: String,
     /// A document or a measurement that shows it.
-    pub source: String,
+    pub(super) source: String,
     /// The host, by the name of its dialect, or git.
-    pub host: String,
+    pub(super) host: String,
     /// The host's name for the event.
-    pub event: String,
+    pub(super) event: String,
     /// Variables that the host adds to the scrubbed environment.
     #[serde(default)]
-    pub env: BTreeMap<String, String>,
+    pub(super) env: BTreeMap<String, String>,
     /// Files in the working directory, by their paths below it.
     #[serde(default)]
-    pub files: BTreeMap<String, TextLines>,
+    pub(super) files: BTreeMap<String, TextLines>,
     /// A shell script that prepares the working directory.
     #[serde(default)]
-    pub setup: TextLines,
-    pub hooks: Vec<HookFile>,
+    pub(super) setup: TextLines,
+    pub(super) hooks: Vec<HookFile>,
     /// They share one working directory and one home.
-    pub steps: Vec<VectorStep>,
+    pub(super) steps: Vec<VectorStep>,
     /// At the end no process may be left.
     #[serde(default)]
-    pub leaves_no_process: bool,
+    pub(super) leaves_no_process: bool,
 }
 
 /// One file in `hooks.d/EVENT/`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct HookFile {
-    pub name: String,
+pub(super) struct HookFile {
+    pub(super) name: String,
     /// The name of its folder.
-    pub event: String,
+    pub(super) event: String,
     /// They become a comment: `# hookrun: timeout=300ms rewrite`.
     #[serde(default)]
-    pub settings: BTreeMap<String, Value>,
+    pub(super) settings: BTreeMap<String, Value>,
     #[serde(default)]
-    pub script: TextLines,
+    pub(super) script: TextLines,
     /// The program that its first line names.
     #[serde(default = "shell")]
-    pub interpreter: String,
+    pub(super) interpreter: String,
     /// Octal digits.
     #[serde(default = "executable", deserialize_with = "octal")]
-    pub mode: u32,
+    pub(super) mode: u32,
     /// It is a link to a file that does not exist.
     #[serde(default)]
-    pub missing: bool,
+    pub(super) missing: bool,
 }
 
 /// One event that a host sends.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct VectorStep {
+pub(super) struct VectorStep {
     /// Another host than the vector's: some hosts run each other's hooks.
-    pub host: Option<String>,
-    pub event: Option<String>,
+    pub(super) host: Option<String>,
+    pub(super) event: Option<String>,
     /// Arguments of the host, as git gives them.
     #[serde(default)]
-    pub arguments: Vec<String>,
+    pub(super) arguments: Vec<String>,
     /// A JSON document, written without blanks.
-    pub stdin: Option<Value>,
+    pub(super) stdin: Option<Value>,
     /// Any text instead.
-    pub stdin_text: Option<String>,
+    pub(super) stdin_text: Option<String>,
     /// Any bytes instead: each character is the byte of its number.
     #[serde(default, deserialize_with = "bytes")]
-    pub stdin_bytes: Option<Vec<u8>>,
+    pub(super) stdin_bytes: Option<Vec<u8>>,
     /// The length of `stdin` in bytes; a key `padding` fills it up.
-    pub stdin_size: Option<usize>,
+    pub(super) stdin_size: Option<usize>,
     /// The host never closes its end of stdin.
     #[serde(default)]
-    pub keeps_stdin_open: bool,
-    pub expect: VectorExpectation,
+    pub(super) keeps_stdin_open: bool,
+    pub(super) expect: VectorExpectation,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct VectorExpectation {
-    pub status: i32,
+pub(super) struct VectorExpectation {
+    pub(super) status: i32,
     /// The one JSON document on stdout; without it, stdout must be empty.
-    pub stdout: Option<Value>,
+    pub(super) stdout: Option<Value>,
     /// Empty if it is left out.
     #[serde(default)]
-    pub stderr: TextPattern,
+    pub(super) stderr: TextPattern,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum TextPattern {
+pub(super) enum TextPattern {
     Exactly(String),
     /// All of these are in it.
     Contain(Vec<String>),
@@ -127,7 +124,7 @@ impl<'de> Deserialize<'de> for TextPattern {
 }
 
 /// What an object with one key that begins with `sigil` says about a text.
-pub(super) fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<TextPattern> {
+fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<TextPattern> {
     let (key, value) = object.iter().next().filter(|_| object.len() == 1)?;
     match key.strip_prefix(sigil)? {
         "contains" => {
@@ -173,7 +170,7 @@ fn patterns(value: &Value, all: &mut Vec<TextPattern>) {
 
 /// A text, given as its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct TextLines(pub String);
+pub(super) struct TextLines(pub(super) String);
 
 impl<'de> Deserialize<'de> for TextLines {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextLines, D::Error> {
@@ -214,16 +211,16 @@ fn bytes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec
 /// What is wrong with a vector, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {problem}")]
-pub struct VectorError {
+pub(super) struct VectorError {
     /// From 1.
-    pub line: usize,
+    pub(super) line: usize,
     /// From 1.
-    pub column: usize,
-    pub problem: String,
+    pub(super) column: usize,
+    pub(super) problem: String,
 }
 
 impl Vector {
-    pub fn parse(text: &str) -> Result<Vector, VectorError> {
+    pub(super) fn parse(text: &str) -> Result<Vector, VectorError> {
         let vector: Vector = serde_json::from_str(text).map_err(|error| {
             let whole = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
@@ -299,7 +296,7 @@ impl VectorStep {
     }
 
     /// The bytes on stdin.
-    pub fn input(&self) -> Vec<u8> {
+    pub(super) fn input(&self) -> Vec<u8> {
         if let Some(text) = &self.stdin_text {
             return text.clone().into_bytes();
         }
@@ -325,7 +322,7 @@ impl VectorStep {
 }
 
 impl HookFile {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let settings: Vec<String> = self
             .settings
             .iter()
@@ -345,5 +342,112 @@ fn setting(key: &String, value: &Value) -> String {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             format!("{key}={value}")
         }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Got {
+    /// The exit status, or the negative number of the signal.
+    pub(super) status: i32,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+const LONGEST_SHOWN_CHARS: usize = 400;
+
+/// Everything in which an answer is not as expected, a line for each.
+pub(super) fn misses(expect: &VectorExpectation, got: &Got) -> Vec<String> {
+    let mut misses = Vec::new();
+    if expect.status != got.status {
+        misses.push(format!(
+            "status: expected {}, got {}",
+            expect.status, got.status
+        ));
+    }
+    let stdout = String::from_utf8_lossy(&got.stdout);
+    match &expect.stdout {
+        None if stdout.is_empty() => {}
+        None => misses.push(format!(
+            "stdout: expected nothing at all, got {}",
+            shown(&stdout)
+        )),
+        Some(wanted) => match serde_json::from_slice::<Value>(&got.stdout) {
+            Ok(found) => differences("stdout", wanted, Some(&found), &mut misses),
+            Err(_) => misses.push(format!(
+                "stdout: expected {wanted}, got what is not one JSON document: {}",
+                shown(&stdout)
+            )),
+        },
+    }
+    let stderr = String::from_utf8_lossy(&got.stderr);
+    misses.extend(wording(&expect.stderr, &stderr).map(|miss| format!("stderr: {miss}")));
+    misses
+}
+
+/// Where two JSON documents differ. An expected object with the one key `$contains` or `$matches`
+/// is about the text in its place.
+fn differences(place: &str, wanted: &Value, found: Option<&Value>, misses: &mut Vec<String>) {
+    let Some(found) = found else {
+        misses.push(format!("{place}: expected {wanted}, got nothing"));
+        return;
+    };
+    match (wanted, found) {
+        (Value::Object(object), Value::String(text)) if pattern(object, "$").is_some() => {
+            let words = pattern(object, "$").unwrap_or_default();
+            misses.extend(wording(&words, text).map(|miss| format!("{place}: {miss}")));
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            for (key, value) in wanted {
+                differences(&format!("{place}.{key}"), value, found.get(key), misses);
+            }
+            for (key, value) in found.iter().filter(|(key, _)| !wanted.contains_key(*key)) {
+                let value = shown(&value.to_string());
+                misses.push(format!("{place}.{key}: expected nothing, got {value}"));
+            }
+        }
+        (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => {
+            for (index, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+                differences(&format!("{place}[{index}]"), wanted, Some(found), misses);
+            }
+        }
+        (wanted, found) if wanted == found => {}
+        (wanted, found) => {
+            let found = shown(&found.to_string());
+            misses.push(format!("{place}: expected {wanted}, got {found}"));
+        }
+    }
+}
+
+fn wording(words: &TextPattern, text: &str) -> Option<String> {
+    let wanted = match words {
+        TextPattern::Exactly(wanted) if wanted == text => return None,
+        TextPattern::Exactly(wanted) if wanted.is_empty() => "nothing at all".to_string(),
+        TextPattern::Exactly(wanted) => format!("{wanted:?}"),
+        TextPattern::Contain(all) => {
+            let missing = all.iter().find(|part| !text.contains(part.as_str()))?;
+            format!("{missing:?} in it")
+        }
+        TextPattern::Match(regex) => {
+            if Regex::new(regex).is_ok_and(|regex| regex.is_match(text)) {
+                return None;
+            }
+            format!("what matches /{regex}/")
+        }
+    };
+    Some(format!("expected {wanted}, got {}", shown_text(text)))
+}
+
+fn shown_text(text: &str) -> String {
+    if text.is_empty() {
+        "nothing".to_string()
+    } else {
+        shown(&format!("{text:?}"))
+    }
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
     }
 }
