@@ -6,7 +6,6 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::engine::answer;
@@ -122,13 +121,9 @@ impl Convention for ServedHook {
         }
     }
 
-    fn refusal(&self, _: &[(String, Value)]) -> Option<String> {
-        None
-    }
-
     /// A block in a line of this request, or in a line without an `id`, counts although the program
     /// then failed.
-    fn refusal_on_a_line(&self, text: &str, permit: Permit<'_>) -> Option<String> {
+    fn block_in(&self, text: &str, permit: Permit<'_>) -> Option<String> {
         let stdout = captured(&own_lines(text, permit));
         let hook = native(permit.hook);
         let failure = answer::malformed(String::new());
@@ -145,14 +140,6 @@ impl Convention for ServedHook {
             Decision::Block { reason } => Some(reason.clone()),
             Decision::Allow | Decision::Ask { .. } => None,
         }
-    }
-
-    fn question(&self, _: &[(String, Value)]) -> Option<String> {
-        None
-    }
-
-    fn is_data(&self, _: &str, _: &str) -> bool {
-        false
     }
 }
 

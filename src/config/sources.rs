@@ -12,7 +12,7 @@ use super::draft::{BoundEvent, HookDraft};
 use super::layer::{DropIn, RESERVED, StandaloneOrigin, StandaloneScript};
 use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
 use super::manifest::{HookTable, Manifest};
-use super::problem::{Position, Problem, Severity};
+use super::problem::{Problem, Severity};
 use super::{convention, directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;

@@ -263,7 +263,12 @@ pub(crate) fn blocked_by_status(
                     }
                 }
             }
-            _ => {}
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => {}
         }
     }
     // An object that says nothing is no reason.

@@ -276,7 +276,10 @@ fn an_agent_cannot_trust_what_is_there_in_any_spelling() {
 #[test]
 fn mistakes_in_what_a_user_says_about_trust_name_their_line() {
     for (text, expected) in [
-        ("[trust]\npaths = \"work\"\n", "`work` is not an absolute path"),
+        (
+            "[trust]\npaths = \"work\"\n",
+            "`work` is not an absolute path",
+        ),
         (
             "[trust]\non_untrusted = \"allow\"\n",
             "one of \"block\", \"skip\"",
@@ -300,7 +303,10 @@ fn trust_wants_a_person() {
     for arguments in [&["trust"][..], &["trust", "--never"]] {
         let ran = sandbox.hookrun(arguments, b"y\ny\n");
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.stderr.contains("needs an interactive terminal"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("needs an interactive terminal"),
+            "{ran:?}"
+        );
     }
     // No terminal at all, and closed streams.
     for line in ["setsid -w \"$0\" trust", "\"$0\" trust <&- >&- 2>&-"] {

@@ -119,7 +119,10 @@ fn a_job_in_the_background_of_a_terminal_is_no_person() {
         .arg(hookrun.get_program());
     let ran = words_at_terminal((24, 80), &sandbox, &shell, &[]);
     ran.exits(2);
-    assert!(ran.stderr.contains("needs an interactive terminal"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("needs an interactive terminal"),
+        "{ran:?}"
+    );
     sandbox.holds();
 }
 

@@ -161,7 +161,13 @@ pub(super) fn never_runs(hook: &SettingsEntry, host: &InstallHost, file: &Path) 
         return is_broken.then(|| warning(file, cause, "correct it"));
     }
     let words = || matcher.split(['|', ',']).map(str::trim);
-    let fits = |word: &str| if is_whole { word == shell.name || shell.also.contains(&word) } else { shell.name.contains(word) };
+    let fits = |word: &str| {
+        if is_whole {
+            word == shell.name || shell.also.contains(&word)
+        } else {
+            shell.name.contains(word)
+        }
+    };
     if words().any(fits) || !words().all(is_a_shell) {
         return None;
     }
