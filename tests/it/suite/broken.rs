@@ -286,7 +286,7 @@ fn a_syntax_error_is_told_once_for_each_statement() {
             );
         }
     };
-    let cure = "[correct it; `hookrun man hookrun-suite` describes a file of cases";
+    let cure = "[correct it; hookrun-suite(5) describes a file of cases";
     is_said(case(json) + &case(json), &[("F:3:", cure), ("F:7:", cure)]);
     is_said(case(&lines), &[("F:3:", cure)]);
     let open = case(&format!("'''{json}"));
