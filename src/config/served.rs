@@ -13,7 +13,6 @@ use crate::engine::ending::{CapturedStream, Ending, Exit};
 use crate::engine::event::json::entries;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::hook::{Convention, EventPart, Hook, Matcher, Permit, Printed};
-use crate::engine::outcome::Decision;
 
 /// How much of a line a message quotes, in characters.
 const QUOTED: usize = 60;
@@ -104,10 +103,6 @@ impl Convention for ServedHook {
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         let exit = Exit::Status(printed.status);
         match read_line(printed, permit) {
-            Ok(words) if printed.status == 0 => {
-                // Its stderr is for logs alone.
-                judge_as_native(exit, &words, &CapturedStream::default(), permit)
-            }
             Ok(words) => judge_as_native(exit, &words, printed.stderr, permit),
             Err(_) if printed.status != 0 => {
                 let own = own_lines(printed.stdout, permit);
@@ -123,23 +118,9 @@ impl Convention for ServedHook {
 
     /// A block in a line of this request, or in a line without an `id`, counts although the program
     /// then failed.
-    fn block_in(&self, text: &str, permit: Permit<'_>) -> Option<String> {
-        let stdout = captured(&own_lines(text, permit));
-        let hook = native(permit.hook);
-        let failure = answer::malformed(String::new());
-        let (ending, _) = answer::failed(
-            failure,
-            &stdout,
-            Permit {
-                hook: &hook,
-                given: None,
-                ..permit
-            },
-        );
-        match &ending.verdict()?.decision {
-            Decision::Block { reason } => Some(reason.clone()),
-            Decision::Allow | Decision::Ask { .. } => None,
-        }
+    fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String> {
+        // The `id` is an unknown key of an answer.
+        answer::block_in(&own_lines(stdout, permit), &answer::Native)
     }
 }
 

@@ -48,7 +48,9 @@ pub const RESULT_KEYS: &[ResultKey] = &[
     key("findings", Array, "places in files, each with a message"),
 ];
 
-struct Native;
+/// hookrun's own contract.
+#[derive(Debug)]
+pub(crate) struct Native;
 
 impl Contract for Native {
     fn knows(&self, path: &str) -> bool {
@@ -253,9 +255,9 @@ pub(crate) fn blocked_by_status(
     let mut reasons = vec![stderr.trim_start_matches('\u{feff}').trim()];
     let mut verdict = Verdict::new(Decision::Allow, ContractRule::NonZeroExit);
     for (name, value) in reading.answers.iter().flat_map(|answer| &answer.entries) {
-        match value {
-            Value::String(text) if name == "reason" => reasons.push(text),
-            Value::Array(list) if name == "findings" => {
+        match (name.as_str(), value) {
+            ("reason", Value::String(text)) => reasons.push(text),
+            ("findings", Value::Array(list)) => {
                 for (at, one) in list.iter().enumerate() {
                     match Finding::read(at, one.clone(), &mut notes) {
                         Ok(finding) => verdict.findings.push(finding),

@@ -156,10 +156,10 @@ pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Readi
                 None => {}
             }
         }
-        // Another object may follow on the line.
+        // Another value may follow on the line.
         let after = text[end..].trim_start_matches([' ', '\t']);
         let mut next = text.len() - after.len();
-        if end == 0 || !after.starts_with('{') {
+        if end == 0 || !after.starts_with(['{', '[']) {
             let line_end = text[end..].find(['\n', '\r']);
             next = line_end.map_or(text.len(), |at| end + at + 1);
         }

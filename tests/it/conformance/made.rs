@@ -47,7 +47,6 @@ const BEFORE_A_TOOL: &[&str] = &[
     "refuse-by-json",
     "refuse-by-json-after-noise",
     "refuse-by-json-before-noise",
-    "refuse-by-json-in-a-string",
     "refuse-by-json-with-blank-reason",
     "refuse-by-json-with-bom",
     "refuse-by-json-with-crlf",

@@ -142,6 +142,8 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
     let (stderr, stdout) = (trimmed(&stderr), trimmed(&stdout));
     if !stderr.is_empty() {
         assert_eq!(reason, stderr);
+    } else if case.is_cut || stdout.contains("\\u") {
+        // What is missing, and half a character, are the library's own idea.
     } else if let Some(document) = json::object(stdout) {
         match document
             .text("reason")
