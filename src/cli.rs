@@ -2,16 +2,17 @@
 
 mod args;
 mod completions;
-mod decide;
 mod deliver;
 mod errand;
 mod exit;
 mod help;
 mod host;
+mod input;
 mod inside;
 mod look;
 mod man;
 mod problems;
+mod run;
 #[cfg(feature = "serve")]
 mod serve;
 mod streams;
@@ -31,11 +32,11 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
-use decide::{git, quick, run, supervise};
 use exit::ExitStatus;
 use host::install;
 use inside::{field, send, state, ui};
 use look::{doctor, events, explain, list, replay, report, show, tail, validate, why};
+use run::{git, quick, supervise};
 use streams::{Leavable, OutputShape, Sink};
 use write::{add, edit, import, init, new, sets, test};
 
@@ -167,7 +168,12 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Edit(args) => edit::edit(args, env, out),
         Command::Trust(args) => trust::trust(args, env, out),
         Command::Man(args) => man::man(args),
-        Command::Supervise(args) => supervise::supervise(args, env),
+        Command::Supervise(args) => {
+            // Out of the host's session, so that its terminal and its end do not reach the hooks.
+            let _ = rustix::process::setsid();
+            let (abort, subreaper) = run::start_up()?;
+            supervise::supervise(args, env, &abort, subreaper)
+        }
         Command::Keep { mark } => Ok(supervise::keep(mark)),
     }
 }

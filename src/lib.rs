@@ -104,6 +104,9 @@ mod cli;
 #[cfg(feature = "config")]
 #[doc(hidden)]
 pub mod config;
+#[cfg(feature = "config")]
+#[doc(hidden)]
+pub mod decide;
 mod engine;
 #[cfg(feature = "config")]
 pub mod hosts;
@@ -117,7 +120,9 @@ pub mod log;
 #[doc(hidden)]
 pub use cli::main;
 #[cfg(feature = "config")]
-pub use config::{Config, ConfigError, Environment, Position, Problem, RunnerBuilder, Severity};
+pub use config::{Config, Environment, Position, Problem, Severity};
+#[cfg(feature = "config")]
+pub use decide::{ConfigError, RunnerBuilder};
 pub use engine::chain::Surroundings;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{

@@ -31,12 +31,6 @@ impl From<ExitStatus> for ExitCode {
 /// What a command returns. `cli.rs` prints the complaint on stderr.
 pub(crate) type Result<T = ExitStatus> = std::result::Result<T, Complaint>;
 
-impl Complaint {
-    pub(crate) fn of(error: impl Display) -> Complaint {
-        Complaint::new(error.to_string())
-    }
-}
-
 /// Puts what failed before an error: `cannot read it: no such file`.
 pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> Complaint {
     move |error| Complaint::new(format!("{what}: {error}"))

@@ -12,5 +12,6 @@ pub(in crate::cli) mod report;
 pub(in crate::cli) mod rules;
 pub(in crate::cli) mod show;
 pub(in crate::cli) mod tail;
+mod unbound;
 pub(in crate::cli) mod validate;
 pub(in crate::cli) mod why;

@@ -19,9 +19,9 @@ use crate::config::Environment;
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::ServeArgs;
-use crate::cli::decide::door::Door;
-use crate::cli::decide::startup::hold_ground;
 use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::run::hold_ground;
+use crate::decide::Door;
 use decider::{DecisionServer, MOST_AT_ONCE, ServeSource};
 use door::LineDoor;
 use http::{HttpDoor, HttpPlaces};

@@ -234,7 +234,7 @@ impl Config {
 
     /// That the configuration has errors, and the first of them. `None` without errors.
     pub fn complaint(&self) -> Option<String> {
-        complaint(self.problems.iter())
+        complaint_of(self.problems.iter())
     }
 }
 
@@ -258,12 +258,12 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
-pub(super) fn refusal_for(complaint: &str) -> String {
+pub(crate) fn refusal_for(complaint: &str) -> String {
     format!("nothing is allowed while {complaint}")
 }
 
 /// That there are errors among `problems`, and the first of them. `None` without errors.
-pub(super) fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
+pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
     let errors: Vec<&Problem> = problems
         .filter(|problem| problem.severity == Severity::Error)
         .collect();

@@ -20,6 +20,11 @@ impl Complaint {
         }
     }
 
+    /// An error that says everything.
+    pub(crate) fn of(error: impl fmt::Display) -> Complaint {
+        Complaint::new(error.to_string())
+    }
+
     /// A complaint and its cure.
     pub fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
         Complaint {

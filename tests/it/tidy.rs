@@ -67,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hosts", &["engine"]),
     ("config", &["hosts", "engine"]),
     ("log", &["hosts", "engine"]),
+    ("decide", &["log", "config", "hosts", "engine"]),
     // The lab.
     ("scenario", &["config", "hosts", "engine"]),
     ("report", &["log", "scenario", "config", "hosts", "engine"]),
@@ -136,7 +137,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("thread_local!", &[], "no global mutable state"),
     (
         "process::exit",
-        &["cli/decide/watchdog.rs"],
+        &["cli/run/watchdog.rs"],
         "main returns an exit code",
     ),
     ("TODO", &[], "what is not done is not promised"),

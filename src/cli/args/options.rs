@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::config::trust::TrustChoice;
+use crate::config::{Choice, Environment};
 use crate::hosts::facts::FACTS;
+use crate::hosts::folders::{self, HostFolders};
 use crate::hosts::{self, DIALECTS, git, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
@@ -31,6 +34,34 @@ pub(crate) struct SourceArgs {
     /// With --hooks or --settings: use those of the system, the user and the project as well
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
+}
+
+impl SourceArgs {
+    /// Where to look for the hooks of a host.
+    pub(crate) fn choice(&self, env: &Environment, host: &str) -> Choice {
+        Choice {
+            explicit: self.hooks.clone(),
+            settings: self.settings.clone(),
+            discover: self.discover,
+            hosts: hosts::find(host).map_or(&[], |host| folders::of(host.name)),
+            told: HostFolders {
+                roots: env.projects_of(host),
+                cwd: None,
+            },
+            trust: None,
+        }
+    }
+
+    /// The same for an event: hooks of a project run only if they are trusted. The caller vouches
+    /// for those with these `digests`.
+    pub(crate) fn trusting(&self, digests: &[String], env: &Environment, host: &str) -> Choice {
+        Choice {
+            trust: Some(TrustChoice::Required {
+                digests: digests.to_vec(),
+            }),
+            ..self.choice(env, host)
+        }
+    }
 }
 
 #[derive(Debug, Args)]

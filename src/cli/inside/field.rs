@@ -6,8 +6,8 @@ use std::io::Write;
 use crate::engine::event::Context;
 
 use crate::cli::args::{FieldArgs, ValueFormat};
-use crate::cli::decide::input::{self, Deadline};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
 
 /// More keys than these are not listed.

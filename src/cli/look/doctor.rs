@@ -21,12 +21,12 @@ use crate::log::read::Backwards;
 use crate::log::record::DecisionLine;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
-use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::Result;
 use crate::cli::host::install::found::is_here;
 use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::table::HOSTS;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
+use crate::cli::look::unbound::SearchedPlaces;
 use crate::cli::look::validate::{Findings, error, warning};
 use crate::cli::problems::problems_of;
 use evidence::Evidence;

@@ -15,9 +15,8 @@ use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};
-use crate::cli::decide::request::find_event;
-use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::decide::find_event;
 
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(dialect) = hosts::find(&args.dialect) {
@@ -28,7 +27,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     }
     // Only declared events matter here: no hooks are loaded.
     let config = Config::load(
-        &choice(&args.source, env, "native"),
+        &args.source.choice(env, "native"),
         env,
         ConfigScope::Event(""),
     );
@@ -63,7 +62,7 @@ pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) 
     let schema = match schema::named().find(|named| named.name() == *name) {
         Some(named) => named.schema(),
         None => {
-            let choice = choice(&args.source, env, "native");
+            let choice = args.source.choice(env, "native");
             let config = Config::load(&choice, env, ConfigScope::Event(""));
             let is_far = config
                 .catalog

@@ -9,6 +9,7 @@ use crate::engine::event::{Action, Event};
 use crate::engine::hook::{Handler, Hook, PathBase, rule};
 use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
+use crate::engine::runner::Runner;
 use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
 use crate::hosts::{self, ToolSort};
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
@@ -17,21 +18,20 @@ use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ExplainArgs, TextFormat};
-use crate::cli::decide::input::{self, Deadline};
-use crate::cli::decide::request::EventRequest;
-use crate::cli::decide::startup::{choice, runner};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
+use crate::decide::EventRequest;
 
 pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let command = command_text(args)?;
     let dialect = hosts::find(&args.hooks.dialect);
     let request = EventRequest::new(&args.event, &args.hooks.dialect);
-    let config = request.load(&choice(&args.hooks.source, env, &args.hooks.dialect), env);
+    let config = request.load(&args.hooks.source.choice(env, &args.hooks.dialect), env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
     streams::problems(&config.problems, &paths);
-    let (mut event, _) = request.sample(&config, &env.cwd)?;
+    let mut event = request.sample(&config, &env.cwd)?.event;
     if !event.spec().carries("toolInput") {
         let cause = format!(
             "`{}` is not about a tool, and runs no command",
@@ -53,7 +53,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     ] {
         event.rewrite(key, &value).map_err(Complaint::of)?;
     }
-    let runner = runner(config, env);
+    let runner = Runner::one_shot_of(config, env);
     let event = runner.follow_links(event);
     let plan = runner.plan(&event);
     let place = runner.place(&event);

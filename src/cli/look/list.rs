@@ -16,17 +16,16 @@ use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};
-use crate::cli::decide::request::EventRequest;
-use crate::cli::decide::startup::choice;
-use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::doctor::untold;
 use crate::cli::look::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
+use crate::cli::look::unbound::SearchedPlaces;
 use crate::cli::problems::tool_problems;
 use crate::cli::streams;
+use crate::decide::EventRequest;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
+    let choice = args.hooks.source.choice(env, &args.hooks.dialect);
     let choice = Choice {
         trust: Some(TrustChoice::Told),
         ..choice

@@ -19,8 +19,8 @@ use crate::log::read::{FileLines, ReadError};
 use tempfile::TempDir;
 
 use crate::cli::args::{ReplayArgs, TextFormat};
-use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::run::start_up;
 use crate::cli::streams;
 
 const STDIN: &str = "-";
@@ -41,7 +41,7 @@ struct RecordedLine {
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
     let state = state_folder(env)?;
-    let first = runner(Config::default(), env)
+    let first = Runner::one_shot_of(Config::default(), env)
         .abort(abort.clone())
         .subreaper(grounds);
     let mut decider = decider(args, env, first, state.path())?;
@@ -201,7 +201,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         state_home: Some(state.to_path_buf()),
         ..env.clone()
     };
-    let hooks = Hooks::new(choice(&args.source, env, ""), own_env, first);
+    let hooks = Hooks::new(args.source.choice(env, ""), own_env, first);
     let redact = hooks.check()?;
     let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
     Ok(Decider {

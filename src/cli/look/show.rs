@@ -15,17 +15,16 @@ use crate::lab::report::{Paths, plain};
 use serde_json::{Value, json};
 
 use crate::cli::args::{ShowArgs, TextFormat};
-use crate::cli::decide::startup::choice;
-use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::list::hook_json;
 use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
 use crate::cli::problems::not_loaded;
 use crate::cli::streams;
+use crate::decide::hooks::nearest_hook;
 
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(
-        &choice(&args.hooks.source, env, &args.hooks.dialect),
+        &args.hooks.source.choice(env, &args.hooks.dialect),
         env,
         ConfigScope::All,
     );
@@ -40,7 +39,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
             return Err(complaint);
         }
         let names = hooks.iter().map(|hook| hook.name.as_str());
-        let help = did_you_mean(meant(&args.name, names), || {
+        let help = did_you_mean(nearest_hook(&args.name, names), || {
             "`hookrun list` shows what is configured".to_string()
         });
         return Err(Complaint::with_cure(

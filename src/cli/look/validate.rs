@@ -13,15 +13,14 @@ use crate::lab::report::CheckFormat;
 use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
-use crate::cli::decide::printed::paths;
-use crate::cli::decide::startup::choice;
-use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::look::unbound::SearchedPlaces;
 use crate::cli::problems::problems_of;
+use crate::cli::run::paths;
 
 /// Checks everything: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
+    let choice = args.hooks.source.choice(env, &args.hooks.dialect);
     let choice = Choice {
         trust: Some(TrustChoice::Told),
         ..choice

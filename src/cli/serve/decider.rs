@@ -5,33 +5,32 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::config::trust::TrustSeal;
 use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::decide::hooks::check_depth;
+use crate::decide::request::reply_to;
+use crate::decide::{
+    DetachedRun, Door, EventDecision, EventRequest, HostedEvent, LoadedHooks, Respondent, Terms,
+    decide,
+};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, Event, Schedule};
+use crate::engine::event::{Context, Event};
 use crate::engine::exec::{Abort, Budget, Subreaper};
+use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
-use crate::engine::ui::Ui;
+use crate::engine::ui::{Asker, Ui, named};
 use crate::hosts::{Binding, Reply, folders, native};
-use crate::log::report::refusal_report;
 
 use crate::cli::args::SourceArgs;
-use crate::cli::decide::ask::Person;
-use crate::cli::decide::decision::{AskedEvent, EventNotes};
-use crate::cli::decide::door::Door;
-use crate::cli::decide::keep::DecisionRecord;
-use crate::cli::decide::request::{EventRequest, HostReply, named_in};
-use crate::cli::decide::startup::{check_depth, equipped, trusting_choice};
-use crate::cli::decide::unbound::nobody_bound;
 use crate::cli::exit::Result;
-use crate::cli::serve::loaded::{HooksCache, HooksKey, LoadedHooks};
+use crate::cli::serve::loaded::{HooksCache, HooksKey, ReadHooks};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 use crate::cli::streams;
 
@@ -56,7 +55,16 @@ pub(crate) struct ServeSource {
 /// Who is at the other end, besides the program that asks.
 struct ServedClient {
     runner: Runner,
-    person: Option<Person>,
+    person: Option<Arc<dyn Ui>>,
+}
+
+/// The person at a client that shows dialogs.
+struct ClientPerson(Arc<dyn Ui>);
+
+impl Respondent for ClientPerson {
+    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
+        Some(self.0.confirm(asker, &named(asker, question), ""))
+    }
 }
 
 pub(crate) struct DecisionServer {
@@ -64,9 +72,9 @@ pub(crate) struct DecisionServer {
     env: Environment,
     abort: Abort,
     /// Has the engine that all runners of this server share.
-    client: RwLock<ServedClient>,
+    client: Mutex<ServedClient>,
     /// The hooks that live as long as the sessions of the client, if it holds some.
-    sessions: RwLock<Option<Arc<SessionHooks>>>,
+    sessions: Mutex<Option<Arc<SessionHooks>>>,
     hooks: HooksCache,
     deciding: Arc<AtomicUsize>,
     decided: AtomicU64,
@@ -86,22 +94,17 @@ enum HooksScope {
 /// What an event has to do with the sessions that the client holds.
 struct SessionShare {
     held: Arc<SessionHooks>,
-    hooks: Arc<LoadedHooks>,
+    hooks: Arc<ReadHooks>,
 }
 
 impl SessionShare {
     /// Passes the event on to the hooks of its session.
     fn pass_on(&self, event: &Event) {
         // What was changed since it was trusted starts nothing.
-        if !self
-            .hooks
-            .config
-            .trust
-            .seals
-            .iter()
-            .any(TrustSeal::is_broken)
-        {
-            self.held.event_with(&self.hooks.runner, event);
+        let hooks = &self.hooks.hooks;
+        let mut seals = hooks.config.trust.seals.iter();
+        if !seals.any(TrustSeal::is_broken) {
+            self.held.event_with(&hooks.runner, event);
         }
     }
 }
@@ -109,10 +112,9 @@ impl SessionShare {
 /// An event whose hooks are known.
 pub(crate) struct ReadyEvent {
     decider: Arc<DecisionServer>,
-    hooks: Arc<LoadedHooks>,
+    hooks: Arc<ReadHooks>,
     sessions: Option<SessionShare>,
-    event: Event,
-    host: HostReply,
+    hosted: HostedEvent,
     budget: Option<Budget>,
     /// What the client calls it.
     request: Option<String>,
@@ -140,80 +142,80 @@ impl DecisionServer {
         subreaper: Option<Subreaper>,
     ) -> Result<DecisionServer> {
         check_depth(env)?;
-        let runner = equipped(Runner::embedded(Registry::default(), env), env);
-        let runner = runner.abort(abort.clone()).subreaper(subreaper);
-        let runner = match source.jobs {
-            Some(jobs) => runner.jobs(jobs),
-            None => runner,
-        };
-        Ok(DecisionServer {
+        let mut runner = Runner::embedded(Registry::default(), env)
+            .with_program(env)
+            .abort(abort.clone())
+            .subreaper(subreaper);
+        if let Some(jobs) = source.jobs {
+            runner = runner.jobs(jobs);
+        }
+        let hooks = HooksCache::default();
+        Ok(DecisionServer::with(
             source,
-            env: env.clone(),
+            env.clone(),
             abort,
-            client: RwLock::new(ServedClient {
+            runner,
+            hooks,
+        ))
+    }
+
+    fn with(
+        source: ServeSource,
+        env: Environment,
+        abort: Abort,
+        runner: Runner,
+        hooks: HooksCache,
+    ) -> DecisionServer {
+        DecisionServer {
+            source,
+            env,
+            abort,
+            client: Mutex::new(ServedClient {
                 runner,
                 person: None,
             }),
-            sessions: RwLock::default(),
-            hooks: HooksCache::default(),
+            sessions: Mutex::default(),
+            hooks,
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
             is_log_lost: AtomicBool::new(false),
-        })
+        }
     }
 
     /// The same for clients behind another door, which have nobody to ask, and which have not started
     /// this server. Hooks of both spare each other.
     pub(crate) fn beside(&self, door: Door) -> DecisionServer {
+        let source = ServeSource {
+            door,
+            ..self.source.clone()
+        };
         let env = self.env.clone().without_hosts();
-        let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
-        DecisionServer {
-            source: ServeSource {
-                door,
-                ..self.source.clone()
-            },
-            env,
-            abort: self.abort.clone(),
-            client: RwLock::new(ServedClient {
-                runner,
-                person: None,
-            }),
-            sessions: RwLock::default(),
-            hooks: HooksCache::default(),
-            deciding: Arc::default(),
-            decided: AtomicU64::new(0),
-            is_log_lost: AtomicBool::new(false),
-        }
+        self.sibling(source, env, HooksCache::default())
     }
 
     /// The same for clients with these variables, which have nobody to ask.
     pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
-        let named = Environment::of_client(variables, self.env.cwd.clone());
         let env = Environment {
             run_id: self.env.run_id.clone(),
-            ..named
+            ..Environment::of_client(variables, self.env.cwd.clone())
         };
+        self.sibling(self.source.clone(), env, HooksCache::of_runs())
+    }
+
+    fn sibling(&self, source: ServeSource, env: Environment, hooks: HooksCache) -> DecisionServer {
         let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
-        DecisionServer {
-            env,
-            client: RwLock::new(ServedClient {
-                runner,
-                person: None,
-            }),
-            hooks: HooksCache::of_runs(),
-            ..self.beside(self.source.door)
-        }
+        DecisionServer::with(source, env, self.abort.clone(), runner, hooks)
     }
 
     /// From now on the client shows the dialogs of hooks, and takes messages for its sessions.
     pub(crate) fn introduce(&self, ui: Option<Arc<dyn Ui>>, session: Option<Arc<dyn Session>>) {
-        let mut client = self.client.write().unwrap_or_else(PoisonError::into_inner);
+        let mut client = locked(&self.client);
         if let Some(session) = session {
             client.runner = client.runner.clone().session(session);
         }
         if let Some(ui) = ui {
             client.runner = client.runner.clone().ui(Arc::clone(&ui));
-            client.person = Some(Person::Client(ui));
+            client.person = Some(ui);
         }
         self.hooks.clear();
     }
@@ -222,38 +224,20 @@ impl DecisionServer {
     /// with it, and what they say goes to `sink`.
     pub(crate) fn hold_sessions(&self, sink: Arc<dyn SessionSink>) {
         let hooks = Arc::new(SessionHooks::new(&self.runner(), sink));
-        *self
-            .sessions
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Some(hooks);
+        *locked(&self.sessions) = Some(hooks);
     }
 
     /// Ends all hooks of sessions, and waits for that.
     pub(crate) fn end_sessions(&self) {
-        let held = self
-            .sessions
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let held = locked(&self.sessions).take();
         if let Some(held) = held {
             held.end_all();
         }
     }
 
-    fn held_sessions(&self) -> Option<Arc<SessionHooks>> {
-        self.sessions
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
     /// Has the engine of this server, and no hooks.
     pub(crate) fn runner(&self) -> Runner {
-        self.client
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .runner
-            .clone()
+        locked(&self.client).runner.clone()
     }
 
     pub(crate) fn abort(&self) -> &Abort {
@@ -302,54 +286,62 @@ impl DecisionServer {
         } = question;
         let host = host.or_else(|| self.source.host.clone());
         let dialect = host.as_deref().unwrap_or(native::NAME);
-        let is_named = event.is_some();
-        let named = match event {
-            Some(event) => Ok((event, dialect.to_string())),
-            None => named_in(&context, host.as_deref(), "run")
-                .map(|(event, host)| (event, host.to_string())),
+        let request = match event {
+            Some(event) => EventRequest::new(event, dialect),
+            None => self.request_in(&context, host.as_deref())?,
         };
-        let (name, known) = named.map_err(|failure| {
-            let mut answer = self.refused(&EventRequest::new("", dialect), &failure);
-            if host.is_none() {
-                // The host is not known, and text on stderr blocks in every host.
-                answer.reply.stdout.clear();
-            }
-            answer
-        })?;
-        let request = EventRequest::new(&name, &known);
-        if !is_named {
-            if let Some(failure) = request.wrong_host() {
-                return Err(self.refused(&request, &failure));
-            }
-            if let Some(reply) = request.reply_to_new() {
-                return Err(Box::new(self.answer(
-                    name.clone(),
-                    reply,
-                    Outcome::default(),
-                    None,
-                )));
-            }
-        }
-        let failed = |failure: Complaint| self.refused(&request, &failure);
         let hooks = self.hooks(HooksScope::Event, &request, &place, &context);
-        request.check(&hooks.config).map_err(failed)?;
-        let sessions = self.held_sessions().map(|held| {
+        let config = &hooks.hooks.config;
+        if let Err(unknown) = request.check(config) {
+            return Err(self.blocked(&request, &unknown));
+        }
+        let sessions = locked(&self.sessions).clone();
+        let sessions = sessions.map(|held| {
             let hooks = self.hooks(HooksScope::Session, &request, &place, &context);
             SessionShare { held, hooks }
         });
-        let (event, host) = request.event(&hooks.config, context).map_err(failed)?;
-        let whole = budget.or(request.budget());
-        let budget = whole.map(|whole| Budget::from(started, whole));
-        let (decider, request) = (Arc::clone(self), None);
+        let hosted = match request.event(config, context) {
+            Ok(hosted) => hosted,
+            Err(failure) => return Err(self.blocked(&request, &failure)),
+        };
+        let budget = budget.or(request.budget());
         Ok(ReadyEvent {
-            decider,
-            hooks,
+            decider: Arc::clone(self),
             sessions,
-            event,
-            host,
-            budget,
-            request,
+            hosted,
+            budget: budget.map(|whole| Budget::from(started, whole)),
+            request: None,
+            hooks,
         })
+    }
+
+    /// The request of a context that names its event; an answer if there is no event to decide.
+    fn request_in(
+        &self,
+        context: &Context,
+        host: Option<&str>,
+    ) -> std::result::Result<EventRequest<'static>, Box<ClientAnswer>> {
+        let request = match EventRequest::in_context(context, host, "run") {
+            Ok(request) => request,
+            Err(failure) => {
+                let nameless = EventRequest::new("", host.unwrap_or(native::NAME));
+                let mut answer = self.blocked(&nameless, &failure);
+                if host.is_none() {
+                    // The host is not known, and text on stderr blocks in every host.
+                    answer.reply.stdout.clear();
+                }
+                return Err(answer);
+            }
+        };
+        match request.reply_to_unknown() {
+            Ok(None) => Ok(request),
+            Ok(Some(reply)) => {
+                let name = request.name.to_string();
+                let answer = self.answer(name, reply, Outcome::default(), None);
+                Err(Box::new(answer))
+            }
+            Err(failure) => Err(self.blocked(&request, &failure)),
+        }
     }
 
     /// Blocks a question that cannot be read.
@@ -359,12 +351,12 @@ impl DecisionServer {
         event: Option<&str>,
         failure: &Complaint,
     ) -> Box<ClientAnswer> {
-        self.refused(&EventRequest::new(event.unwrap_or_default(), host), failure)
+        self.blocked(&EventRequest::new(event.unwrap_or_default(), host), failure)
     }
 
     /// The events that a hook is bound to where this server works.
     pub(crate) fn bound_events(&self) -> Vec<String> {
-        let choice = trusting_choice(&self.source.source, &self.env, native::NAME, &[]);
+        let choice = self.source.source.trusting(&[], &self.env, native::NAME);
         let config = Config::load(&choice, &self.env, ConfigScope::All);
         let events: BTreeSet<String> = config.hooks.into_iter().map(|hook| hook.event).collect();
         events.into_iter().collect()
@@ -376,7 +368,7 @@ impl DecisionServer {
         request: &EventRequest<'_>,
         place: &ClientPlace,
         context: &Context,
-    ) -> Arc<LoadedHooks> {
+    ) -> Arc<ReadHooks> {
         let host = request.host();
         let mut told = folders::told(host, context);
         let cwd = match place {
@@ -418,32 +410,31 @@ impl DecisionServer {
                     // What the environment of the server says is not about this client.
                     env.host_projects.clear();
                 }
-                let choice = trusting_choice(&self.source.source, &env, host, &self.source.trust);
+                let source = &self.source;
+                let choice = source.source.trusting(&source.trust, &env, host);
                 let mut choice = Choice {
                     told: key.told.clone(),
                     ..choice
                 };
                 choice.told.roots.splice(0..0, env.projects_of(host));
-                let read = |choice: &Choice, env: &Environment| match scope {
-                    HooksScope::Event => request.load(choice, env),
-                    HooksScope::Session => request.load_all(choice, env),
-                };
-                LoadedHooks::read(choice, env, read, |config, env| self.equipped(config, env))
+                ReadHooks::read(env, |env| {
+                    let config = match scope {
+                        HooksScope::Event => request.load(&choice, env),
+                        HooksScope::Session => request.load_all(&choice, env),
+                    };
+                    LoadedHooks::new(config, env, |runner| runner.beside(&self.runner()))
+                })
             },
         )
     }
 
-    fn equipped(&self, config: Config, env: &Environment) -> Runner {
-        Runner::from_config(config, env).beside(&self.runner())
-    }
-
     /// Blocks, because hookrun itself failed.
-    fn refused(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
+    fn blocked(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
         let reason = failure.to_string();
         let reply = request.refuse(&reason);
-        let report = refusal_report(request.name, request.host(), &reason, &reply);
-        let kept = DecisionRecord::refused(report).by(self.source.door);
-        self.keep(kept, &reply, &self.env);
+        let decision =
+            EventDecision::blocked(&request.name, request.host(), &reason, reply.clone());
+        self.keep(decision, &self.env);
         let outcome = Outcome::own_failure(reason);
         let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
         Box::new(ClientAnswer {
@@ -453,10 +444,15 @@ impl DecisionServer {
     }
 
     /// Keeps a decision. That the log takes none is said once on stderr, which is for diagnostics here.
-    fn keep(&self, kept: DecisionRecord, reply: &Reply, env: &Environment) {
-        let logged = kept.keep(reply, env, self.source.record.as_deref());
-        let was_lost = self.is_log_lost.swap(logged.is_err(), Ordering::Relaxed);
-        if let Err(error) = logged
+    fn keep(&self, decision: EventDecision, env: &Environment) {
+        let record = self.source.record.as_deref();
+        let unwritten = decision.keep(self.source.door, env, record);
+        if let Some(problem) = unwritten.recording {
+            streams::remark(&format!("the event is not recorded: {problem}\n"));
+        }
+        let is_lost = unwritten.log.is_some();
+        let was_lost = self.is_log_lost.swap(is_lost, Ordering::Relaxed);
+        if let Some(error) = unwritten.log
             && !was_lost
         {
             streams::remark(&format!(
@@ -489,7 +485,7 @@ impl DecisionServer {
 impl ReadyEvent {
     /// Whether deciding it starts nothing and waits for nothing.
     pub(crate) fn is_idle(&self) -> bool {
-        self.hooks.runner.is_idle(&self.event)
+        self.hooks.hooks.runner.is_idle(&self.hosted.event)
     }
 
     /// The same event, of which dialogs and messages say that the client calls it `request`.
@@ -500,82 +496,48 @@ impl ReadyEvent {
     /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
     /// block in the words of the client.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let (decider, event) = (Arc::clone(&self.decider), self.event.clone());
-        let host = self.host;
+        let decider = Arc::clone(&self.decider);
+        let binding = self.hosted.binding;
+        let name = self.hosted.event.spec().name.to_string();
         let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
         decided.unwrap_or_else(|_| {
             let outcome = Outcome::own_failure("hookrun itself failed: a thread of it panicked");
-            decider.answer(
-                event.spec().name.to_string(),
-                host.reply(&outcome),
-                outcome,
-                host.binding,
-            )
+            decider.answer(name, reply_to(binding, &outcome), outcome, binding)
         })
     }
 
     fn try_to_decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let ReadyEvent {
-            decider,
-            hooks,
-            sessions,
-            event,
-            host,
-            budget,
-            request,
-        } = self;
+        let decider = self.decider;
+        let binding = self.hosted.binding;
+        let ReadHooks { hooks, env, .. } = &*self.hooks;
         let mut own = cancel.map(|cancel| hooks.runner.cancelled_by(cancel));
-        if let Some(request) = request {
-            own = Some(
-                own.unwrap_or_else(|| hooks.runner.clone())
-                    .for_request(&request),
-            );
+        if let Some(request) = self.request {
+            let runner = own.unwrap_or_else(|| hooks.runner.clone());
+            own = Some(runner.for_request(&request));
         }
-        let runner = own.as_ref().unwrap_or(&hooks.runner);
-        let event = runner.follow_links(event);
-        let notes = EventNotes::of(&hooks.config, &event);
-        let client = decider
-            .client
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let person = client.person.clone();
-        drop(client);
-        let asked = AskedEvent {
-            event: &event,
-            host,
-            notes: &notes,
-            runner,
-            person: person.as_ref(),
-            budget,
+        let person = locked(&decider.client).person.clone().map(ClientPerson);
+        let terms = Terms {
+            budget: self.budget,
             abort: &decider.abort,
-        };
-        let handle = || match event.spec().schedule {
+            person: person.as_ref().map(|person| person as &dyn Respondent),
             // This server is there as long as they need.
-            Schedule::Detached => runner.handle(&event),
-            Schedule::Sequential | Schedule::Parallel => runner.handle_within(&event, budget),
+            detached: DetachedRun::InThread,
+            is_watched: false,
+            heartbeat: None,
         };
-        let run = asked.decide(handle, || ());
-        let mut reply = host.reply(&run.outcome);
-        if let Some(looked_in) = hooks
-            .looked_in
-            .clone()
-            .filter(|_| notes.says_nobody_bound(host))
-        {
-            let name = &event.spec().name;
-            reply
-                .stderr
-                .extend(nobody_bound(runner.registry(), name, || looked_in));
+        let runner = own.as_ref().unwrap_or(&hooks.runner);
+        let decision = decide(self.hosted, hooks, runner, &terms);
+        let mut name = String::new();
+        let mut outcome = Outcome::default();
+        if let Some(decided) = &decision.decided {
+            name = decided.event.spec().name.to_string();
+            outcome = decided.run.outcome.clone();
+            if let Some(sessions) = self.sessions {
+                sessions.pass_on(&decided.event);
+            }
         }
-        if let Some(sessions) = sessions {
-            sessions.pass_on(&event);
-        }
-        let name = event.spec().name.to_string();
-        let outcome = run.outcome.clone();
-        let kept = DecisionRecord::decided(event, run, hooks.settings.clone());
-        if let Some(kept) = kept {
-            let kept = kept.by(decider.source.door);
-            decider.keep(kept, &reply, &hooks.env);
-        }
-        decider.answer(name, reply, outcome, host.binding)
+        let reply = decision.reply.clone();
+        decider.keep(decision, env);
+        decider.answer(name, reply, outcome, binding)
     }
 }

@@ -19,13 +19,13 @@ use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 
 use crate::cli::args::SourceArgs;
-use crate::cli::decide::door::Door;
-use crate::cli::decide::helper::{self, GO, HelperRequest, HelperWord};
-use crate::cli::decide::startup::start_up;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord};
+use crate::cli::run::start_up;
 use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE, ServeSource};
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
 use crate::cli::serve::socket::SocketFile;
+use crate::decide::Door;
 
 /// Without an event for this long it ends.
 const IDLE: Duration = Duration::from_secs(600);

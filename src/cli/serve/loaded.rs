@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::config::{Choice, Config, Environment};
+use crate::config::Environment;
+use crate::decide::LoadedHooks;
 use crate::engine::lock::locked;
-use crate::engine::runner::Runner;
 use crate::hosts::folders::HostFolders;
-
-use crate::cli::decide::keep::KeepSettings;
-use crate::cli::decide::unbound::SearchedPlaces;
 
 /// For how long what was read counts at least; `docs/embedding.md` says so.
 const FRESH: Duration = Duration::from_millis(20);
@@ -35,52 +32,25 @@ pub(crate) struct HooksKey {
     pub(crate) told: HostFolders,
 }
 
+/// Hooks, and when they were read.
 #[derive(Debug)]
-pub(crate) struct LoadedHooks {
-    /// All but the hooks, which the runner has.
-    pub(crate) config: Config,
-    pub(crate) runner: Runner,
+pub(crate) struct ReadHooks {
+    pub(crate) hooks: LoadedHooks,
     pub(crate) env: Environment,
-    pub(crate) settings: KeepSettings,
-    /// Where hooks were looked for, if there is not a single one.
-    pub(crate) looked_in: Option<String>,
     read_at: Instant,
     reading_took: Duration,
 }
 
-impl LoadedHooks {
-    /// `read` reads the configuration, and `runner` makes a runner of it.
-    pub(crate) fn read(
-        choice: Choice,
-        env: Environment,
-        read: impl FnOnce(&Choice, &Environment) -> Config,
-        runner: impl FnOnce(Config, &Environment) -> Runner,
-    ) -> LoadedHooks {
+impl ReadHooks {
+    /// The hooks that `load` loads.
+    pub(crate) fn read(env: Environment, load: impl FnOnce(&Environment) -> LoadedHooks) -> Self {
         let read_at = Instant::now();
-        let mut config = read(&choice, &env);
-        let hooks = std::mem::take(&mut config.hooks);
-        let runner = runner(
-            Config {
-                hooks,
-                ..config.clone()
-            },
-            &env,
-        );
-        let settings = KeepSettings::of(&config);
-        let reading_took = read_at.elapsed();
-        let searched = SearchedPlaces {
-            choice: &choice,
-            env: &env,
-        };
-        let looked_in = config.layers.is_empty().then(|| searched.listed());
-        LoadedHooks {
-            config,
-            runner,
+        let hooks = load(&env);
+        ReadHooks {
+            hooks,
             env,
-            settings,
-            looked_in,
             read_at,
-            reading_took,
+            reading_took: read_at.elapsed(),
         }
     }
 
@@ -92,7 +62,7 @@ impl LoadedHooks {
 /// All that were read and may still count.
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
-    hooks: Mutex<HashMap<HooksKey, Arc<LoadedHooks>>>,
+    hooks: Mutex<HashMap<HooksKey, Arc<ReadHooks>>>,
     /// Every event reads its hooks, as `run` does.
     keeps_nothing: bool,
 }
@@ -110,8 +80,8 @@ impl HooksCache {
     pub(crate) fn get(
         &self,
         key: HooksKey,
-        read: impl FnOnce(&HooksKey) -> LoadedHooks,
-    ) -> Arc<LoadedHooks> {
+        read: impl FnOnce(&HooksKey) -> ReadHooks,
+    ) -> Arc<ReadHooks> {
         if self.keeps_nothing {
             return Arc::new(read(&key));
         }

@@ -9,8 +9,8 @@ use super::decider::{DecisionServer, ServeSource};
 use super::door::{LineDoor, UNAVAILABLE};
 use super::question::{ClientPlace, ClientQuestion};
 use crate::cli::args::SourceArgs;
-use crate::cli::decide::door::Door;
 use crate::config::Environment;
+use crate::decide::Door;
 use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 

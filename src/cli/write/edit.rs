@@ -9,11 +9,11 @@ use crate::engine::complaint::Complaint;
 use crate::engine::ui::{Asker, PATIENCE};
 
 use crate::cli::args::EditArgs;
-use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::problems;
 use crate::cli::terminal::Terminal;
 use crate::cli::trust::keeping;
+use crate::decide::hooks::nearest_hook;
 use crate::lab::report::Paths;
 
 /// Opens the file of a hook: 0 done, 2 could not.
@@ -62,7 +62,7 @@ fn file_of(name: &str, config: &Config) -> Result<PathBuf> {
     if let Some(file) = files.find(|file| file.is_file()) {
         return Ok(file);
     }
-    let nearest = meant(name, config.hooks.iter().map(|hook| hook.name.as_str()));
+    let nearest = nearest_hook(name, config.hooks.iter().map(|hook| hook.name.as_str()));
     let cure = nearest.map(|name| format!("did you mean `{name}`?"));
     let otherwise = || "`hookrun list` shows the hooks".to_string();
     Err(Complaint::with_cure(

@@ -15,10 +15,10 @@ use crate::lab::report::{Paths, plain};
 
 use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
 use crate::cli::args::NewArgs;
-use crate::cli::decide::request::find_event;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::events::COMMON;
 use crate::cli::streams;
+use crate::decide::find_event;
 use templates::{LANGUAGES, Language};
 
 /// Writes the hook and its cases, or a case: 0 done, 2 could not.

@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use crate::config::value::split_command;
 use crate::config::{Config, Environment};
+use crate::decide::decision::with_complaint;
+use crate::decide::request::reply_to;
+use crate::decide::{EventRequest, LoadedHooks};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
-use crate::engine::runner::Runner;
 use crate::hosts::folders;
 use crate::lab::report::human::{About, EventOrigin};
 use crate::lab::report::{CheckFormat, Paths, human, plain};
@@ -20,14 +22,11 @@ use crate::log::report::run_report;
 use regex::Regex;
 
 use crate::cli::args::TestArgs;
-use crate::cli::decide::ask::Person;
-use crate::cli::decide::decision::with_complaint;
-use crate::cli::decide::input::{self, Deadline, StdinEvent};
-use crate::cli::decide::request::{EventRequest, named_in};
-use crate::cli::decide::startup::{choice, runner, start_up};
-use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::input::{self, Deadline, StdinEvent};
 use crate::cli::problems::not_loaded;
+use crate::cli::run::person::Person;
+use crate::cli::run::start_up;
 use crate::cli::streams;
 use crate::cli::trust::untrusted_note;
 use suite::selection::unknown_hook;
@@ -75,50 +74,58 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
-    let (name, host, early) = match &args.event {
-        Some(name) => (name.clone(), args.host(), None),
+    let mut input = None;
+    let request = match &args.event {
+        Some(name) => EventRequest::new(name, args.host()),
         None => {
-            let input = read()?;
-            let (name, host) = named_on_stdin(input.as_ref(), args)?;
-            (name, host, Some(input))
+            let read = read()?;
+            let request = request_on_stdin(read.as_ref(), args)?;
+            input = Some(read);
+            request
         }
     };
-    let asked = EventRequest::new(&name, host);
-    let early = match early {
-        // It may say where the hooks are.
-        None if folders::are_told(host) => Some(read()?),
-        early => early,
-    };
-    let context = early.iter().flatten().map(|event| &event.context).next();
-    let choice = choice(&args.source, env, host).told_in(host, context);
-    let mut config = asked.load(&choice, env);
-    asked.check(&config)?;
+    // It may say where the hooks are.
+    if input.is_none() && folders::are_told(request.host()) {
+        input = Some(read()?);
+    }
+    let context = input.iter().flatten().map(|input| &input.context).next();
+    let choice = args.source.choice(env, request.host());
+    let mut config = request.load(&choice.told_in(request.host(), context), env);
+    request.check(&config)?;
     let paths = Paths::from(&env.cwd);
-    let input = early.map_or_else(read, Ok)?;
-    let ((event, host), origin) = match input {
+    let input = match input {
+        Some(input) => input,
+        None => read()?,
+    };
+    let (hosted, origin) = match input {
         Some(StdinEvent { context, bytes }) => {
-            (asked.event(&config, context)?, EventOrigin::Stdin { bytes })
+            let hosted = request.event(&config, context)?;
+            (hosted, EventOrigin::Stdin { bytes })
         }
         // A step that should have written the event and failed must not look like an allowed one.
-        None if input::promises_event() => return Err(empty_event(&name)),
-        None => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
+        None if input::promises_event() => return Err(empty_event(&request.name)),
+        None => (request.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
+    let event = hosted.event;
     let name = &event.spec().name;
     narrow(&mut config, args, env, name)?;
-    let complaint = config.complaint();
-    let runner = runner(config, env).abort(abort.clone()).subreaper(grounds);
-    let mut runner: Runner = runner.rehearsal();
-    if let Some(person) = Person::find(env) {
-        runner = runner.ui(person.ui());
-    }
+    let person = Person::find(env);
+    let hooks = LoadedHooks::new(config, env, |runner| {
+        let runner = runner.with_program(env).one_shot().rehearsal();
+        let runner = runner.abort(abort.clone()).subreaper(grounds);
+        match &person {
+            Some(person) => runner.ui(person.ui()),
+            None => runner,
+        }
+    });
     let budget = args
         .budget
-        .or(asked.budget())
+        .or(request.budget())
         .map(|whole| Budget::from(Instant::now(), whole));
-    let event = runner.follow_links(event);
-    let mut run = runner.handle_within(&event, budget);
-    run.outcome = with_complaint(run.outcome, complaint);
-    let reply = host.reply(&run.outcome);
+    let event = hooks.runner.follow_links(event);
+    let mut run = hooks.runner.handle_within(&event, budget);
+    run.outcome = with_complaint(run.outcome, hooks.config.complaint());
+    let reply = reply_to(hosted.binding, &run.outcome);
     let report = run_report(&run, &reply, &paths);
     if args.format == CheckFormat::Human {
         let (summary, context) = (&event.spec().summary, Some(event.context()));
@@ -132,16 +139,10 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             &paths,
             out,
         )?;
-        let sought = SearchedPlaces {
-            choice: &choice,
-            env,
-        };
-        let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
-        streams::remark(
-            &nobody
-                .filter(|_| args.command.is_none())
-                .unwrap_or_default(),
-        );
+        if args.command.is_none() {
+            let hint = hooks.hint_of_none(&event.spec().name);
+            streams::remark(&hint.unwrap_or_default());
+        }
         tell_untrusted(args, env);
     } else {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
@@ -188,10 +189,10 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
     Ok(())
 }
 
-/// The event that the context on stdin names, and its host.
-fn named_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<(String, &'static str)> {
+/// The request of the context on stdin.
+fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
     match input {
-        Some(event) => named_in(&event.context, args.dialect.as_deref(), "test"),
+        Some(input) => EventRequest::in_context(&input.context, args.dialect.as_deref(), "test"),
         None => Err(Complaint::with_cure(
             "no event is named, and none is on stdin",
             "name it, and a sample of it is decided: `hookrun test EVENT < /dev/null`",

@@ -20,7 +20,6 @@ use crate::hosts::git::{self, GIT_HOOKS, Presence};
 
 use super::program;
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, SourceArgs};
-use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 use change::{FileChange, ShimChange, ShimFolder, carry_out, plan_removal, plan_write, say};
 use files::{husky_folder, husky_line};
@@ -246,7 +245,7 @@ fn find_hooks(source: &SourceArgs, env: &Environment, place: &ShimFolder) -> Res
         cwd_problem: None,
         ..env.clone()
     };
-    let config = Config::load(&choice(source, env, git::NAME), &there, ConfigScope::All);
+    let config = Config::load(&source.choice(env, git::NAME), &there, ConfigScope::All);
     if let Some(complaint) = config.complaint() {
         return Err(Complaint::new(complaint));
     }

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::config::{Environment, Problem};
+use crate::decide::Door;
 use crate::engine::event::Context;
 use crate::hosts::{folders, native};
 use crate::log::DecisionLog;
 use crate::log::read::Backwards;
 use crate::log::record::DecisionLine;
 
-use crate::cli::decide::door::Door;
 use crate::cli::look::filter::is_of_project;
 use crate::cli::look::validate::{note, warning};
 

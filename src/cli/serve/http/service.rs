@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::access::{AccessRule, HttpFault};
 use super::metrics::{HttpMetrics, UnservedReason};
-use crate::cli::decide::input::no_event;
+use crate::cli::input::no_event;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 use crate::cli::serve::stdio::{DecideParams, reply_json};

@@ -22,8 +22,8 @@ use crate::engine::runner::Runner;
 use crate::lab::report::CheckFormat;
 
 use crate::cli::args::TestArgs;
-use crate::cli::decide::startup::start_up;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::run::start_up;
 use crate::cli::write::test::tell_untrusted;
 use round::{SuiteCommand, round};
 use selection::chosen;

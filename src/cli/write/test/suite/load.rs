@@ -19,7 +19,7 @@ use super::selection::unknown_hook;
 use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, LoadedSuite};
 
 use crate::cli::args::SourceArgs;
-use crate::cli::decide::request::EventRequest;
+use crate::decide::EventRequest;
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> LoadedSuite {
     let mut loader = SuiteLoader {

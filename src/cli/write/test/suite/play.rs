@@ -16,8 +16,9 @@ use crate::lab::scenario::{
 
 use super::trial::{self, Asks, CaseTrial};
 use super::workspace::{CaseDirs, SuiteFolder, Workspace};
-use crate::cli::decide::request::EventRequest;
 use crate::cli::exit::Result;
+use crate::decide::EventRequest;
+use crate::decide::request::reply_to;
 
 #[derive(Debug)]
 pub(super) struct SuiteRunner<'c> {
@@ -204,8 +205,8 @@ impl SuiteRunner<'_> {
         let told: Result<_> = Context::from_bytes(bytes)
             .map_err(Complaint::of)
             .and_then(|context| asked.event(config, context));
-        let (event, host) = match told {
-            Ok(told) => told,
+        let hosted = match told {
+            Ok(hosted) => hosted,
             Err(failure) => {
                 let reason = failure.to_string();
                 let reply = asked.refuse(&reason);
@@ -226,8 +227,8 @@ impl SuiteRunner<'_> {
         let budget = asked
             .budget()
             .map(|whole| Budget::from(Instant::now(), whole));
-        let run = runner.handle_within(&event, budget);
-        let reply = host.reply(&run.outcome);
+        let run = runner.handle_within(&hosted.event, budget);
+        let reply = reply_to(hosted.binding, &run.outcome);
         Ok(StepResult::Run {
             run: Box::new(run),
             reply,

@@ -19,8 +19,8 @@ use super::trial::{Asks, CaseTrial, LoadedSuite};
 use super::untested::UntestedHooks;
 use super::workspace::SuiteFolder;
 use crate::cli::args::TestArgs;
-use crate::cli::decide::printed::paths;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::run::paths;
 use crate::cli::streams;
 
 /// The command, and what decides all its cases.

@@ -6,7 +6,7 @@ use crate::hosts::{DIALECTS, events_called};
 
 use super::trial::{CaseTrial, LoadedSuite};
 use crate::cli::args::TestArgs;
-use crate::cli::decide::unbound::meant;
+use crate::decide::hooks::nearest_hook;
 use crate::lab::scenario::coverage::Who;
 
 pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
@@ -83,7 +83,7 @@ pub(super) fn no_cases(loaded: &LoadedSuite, args: &TestArgs) -> Complaint {
         if is_known {
             None
         } else {
-            meant(name, hooks.iter().map(String::as_str))
+            nearest_hook(name, hooks.iter().map(String::as_str))
         }
     });
     let help = match near {
@@ -106,7 +106,7 @@ fn is_called(name: &str, event: &str) -> bool {
 }
 
 pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
-    let help = match meant(name, known.iter().copied()) {
+    let help = match nearest_hook(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => format!("no hook is bound to `{event}`"),
         None => format!("bound to `{event}`: {}", known.join(", ")),

@@ -1,17 +1,63 @@
-//! Shows on a terminal what hooks do while they run: their stderr line by line, and a line for each
-//! that has ended. What stderr does not take at once is dropped.
+//! The person who waits for `run`: answers questions, and sees on a terminal what hooks do while
+//! they run, their stderr line by line, and a line for each that has ended. What stderr does not
+//! take at once is dropped.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use crate::config::Environment;
+use crate::decide::Respondent;
 use crate::engine::exec::{HookProgress, Watcher};
 use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace};
+use crate::engine::ui::{Asker, DialogAnswer, Outer, Request, Ui, named};
 
 use crate::cli::args::RunFormat;
 use crate::cli::streams;
+use crate::cli::terminal::Terminal;
+
+pub(crate) enum Person {
+    Here(Arc<Terminal>),
+    /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
+    Around(Arc<Outer>),
+}
+
+impl Person {
+    pub(crate) fn find(env: &Environment) -> Option<Person> {
+        if let Some(terminal) = Terminal::open(env) {
+            return Some(Person::Here(Arc::new(terminal)));
+        }
+        let inside = Environment::inside();
+        let address = inside.socket.filter(|_| inside.has_ui)?;
+        Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
+    }
+
+    /// For hooks that ask.
+    pub(crate) fn ui(&self) -> Arc<dyn Ui> {
+        match self {
+            Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
+            Person::Around(outer) => Arc::clone(outer) as Arc<dyn Ui>,
+        }
+    }
+}
+
+impl Respondent for Person {
+    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
+        match self {
+            Person::Here(terminal) => terminal.ask(asker, question),
+            Person::Around(outer) => {
+                let (title, message) = (named(asker, question), String::new());
+                match outer.pass(asker, Request::Confirm { title, message }) {
+                    DialogAnswer::Yes(yes) => Some(yes),
+                    DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Text(_) => None,
+                    DialogAnswer::Done | DialogAnswer::Refused(_) => None,
+                }
+            }
+        }
+    }
+}
 
 /// Whether a person sees on stderr what hooks do.
 pub(crate) fn is_watched(format: RunFormat) -> bool {

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::config::{Config, Environment};
+use crate::decide::EventDecision;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Heartbeat, inherited_traits};
@@ -31,10 +32,9 @@ use crate::engine::session::make_private;
 use crate::hosts::Reply;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
-use crate::cli::decide::ask::Person;
-use crate::cli::decide::printed::RunDecision;
 use crate::cli::errand;
 use crate::cli::exit::Result;
+use crate::cli::run::person::Person;
 
 /// How long it may take to connect to the helper, ask it and be accepted. Then `run` decides itself.
 const ACCEPTING: Duration = Duration::from_millis(5);
@@ -170,15 +170,11 @@ impl<'a> Helper<'a> {
     /// When it has begun, and gives no decision: then the event is blocked.
     pub(crate) fn decide(
         &self,
-        question: Option<HelperQuestion>,
+        question: &HelperQuestion,
         event: &Event,
         budget: Option<Budget>,
         abort: &Abort,
-    ) -> Option<Result<RunDecision>> {
-        let HelperQuestion {
-            context,
-            hooks_take,
-        } = question?;
+    ) -> Option<Result<EventDecision>> {
         if event.spec().schedule == Schedule::Detached {
             return None;
         }
@@ -192,12 +188,12 @@ impl<'a> Helper<'a> {
                 return None;
             }
         };
-        let request = self.request(&context, budget)?;
+        let request = self.request(&question.context, budget)?;
         let mut lines = BufReader::new(&stream);
         if !self.is_accepted(&request, &stream, &mut lines, until) {
             return None;
         }
-        let longest = hooks_take.saturating_add(DECIDING);
+        let longest = question.hooks_take.saturating_add(DECIDING);
         let longest = match budget {
             Some(budget) => longest.min(budget.until.saturating_duration_since(Instant::now())),
             None => longest,
@@ -295,7 +291,7 @@ fn heard(
     lines: &mut BufReader<&UnixStream>,
     longest: Duration,
     abort: &Abort,
-) -> io::Result<RunDecision> {
+) -> io::Result<EventDecision> {
     let until = Instant::now().checked_add(longest);
     if !is_readable(stream, until, Some(abort)) {
         let why = match abort.times_raised() {
@@ -318,12 +314,7 @@ fn heard(
                 stdout,
                 stderr,
             };
-            Ok(RunDecision {
-                reply,
-                report: None,
-                kept: None,
-                is_needed,
-            })
+            Ok(EventDecision::of_reply(reply, is_needed))
         }
         Ok(HelperWord::Accepted | HelperWord::Refused(_)) | Err(_) => {
             Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))

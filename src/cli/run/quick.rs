@@ -86,6 +86,7 @@ fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.replace(value).is_none().then_some(())
 }
 
+/// Whether clap takes this for a host, other than git.
 fn is_name(name: &str) -> bool {
     name == native::NAME
         || DIALECTS

@@ -7,31 +7,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigScope, Environment};
+use crate::decide::hooks::check_depth;
+use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
-use crate::engine::ui::PATIENCE;
 use crate::hosts::git::{self, GitHook, GitInput, read_changes};
 use crate::hosts::{LATEST, native};
-use crate::log::report::refusal_report;
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
-use crate::cli::decide::ask::{self, Person};
-use crate::cli::decide::input;
-use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
-use crate::cli::decide::printed::{self, RunDecision};
-use crate::cli::decide::progress;
-use crate::cli::decide::request::find_event;
-use crate::cli::decide::run::runner;
-use crate::cli::decide::startup::{Ground, check_depth, hold_ground, trusting_choice};
-use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::input;
+use crate::cli::run::person::{self, Person};
+use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
+use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);
@@ -69,7 +63,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
             Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),
             None => native::refuse(watchdog::REASON),
         };
-        printed::last_word(format, &named, refusal)
+        last_word_in(format, &named, refusal)
     });
     let by = args.budget.map(|budget| AnswerBy {
         budget,
@@ -94,19 +88,18 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         env,
         time: &time,
     };
-    let decided = ground
-        .and_then(|ground| request.decide(ground))
-        .unwrap_or_else(|failure| {
-            let reply = hook.refuse(&failure.to_string(), hook.is_gate());
-            let report = refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
-            RunDecision::refused(reply, report)
-        });
-    // git reads no stdout: the exit status says everything.
-    let decided = RunDecision {
-        is_needed: false,
-        ..decided
+    let decided = match ground {
+        Ok(ground) => request.decide(ground),
+        Err(failure) => Err(failure),
     };
-    let is_allowed = decided.give(args, env, &time, abort.as_ref());
+    let mut decision = decided.unwrap_or_else(|failure| {
+        let reason = failure.to_string();
+        let reply = hook.refuse(&reason, hook.is_gate());
+        EventDecision::blocked(hook.event, git::NAME, &reason, reply)
+    });
+    // git reads no stdout: the exit status says everything.
+    decision.is_needed = false;
+    let is_allowed = give(decision, args, env, &time, abort.as_ref());
     Ok(if is_allowed {
         ExitStatus::Yes
     } else {
@@ -115,7 +108,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
 }
 
 impl GitRequest<'_> {
-    fn decide(&self, ground: Ground) -> Result<RunDecision> {
+    fn decide(&self, ground: Ground) -> Result<EventDecision> {
         let GitRequest {
             hook,
             args,
@@ -123,17 +116,18 @@ impl GitRequest<'_> {
             time,
         } = self;
         check_depth(env)?;
-        let choice = trusting_choice(&args.source, env, git::NAME, &args.trust);
+        let choice = args.source.trusting(&args.trust, env, git::NAME);
         let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
         let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
-        let settings = KeepSettings::of(&config);
         let person = Person::find(env);
         let abort = ground.0.clone();
-        let runner = runner(config, ground, time, args, env, person.as_ref());
+        let hooks = LoadedHooks::new(config, env, |runner| {
+            equipped(runner, ground, time, args, env, person.as_ref())
+        });
         // git runs some of its hooks very often: without hooks it need not list what changes.
         let is_recorded = args.record.is_some() || env.record.is_some();
-        let has_hooks = runner.registry().has(&spec.name);
+        let has_hooks = hooks.runner.registry().has(&spec.name);
         let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
         let context = if is_idle {
             Map::new()
@@ -141,41 +135,32 @@ impl GitRequest<'_> {
             self.context(&abort)?
         };
         let event = self.event(&spec, context)?;
-        let searched = SearchedPlaces {
-            choice: &choice,
-            env,
+        hooks.require(&args.require, &spec.name)?;
+        let event = hooks.runner.follow_links(event);
+        let terms = Terms {
+            budget: time.budget(),
+            abort: &abort,
+            person: person.as_ref().map(|person| person as &dyn Respondent),
+            detached: DetachedRun::Awaited,
+            is_watched: false,
+            heartbeat: Some(&time.heartbeat),
         };
-        searched.require(&args.require, runner.registry(), &spec.name)?;
-        let event = runner.follow_links(event);
-        let mut run = runner.handle_within(&event, time.budget());
-        time.heartbeat.expect_within(PATIENCE);
-        let (person, budget, abort) = (person.as_ref(), time.budget(), &abort);
-        let about = ask::Inquiry {
-            event: &event,
-            request: None,
-            person,
-            budget,
-            abort,
-        };
-        run.outcome = ask::settle(run.outcome, &about);
+        let run = decide::run(&event, None, &hooks, &hooks.runner, &terms);
         self.write_message(&run.outcome)?;
         let mut reply = hook.reply(&run.outcome, spec.blocks);
-        if !progress::is_watched(args.format) {
+        if !person::is_watched(args.format) {
             reply.stderr.insert_str(0, &warnings(&run));
         }
-        if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
+        if let Some(complaint) = complaint
+            && reply.status == native::ALLOWED
+        {
             reply
                 .stderr
                 .push_str(&hook.refuse(&complaint, false).stderr);
         }
-        let report = printed::report(args.format, &run, &reply, &runner, env);
-        let kept = DecisionRecord::decided(event, run, settings);
-        Ok(RunDecision {
-            reply,
-            report,
-            kept,
-            is_needed: false,
-        })
+        let mut decision = EventDecision::of_event(event, run, reply, &hooks);
+        report(&mut decision, args.format, &hooks.runner, env);
+        Ok(decision)
     }
 
     /// What git gave, and the paths that change.
@@ -266,7 +251,7 @@ fn warnings(run: &Run) -> String {
             continue;
         };
         if matches!(trace.ending, Ending::Answered(_)) {
-            text.push_str(&progress::lines(&hook.hook, &trace.stderr.text()));
+            text.push_str(&person::lines(&hook.hook, &trace.stderr.text()));
         }
     }
     text

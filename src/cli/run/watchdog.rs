@@ -10,8 +10,8 @@ use crate::engine::exec::{Budget, Heartbeat, tree};
 use crate::engine::lock::locked;
 use crate::hosts::{Reply, native};
 
-use crate::cli::decide::input::Deadline;
 use crate::cli::deliver;
+use crate::cli::input::Deadline;
 use crate::cli::streams;
 
 /// The thread needs next to nothing, and its stack is part of every run's start.

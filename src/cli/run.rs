@@ -1,0 +1,462 @@
+//! `hookrun run EVENT`: decide. Exit 0 allows, 2 blocks; anything that goes wrong blocks.
+//!
+//! This file reads the event, has it decided ([`crate::decide`]), writes the reply or a report, and
+//! keeps the decision. In a job of GitHub Actions a report is annotations, a status that stops the
+//! job, and a summary on its page.
+
+pub(super) mod git;
+#[cfg(feature = "serve")]
+pub(super) mod helper;
+pub(super) mod person;
+pub(super) mod quick;
+pub(super) mod supervise;
+pub(super) mod watchdog;
+
+use std::borrow::Cow;
+use std::fs::OpenOptions;
+use std::io::{self, Error, Write};
+use std::time::{Duration, Instant};
+
+use crate::config::Environment;
+use crate::decide::hooks::check_depth;
+use crate::decide::{
+    DetachedRun, Door, EventDecision, EventRequest, LoadedHooks, Respondent, Terms, decide,
+};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{Context, Event};
+use crate::engine::exec::{Abort, Subreaper};
+use crate::engine::harmless;
+use crate::engine::run::told_to_stop;
+use crate::engine::runner::Runner;
+use crate::hosts::{LATEST, Reply, Wait, folders, native};
+use crate::lab::report::{CheckFormat, github};
+use crate::log::report::{Paths, RunReport, refusal_report, run_report};
+use rustix::process::{Resource, Rlimit};
+
+use crate::cli::args::{RunArgs, RunFormat};
+use crate::cli::deliver;
+use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::input;
+use crate::cli::streams;
+#[cfg(feature = "serve")]
+use helper::Helper;
+use person::Person;
+use watchdog::{AnswerBy, LastWord, TimeLimit, Watchdog};
+
+/// How long hookrun's own work on the largest event may take before the watchdog steps in.
+const OWN_WORK: Duration = Duration::from_secs(30);
+
+/// How long the log may hold up a host that waits for our exit. It takes microseconds.
+const KEEPING: Duration = Duration::from_millis(500);
+
+/// How long a host may take to read the reply.
+const READING: Duration = Duration::from_secs(10);
+
+/// The same after the end of the budget, and for one that sent a signal.
+const AFTER_BUDGET: Duration = Duration::from_millis(500);
+
+/// The first descriptor that is no standard stream.
+const FIRST_OWN_DESCRIPTOR: i32 = 3;
+
+/// What stops us, and what adopts the orphans of hooks.
+pub(crate) type Ground = (Abort, Option<Subreaper>);
+
+/// Decides one event. If hookrun itself fails, the event is blocked with that reason.
+pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
+    if let Some(argument) = args.arguments.first() {
+        return Err(Complaint::with_cure(
+            format!("`{}` is one word too many", argument.display()),
+            "arguments after the event are for `--host git`; a context comes on stdin",
+        ));
+    }
+    let ground = hold_ground();
+    let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
+    let mut request = EventRequest::new(args.event.as_deref().unwrap_or_default(), args.host());
+    let time = TimeLimit::start(
+        args.stdin_timeout,
+        last_word(args, &request),
+        answer_by(args, &request),
+    );
+    let run = EventRun {
+        args,
+        env,
+        time: &time,
+        #[cfg(feature = "serve")]
+        helper: Helper::new(args, env, &time.heartbeat),
+    };
+    let decided = match ground {
+        Ok(ground) => run.decide(&mut request, ground),
+        Err(failure) => Err(failure),
+    };
+    let decision = decided.unwrap_or_else(|failure| blocked(args, &request, &failure));
+    let is_allowed = give(decision, args, env, &time, abort.as_ref());
+    #[cfg(feature = "serve")]
+    run.helper.start_if_missing();
+    Ok(if is_allowed {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::CouldNot
+    })
+}
+
+/// What every command that decides does first: from then on nothing ends it without a decision.
+pub(crate) fn hold_ground() -> Result<Ground> {
+    streams::bound_stderr();
+    crate::engine::exec::hold_out();
+    start_up()
+}
+
+/// What every command that runs hooks does first, before there are other threads.
+pub(crate) fn start_up() -> Result<Ground> {
+    undo_inherited().map_err(failed("cannot handle signals"))?;
+    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
+    let abort = Abort::on_signals().map_err(failed("cannot handle signals"))?;
+    Ok((abort, Subreaper::take()))
+}
+
+/// Undoes what a host may have left behind, which hooks would inherit: blocked signals, open
+/// descriptors, core files.
+fn undo_inherited() -> io::Result<()> {
+    // A host that blocks SIGTERM would keep it from us and from our hooks.
+    nix::sys::signal::SigSet::empty().thread_set_mask()?;
+    close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
+    // A hook that crashes should leave nothing behind; one that wants a core file may raise this.
+    let hard = rustix::process::getrlimit(Resource::Core).maximum;
+    let limit = Rlimit {
+        current: Some(0),
+        maximum: hard,
+    };
+    let _ = rustix::process::setrlimit(Resource::Core, limit);
+    Ok(())
+}
+
+/// How long everything may take: `--budget`, else what the host leaves.
+fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
+    let of_host = request.budget();
+    let budget = args.budget.or(of_host)?;
+    let last_word = match of_host {
+        Some(_) => Wait::last_word(budget),
+        None => budget.saturating_add(LATEST),
+    };
+    Some(AnswerBy { budget, last_word })
+}
+
+/// The reply of the watchdog, which blocks.
+fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
+    let format = args.format;
+    let is_unknown = is_unknown(args, request);
+    let name = request.name.to_string();
+    let host = request.host();
+    Box::new(move || {
+        let request = EventRequest::new(&name, host);
+        last_word_in(format, &name, block(is_unknown, &request, watchdog::REASON))
+    })
+}
+
+/// The last word in a format.
+fn last_word_in(format: RunFormat, event: &str, reply: Reply) -> Reply {
+    let Some(job) = format.of_job() else {
+        return reply;
+    };
+    let report = refusal_report(event, native::NAME, reply.stderr.trim_end(), &reply);
+    Reply {
+        stdout: annotations(job, &report),
+        status: reply.status.max(1),
+        ..reply
+    }
+}
+
+/// Whether not even the host is known.
+fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
+    args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
+}
+
+/// The reply that blocks for a reason of hookrun's own.
+fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
+    let mut reply = request.refuse(reason);
+    if is_unknown {
+        // Text on stderr blocks in every host.
+        reply.stdout.clear();
+    }
+    reply
+}
+
+/// Blocks, because hookrun itself failed.
+fn blocked(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> EventDecision {
+    let reason = failure.to_string();
+    let reply = block(is_unknown(args, request), request, &reason);
+    EventDecision::blocked(&request.name, request.host(), &reason, reply)
+}
+
+struct EventRun<'a> {
+    args: &'a RunArgs,
+    env: &'a Environment,
+    time: &'a TimeLimit,
+    #[cfg(feature = "serve")]
+    helper: Helper<'a>,
+}
+
+impl EventRun<'_> {
+    /// Decides. `request` becomes that of the context, if only the context names the event.
+    fn decide(&self, request: &mut EventRequest<'_>, ground: Ground) -> Result<EventDecision> {
+        let args = self.args;
+        let env = self.env;
+        let abort = ground.0.clone();
+        let mut context = None;
+        if args.event.is_none() {
+            let first = self.read_event(&abort)?;
+            *request = EventRequest::in_context(&first, args.dialect.as_deref(), "run")?;
+            context = Some(first);
+            self.time
+                .change(last_word(args, request), answer_by(args, request));
+            if let Some(reply) = request.reply_to_unknown()?
+                && args.require.is_empty()
+            {
+                return Ok(EventDecision::of_reply(reply, false));
+            }
+        }
+        check_depth(env)?;
+        // It may say where the hooks are.
+        if context.is_none() && folders::are_told(request.host()) {
+            context = Some(self.read_event(&abort)?);
+        }
+        let choice = args.source.trusting(&args.trust, env, request.host());
+        let choice = choice.told_in(request.host(), context.as_ref());
+        // Mostly before stdin is read: the host writes the event meanwhile.
+        let config = request.load(&choice, env);
+        request.check(&config)?;
+        let context = match context {
+            Some(context) => context,
+            None => self.read_event(&abort)?,
+        };
+        self.time.heartbeat.expect_within(OWN_WORK);
+        #[cfg(feature = "serve")]
+        let question = self.helper.question(&config, &context);
+        let hosted = request.event(&config, context)?;
+        let budget = self.time.budget();
+        #[cfg(feature = "serve")]
+        if let Some(question) = question
+            && let Some(decided) = self.helper.decide(&question, &hosted.event, budget, &abort)
+        {
+            return decided;
+        }
+        let person = Person::find(env);
+        let hooks = LoadedHooks::new(config, env, |runner| {
+            equipped(runner, ground, self.time, args, env, person.as_ref())
+        });
+        hooks.require(&args.require, &hosted.event.spec().name)?;
+        let terms = Terms {
+            budget,
+            abort: &abort,
+            person: person.as_ref().map(|person| person as &dyn Respondent),
+            detached: DetachedRun::InProcess(&|event: &Event| supervise::start(event, args, env)),
+            is_watched: is_for_people(args.format),
+            heartbeat: Some(&self.time.heartbeat),
+        };
+        let mut decision = decide(hosted, &hooks, &hooks.runner, &terms);
+        report(&mut decision, args.format, &hooks.runner, env);
+        Ok(decision)
+    }
+
+    fn read_event(&self, abort: &Abort) -> Result<Context> {
+        let cure = "pipe in its context as one JSON object, `{}` at the least";
+        input::needed(self.time.stdin, Some(abort), "no event on stdin", cure)
+    }
+}
+
+/// The runner with what the command line and the person at the terminal give it.
+fn equipped(
+    runner: Runner,
+    (abort, subreaper): Ground,
+    time: &TimeLimit,
+    args: &RunArgs,
+    env: &Environment,
+    person: Option<&Person>,
+) -> Runner {
+    let mut runner = runner
+        .with_program(env)
+        .one_shot()
+        .abort(abort)
+        .subreaper(subreaper)
+        .heartbeat(time.heartbeat.clone())
+        .watch(person::watcher(args.format));
+    if let Some(person) = person {
+        runner = runner.ui(person.ui());
+    }
+    if let Some(jobs) = args.jobs {
+        runner = runner.jobs(jobs);
+    }
+    runner
+}
+
+/// Whether a person or the log of a CI job reads stderr.
+fn is_for_people(format: RunFormat) -> bool {
+    format.of_job().is_some() || person::is_watched(format)
+}
+
+/// Adds the report of a decided event, for the formats that print it.
+fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env: &Environment) {
+    let Some(decided) = &decision.decided else {
+        return;
+    };
+    if format == RunFormat::Reply {
+        return;
+    }
+    let mut report = run_report(&decided.run, &decision.reply, &Paths::from(&env.cwd));
+    if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
+        let place = runner.place(&decided.run.event);
+        github::place(&mut report, workspace, &place.project, &place.cwd);
+    }
+    decision.report = Some(report);
+}
+
+/// Paths as readers of a format expect them: GitHub begins at its workspace.
+pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
+    if format == "github"
+        && let Some(workspace) = &env.workspace
+        && let Ok(workspace) = workspace.canonicalize()
+        && env.cwd.starts_with(&workspace)
+    {
+        return Paths::from(&workspace);
+    }
+    Paths::from(&env.cwd)
+}
+
+/// Gives a decision to the host and keeps it. Returns whether the host goes on.
+fn give(
+    decision: EventDecision,
+    args: &RunArgs,
+    env: &Environment,
+    time: &TimeLimit,
+    abort: Option<&Abort>,
+) -> bool {
+    if !time.heartbeat.claim() {
+        Watchdog::leave_it_to_it();
+    }
+    let status = write(&decision, args.format, env, time, abort);
+    if let (RunFormat::Github, Some(report)) = (args.format, &decision.report) {
+        summarise(report, env);
+    }
+    let unwritten = decision.keep(Door::Command, env, args.record.as_deref());
+    if let Some(problem) = unwritten.recording {
+        streams::remark(&format!("the event is not recorded: {problem}\n"));
+    }
+    status == native::ALLOWED
+}
+
+/// The exit status. Some hosts read a block from stdout and want 0; a job reads nothing.
+fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
+    let stops = match &decision.report {
+        Some(report) => !github::goes_on(report),
+        None => false,
+    };
+    if format.of_job().is_some() && decision.reply.status == native::ALLOWED && stops {
+        return native::REFUSED;
+    }
+    decision.reply.status
+}
+
+/// Writes text for people to stderr, where nothing waits for it, and the reply or the report to
+/// stdout. Returns the exit status, which is that of a block if the decision has not arrived.
+///
+/// From then on nothing may hold up the host: the watchdog watches what is written for later.
+fn write(
+    decision: &EventDecision,
+    format: RunFormat,
+    env: &Environment,
+    time: &TimeLimit,
+    abort: Option<&Abort>,
+) -> u8 {
+    let was_stopped = is_stopped(abort);
+    let now = Instant::now();
+    let mut until = now + READING;
+    if let Some(budget) = time.budget() {
+        until = until.min(budget.until + AFTER_BUDGET);
+    }
+    if was_stopped {
+        until = until.min(now + AFTER_BUDGET);
+    }
+    let status = exit_status(decision, format);
+    let stdout = stdout(decision, format, env);
+    let lost = if stdout.is_empty() {
+        status
+    } else {
+        status.max(native::REFUSED)
+    };
+    time.watchdog
+        .answers(lost, until.saturating_duration_since(now));
+    if format == RunFormat::Reply {
+        streams::words(&decision.reply.stderr, env);
+    } else {
+        // A program that wants a report reads that; stderr is for people.
+        streams::remark(&decision.reply.stderr);
+    }
+    let must_arrive = status == native::ALLOWED && decision.is_needed && !stdout.is_empty();
+    let written = if must_arrive && deliver::is_thrown_away() {
+        Err(Error::other("it is closed, or /dev/null"))
+    } else {
+        deliver::reply(stdout.as_bytes(), until, &|| {
+            !was_stopped && is_stopped(abort)
+        })
+    };
+    let Err(error) = written else {
+        time.watchdog.answers(status, KEEPING);
+        return status;
+    };
+    time.watchdog.answers(lost, KEEPING);
+    let why = if is_stopped(abort) {
+        told_to_stop(abort.and_then(Abort::signal))
+    } else {
+        error.to_string()
+    };
+    streams::remark(&format!(
+        "error: cannot write the result to stdout: {why}\n"
+    ));
+    lost
+}
+
+fn is_stopped(abort: Option<&Abort>) -> bool {
+    abort.is_some_and(|abort| abort.times_raised() > 0)
+}
+
+fn stdout<'d>(decision: &'d EventDecision, format: RunFormat, env: &Environment) -> Cow<'d, str> {
+    let Some(report) = &decision.report else {
+        return streams::document(&decision.reply.stdout, env);
+    };
+    if format == RunFormat::Json {
+        let text = serde_json::to_string(report).unwrap_or_default();
+        return Cow::Owned(format!("{}\n", harmless::json(&text)));
+    }
+    match format.of_job() {
+        Some(job) => Cow::Owned(annotations(job, report)),
+        None => streams::document(&decision.reply.stdout, env),
+    }
+}
+
+fn annotations(format: CheckFormat, report: &RunReport) -> String {
+    let mut stdout = Vec::new();
+    // Writing to a vector cannot fail.
+    let _ = format.write_list(&github::run(report), &mut stdout);
+    let text = String::from_utf8_lossy(&stdout);
+    let is_json = matches!(format, CheckFormat::Sarif | CheckFormat::Gitlab);
+    if is_json {
+        harmless::json(&text).into_owned()
+    } else {
+        text.into_owned()
+    }
+}
+
+/// Appends the summary to the page of a job of GitHub Actions.
+fn summarise(report: &RunReport, env: &Environment) {
+    let Some(file) = &env.step_summary else {
+        return;
+    };
+    let page = OpenOptions::new().create(true).append(true).open(file);
+    let written = page.and_then(|mut page| page.write_all(github::summary(report).as_bytes()));
+    if let Err(error) = written {
+        streams::remark(&format!(
+            "the summary is not written to `{}`: {error}\n",
+            file.display()
+        ));
+    }
+}

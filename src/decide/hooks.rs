@@ -1,0 +1,314 @@
+//! The hooks of an event as they were loaded, and a runner for them: every door decides with these.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::trust::TrustChoice;
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
+use crate::config::{complaint_of, refusal_for};
+use crate::engine::chain::Surroundings;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::EventSpec;
+use crate::engine::exec::OwnProgram;
+use crate::engine::hook::Hook;
+use crate::engine::registry::Registry;
+use crate::engine::runner::Runner;
+use crate::engine::spelling;
+
+/// `--require any` wants any hook at all.
+const ANY: &str = "any";
+
+/// How many runs of hookrun may be inside each other. A hook set can be a hook of another one; its
+/// own hook would never end.
+const DEEPEST: u32 = 8;
+
+/// # Errors
+/// When hookrun runs inside of itself too deep.
+pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
+    if env.depth <= DEEPEST {
+        return Ok(());
+    }
+    Err(Complaint::with_cure(
+        format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
+        "take the hook that runs hookrun with its own settings out of them",
+    ))
+}
+
+/// A configuration, and the runner that has its hooks.
+#[derive(Debug)]
+pub struct LoadedHooks {
+    /// All but the hooks.
+    pub config: Config,
+    pub runner: Runner,
+}
+
+impl LoadedHooks {
+    /// `equip` gives the runner what the program around it has.
+    pub fn new(
+        mut config: Config,
+        env: &Environment,
+        equip: impl FnOnce(Runner) -> Runner,
+    ) -> LoadedHooks {
+        let hooks = std::mem::take(&mut config.hooks);
+        let runner = equip(Runner::of_hooks(hooks, &config, env));
+        LoadedHooks { config, runner }
+    }
+
+    /// Says that no hook is bound to an event; `None` if one is.
+    pub fn hint_of_none(&self, event: &str) -> Option<String> {
+        if !self.runnable(event).is_empty() {
+            return None;
+        }
+        Some(format!("no hook is bound to {event}; {}\n", self.places()))
+    }
+
+    /// # Errors
+    /// Unless every required hook is bound to the event and may run.
+    pub fn require(&self, required: &[String], event: &str) -> Result<(), Complaint> {
+        if required.is_empty() {
+            return Ok(());
+        }
+        let bound = self.runnable(event);
+        for name in required {
+            if name == ANY && bound.is_empty() {
+                let cause = format!("no hook is bound to {event}, and one is required");
+                return Err(Complaint::with_cure(cause, self.places()));
+            }
+            if name == ANY || bound.contains(name) {
+                continue;
+            }
+            let cause = format!("the hook `{name}` is required, and is not bound to {event}");
+            let mut cure = self.places();
+            if let Some(nearest) = nearest_hook(name, bound.iter().map(String::as_str)) {
+                cure = format!("did you mean `{nearest}`? {cure}");
+            }
+            return Err(Complaint::with_cure(cause, cure));
+        }
+        Ok(())
+    }
+
+    /// Where the hooks came from.
+    fn places(&self) -> String {
+        let layers = self.config.layers.iter();
+        let folders: Vec<String> = layers
+            .map(|layer| layer.folder.display().to_string())
+            .collect();
+        if folders.is_empty() {
+            return "`hookrun doctor` shows where hooks are looked for".to_string();
+        }
+        format!("looked in {}", folders.join(", "))
+    }
+
+    /// The names of the hooks that are bound to an event and may run.
+    fn runnable(&self, event: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        for hook in self.runner.registry().bound(event).iter() {
+            if hook.enabled && hook.idle.is_none() {
+                names.push(hook.name.clone());
+            }
+        }
+        names
+    }
+}
+
+/// The hook that an unknown name means: one with another ending or a number before it, or one that
+/// is spelled almost the same.
+pub fn nearest_hook<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&str> = names.collect();
+    for known in &names {
+        let stem = known.rsplit_once('.').map_or(*known, |(stem, _)| stem);
+        let numberless = stem
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .trim_start_matches(['-', '_']);
+        if name == stem || name == numberless {
+            return Some(*known);
+        }
+    }
+    spelling::nearest(name, names)
+}
+
+/// Why [`RunnerBuilder::build`] gives no runner: everything that is wrong, with file and line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The errors; at least one.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// What a [`Runner`] is made of. See [`Runner::builder`].
+#[derive(Debug, Default)]
+pub struct RunnerBuilder {
+    choice: Choice,
+    environment: Option<Environment>,
+    discovers: bool,
+    trusted: Vec<String>,
+}
+
+impl RunnerBuilder {
+    /// Adds the hooks of a folder: one with event folders (`hooks.d`), or one that holds
+    /// `hookrun.toml` or `hooks.d`.
+    #[must_use]
+    pub fn hooks_dir(mut self, folder: impl Into<PathBuf>) -> RunnerBuilder {
+        self.choice.explicit.push(folder.into());
+        self
+    }
+
+    /// Adds the hooks of the system, of the user and of the project around the working directory,
+    /// as the command line finds them. Those of the project run only if they are trusted, by
+    /// `hookrun trust` or by [`trust`](RunnerBuilder::trust).
+    #[must_use]
+    pub fn discover(mut self) -> RunnerBuilder {
+        self.discovers = true;
+        self
+    }
+
+    /// Trusts the hooks of a project if they have this digest, as `hookrun trust --show` prints it.
+    #[must_use]
+    pub fn trust(mut self, digest: impl Into<String>) -> RunnerBuilder {
+        self.trusted.push(digest.into());
+        self
+    }
+
+    /// Uses this environment instead of the process's own.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> RunnerBuilder {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// The runner. Without [`hooks_dir`](RunnerBuilder::hooks_dir) and
+    /// [`discover`](RunnerBuilder::discover) it has no hooks yet; see [`Runner::register`].
+    ///
+    /// # Errors
+    /// When the configuration has errors: a hook that cannot be read may be the one that blocks.
+    /// A program that would rather go on with all gates blocked uses [`Runner::from_config`].
+    pub fn build(mut self) -> Result<Runner, ConfigError> {
+        let env = self.environment.unwrap_or_else(Environment::capture);
+        if !self.discovers && self.choice.explicit.is_empty() {
+            return Ok(Runner::embedded(Registry::default(), &env));
+        }
+        self.choice.discover = self.discovers;
+        self.choice.trust = Some(TrustChoice::Required {
+            digests: self.trusted,
+        });
+        let config = Config::load(&self.choice, &env, ConfigScope::All);
+        let problems = errors(&config);
+        if problems.is_empty() {
+            Ok(Runner::from_config(config, &env))
+        } else {
+            Err(ConfigError { problems })
+        }
+    }
+}
+
+impl Runner {
+    /// Begins a runner.
+    ///
+    /// ```
+    /// use hookrun::{Event, Hook, Runner, Verdict};
+    /// use serde_json::json;
+    ///
+    /// let runner = Runner::builder().build()?;
+    /// runner.register(Hook::function("no-prod", "tool.pre", |_| Verdict::block("not today")))?;
+    /// let event = Event::tool_pre("bash", json!({ "command": "ls" })).build()?;
+    /// assert_eq!(runner.handle(&event).permit().unwrap_err().reason, "not today");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> RunnerBuilder {
+        RunnerBuilder::default()
+    }
+
+    /// A runner for what `config` says, in the surroundings that `env` describes. While the
+    /// configuration has errors, every gate is blocked.
+    pub fn from_config(mut config: Config, env: &Environment) -> Runner {
+        let hooks = std::mem::take(&mut config.hooks);
+        Runner::of_hooks(hooks, &config, env)
+    }
+
+    /// The same for hooks that are not in their `config` any more.
+    fn of_hooks(hooks: Vec<Hook>, config: &Config, env: &Environment) -> Runner {
+        let registry = Registry::loaded(hooks, config.catalog.clone());
+        let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
+        let seals = config.trust.seals.clone();
+        runner = runner.sealed(Arc::new(move || {
+            let seal = seals.iter().find(|seal| seal.is_broken())?;
+            Some(seal.complaint())
+        }));
+        let Some(reason) = config.refusal() else {
+            return runner;
+        };
+        let mistakes = errors(config);
+        runner.broken_for(
+            reason,
+            Arc::new(move |spec: &EventSpec| {
+                let about = mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
+                Some(refusal_for(&complaint_of(about)?))
+            }),
+        )
+    }
+
+    /// A runner for a configuration, in a program that ends soon. Its hooks have every guard that
+    /// our own binary can provide.
+    pub(crate) fn one_shot_of(config: Config, env: &Environment) -> Runner {
+        Runner::from_config(config, env)
+            .with_program(env)
+            .one_shot()
+    }
+
+    /// The same runner, whose keeper and guards are our own binary.
+    pub(crate) fn with_program(self, env: &Environment) -> Runner {
+        self.program(env.image().map(|path| OwnProgram {
+            path,
+            mark: env.run_id.clone(),
+        }))
+    }
+
+    /// A runner for hooks that a program registers by itself, in the surroundings that `env`
+    /// describes; the project is its working directory. No configuration is read.
+    pub fn embedded(registry: Registry, env: &Environment) -> Runner {
+        Runner::new(registry, env.surroundings(env.cwd.clone()))
+    }
+
+    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort: it
+    /// may decide at the same time as this one. The mark of its environment
+    /// ([`Environment::run_id`]) must be its own, and begin with this one's and a dot; what its
+    /// hooks leave behind is then ended while those of other runners still run.
+    #[must_use]
+    pub fn elsewhere(&self, registry: Registry, env: &Environment, project: PathBuf) -> Runner {
+        self.moved(registry, env.surroundings(project))
+    }
+}
+
+fn errors(config: &Config) -> Vec<Problem> {
+    let problems = config.problems.iter();
+    problems
+        .filter(|problem| problem.severity == Severity::Error)
+        .cloned()
+        .collect()
+}
+
+impl Environment {
+    fn surroundings(&self, project: PathBuf) -> Surroundings {
+        Surroundings {
+            cwd: self.cwd.clone(),
+            project,
+            search: self.search.clone(),
+            home: self.home.clone(),
+            state: self.state_root(),
+            inherited: self.inherited.clone(),
+            depth: self.depth,
+            variables: self.variables.clone(),
+            run_id: self.run_id.clone(),
+            traceparent: self.traceparent.clone(),
+        }
+    }
+}

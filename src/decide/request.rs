@@ -1,0 +1,362 @@
+//! What a door is asked: an event, in the words of a host or in ours.
+//!
+//! The request knows how long its host waits, which hooks to load, how to decode the context, and
+//! how to block before there is an event.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog::command;
+use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::outcome::Outcome;
+use crate::hosts::{self, Binding, Host, Reply, facts, native, signs};
+
+#[derive(Debug)]
+pub struct EventRequest<'a> {
+    pub name: Cow<'a, str>,
+    dialect: Option<&'static Host>,
+    /// The events that the name means in the host's dialect; if several, the context decides.
+    bindings: Vec<Binding>,
+    canonical: Vec<String>,
+}
+
+/// An event in our words, and the host's row for it.
+#[derive(Debug)]
+pub struct HostedEvent {
+    pub event: Event,
+    /// `None` for an event in our own words.
+    pub binding: Option<Binding>,
+}
+
+impl<'a> EventRequest<'a> {
+    pub fn new(name: impl Into<Cow<'a, str>>, dialect: &str) -> EventRequest<'a> {
+        let name = name.into();
+        let dialect = hosts::find(dialect);
+        let bindings = dialect
+            .map(|dialect| dialect.called(&name))
+            .unwrap_or_default();
+        let canonical = bindings
+            .iter()
+            .map(|binding| binding.row.event.to_string())
+            .collect();
+        EventRequest {
+            name,
+            dialect,
+            bindings,
+            canonical,
+        }
+    }
+
+    /// The request of a context that names its event. Without `host` the signs of the context tell
+    /// it. `command` is for the cure: what to type.
+    ///
+    /// # Errors
+    /// When no event is named, or it is not certain whose it is.
+    pub fn in_context(
+        context: &Context,
+        host: Option<&str>,
+        command: &str,
+    ) -> Result<EventRequest<'static>, Complaint> {
+        let (name, host) = name_event(context, host, command)?;
+        Ok(EventRequest::new(name, host))
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.dialect.is_some() && self.bindings.is_empty()
+    }
+
+    /// Whether it is probably a new event of the host. Tables of hook systems are complete, and a
+    /// name close to a gate is a slip.
+    fn is_new(&self) -> bool {
+        let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
+            return false;
+        };
+        let is_system = hosts::SYSTEMS
+            .iter()
+            .any(|system| system.name == dialect.name);
+        let near = dialect
+            .nearest(&self.name)
+            .map(|name| dialect.called(name))
+            .unwrap_or_default();
+        let closes =
+            |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
+        !is_system && !near.iter().any(closes)
+    }
+
+    /// Another system that has the name for a gate that fails closed, if the host has no such event:
+    /// then hookrun was installed for the wrong host.
+    fn gate_of_another(&self) -> Option<&'static Host> {
+        let is_gate = |binding: &Binding| {
+            let row = binding.row;
+            row.is_called(&self.name) && row.blocks && row.on_failure == OnFailure::Block
+        };
+        let mut others = hosts::DIALECTS.iter().copied();
+        others.find(|other| self.is_unknown() && other.called(&self.name).iter().any(is_gate))
+    }
+
+    /// What to reply at once to an event that only its context names, if its host has no such
+    /// event: a new event must not stop the whole host.
+    ///
+    /// # Errors
+    /// When another host has it as a gate: hookrun is installed for the wrong host.
+    pub fn reply_to_unknown(&self) -> Result<Option<Reply>, Complaint> {
+        let (name, host) = (&self.name, self.host());
+        if let Some(other) = self.gate_of_another() {
+            let cause = format!("{host} has no event `{name}`, and {} has", other.name);
+            let cure = format!("ask with `--host {}`", other.name);
+            return Err(Complaint::with_cure(cause, cure));
+        }
+        if !self.is_new() {
+            return Ok(None);
+        }
+        Ok(Some(Reply {
+            stdout: String::new(),
+            stderr: format!("hookrun knows no event `{name}` of {host}, and allowed it\n"),
+            status: native::ALLOWED,
+        }))
+    }
+
+    /// The canonical names of the events that the name means.
+    pub fn names(&self, config: &Config) -> Vec<String> {
+        match find_event(config, &self.name) {
+            Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
+            _ => self.canonical.clone(),
+        }
+    }
+
+    /// How long the decision may take, if the host does not wait longer; the shortest limit of the
+    /// host while the event is unknown.
+    pub fn budget(&self) -> Option<Duration> {
+        match self.bindings.as_slice() {
+            [] => self.dialect.and_then(Host::shortest_budget),
+            bindings => bindings.iter().filter_map(|binding| binding.budget()).min(),
+        }
+    }
+
+    /// Loads the hooks of the event, as this host has them.
+    pub fn load(&self, choice: &Choice, env: &Environment) -> Config {
+        let scope = match self.canonical.as_slice() {
+            [] => ConfigScope::Event(&self.name),
+            names => ConfigScope::Events(names),
+        };
+        Config::load(choice, env, scope).for_host(self.dialect)
+    }
+
+    /// The hooks of all events, as this host has them.
+    pub fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
+        Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
+    }
+
+    /// Fails for an unknown name, before anything is read.
+    pub fn check(&self, config: &Config) -> Result<(), Complaint> {
+        if !self.bindings.is_empty() || find_event(config, &self.name).is_ok() {
+            return Ok(());
+        }
+        let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(&self.name));
+        match of_dialect {
+            Some(nearest) => Err(Complaint::with_cure(
+                format!("unknown event `{}`", self.name),
+                format!("did you mean `{nearest}`?"),
+            )),
+            None => find_event(config, &self.name).map(|_| ()),
+        }
+    }
+
+    /// The event, from a context in the host's words.
+    pub fn event(&self, config: &Config, context: Context) -> Result<HostedEvent, Complaint> {
+        if self.bindings.is_empty() {
+            return self.in_our_words(config, context, None);
+        }
+        let binding = Host::tell_apart(&self.bindings, &context);
+        let binding = binding.map_err(Complaint::of)?;
+        let decoded = binding.decode(context);
+        let context = decoded.map_err(Complaint::of)?;
+        self.in_our_words(config, context, Some(binding))
+    }
+
+    /// A sample; if the name means several events, of the first.
+    pub fn sample(&self, config: &Config, cwd: &Path) -> Result<HostedEvent, Complaint> {
+        let binding = self.bindings.first().copied();
+        let spec = match binding {
+            Some(binding) => binding.spec(),
+            None => find_event(config, &self.name)?.as_ref().clone(),
+        };
+        let mut context = Context::parse(spec.sample()).map_err(Complaint::of)?;
+        if spec.carries("cwd") {
+            context.set("cwd", &cwd.to_string_lossy().into());
+        }
+        self.in_our_words(config, context, binding)
+    }
+
+    /// The least context that the event can have, as one compact JSON document.
+    pub fn least(&self, config: &Config) -> String {
+        let spec = find_event(config, &self.name)
+            .ok()
+            .filter(|_| self.bindings.is_empty());
+        spec.map_or("{}".to_string(), |spec| spec.least())
+    }
+
+    fn in_our_words(
+        &self,
+        config: &Config,
+        context: Context,
+        binding: Option<Binding>,
+    ) -> Result<HostedEvent, Complaint> {
+        let spec = match binding {
+            Some(binding) => Arc::new(binding.spec()),
+            None => find_event(config, &self.name)?,
+        };
+        let sent = self.dialect.is_none().then(|| context.clone());
+        let event = Event::new(spec, self.host(), context).map_err(|error| {
+            let other = sent.and_then(|context| match signs::recognise(&context) {
+                Ok(signs) => Some(signs.dialect),
+                Err(signs::Doubt::Several { of, .. }) => of.first().copied(),
+                Err(_) => None,
+            });
+            let other = other.filter(|other| *other != native::NAME);
+            Complaint::new(match other {
+                Some(dialect) => format!(
+                    "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
+                     suite `host = \"{dialect}\"`"
+                ),
+                None => error.to_string(),
+            })
+        })?;
+        Ok(HostedEvent { event, binding })
+    }
+
+    pub fn host(&self) -> &'static str {
+        self.dialect.map_or(native::NAME, |dialect| dialect.name)
+    }
+
+    /// In whose words it blocks.
+    pub fn refusing(&self) -> Option<Binding> {
+        let gate = self.bindings.iter().find(|binding| binding.row.blocks);
+        gate.or(self.bindings.first()).copied()
+    }
+
+    /// Blocks for a reason of hookrun's own. If the name means several events, it assumes one that
+    /// can be blocked.
+    pub fn refuse(&self, reason: &str) -> Reply {
+        match self.refusing() {
+            Some(binding) => binding.refuse(reason),
+            // The form of this event is unknown, and stdout may have no other.
+            None if self.dialect.is_some_and(Host::has_forms) => Reply {
+                stdout: String::new(),
+                ..native::refuse(reason)
+            },
+            None => native::refuse(reason),
+        }
+    }
+}
+
+/// The reply that the host of this row reads.
+pub fn reply_to(binding: Option<Binding>, outcome: &Outcome) -> Reply {
+    match binding {
+        Some(binding) => binding.reply(outcome),
+        None => native::encode(outcome),
+    }
+}
+
+/// The event that `name` names.
+pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complaint> {
+    config.catalog.find(name).map_err(|unknown| match unknown.nearest {
+        // The part with the mistake may declare it.
+        _ if config.has_errors() => {
+            let complaint = config.complaint().unwrap_or_default();
+            Complaint::with_cure(format!("unknown event `{name}`"), complaint)
+        }
+        None if command::name_of(name).is_some() => Complaint::with_cure(
+            format!("unknown command `{name}`"),
+            "an executable file in hooks.d/command/ is one, called as the file without its ending",
+        ),
+        Some(nearest) => Complaint::with_cure(
+            format!("unknown event `{name}`"),
+            format!("did you mean `{nearest}`?"),
+        ),
+        None => {
+            let looked = config.layers.iter().map(|layer| layer.folder.display().to_string());
+            let looked: Vec<String> = looked.collect();
+            let looked = match looked.as_slice() {
+                [] => "no hookrun.toml was found".to_string(),
+                folders => format!("none of {} does", folders.join(", ")),
+            };
+            let cure = format!(
+                "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
+                 and {looked}: `--hooks DIR` reads another folder"
+            );
+            Complaint::with_cure(format!("unknown event `{name}`"), cure)
+        }
+    })
+}
+
+/// The event and the host that a context names itself. Without `host` its signs tell. `command` is
+/// for the cure: what to type.
+fn name_event(
+    context: &Context,
+    host: Option<&str>,
+    command: &str,
+) -> Result<(String, &'static str), Complaint> {
+    let Some(host) = host else {
+        return recognised_in(context, command);
+    };
+    let dialect = hosts::find(host);
+    let host = dialect.map_or(native::NAME, |dialect| dialect.name);
+    let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
+    if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
+        return Ok((name, host));
+    }
+    if let Some(other) = asked_by_relative(context, host).filter(|_| context.raw(key).is_none()) {
+        return Ok(other);
+    }
+    let wrong = match context.raw(key) {
+        None | Some("null" | "\"\"") => {
+            format!("no event is named, and the context has no `{key}`")
+        }
+        Some(other) => {
+            let other: String = other.chars().take(40).collect();
+            format!("no event is named: `{key}` is `{other}`, and no text")
+        }
+    };
+    let cure = match dialect {
+        Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
+        None => format!("name the event: `hookrun {command} EVENT`"),
+    };
+    Err(Complaint::with_cure(wrong, cure))
+}
+
+/// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
+fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
+    let found = signs::recognise(context).ok()?;
+    let facts = facts::of(found.dialect)?;
+    facts
+        .runs_hooks_of(host)
+        .then_some((found.event, found.dialect))
+}
+
+fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str), Complaint> {
+    let signs = signs::recognise(context).map_err(|doubt| {
+        let cure = match &doubt {
+            signs::Doubt::Several { of, .. } => {
+                let host = of.first().copied().unwrap_or("HOST");
+                format!("say whose it is: `hookrun {command} --host {host}`")
+            }
+            signs::Doubt::Strange { .. } => {
+                format!("say whose it is: `hookrun {command} --host HOST`")
+            }
+            signs::Doubt::Unnamed { dialect } => {
+                format!("name it: `hookrun {command} EVENT --host {dialect}`")
+            }
+            signs::Doubt::Nobodys => {
+                let command = format!("hookrun {command} EVENT");
+                format!("name it: `{command}`, or `{command} --host HOST`")
+            }
+        };
+        Complaint::with_cure(doubt.to_string(), cure)
+    })?;
+    Ok((signs.event, signs.dialect))
+}
