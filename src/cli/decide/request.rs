@@ -9,7 +9,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
-use crate::hosts::{self, Binding, Host, Reply, facts, native, signs};
+use crate::hosts::{self, Binding, Host, Reply, native, signs};
 
 use crate::cli::exit::Result;
 
@@ -60,8 +60,7 @@ pub(crate) fn named_in(
 /// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
 fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
     let found = signs::recognise(context).ok()?;
-    let facts = facts::of(found.dialect)?;
-    facts
+    hosts::find(found.dialect)?
         .runs_hooks_of(host)
         .then_some((found.event, found.dialect))
 }
@@ -155,16 +154,13 @@ impl<'a> EventRequest<'a> {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
             return false;
         };
-        let is_system = hosts::SYSTEMS
-            .iter()
-            .any(|system| system.name == dialect.name);
         let near = dialect
             .nearest(self.name)
             .map(|name| dialect.called(name))
             .unwrap_or_default();
         let closes =
             |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
-        !is_system && !near.iter().any(closes)
+        !dialect.is_system && !near.iter().any(closes)
     }
 
     /// Another system that has the name for a gate that fails closed, if the host has no such event:
@@ -174,7 +170,7 @@ impl<'a> EventRequest<'a> {
             let row = binding.row;
             row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
         };
-        let mut others = hosts::DIALECTS.iter().copied();
+        let mut others = hosts::dialects();
         others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
     }
 

@@ -8,7 +8,6 @@ use crate::config::{Choice, Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::runner::Runner;
-use crate::hosts;
 use crate::hosts::folders::{self, HostFolders};
 use rustix::process::{Resource, Rlimit};
 
@@ -76,7 +75,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         explicit: source.hooks.clone(),
         settings: source.settings.clone(),
         discover: source.discover,
-        hosts: hosts::find(dialect).map_or(&[], |dialect| folders::of(dialect.name)),
+        hosts: folders::of(dialect).into_iter().collect(),
         told: HostFolders {
             roots: env.projects_of(dialect),
             cwd: None,
