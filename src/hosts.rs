@@ -1,86 +1,87 @@
-//! How hosts and other hook systems name events, shape JSON and decide: tables over the catalog.
+//! The hosts: agents and other hook systems. Each has a file here with one `Host`, which holds
+//! everything that is known of it; this file lists them.
 //!
-//! A dialect is used on two sides. On the host's side an event comes in with its names and keys
+//! A host is used on two sides. On the host's side an event comes in with its names and keys
 //! and the outcome goes out as its result; on the hook's side a hook that was written for it
-//! gets that system's event and answers in its words. The functions here read rows; a new
-//! system is a table, not code. The native way is hookrun's own contract turned round, so that
+//! gets that system's event and answers in its words. The readers next to the hosts read rows; a new
+//! host is a table, not code. The native way is hookrun's own contract turned round, so that
 //! a set of hooks is itself a hook.
 
+// The hosts.
 mod agy;
-mod answer;
-pub mod capability;
+mod amp;
 mod claude;
 mod cline;
 mod codex;
-mod context;
-mod convention;
 mod copilot;
 mod crush;
 mod cursor;
 mod devin;
 mod factory;
-pub mod facts;
-pub mod folders;
 mod gemini;
 pub mod git;
 mod goose;
 mod grok;
-mod judge;
+mod kilo;
 mod kimi;
 mod kiro;
 mod loom;
 pub mod native;
 mod omp;
 mod openclaw;
-mod parts;
+mod opencode;
 mod pi;
-pub mod plugins;
 mod qwen;
-mod reply;
-mod results;
-mod row;
-pub mod rules;
-pub mod settings;
-pub mod signs;
-pub mod tools;
 mod vscode;
-mod wait;
 mod windsurf;
 mod wolli;
+
+// What a host is made of.
+mod event;
+pub mod facts;
+pub mod install;
+mod parts;
+mod prelude;
+mod results;
+mod row;
+pub mod settings;
+mod tool;
+
+// What reads it.
+mod answer;
+pub mod capability;
+mod context;
+mod convention;
+pub mod folders;
+mod judge;
+mod reply;
+pub mod rules;
+pub mod signs;
+pub mod tools;
+
+use std::time::Duration;
 
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
+use install::UserFile;
+use settings::files::HostFile;
+use settings::{BucketShape, ListingShape};
 
-#[cfg(feature = "cli")]
-pub(crate) use context::snake;
+pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
 #[cfg(feature = "serve")]
 pub(crate) use reply::refusal_of_any;
 pub use results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
 };
 pub use row::{
-    Binding, DecodeError, Discovery, Gather, Host, HostEvent, HostTools, HostVariable, InnerFacts,
-    KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, tool, variable,
+    Binding, DecodeError, Discovery, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents,
+    Tells, variable,
 };
-pub use wait::{LATEST, MARGIN};
+pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
 
-/// The hook systems: there hooks are functions of a program.
-pub const SYSTEMS: &[&Host] = &[
-    &loom::LOOM,
-    &wolli::WOLLI,
-    &omp::OMP,
-    &pi::PI,
-    &openclaw::OPENCLAW,
-];
-
-/// Every dialect that comes with hookrun: the hook systems, then the hosts.
-pub const DIALECTS: &[&Host] = &[
-    &loom::LOOM,
-    &wolli::WOLLI,
-    &omp::OMP,
-    &pi::PI,
-    &openclaw::OPENCLAW,
+/// Every host that comes with hookrun, in the order of help and reports. git has tables of its own.
+pub const HOSTS: &[&Host] = &[
     &claude::CLAUDE,
     &codex::CODEX,
     &gemini::GEMINI,
@@ -98,20 +99,87 @@ pub const DIALECTS: &[&Host] = &[
     &kiro::KIRO,
     &kimi::KIMI,
     &cline::CLINE,
+    &opencode::OPENCODE,
+    &kilo::KILO,
+    &amp::AMP,
+    &pi::PI,
+    &omp::OMP,
+    &openclaw::OPENCLAW,
+    &loom::LOOM,
+    &wolli::WOLLI,
 ];
+
+/// The hosts with events of their own: a hook can be written for them.
+pub fn dialects() -> impl Iterator<Item = &'static Host> + Clone {
+    HOSTS.iter().copied().filter(|host| !host.events.is_empty())
+}
+
+/// The hook systems: there hooks are functions of a program.
+pub fn systems() -> impl Iterator<Item = &'static Host> + Clone {
+    HOSTS.iter().copied().filter(|host| host.is_system)
+}
+
+/// The hosts that hookrun can be installed into.
+pub fn installable() -> impl Iterator<Item = &'static Host> + Clone {
+    HOSTS.iter().copied().filter(|host| host.is_installable())
+}
 
 /// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
 pub fn find(name: &str) -> Option<&'static Host> {
-    let is_called = |dialect: &&&Host| {
-        let names = std::iter::once(&dialect.name).chain(dialect.aliases);
-        names.into_iter().any(|one| one.eq_ignore_ascii_case(name))
-    };
-    DIALECTS.iter().find(is_called).copied()
+    dialects().find(|host| {
+        let mut names = std::iter::once(&host.name).chain(host.aliases);
+        names.any(|one| one.eq_ignore_ascii_case(name))
+    })
+}
+
+/// The host of this name that hookrun can be installed into.
+pub fn find_installable(name: &str) -> Option<&'static Host> {
+    installable().find(|host| host.name == name)
+}
+
+/// Every settings file in which commands are hooks.
+pub fn settings_files() -> impl Iterator<Item = &'static HostFile> + Clone {
+    HOSTS.iter().filter_map(|host| host.settings.as_ref())
+}
+
+/// The settings file of the host that is called `name`.
+pub fn settings_file(name: &str) -> Option<&'static HostFile> {
+    find(name)?.settings.as_ref()
+}
+
+/// Every settings file with actions in buckets.
+pub fn profiles() -> impl DoubleEndedIterator<Item = &'static BucketShape> + Clone {
+    HOSTS.iter().filter_map(|host| host.profile)
+}
+
+/// Every settings file that lists the files of hooks.
+pub fn listings() -> impl Iterator<Item = &'static ListingShape> {
+    HOSTS.iter().filter_map(|host| host.listing.as_ref())
+}
+
+/// The dialect that is called `name`, if its system has settings with hooks.
+pub fn with_settings(name: &str) -> Option<&'static str> {
+    let host = find(name)?;
+    let has_settings = host.settings.is_some() || host.listing.is_some() || host.profile.is_some();
+    has_settings.then_some(host.name)
+}
+
+/// Variables that move the folder of a user's settings of a host.
+pub(crate) fn moving_variables() -> Vec<&'static str> {
+    let mut variables = Vec::new();
+    for host in HOSTS {
+        if let UserFile::Moved { variable, .. } = host.install.user
+            && !variables.contains(&variable)
+        {
+            variables.push(variable);
+        }
+    }
+    variables
 }
 
 /// The canonical events that `name` may mean, to hookrun and in any dialect.
 pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
-    let of_dialects = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let of_dialects = dialects().flat_map(|dialect| dialect.called(name));
     let own = catalog::find(name).map(|spec| spec.name.as_ref());
     of_dialects
         .map(|binding| binding.row.event)
@@ -120,6 +188,15 @@ pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
 }
 
 impl Host {
+    /// The budget of the gate for which there is the least time: of an event that is not known
+    /// yet.
+    pub fn shortest_budget(&'static self) -> Option<Duration> {
+        let gates = self.events.iter().filter(|row| row.blocks);
+        gates
+            .filter_map(|row| Binding { dialect: self, row }.budget())
+            .min()
+    }
+
     /// The events that are meant by `name`: by the system's own name for them, in any case, else
     /// by the canonical one. Several events can have one name, and a key that distinguishes them
     /// (pi's `session`); of several names for a canonical event the first row is meant.
@@ -220,6 +297,12 @@ impl HostEvent {
 }
 
 impl Binding {
+    /// How long hookrun may take to decide this event, if the host is known to wait for so long
+    /// only: what to give to `Runner::handle_within`, from the host's question on.
+    pub fn budget(self) -> Option<Duration> {
+        self.row.wait.map(|wait| Wait::budget(wait.usual))
+    }
+
     /// The row of the catalog with this dialect's rules.
     pub fn spec(self) -> EventSpec {
         let row = self.row;

@@ -9,7 +9,7 @@ use crate::config::env::{COMPLETE, completing};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Hook;
-use crate::hosts::{DIALECTS, git};
+use crate::hosts::{dialects, git};
 use crate::lab::report::schema;
 use clap::{Arg, Command as CommandLine, ValueHint};
 use clap_complete::Shell;
@@ -134,7 +134,7 @@ fn hooks() -> Vec<CompletionCandidate> {
 }
 
 fn hosts() -> Vec<CompletionCandidate> {
-    let dialects = DIALECTS.iter().map(|dialect| dialect.name);
+    let dialects = dialects().map(|dialect| dialect.name);
     ["native", git::NAME]
         .into_iter()
         .chain(dialects)

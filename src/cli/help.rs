@@ -12,9 +12,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
-use crate::cli::host::install::table::HOSTS;
-use crate::cli::write::import::TOOLS;
+use crate::cli::write::import;
 use crate::cli::write::new::templates;
+use crate::hosts::installable;
 
 /// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -327,11 +327,11 @@ fn languages() -> Vec<&'static str> {
 }
 
 fn tools() -> Vec<&'static str> {
-    TOOLS.iter().map(|tool| tool.name).collect()
+    import::tools().map(|tool| tool.name).collect()
 }
 
 fn agents() -> Vec<&'static str> {
-    HOSTS.iter().map(|host| host.name).collect()
+    installable().map(|host| host.name).collect()
 }
 
 fn hosts() -> Vec<&'static str> {

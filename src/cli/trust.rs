@@ -18,7 +18,7 @@ use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
 use crate::engine::ui::PATIENCE;
-use crate::hosts::folders::FOLDERS;
+use crate::hosts::folders;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
 use crate::lab::report::problems::problem_text;
@@ -51,7 +51,7 @@ impl SeenProject {
     /// the folders of hosts count, whichever host will ask.
     fn look(store: TrustStore, reads: bool, env: &Environment) -> Result<SeenProject> {
         let choice = Choice {
-            hosts: FOLDERS,
+            hosts: folders::all().collect(),
             trust: Some(TrustChoice::Told),
             ..Choice::default()
         };

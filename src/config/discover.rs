@@ -17,8 +17,9 @@ use super::trust::TrustChoice;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
-use crate::hosts::folders::{self, HostFolders, SystemFolders};
-use crate::hosts::settings;
+use crate::hosts;
+use crate::hosts::folders::{self, HostFolders};
+use crate::hosts::settings::SystemFolders;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
@@ -30,7 +31,7 @@ pub struct Choice {
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
     /// The folders of the system that asks, or of all: hooks in them are looked for too.
-    pub hosts: &'static [SystemFolders],
+    pub hosts: Vec<&'static SystemFolders>,
     /// Folders that the host tells of: what its user has opened is the project.
     pub told: HostFolders,
     /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
@@ -74,7 +75,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         let of_user = |host: &'static SystemFolders| {
             host_layer(LayerKind::User, env.home.as_ref()?, host, host.user)
         };
-        layers.extend(choice.hosts.iter().filter_map(of_user));
+        layers.extend(choice.hosts.iter().copied().filter_map(of_user));
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
             let cause = format!("the working directory, and so the project, is not known: {error}");
@@ -88,10 +89,14 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         let of_project = |host: &'static SystemFolders| {
             host_layer(LayerKind::Project, &env.cwd, host, host.project)
         };
-        layers.extend(choice.hosts.iter().filter_map(of_project));
+        layers.extend(choice.hosts.iter().copied().filter_map(of_project));
     }
     for named in &choice.explicit {
-        match explicit_layer(&env.cwd.join(named), choice.hosts.first(), &mut problems) {
+        match explicit_layer(
+            &env.cwd.join(named),
+            choice.hosts.first().copied(),
+            &mut problems,
+        ) {
             Ok(layer) => layers.push(layer),
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
@@ -142,7 +147,7 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
 /// The host that is named before a settings file, as in `claude:FILE`, and the file.
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
-    let host = |(name, file): (&str, _)| Some((settings::whose(name)?, Path::new(file)));
+    let host = |(name, file): (&str, _)| Some((hosts::with_settings(name)?, Path::new(file)));
     parts
         .and_then(host)
         .map_or((None, written), |(host, file)| (Some(host), file))

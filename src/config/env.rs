@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
-use crate::hosts::DIALECTS;
-use crate::hosts::folders;
-use crate::hosts::settings::{FOLDERS, OperatorSwitch, SHAPES};
+use crate::hosts::settings::OperatorSwitch;
+use crate::hosts::{dialects, folders, moving_variables, profiles};
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -162,7 +161,7 @@ impl Environment {
         let state_home = all
             .folder("XDG_STATE_HOME")
             .or_else(|| below_home(".local/state"));
-        let switches = SHAPES.iter().flat_map(|shape| shape.switches());
+        let switches = profiles().flat_map(|shape| shape.switches());
         Environment {
             search: all.variable("PATH"),
             config_home: all
@@ -185,9 +184,9 @@ impl Environment {
             step_summary: all.folder("GITHUB_STEP_SUMMARY"),
             is_utf8: all.is_utf8(),
             switches: switches.filter_map(|switch| all.set(switch)).collect(),
-            host_folders: FOLDERS
-                .iter()
-                .filter_map(|name| Some((*name, all.folder(name)?)))
+            host_folders: moving_variables()
+                .into_iter()
+                .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
             host_projects: folders::variables()
                 .filter_map(|name| Some((name, all.folder(name)?)))
@@ -430,7 +429,7 @@ fn inherited(names: Vec<String>) -> Vec<String> {
 
 /// Whether a host tells its hooks something by the variable `name`.
 fn is_of_host(name: &str) -> bool {
-    let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
+    let mut all = dialects().flat_map(|dialect| dialect.variables);
     all.any(|variable| variable.name == name)
 }
 

@@ -7,7 +7,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Containment, Lives, Warm, rule};
 use crate::engine::outcome::Decision;
-use crate::hosts::{self, DIALECTS, native};
+use crate::hosts::{self, dialects, native};
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
@@ -140,7 +140,7 @@ const OR_ANY: &str = "name at least one, or drop it: then any matches";
 
 pub(crate) fn dialect_names() -> Vec<&'static str> {
     std::iter::once(native::NAME)
-        .chain(DIALECTS.iter().map(|dialect| dialect.name))
+        .chain(dialects().map(|dialect| dialect.name))
         .collect()
 }
 

@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::sets::hookset::{self, HOOKSET, HookSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
-use crate::hosts::folders::SystemFolders;
+use crate::hosts::settings::SystemFolders;
 
 pub const MANIFEST: &str = "hookrun.toml";
 

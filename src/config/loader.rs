@@ -13,7 +13,7 @@ use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, Warm, rule};
 use crate::engine::spelling;
-use crate::hosts::{Binding, DIALECTS, Host, tools};
+use crate::hosts::{Binding, Host, dialects, tools};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
@@ -100,7 +100,7 @@ impl ConfigLoader<'_> {
     /// Whether `name` means an event in scope to hooks of any dialect.
     pub(super) fn may_be_in_scope(&self, name: &str) -> Result<bool, UnknownEvent> {
         let of_catalog = self.catalog.find(name);
-        let rows = DIALECTS.iter().flat_map(|dialect| dialect.events);
+        let rows = dialects().flat_map(|dialect| dialect.events);
         let mut rows = rows.filter(|row| row.is_called(name)).peekable();
         match of_catalog {
             Ok(spec) if self.is_in_scope(&spec) => Ok(true),
@@ -134,9 +134,7 @@ impl ConfigLoader<'_> {
                     }]
                 })
                 .map_err(|unknown| {
-                    let mut others = DIALECTS
-                        .iter()
-                        .filter(|other| !other.called(name).is_empty());
+                    let mut others = dialects().filter(|other| !other.called(name).is_empty());
                     let Some(Host { name: host, .. }) = others.next() else {
                         return unknown_event(&unknown);
                     };
@@ -163,7 +161,7 @@ impl ConfigLoader<'_> {
     ) -> Result<Vec<BoundEvent>, Complaint> {
         let mut meant: Vec<BoundEvent> = Vec::new();
         if draft.rule.is_some() && self.catalog.find(name).is_err() {
-            for binding in DIALECTS.iter().flat_map(|dialect| dialect.called(name)) {
+            for binding in dialects().flat_map(|dialect| dialect.called(name)) {
                 let spec = self.bound(binding).spec;
                 if meant.iter().all(|event| event.spec.name != spec.name) {
                     meant.push(BoundEvent {

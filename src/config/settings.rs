@@ -20,8 +20,8 @@ use super::tree::{Tree, TreeEntry, TreeValue, without_comments};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use crate::hosts::folders;
-use crate::hosts::settings::files::{self, HOST_FILES, IN_TOML};
-use crate::hosts::settings::{BucketShape, LISTINGS, ListingShape, SHAPES};
+use crate::hosts::settings::{BucketShape, ListingShape};
+use crate::hosts::{listings, profiles, settings_file, settings_files};
 pub(super) use reader::Operator;
 use reader::{SettingsReader, described};
 
@@ -79,7 +79,7 @@ impl SettingsReader<'_> {
         let said = self
             .operator
             .host
-            .and_then(files::of)
+            .and_then(settings_file)
             .filter(|host| host.event_key().is_some());
         let of_folder = || shape::with_list(false, self.file());
         let list = document
@@ -90,12 +90,12 @@ impl SettingsReader<'_> {
         }
         let listing = match self.operator.host {
             None => listing_of(&entries),
-            Some(host) => LISTINGS.iter().find(|listing| listing.dialect == host),
+            Some(host) => listings().find(|listing| listing.dialect == host),
         };
         if let Some(listing) = listing {
             return self.listing(listing, &entries);
         }
-        let is_profile = |host| SHAPES.iter().any(|shape| shape.dialect == host);
+        let is_profile = |host| profiles().any(|shape| shape.dialect == host);
         if !self.operator.host.is_some_and(is_profile) && self.is_hosts(&document, false) {
             return;
         }
@@ -125,12 +125,12 @@ impl SettingsReader<'_> {
         }
         let section = tree.at(&["hooks"]);
         let is_list = section.is_some_and(|section| section.items().is_some());
-        let host = self.operator.host.and_then(files::of);
+        let host = self.operator.host.and_then(settings_file);
         let host = host.or_else(|| {
             if is_list {
                 shape::with_list(true, self.file())
             } else {
-                IN_TOML.and_then(files::of)
+                settings_files().find(|file| file.owns_toml)
             }
         });
         match (host, section) {
@@ -174,10 +174,10 @@ impl SettingsReader<'_> {
     }
 
     fn is_hosts(&mut self, document: &Tree, has_comments: bool) -> bool {
-        let said = self.operator.host.and_then(files::of);
+        let said = self.operator.host.and_then(settings_file);
         let said = said.or_else(|| shape::named(self.file()));
         if let Some(host) =
-            said.filter(|host| host.has_sets && (!has_comments || host.has_comments))
+            said.filter(|host| host.has_sets && (!has_comments || host.has_comments()))
         {
             for set in document.entries().unwrap_or_default() {
                 self.hooks_of(host, document, &set.tree);
@@ -198,7 +198,7 @@ impl SettingsReader<'_> {
                 return true;
             }
         };
-        let Some(host) = host.filter(|host| !has_comments || host.has_comments) else {
+        let Some(host) = host.filter(|host| !has_comments || host.has_comments()) else {
             return false;
         };
         self.hooks_of(host, document, section);
@@ -212,12 +212,12 @@ impl SettingsReader<'_> {
     }
 
     fn profile(&mut self, document: &Tree, entries: &[&TreeEntry]) {
-        let found = SHAPES.iter().find_map(|shape| {
+        let found = profiles().find_map(|shape| {
             let entry = entries.iter().find(|entry| entry.key == shape.section)?;
             Some((shape, &entry.tree))
         });
         let Some((shape, section)) = found else {
-            let sections = SHAPES.iter().map(|shape| shape.section);
+            let sections = profiles().map(|shape| shape.section);
             let slip = entries
                 .iter()
                 .find_map(|entry| Some((entry, spelling::nearest(&entry.key, sections.clone())?)));
@@ -245,7 +245,7 @@ impl SettingsReader<'_> {
             buckets.iter().filter(|entry| is_known(&entry.key)).count()
         };
         // Of equals, the first.
-        let best = SHAPES.iter().rev().max_by_key(|shape| known_by(shape))?;
+        let best = profiles().rev().max_by_key(|shape| known_by(shape))?;
         let keys = best.buckets.iter().map(|bucket| bucket.key);
         let is_like = |entry: &&TreeEntry| spelling::nearest(&entry.key, keys.clone()).is_some();
         if buckets.is_empty() || known_by(best) > 0 || buckets.iter().any(is_like) {
@@ -253,13 +253,11 @@ impl SettingsReader<'_> {
         }
         let entry = buckets.first()?;
         let cause = format!("no known settings have a key `{}`", entry.key);
-        let shapes = SHAPES.iter().map(|shape| {
+        let shapes = profiles().map(|shape| {
             let keys: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
             format!("{} with {}", shape.name, keys.join(", "))
         });
-        let hosts = HOST_FILES
-            .iter()
-            .map(|host| format!("{} with its events", host.name));
+        let hosts = settings_files().map(|host| format!("{} with its events", host.name));
         let cure = format!(
             "known are: {}",
             shapes.chain(hosts).collect::<Vec<_>>().join("; ")
@@ -270,9 +268,9 @@ impl SettingsReader<'_> {
 }
 
 fn known_shapes() -> String {
-    let shapes = SHAPES.iter().map(|shape| shape.name);
-    let listings = LISTINGS.iter().map(|listing| listing.name);
-    let hosts = HOST_FILES.iter().map(|host| host.name);
+    let shapes = profiles().map(|shape| shape.name);
+    let listings = listings().map(|listing| listing.name);
+    let hosts = settings_files().map(|host| host.name);
     shapes
         .chain(listings)
         .chain(hosts)
@@ -281,7 +279,7 @@ fn known_shapes() -> String {
 }
 
 fn listing_of(entries: &[&TreeEntry]) -> Option<&'static ListingShape> {
-    LISTINGS.iter().find(|listing| {
+    listings().find(|listing| {
         entries.iter().any(|entry| {
             entry.key == listing.timeout
                 || entry.key == listing.section && entry.tree.items().is_some()
@@ -316,7 +314,7 @@ impl SettingsReader<'_> {
             };
             let path = self.path(written);
             if path.is_file() {
-                let host = folders::of(listing.dialect).first();
+                let host = folders::of(listing.dialect);
                 self.manifest.loose.push(StandaloneScript {
                     path,
                     host,

@@ -13,7 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
-use crate::hosts::{self, Binding, Host, Reply, facts, native, signs};
+use crate::hosts::{self, Binding, Host, Reply, native, signs};
 
 #[derive(Debug)]
 pub struct EventRequest<'a> {
@@ -332,8 +332,7 @@ fn name_event(
 /// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
 fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
     let found = signs::recognise(context).ok()?;
-    let facts = facts::of(found.dialect)?;
-    facts
+    hosts::find(found.dialect)?
         .runs_hooks_of(host)
         .then_some((found.event, found.dialect))
 }

@@ -5,13 +5,7 @@
 //! answers before a tool; `allow` leaves Antigravity's own questions as they are. `ask` would follow
 //! what its user has always allowed, so a question is `force_ask`.
 
-use super::parts::REASON;
-use super::results::ReplySlot::{Consent, Question, Refusal};
-use super::results::ReplyValue::{Text, Word};
-use super::results::{Act, KeyMeaning, ReplyForm, ReplyRule, form, key, say};
-use super::row::{
-    Host, HostEvent, HostTools, InnerFacts, KeySpelling, Mcp, Tool, ToolSort, Wait, tool,
-};
+use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 
@@ -74,42 +68,16 @@ const EDIT: &[(&str, &str)] = &[
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool {
-            keys: &[("command", "CommandLine")],
-            ..tool("run_command", ToolSort::Shell)
-        },
-        Tool {
-            keys: &[("file_path", "AbsolutePath")],
-            ..tool("view_file", ToolSort::Read)
-        },
-        Tool {
-            keys: &[FILE, ("content", "CodeContent")],
-            ..tool("write_to_file", ToolSort::Write)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("replace_file_content", ToolSort::Edit)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("multi_replace_file_content", ToolSort::Edit)
-        },
-        Tool {
-            keys: &[("pattern", "Query"), ("path", "SearchPath")],
-            ..tool("grep_search", ToolSort::Grep)
-        },
-        Tool {
-            keys: &[("pattern", "Pattern"), ("path", "SearchDirectory")],
-            ..tool("find_by_name", ToolSort::Glob)
-        },
-        Tool {
-            keys: &[("path", "DirectoryPath")],
-            ..tool("list_dir", ToolSort::List)
-        },
-        Tool {
-            keys: &[("url", "Url")],
-            ..tool("read_url_content", ToolSort::Fetch)
-        },
+        tool("run_command", ToolSort::Shell).keys(&[("command", "CommandLine")]),
+        tool("view_file", ToolSort::Read).keys(&[("file_path", "AbsolutePath")]),
+        tool("write_to_file", ToolSort::Write).keys(&[FILE, ("content", "CodeContent")]),
+        tool("replace_file_content", ToolSort::Edit).keys(EDIT),
+        tool("multi_replace_file_content", ToolSort::Edit).keys(EDIT),
+        tool("grep_search", ToolSort::Grep).keys(&[("pattern", "Query"), ("path", "SearchPath")]),
+        tool("find_by_name", ToolSort::Glob)
+            .keys(&[("pattern", "Pattern"), ("path", "SearchDirectory")]),
+        tool("list_dir", ToolSort::List).keys(&[("path", "DirectoryPath")]),
+        tool("read_url_content", ToolSort::Fetch).keys(&[("url", "Url")]),
         tool("search_web", ToolSort::WebSearch),
         tool("invoke_subagent", ToolSort::Agent),
     ],
@@ -125,6 +93,7 @@ const ROW: HostEvent = HostEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
 pub(super) static AGY: Host = Host {
     name: "agy",
     aliases: &["antigravity"],
+    title: "Antigravity",
     names_event_by: "hookEventName",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -141,5 +110,29 @@ pub(super) static AGY: Host = Host {
         ROW.told("PostInvocation", "model.post", &TOLD),
         ROW.open_gate("Stop", "agent.stop", &STOP),
     ],
+    closed_on: HostFailure::ALL,
+    signs: &[sign(
+        SignedEvents::Nowhere,
+        &["conversationId", "workspacePaths"],
+        &["event"],
+    )],
+    settings: Some(HostFile {
+        dialect: "agy",
+        name: "Antigravity's hooks.json",
+        folders: &[".agents"],
+        named: &[".agents/hooks.json", ".gemini/config/hooks.json"],
+        ungrouped: &["PreInvocation", "PostInvocation", "Stop"],
+        has_sets: true,
+        beside: &["enabled"],
+        names_event: true,
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".agents/hooks.json",
+        user: UserFile::Home(".gemini/config/hooks.json"),
+        form: HostForm::Settings,
+        cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

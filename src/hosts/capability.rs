@@ -1,10 +1,12 @@
-//! What a hook can decide in each agent host: a view of the tables of dialects, plugins and facts. What
+//! What a hook can decide in each agent host: a view of its events, plugin and facts. What
 //! `install` and `doctor` say of a host, `hookrun events`, and the tables of the documents come from here.
 
-use super::facts::{self, FACTS, HostFacts};
-use super::plugins::{self, PLUGINS, PluginEvent};
+use super::event::{HostEvent, Wait};
+use super::facts::{HostFailure, HostShell};
+use super::install::{HostForm, Plugin, PluginEvent};
 use super::results::{ReplyRule, ReplySlot, Results};
-use super::row::{HostEvent, HostTools, Wait};
+use super::row::Host;
+use super::tool::HostTools;
 use crate::engine::event::OnFailure;
 
 /// An event of a host, as hookrun serves it by a command or a plugin.
@@ -26,45 +28,7 @@ pub struct ServedEvent {
     pub wait: Option<Wait>,
 }
 
-/// What a host can do.
-#[derive(Debug)]
-pub struct Capabilities {
-    pub facts: &'static HostFacts,
-    pub events: Vec<ServedEvent>,
-    /// The tools that its events show, as far as they are known.
-    pub tools: &'static HostTools,
-}
-
 const GATE: &str = "tool.pre";
-
-/// Every agent host, in the order of reports.
-pub fn all() -> impl Iterator<Item = Capabilities> {
-    FACTS.iter().filter_map(|facts| of(facts.host))
-}
-
-/// What the host of this name can do.
-pub fn of(host: &str) -> Option<Capabilities> {
-    let facts = facts::of(host)?;
-    let by_plugin = PLUGINS.iter().find(|(name, _)| *name == host);
-    let dialect = super::find(host);
-    let events = match by_plugin {
-        Some((_, events)) => events.iter().map(ServedEvent::of_plugin).collect(),
-        None => dialect?
-            .events
-            .iter()
-            .map(ServedEvent::of_dialect)
-            .collect(),
-    };
-    let tools = match (by_plugin, dialect) {
-        (None, Some(dialect)) => dialect.tools,
-        _ => plugins::tools(host),
-    };
-    Some(Capabilities {
-        facts,
-        events,
-        tools,
-    })
-}
 
 impl ServedEvent {
     /// The event that a plugin passes on.
@@ -75,7 +39,7 @@ impl ServedEvent {
             wait,
             says,
         } = *row;
-        let blocks = row.can_refuse();
+        let blocks = row.can_block();
         ServedEvent {
             name,
             event,
@@ -122,19 +86,51 @@ impl ServedEvent {
     }
 }
 
-impl Capabilities {
+impl Host {
+    /// Whether hookrun can be installed into it.
+    pub fn is_installable(&self) -> bool {
+        !matches!(self.install.form, HostForm::Nothing)
+    }
+
+    pub fn plugin(&self) -> Option<&Plugin> {
+        match &self.install.form {
+            HostForm::Plugin(plugin) => Some(plugin),
+            HostForm::Nothing | HostForm::Settings | HostForm::Scripts(_) => None,
+        }
+    }
+
+    /// What runs the command of a hook; `None` where it runs no command of a hook's.
+    pub fn shell(&self) -> Option<HostShell> {
+        self.settings.as_ref().map(|file| file.shell)
+    }
+
+    /// Its events as hookrun serves them.
+    pub fn served_events(&self) -> Vec<ServedEvent> {
+        match self.plugin() {
+            Some(plugin) => plugin.events.iter().map(ServedEvent::of_plugin).collect(),
+            None => self.events.iter().map(ServedEvent::of_dialect).collect(),
+        }
+    }
+
+    /// The tools that its events show, as far as they are known.
+    pub fn shown_tools(&self) -> &'static HostTools {
+        self.plugin().map_or(self.tools, |plugin| plugin.tools)
+    }
+
     /// The event of the host for this one of ours: of several the first, which covers the others.
-    pub fn called(&self, event: &str) -> Option<&ServedEvent> {
-        self.events.iter().find(|it| it.event == event)
+    pub fn served_event(&self, event: &str) -> Option<ServedEvent> {
+        self.served_events()
+            .into_iter()
+            .find(|it| it.event == event)
     }
 
     pub fn blocks(&self, event: &str) -> bool {
-        self.called(event).is_some_and(|it| it.blocks)
+        self.served_event(event).is_some_and(|it| it.blocks)
     }
 
     /// Whether hookrun can say this before a tool.
     fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
-        self.called(GATE)
+        self.served_event(GATE)
             .is_some_and(|it| it.says.iter().any(is_it))
     }
 
@@ -151,6 +147,43 @@ impl Capabilities {
     /// Whether a hook before a tool can tell the model something.
     pub fn teaches(&self) -> bool {
         self.says_before_a_tool(|on| *on == ReplySlot::Context)
+    }
+
+    /// How well the host is known, in a sentence.
+    pub fn known(&self) -> String {
+        let measured = match self.measured {
+            Some(it) => format!("Measured with version {} on {}", it.version, it.date),
+            None => "Not measured: no client was run".to_string(),
+        };
+        format!(
+            "{measured}; its documents were read on {}.",
+            self.documented
+        )
+    }
+
+    /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
+    pub fn open_on(&self) -> Vec<&'static str> {
+        self.opens().map(HostFailure::about).collect()
+    }
+
+    /// The same with what `install` writes: where status 2 blocks, the command blocks in hookrun's place.
+    pub fn open_when_installed(&self) -> Vec<&'static str> {
+        self.opens()
+            .filter(|one| !one.is_guarded())
+            .map(HostFailure::about)
+            .collect()
+    }
+
+    fn opens(&self) -> impl Iterator<Item = HostFailure> {
+        HostFailure::ALL
+            .iter()
+            .copied()
+            .filter(|one| !self.closed_on.contains(one))
+    }
+
+    /// Whether it may run the hooks that were written for another host.
+    pub fn runs_hooks_of(&self, host: &str) -> bool {
+        self.reads.iter().any(|one| one.host == host) || self.converts.contains(&host)
     }
 
     /// What it cannot do, and what no hook sees.
@@ -174,8 +207,8 @@ impl Capabilities {
             let text = "what a hook says for the model before a tool does not reach it";
             limits.push(text.to_string());
         }
-        let open = self.facts.open_when_installed();
-        let is_guarded = open.len() < self.facts.open_on().len();
+        let open = self.open_when_installed();
+        let is_guarded = open.len() < self.open_on().len();
         let open = (!open.is_empty())
             .then(|| format!("a hookrun that {} lets the tool run", open.join(" or ")));
         if is_guarded {
@@ -186,13 +219,11 @@ impl Capabilities {
             limits.extend(open);
         }
         limits.extend(
-            self.facts
-                .unseen
+            self.unseen
                 .iter()
                 .map(|what| format!("no hook sees {what}")),
         );
         let read: Vec<String> = self
-            .facts
             .reads
             .iter()
             .map(|one| format!("`{}`", one.host))
@@ -203,6 +234,7 @@ impl Capabilities {
                 "it also runs the hooks in the settings of {hosts}: hookrun decides a call once"
             ));
         }
+        limits.extend(self.install.cannot.iter().map(ToString::to_string));
         limits
     }
 }

@@ -4,17 +4,7 @@
 //! Exit status 2 with the reason on stderr blocks every event that can be blocked, and nothing on
 //! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
 
-use super::parts::{
-    BLOCK, NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG,
-    YES_OR_NO,
-};
-use super::results::ReplySlot::{New, Objection, Question, Refusal};
-use super::results::ReplyValue::{Text, Value, Word};
-use super::results::{Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, say};
-use super::row::{
-    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
-};
-use crate::engine::event::{Merge, Schedule};
+use super::prelude::*;
 
 /// It can only be watched, and its context reaches nobody.
 pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
@@ -141,14 +131,8 @@ const TOOLS: HostTools = HostTools {
         tool("LS", ToolSort::List),
         tool("WebFetch", ToolSort::Fetch),
         tool("WebSearch", ToolSort::WebSearch),
-        Tool {
-            also: &["Agent"],
-            ..tool("Task", ToolSort::Agent)
-        },
-        Tool {
-            also: &["Task"],
-            ..tool("Agent", ToolSort::Agent)
-        },
+        tool("Task", ToolSort::Agent).also(&["Agent"]),
+        tool("Agent", ToolSort::Agent).also(&["Task"]),
     ],
     mcp: Mcp::Double,
 };
@@ -167,9 +151,18 @@ const ROW: HostEvent = WAITS_LONG;
 
 const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
 
+/// Keys that are in no context of Claude Code, which has a `turn_id` in one event.
+const NOT_CLAUDES: &[&str] = &[
+    "timestamp",
+    "sessionId",
+    "conversation_id",
+    "cursor_version",
+];
+
 pub(super) static CLAUDE: Host = Host {
     name: "claude",
     aliases: &["claude-code"],
+    title: "Claude Code",
     like: None,
     runs_once: true,
     tools: &TOOLS,
@@ -238,5 +231,119 @@ pub(super) static CLAUDE: Host = Host {
         ROW.told("SessionEnd", "session.end", &TOLD)
             .waits(AT_THE_END),
     ],
+    measured: measured("2.1.329", "2026-11-21"),
+    closed_on: HostFailure::ALL,
+    trust: Some("trust the folder when it asks; with `-p` it does not ask, and hooks run"),
+    signs: &[
+        sign(
+            SignedEvents::KnownOrNew,
+            &["session_id", "prompt_id"],
+            &[
+                "turn_id",
+                "timestamp",
+                "sessionId",
+                "conversation_id",
+                "cursor_version",
+            ],
+        ),
+        sign(SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
+    ],
+    words: &[
+        "hook_event_name",
+        "tool_input",
+        "tool_name",
+        "tool_response",
+        "hookSpecificOutput",
+        "permissionDecision",
+        "stop_hook_active",
+        "transcript_path",
+    ],
+    settings: Some(HostFile {
+        shell: HostShell::Named("sh"),
+        dialect: "claude",
+        name: "Claude Code's settings.json or hooks.json",
+        folders: &[".claude"],
+        is_grouped: true,
+        group: &[
+            setting("matcher", Matcher),
+            setting("hooks", Hooks),
+            setting("description", About),
+        ],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("args", Arguments),
+            setting("timeout", Time),
+            setting("if", Condition),
+            setting("async", Async),
+            setting("asyncRewake", Async),
+            setting("shell", Shell),
+            setting("statusMessage", About),
+            setting(
+                "once",
+                Void("it runs every time, as it does in such a file of its host"),
+            ),
+            setting("onFailure", Closed("block")),
+            setting(
+                "continueOnBlock",
+                Void("a turn goes on after what a hook objects to"),
+            ),
+            setting("description", About),
+            setting("name", About),
+            setting("url", OfKind),
+            setting("headers", OfKind),
+            setting("allowedEnvVars", OfKind),
+            setting("prompt", OfKind),
+            setting("model", OfKind),
+            setting("server", OfKind),
+            setting("tool", OfKind),
+            setting("input", OfKind),
+        ],
+        of_plugin: &["CLAUDE_PLUGIN_ROOT"],
+        kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
+        matching: Matching {
+            list: Some("_- ,|"),
+            divides: &['|', ','],
+            ..Matching::SEARCHED
+        },
+        subjects: &[
+            (
+                BY_TOOL,
+                "PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied",
+            ),
+            (BY_SOURCE, "SessionStart ConfigChange"),
+            (BY_REASON, "SessionEnd InstructionsLoaded"),
+            (BY_TRIGGER, "Setup PreCompact PostCompact"),
+            (BY_KIND, "Notification"),
+            (BY_AGENT, "SubagentStart SubagentStop"),
+            (MatcherSubject::Fact("code"), "StopFailure"),
+            (BY_SERVER, "Elicitation ElicitationResult"),
+        ],
+        together: Together::AtOnce,
+        off: Some(Off {
+            path: &["disableAllHooks"],
+            value: true,
+        }),
+        comments: Comments::Refused,
+        ..HostFile::PLAIN
+    }),
+    imports: &[".claude/settings.json", ".claude/settings.local.json"],
+    install: Install {
+        project: ".claude/settings.json",
+        user: UserFile::Moved {
+            variable: "CLAUDE_CONFIG_DIR",
+            usual: ".claude",
+            file: "settings.json",
+        },
+        form: HostForm::Settings,
+        // A hook of it makes the worktree in the host's place.
+        but: &["WorktreeCreate"],
+        must: &["start a new session: hooks are read when one starts"],
+        beside: &[Beside {
+            file: "settings.local.json",
+            is_of_user: false,
+        }],
+        ..Install::NONE
+    },
     ..FAMILY
 };

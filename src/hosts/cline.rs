@@ -5,13 +5,7 @@
 //! parameter and takes no new input. That of the command line has `tool_call` with what the tool really
 //! gets. Both ignore the exit status, and let everything pass when a hook fails.
 
-use super::parts::TOOL_INPUT;
-use super::results::ReplySlot::{Context, New, Refusal};
-use super::results::ReplyValue::{Flag, Text, Value};
-use super::results::{KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, say};
-use super::row::{
-    Host, HostEvent, HostTools, InnerFacts, KeySpelling, Mcp, Tool, ToolSort, Wait, tool,
-};
+use super::prelude::*;
 
 const CANCEL: ReplyRule = say(Refusal, &[("cancel", Flag(true)), ("errorMessage", Text)]);
 const TEACH: ReplyRule = say(Context, &[("contextModification", Text)]);
@@ -59,36 +53,19 @@ const PATH: (&str, &str) = ("file_path", "path");
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool {
-            keys: &[("command", "commands")],
-            ..tool("run_commands", ToolSort::Shell)
-        },
+        tool("run_commands", ToolSort::Shell).keys(&[("command", "commands")]),
         tool("execute_command", ToolSort::Shell),
         tool("read_files", ToolSort::Read),
-        Tool {
-            keys: &[PATH],
-            ..tool("read_file", ToolSort::Read)
-        },
-        Tool {
-            keys: &[PATH],
-            ..tool("write_to_file", ToolSort::Write)
-        },
-        Tool {
-            keys: &[PATH, ("old_string", "old_text"), ("new_string", "new_text")],
-            ..tool("editor", ToolSort::Edit)
-        },
-        Tool {
-            keys: &[PATH],
-            ..tool("replace_in_file", ToolSort::Edit)
-        },
-        Tool {
-            keys: &[("command", "input")],
-            ..tool("apply_patch", ToolSort::Patch)
-        },
-        Tool {
-            keys: &[("pattern", "queries")],
-            ..tool("search_codebase", ToolSort::Grep)
-        },
+        tool("read_file", ToolSort::Read).keys(&[PATH]),
+        tool("write_to_file", ToolSort::Write).keys(&[PATH]),
+        tool("editor", ToolSort::Edit).keys(&[
+            PATH,
+            ("old_string", "old_text"),
+            ("new_string", "new_text"),
+        ]),
+        tool("replace_in_file", ToolSort::Edit).keys(&[PATH]),
+        tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
+        tool("search_codebase", ToolSort::Grep).keys(&[("pattern", "queries")]),
         tool("list_files", ToolSort::List),
         tool("fetch_web_content", ToolSort::Fetch),
         tool("spawn_agent", ToolSort::Agent),
@@ -103,6 +80,7 @@ const ROW: HostEvent = HostEvent::OBSERVER
 
 pub(super) static CLINE: Host = Host {
     name: "cline",
+    title: "Cline",
     names_event_by: "hookName",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -134,5 +112,56 @@ pub(super) static CLINE: Host = Host {
             .aliases(&["agent_abort"]),
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
+    measured: measured("3.0.65 (command line)", "2026-11-23"),
+    closed_on: &[HostFailure::Start, HostFailure::Crash],
+    trust: Some("in the extension switch hooks on, and each of these in its list"),
+    signs: &[sign(
+        SignedEvents::KnownOrNew,
+        &["clineVersion", "taskId"],
+        &[],
+    )],
+    // Its command line and its extension read the same folders.
+    install: Install {
+        project: ".clinerules/hooks/PreToolUse",
+        user: UserFile::Home("Documents/Cline/Hooks/PreToolUse"),
+        form: HostForm::Scripts(include_str!("plugin/cline.sh")),
+        // Its command line calls them so, and reads the same files.
+        but: &["tool_call", "tool_result"],
+        cannot: &[
+            "its command line sends no prompt to a hook, and its extension takes no new input",
+            "a block ends the run, and the model does not get the reason",
+        ],
+        beside: &[
+            Beside {
+                file: "TaskStart",
+                is_of_user: true,
+            },
+            Beside {
+                file: "TaskResume",
+                is_of_user: true,
+            },
+            Beside {
+                file: "UserPromptSubmit",
+                is_of_user: true,
+            },
+            Beside {
+                file: "PostToolUse",
+                is_of_user: true,
+            },
+            Beside {
+                file: "TaskComplete",
+                is_of_user: true,
+            },
+            Beside {
+                file: "TaskCancel",
+                is_of_user: true,
+            },
+            Beside {
+                file: "PreCompact",
+                is_of_user: true,
+            },
+        ],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

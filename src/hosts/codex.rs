@@ -8,12 +8,12 @@
 use super::claude::{
     GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,
 };
-use super::parts::{BLOCK, NAMED, READS_ADDED, REFUSE, SHOW, TEACH, WAITS_LONG};
-use super::results::ReplySlot::{New, Objection};
-use super::results::ReplyValue::{Plain, Value, Word};
-use super::results::{ReplyForm, form, say};
-use super::row::{Host, HostEvent, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, tool};
-use crate::engine::event::Schedule;
+use super::context::snake;
+use super::prelude::*;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
@@ -49,14 +49,8 @@ static POST_TOOL_USE: ReplyForm = form(
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("Bash", ToolSort::Shell),
-        Tool {
-            also: &["Edit", "Write"],
-            ..tool("apply_patch", ToolSort::Patch)
-        },
-        Tool {
-            also: &["Agent"],
-            ..tool("spawn_agent", ToolSort::Agent)
-        },
+        tool("apply_patch", ToolSort::Patch).also(&["Edit", "Write"]),
+        tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
     ],
     mcp: Mcp::Double,
 };
@@ -66,9 +60,18 @@ const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
 
 const ROW: HostEvent = WAITS_LONG;
 
+const NOT_CODEXS: &[&str] = &[
+    "prompt_id",
+    "timestamp",
+    "sessionId",
+    "conversation_id",
+    "cursor_version",
+];
+
 pub(super) static CODEX: Host = Host {
     name: "codex",
     aliases: &["codex-cli"],
+    title: "Codex",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -101,5 +104,202 @@ pub(super) static CODEX: Host = Host {
         ROW.told("SessionEnd", "session.end", &TOLD)
             .waits(AT_THE_END),
     ],
+    measured: measured("0.169.0", "2026-11-21"),
+    unseen: &[
+        unseen(
+            "write_stdin",
+            "text for a shell or interpreter that already runs",
+        ),
+        unseen(
+            "web_search",
+            "it runs at the provider, as other hosted tools do",
+        ),
+    ],
+    trust: Some(
+        "trust the project, and accept the hooks in `/hooks`, again after every change of their \
+             command: until then they are skipped without a word",
+    ),
+    signs: &[
+        sign(
+            SignedEvents::KnownOrNew,
+            &["session_id", "turn_id", "model"],
+            NOT_CODEXS,
+        ),
+        // Claude Code sends its model when a session starts, and no permission mode then.
+        sign(
+            SignedEvents::Known,
+            &["session_id", "model", "permission_mode"],
+            NOT_CODEXS,
+        ),
+        sign(SignedEvents::Alone, &["session_id"], NOT_CODEXS),
+    ],
+    settings: Some(HostFile {
+        shell: HostShell::Account,
+        dialect: "codex",
+        name: "Codex's hooks.json or config.toml",
+        folders: &[".codex"],
+        is_grouped: true,
+        // What the person has accepted.
+        beside: &["state"],
+        group: &[setting("matcher", Matcher), setting("hooks", Hooks)],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("commandWindows", Idle),
+            setting("command_windows", Idle),
+            setting("timeout", Time),
+            setting("async", Async),
+            setting("statusMessage", About),
+            setting(
+                "additionalContextLimit",
+                Void("what it says for the model stays whole"),
+            ),
+            setting("server", OfKind),
+            setting("tool", OfKind),
+            setting("prompt", OfKind),
+        ],
+        of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+        kinds: &["command", "mcp_tool", "prompt", "agent"],
+        matching: Matching {
+            list: Some("_|"),
+            divides: &['|'],
+            ..Matching::SEARCHED
+        },
+        subjects: &[
+            (BY_TOOL, "PreToolUse PostToolUse PermissionRequest"),
+            (BY_SOURCE, "SessionStart"),
+            (BY_REASON, "SessionEnd"),
+            (BY_TRIGGER, "PreCompact PostCompact"),
+            (BY_AGENT, "SubagentStart SubagentStop"),
+            (MatcherSubject::Fact("code"), "StopFailure"),
+        ],
+        together: Together::AtOnce,
+        off: Some(Off {
+            path: &["features", "hooks"],
+            value: false,
+        }),
+        owns_toml: true,
+        comments: Comments::Refused,
+        takes_mark: false,
+        ..HostFile::PLAIN
+    }),
+    imports: &[".codex/hooks.json", ".codex/config.toml"],
+    install: Install {
+        project: ".codex/hooks.json",
+        user: UserFile::Moved {
+            variable: "CODEX_HOME",
+            usual: ".codex",
+            file: "hooks.json",
+        },
+        form: HostForm::Settings,
+        cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
+        // The older name of `features.hooks`.
+        switches: &[("features.codex_hooks", false)],
+        distrust: Some(distrust),
+        beside: &[Beside {
+            file: "config.toml",
+            is_of_user: true,
+        }],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };
+
+const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
+
+/// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
+/// `config.toml`.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let file = question.user.join("config.toml");
+    let config = (question.read)(&file);
+    let distrust = |cause: String, cure| Distrust {
+        file: file.clone(),
+        cause,
+        cure,
+    };
+    let is_trusted = |project: &Path| {
+        let level = |folder: &Path| config["projects"].get(folder.to_str()?)?.get("trust_level");
+        project
+            .ancestors()
+            .find_map(level)
+            .is_some_and(|level| level == "trusted")
+    };
+    let mut found = Vec::new();
+    if let Some(project) = question.project
+        && !is_trusted(project)
+        && !project
+            .canonicalize()
+            .is_ok_and(|project| is_trusted(&project))
+    {
+        let cause = "the project is not trusted: Codex reads none of its hooks";
+        found.push(distrust(
+            cause.to_string(),
+            "start `codex` here, and trust the folder",
+        ));
+    }
+    let mut skipped: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (event, place, group, hook) in own_hooks(question) {
+        let state = |file: &Path| {
+            let key = format!("{}:{}:{place}", file.display(), snake(event));
+            config["hooks"]["state"].get(key)
+        };
+        let real = || state(&question.file.canonicalize().ok()?);
+        let state = state(question.file).or_else(real).unwrap_or(&Json::Null);
+        let why = match state["trusted_hash"].as_str() {
+            _ if state["enabled"] == false => "is switched off in `/hooks`",
+            None => "is untrusted, it was never accepted",
+            Some(sum) if sum != codex_sum(event, group, hook) => {
+                "is modified, it has changed since it was accepted"
+            }
+            Some(_) => continue,
+        };
+        skipped.entry(why).or_default().push(event.to_string());
+    }
+    for (why, events) in skipped {
+        let cause = format!(
+            "Codex skips hookrun: its hook {why} ({})",
+            events.join(", ")
+        );
+        found.push(distrust(cause, ACCEPT));
+    }
+    found
+}
+
+/// Every hook of hookrun's: its event, its place as Codex counts, its group and itself.
+fn own_hooks<'a>(question: &'a TrustQuestion<'_>) -> Vec<(&'a str, String, &'a Json, &'a Json)> {
+    let mut own = Vec::new();
+    let events = question.settings["hooks"].as_object().into_iter().flatten();
+    for (event, groups) in events {
+        for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
+            for (below, hook) in group["hooks"].as_array().into_iter().flatten().enumerate() {
+                if hook["command"].as_str().is_some_and(question.is_own) {
+                    own.push((event.as_str(), format!("{at}:{below}"), group, hook));
+                }
+            }
+        }
+    }
+    own
+}
+
+/// The sum by which Codex knows a hook again: of compact JSON with its keys in order, and without
+/// the path of the file.
+fn codex_sum(event: &str, group: &Json, hook: &Json) -> String {
+    let mut identity = json!({
+        "event_name": snake(event),
+        "hooks": [{
+            "async": hook["async"] == true,
+            "command": hook["command"],
+            "timeout": hook["timeout"].as_u64().unwrap_or(600).max(1),
+            "type": "command",
+        }],
+    });
+    if hook["statusMessage"].is_string() {
+        identity["hooks"][0]["statusMessage"] = hook["statusMessage"].clone();
+    }
+    if group["matcher"].is_string() {
+        identity["matcher"] = group["matcher"].clone();
+    }
+    let sum = Sha256::digest(identity.to_string());
+    let digits: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{}", digits.concat())
+}

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::row::{Binding, DecodeError, Host, InnerFacts, KeySpelling, Mcp};
+use super::event::InnerFacts;
+use super::row::{Binding, DecodeError, Host, KeySpelling};
+use super::tool::Mcp;
 use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;

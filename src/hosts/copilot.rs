@@ -6,14 +6,7 @@
 //! keys; hookrun reads both. Measured with 1.0.102, which takes more than its documents say: a prompt
 //! can be blocked and get text for the model, and so can a tool before it runs.
 
-use super::parts::{BLOCK, PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
-use super::results::ReplySlot::{Context, New, Objection, Question, Refusal};
-use super::results::ReplyValue::{Plain, Text, Value, Word};
-use super::results::{
-    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say,
-};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
-use crate::engine::event::{Merge, Schedule};
+use super::prelude::*;
 
 const CONTEXT: ReplyRule = say(Context, &[("additionalContext", Text)]);
 const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
@@ -140,22 +133,10 @@ const TOOLS: HostTools = HostTools {
     rows: &[
         tool("bash", ToolSort::Shell),
         tool("powershell", ToolSort::Shell),
-        Tool {
-            keys: PATH,
-            ..tool("view", ToolSort::Read)
-        },
-        Tool {
-            keys: &[("file_path", "path"), ("content", "file_text")],
-            ..tool("create", ToolSort::Write)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("edit", ToolSort::Edit)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("str_replace_editor", ToolSort::Edit)
-        },
+        tool("view", ToolSort::Read).keys(PATH),
+        tool("create", ToolSort::Write).keys(&[("file_path", "path"), ("content", "file_text")]),
+        tool("edit", ToolSort::Edit).keys(EDIT),
+        tool("str_replace_editor", ToolSort::Edit).keys(EDIT),
         // Its documents count it among those that edit.
         tool("apply_patch", ToolSort::Edit),
         tool("grep", ToolSort::Grep),
@@ -175,10 +156,19 @@ const EDIT: &[(&str, &str)] = &[
     ("new_string", "new_str"),
 ];
 
+/// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
+const NOT_COPILOTS: &[&str] = words!(
+    "transcript_path" "tool_use_id" "type" "prompt_id" "turn_id" "model" "permission_mode"
+    "conversation_id" "cursor_version"
+);
+
+const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
+
 /// GitHub Copilot CLI.
 pub(super) static COPILOT: Host = Host {
     name: "copilot",
     aliases: &["copilot-cli"],
+    title: "Copilot CLI",
     names_event_by: "hook_event_name",
     tools: &TOOLS,
     like: Some("claude"),
@@ -208,5 +198,102 @@ pub(super) static COPILOT: Host = Host {
         ROW.told("notification", "notification", &TEACHES),
         ROW.told("errorOccurred", "error", &TOLD),
     ],
+    measured: measured("1.0.102", "2026-11-23"),
+    closed_on: &[HostFailure::Start, HostFailure::Crash],
+    trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
+    reads: &[OtherSettings {
+        is_of_project_alone: true,
+        ..always("claude")
+    }],
+    signs: &[
+        sign(
+            SignedEvents::Nowhere,
+            &["sessionId", "timestamp", "cwd"],
+            // Grok Build sends the others too.
+            &["event", "type", "hookEventName"],
+        ),
+        sign(
+            SignedEvents::Known,
+            &["sessionId", "timestamp", "cwd"],
+            NOT_COPILOTS_OWN,
+        ),
+        // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
+        // looks the same but for the name.
+        sign(
+            SignedEvents::KnownNotIn("gemini"),
+            &["session_id", "timestamp"],
+            NOT_COPILOTS,
+        ),
+        sign(
+            SignedEvents::KnownNotIn("gemini"),
+            &["session_id", "timestamp", "stop_reason"],
+            &[
+                "type",
+                "prompt_id",
+                "turn_id",
+                "model",
+                "permission_mode",
+                "conversation_id",
+            ],
+        ),
+    ],
+    words: &["toolArgs"],
+    settings: Some(HostFile {
+        shell: HostShell::Named("bash"),
+        dialect: "copilot",
+        name: "a file of hooks of Copilot CLI",
+        folders: &[".github", ".copilot"],
+        has_other_words: true,
+        hook: &[
+            setting("type", Kind),
+            setting("bash", Command),
+            setting("command", Command),
+            setting("powershell", Idle),
+            setting("exec", Program),
+            setting("args", Arguments),
+            setting("cwd", Folder),
+            setting("env", Variables),
+            setting("timeoutSec", Time),
+            setting("timeout", Time),
+            setting("matcher", Matcher),
+            setting("comment", About),
+            setting("description", About),
+            setting("url", OfKind),
+            setting("headers", OfKind),
+            setting("allowedEnvVars", OfKind),
+            setting("prompt", OfKind),
+        ],
+        kinds: &["command", "http", "prompt"],
+        matching: Matching {
+            is_anchored: true,
+            ..Matching::SEARCHED
+        },
+        subjects: &[
+            (
+                BY_TOOL,
+                "preToolUse postToolUse postToolUseFailure permissionRequest",
+            ),
+            (BY_SOURCE, "sessionStart"),
+            (BY_REASON, "sessionEnd"),
+            (BY_KIND, "notification"),
+            (BY_TRIGGER, "preCompact"),
+            (BY_AGENT, "subagentStart subagentStop"),
+        ],
+        off: Some(Off {
+            path: &["disableAllHooks"],
+            value: true,
+        }),
+        version: Some("1"),
+        names_event: true,
+        ..HostFile::PLAIN
+    }),
+    imports: &[".github/hooks"],
+    install: Install {
+        project: ".github/hooks/hookrun.json",
+        user: UserFile::Home(".copilot/hooks/hookrun.json"),
+        form: HostForm::Settings,
+        cannot: &["in the cloud it does not ask: a question from a hook blocks"],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

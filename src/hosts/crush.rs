@@ -4,13 +4,7 @@
 //! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
 //! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.
 
-use super::parts::{REASON, REFUSE, TOOL_INPUT, YES_OR_NO};
-use super::results::ReplySlot::{Context, New};
-use super::results::ReplyValue::{Text, Value};
-use super::results::{KeyMeaning, Refuses, ReplyForm, form, key, say};
-use super::row::{
-    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
-};
+use super::prelude::*;
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
     refuses: Refuses::TwoOr(49),
@@ -50,6 +44,7 @@ const TOOLS: HostTools = HostTools {
 
 pub(super) static CRUSH: Host = Host {
     name: "crush",
+    title: "Crush",
     names_event_by: "event",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -71,5 +66,31 @@ pub(super) static CRUSH: Host = Host {
         "tool.pre",
         &PRE_TOOL_USE,
     )],
+    unseen: &[calls("tools of subagents")],
+    settings: Some(HostFile {
+        shell: HostShell::BuiltIn,
+        dialect: "crush",
+        name: "crush.json",
+        folders: &["crush"],
+        named: &["crush.json", ".crush.json"],
+        hook: &[
+            setting("name", Name),
+            setting("matcher", Matcher),
+            setting("command", Command),
+            setting("timeout", Time),
+        ],
+        kinds: &["command"],
+        usual: Duration::from_secs(30),
+        subjects: &[(BY_TOOL, "PreToolUse")],
+        together: Together::AtOnce,
+        ..HostFile::PLAIN
+    }),
+    install: Install {
+        project: "crush.json",
+        user: UserFile::Config("crush/crush.json"),
+        form: HostForm::Settings,
+        cannot: &["a new input is merged into the old one: a key that a hook takes out stays"],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

@@ -4,16 +4,8 @@
 //! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
 //! commands and MCP tools only. It was not measured.
 
-use std::time::Duration;
-
 use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
-use super::results::ReplySlot::{Context, New, Objection, Output, Question, Refusal};
-use super::results::ReplyValue::{Flag, Text, Value, Word};
-use super::results::{KeyMeaning, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say};
-use super::row::{
-    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
-};
-use crate::engine::event::Conduct;
+use super::prelude::*;
 
 const DENY: ReplyRule = refuse(&[
     ("permission", Word("deny")),
@@ -119,8 +111,11 @@ const TOOLS: HostTools = HostTools {
     mcp: Mcp::Bare,
 };
 
+const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"];
+
 pub(super) static CURSOR: Host = Host {
     name: "cursor",
+    title: "Cursor",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -181,5 +176,60 @@ pub(super) static CURSOR: Host = Host {
             .keys(&[SESSION, ("text", "thought")]),
         ROW.told("workspaceOpen", "resources.discover", &TOLD),
     ],
+    closed_on: HostFailure::ALL,
+    unseen: &[calls("tools of cloud agents, which run no hooks of a user")],
+    trust: Some("trust the workspace"),
+    reads: &[always("claude")],
+    signs: &[
+        sign(
+            SignedEvents::KnownOrNew,
+            &["conversation_id", "cursor_version"],
+            NOT_CURSORS,
+        ),
+        sign(SignedEvents::Alone, &["conversation_id"], NOT_CURSORS),
+    ],
+    words: &["conversation_id", "generation_id", "workspace_roots"],
+    settings: Some(HostFile {
+        dialect: "cursor",
+        name: "Cursor's hooks.json",
+        folders: &[".cursor"],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("timeout", Time),
+            setting("matcher", Matcher),
+            setting("failClosed", ClosedFlag),
+            setting(
+                "loop_limit",
+                Void("how often an agent may be sent on is the host's business"),
+            ),
+            setting("prompt", OfKind),
+            setting("model", OfKind),
+        ],
+        kinds: &["command", "prompt"],
+        subjects: &[
+            (
+                BY_TOOL,
+                "preToolUse postToolUse postToolUseFailure beforeReadFile afterFileEdit beforeMCPExecution afterMCPExecution",
+            ),
+            (BY_COMMAND, "beforeShellExecution afterShellExecution"),
+            (BY_AGENT, "subagentStart subagentStop"),
+        ],
+        version: Some("1"),
+        ..HostFile::PLAIN
+    }),
+    imports: &[".cursor/hooks.json"],
+    install: Install {
+        project: ".cursor/hooks.json",
+        user: UserFile::Home(".cursor/hooks.json"),
+        form: HostForm::Settings,
+        // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
+        // agent, and stays.
+        but: words!(
+            "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
+            "afterMCPExecution" "afterFileEdit"
+        ),
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

@@ -4,8 +4,7 @@
 //! settings.
 
 use super::claude::{FAMILY, GATES, GATES_AND_TEACHES, RESPONSE, TEACHES, TOLD};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tells, ToolSort, Wait, tool, variable};
-use crate::engine::event::Schedule;
+use super::prelude::*;
 
 const TOOLS: HostTools = HostTools {
     rows: &[
@@ -29,6 +28,7 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait {
 pub(super) static DEVIN: Host = Host {
     name: "devin",
     aliases: &["devin-cli"],
+    title: "Devin CLI",
     tools: &TOOLS,
     variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
     events: &[
@@ -42,5 +42,37 @@ pub(super) static DEVIN: Host = Host {
             .schedule(Schedule::Sequential),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
+    reads: &[switched(
+        "claude",
+        ".config/devin/config.json",
+        &["read_config_from", "claude"],
+        true,
+    )],
+    settings: Some(HostFile {
+        dialect: "devin",
+        name: "Devin CLI's config.json or hooks.v1.json",
+        folders: &[".devin", "devin"],
+        named: &["hooks.v1.json"],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("timeout", Time),
+            setting("prompt", OfKind),
+        ],
+        kinds: &["command", "prompt"],
+        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PermissionRequest")],
+        comments: Comments::Read,
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".devin/config.json",
+        user: UserFile::Config("devin/config.json"),
+        form: HostForm::Settings,
+        beside: &[Beside {
+            file: "config.local.json",
+            is_of_user: false,
+        }],
+        ..Install::NONE
+    },
     ..FAMILY
 };

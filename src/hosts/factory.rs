@@ -7,12 +7,7 @@
 use super::claude::{
     ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, RESPONSE, TEACHES, TOLD, TOOL_READS,
 };
-use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW};
-use super::results::ReplySlot::New;
-use super::results::ReplyValue::Value;
-use super::results::{ReplyForm, form, say};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable};
-use crate::engine::event::Schedule;
+use super::prelude::*;
 
 const EDIT: &[(&str, &str)] = &[("old_string", "old_str"), ("new_string", "new_str")];
 
@@ -21,15 +16,9 @@ const TOOLS: HostTools = HostTools {
         tool("Execute", ToolSort::Shell),
         tool("Read", ToolSort::Read),
         tool("Create", ToolSort::Write),
-        Tool {
-            keys: EDIT,
-            ..tool("Edit", ToolSort::Edit)
-        },
+        tool("Edit", ToolSort::Edit).keys(EDIT),
         tool("MultiEdit", ToolSort::Edit),
-        Tool {
-            keys: &[("command", "input")],
-            ..tool("ApplyPatch", ToolSort::Patch)
-        },
+        tool("ApplyPatch", ToolSort::Patch).keys(&[("command", "input")]),
         tool("Grep", ToolSort::Grep),
         tool("Glob", ToolSort::Glob),
         tool("LS", ToolSort::List),
@@ -56,6 +45,8 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static FACTORY: Host = Host {
     name: "factory",
     aliases: &["droid", "factory-droid"],
+    title: "Factory Droid",
+    program: Some("droid"),
     tools: &TOOLS,
     variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
     events: &[
@@ -71,5 +62,30 @@ pub(super) static FACTORY: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
+    measured: measured("0.225.2", "2026-11-23"),
+    unseen: &[calls(
+        "prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)",
+    )],
+    settings: Some(HostFile {
+        dialect: "factory",
+        name: "Factory Droid's settings.json or hooks.json",
+        folders: &[".factory"],
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".factory/settings.json",
+        user: UserFile::Home(".factory/settings.json"),
+        form: HostForm::Settings,
+        cannot: &["where no tool needs leave, it does not ask: a tool that a hook asks about runs"],
+        must: &[
+            "have no `hooks.json` next to the file: its documents say that it wins, and version \
+             0.225.2 reads `settings.json` alone",
+        ],
+        beside: &[Beside {
+            file: "hooks.json",
+            is_of_user: true,
+        }],
+        ..Install::NONE
+    },
     ..FAMILY
 };

@@ -5,34 +5,16 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::DIALECTS;
 use super::row::{Host, Tells};
+use super::settings::SystemFolders;
+use super::{HOSTS, find};
 use crate::engine::event::Context;
-
-/// The folders of one system.
-#[derive(Debug, PartialEq, Eq)]
-pub struct SystemFolders {
-    /// The name of its dialect, which hooks in these folders are written for.
-    pub dialect: &'static str,
-    /// The folder of a user, below the home folder.
-    pub user: &'static str,
-    /// The folder of a project, below the working directory.
-    pub project: &'static str,
-    /// How the names of modules end that only the system itself can load.
-    pub modules: &'static [&'static str],
-}
 
 /// Every system with such folders. The system's own order is kept: the user's before the
 /// project's.
-pub const FOLDERS: &[SystemFolders] = &[
-    // Source: pi's "Hooks" document, "Hook Locations".
-    SystemFolders {
-        dialect: "pi",
-        user: ".pi/agent/hooks",
-        project: ".pi/hooks",
-        modules: &[".ts", ".js"],
-    },
-];
+pub fn all() -> impl Iterator<Item = &'static SystemFolders> {
+    HOSTS.iter().filter_map(|host| host.hook_folders.as_ref())
+}
 
 /// The folders that a host names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -48,10 +30,10 @@ pub struct HostFolders {
 /// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
 /// CLI sent.
 fn host(dialect: &str) -> Option<&'static Host> {
-    DIALECTS
+    HOSTS
         .iter()
-        .find(|host| host.name == dialect && host.has_forms())
         .copied()
+        .find(|host| host.name == dialect && host.has_forms())
 }
 
 /// Whether the events of a host of this dialect say where it works.
@@ -61,9 +43,7 @@ pub fn are_told(dialect: &str) -> bool {
 
 /// The variables in which hosts name their projects.
 pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
-    DIALECTS
-        .iter()
-        .filter_map(|dialect| variable_of(dialect.name))
+    HOSTS.iter().filter_map(|dialect| variable_of(dialect.name))
 }
 
 /// The variable in which a host of this dialect names its project: the first of those that it
@@ -101,9 +81,8 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
 }
 
 /// Those of one system, if it has any.
-pub fn of(dialect: &str) -> &'static [SystemFolders] {
-    let found = FOLDERS.iter().find(|folders| folders.dialect == dialect);
-    found.map_or(&[], std::slice::from_ref)
+pub fn of(dialect: &str) -> Option<&'static SystemFolders> {
+    find(dialect)?.hook_folders.as_ref()
 }
 
 impl SystemFolders {

@@ -5,14 +5,9 @@
 //! hookrun blocks by exit status 2 with words on stderr and nothing on stdout. `ask` waits for a
 //! person even where there is none, but that is what asking means there.
 
-use super::parts::{READS, READS_ADDED, REFUSE, SHOW, TOOL_INPUT};
-use super::results::ReplySlot::{Context, New, Objection, Question};
-use super::results::ReplyValue::{Plain, Text, Value, Word};
-use super::results::{Refuses, ReplyForm, ReplyKey, ReplyRule, key, say};
-use super::row::{
-    Host, HostEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
-};
-use crate::engine::event::Schedule;
+use super::prelude::*;
+use serde_json::Value as Json;
+use std::path::Path;
 
 const CONTEXT: ReplyRule = say(Context, &[("hookSpecificOutput.additionalContext", Text)]);
 
@@ -68,10 +63,7 @@ const TOOLS: HostTools = HostTools {
         tool("read_file", ToolSort::Read),
         tool("write_file", ToolSort::Write),
         tool("replace", ToolSort::Edit),
-        Tool {
-            also: &["grep_search"],
-            ..tool("search_file_content", ToolSort::Grep)
-        },
+        tool("search_file_content", ToolSort::Grep).also(&["grep_search"]),
         tool("grep_search", ToolSort::Grep),
         tool("glob", ToolSort::Glob),
         tool("list_directory", ToolSort::List),
@@ -85,9 +77,15 @@ const TOOLS: HostTools = HostTools {
 /// What it waits: its documents, and measured. Its settings count milliseconds.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
+const NOT_GEMINIS: &[&str] = words!(
+    "prompt_id" "turn_id" "model" "permission_mode" "initial_prompt" "stop_reason" "type"
+    "sessionId" "conversation_id" "cursor_version"
+);
+
 pub(super) static GEMINI: Host = Host {
     name: "gemini",
     aliases: &["gemini-cli"],
+    title: "Gemini CLI",
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -116,5 +114,119 @@ pub(super) static GEMINI: Host = Host {
             .keys(&[("notification_type", "kind")]),
         ROW.told("PreCompress", "compact.pre", &TOLD),
     ],
+    measured: measured("0.61.0", "2026-11-21"),
+    trust: Some(
+        "trust the folder, and accept its hooks when it asks: `--skip-trust` runs without the \
+             hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
+    ),
+    signs: &[
+        // Copilot CLI sends neither a transcript nor a time with the events of the same names, and Qwen
+        // Code sends both.
+        sign(
+            SignedEvents::KnownNotIn("qwen"),
+            &["session_id", "transcript_path", "timestamp"],
+            NOT_GEMINIS,
+        ),
+        sign(SignedEvents::Alone, &["session_id"], NOT_GEMINIS),
+    ],
+    words: &["llm_request", "llm_response"],
+    settings: Some(HostFile {
+        shell: HostShell::Named("bash"),
+        dialect: "gemini",
+        name: "Gemini CLI's settings.json",
+        folders: &[".gemini"],
+        is_grouped: true,
+        beside: &["disabled"],
+        group: &[
+            setting("matcher", Matcher),
+            setting("sequential", InOrder),
+            setting("hooks", Hooks),
+            setting("description", About),
+        ],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("name", Name),
+            setting("timeout", Time),
+            setting("description", About),
+            setting("env", Variables),
+        ],
+        kinds: &["command", "runtime"],
+        time: TimeoutUnit::MILLIS,
+        matching: Matching {
+            falls_back: true,
+            is_plain: true,
+            ..Matching::SEARCHED
+        },
+        subjects: &[
+            (BY_TOOL, "BeforeTool AfterTool"),
+            (BY_SOURCE, "SessionStart"),
+            (BY_REASON, "SessionEnd"),
+            (BY_TRIGGER, "PreCompress"),
+            (BY_KIND, "Notification"),
+        ],
+        together: Together::AtOnceUnlessSaid,
+        off: Some(Off {
+            path: &["hooksConfig", "enabled"],
+            value: false,
+        }),
+        disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
+        comments: Comments::Read,
+        takes_mark: false,
+        ..HostFile::PLAIN
+    }),
+    imports: &[".gemini/settings.json"],
+    install: Install {
+        project: ".gemini/settings.json",
+        user: UserFile::Home(".gemini/settings.json"),
+        form: HostForm::Settings,
+        cannot: &["it waits for a person's answer even without a person (`-p`)"],
+        distrust: Some(distrust),
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };
+
+/// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
+/// nearest one counts.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(project) = question.project else {
+        return Vec::new();
+    };
+    let settings = (question.read)(&question.user.join("settings.json"));
+    if settings.pointer("/security/folderTrust/enabled") == Some(&Json::Bool(false)) {
+        return Vec::new();
+    }
+    let file = question.user.join("trustedFolders.json");
+    let rules = (question.read)(&file);
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let project = real(project);
+    let mut nearest: Option<(usize, bool)> = None;
+    for (path, level) in rules.as_object().into_iter().flatten() {
+        let path = Path::new(path);
+        let is_parent = level == "TRUST_PARENT";
+        let folder = real(if is_parent {
+            path.parent().unwrap_or(path)
+        } else {
+            path
+        });
+        let rank = (folder.as_os_str().len(), level != "DO_NOT_TRUST");
+        let is_nearer = nearest.is_none_or(|(length, _)| rank.0 > length);
+        let is_as_near = nearest.is_some_and(|(length, _)| rank.0 == length);
+        if project.starts_with(&folder) && (is_nearer || (is_as_near && !rank.1)) {
+            nearest = Some(rank);
+        }
+    }
+    if nearest.is_some_and(|(_, is_trusted)| is_trusted) {
+        return Vec::new();
+    }
+    let cause = "the folder is not trusted: Gemini CLI runs no hook of the project, with \
+                 `--skip-trust` neither";
+    let cure =
+        "start `gemini` here and trust the folder; in CI set GEMINI_CLI_TRUST_WORKSPACE=true";
+    vec![Distrust {
+        file,
+        cause: cause.to_string(),
+        cure,
+    }]
+}

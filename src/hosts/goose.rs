@@ -6,9 +6,7 @@
 //! `on_failure` blocks where a hook fails before a tool; everywhere else a failure passes.
 
 use super::claude::FAMILY;
-use super::parts::{DECISION, REASON, REFUSE};
-use super::results::{ReplyForm, form};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[DECISION, REASON], &[]);
@@ -22,32 +20,14 @@ const EDIT: &[(&str, &str)] = &[
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("shell", ToolSort::Shell),
-        Tool {
-            keys: &[("file_path", "source")],
-            ..tool("read_image", ToolSort::Read)
-        },
-        Tool {
-            keys: &[("file_path", "path")],
-            ..tool("write", ToolSort::Write)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("edit", ToolSort::Edit)
-        },
+        tool("read_image", ToolSort::Read).keys(&[("file_path", "source")]),
+        tool("write", ToolSort::Write).keys(&[("file_path", "path")]),
+        tool("edit", ToolSort::Edit).keys(EDIT),
         tool("tree", ToolSort::List),
         tool("developer__shell", ToolSort::Shell),
-        Tool {
-            keys: &[("file_path", "source")],
-            ..tool("developer__read_image", ToolSort::Read)
-        },
-        Tool {
-            keys: &[("file_path", "path")],
-            ..tool("developer__write", ToolSort::Write)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("developer__edit", ToolSort::Edit)
-        },
+        tool("developer__read_image", ToolSort::Read).keys(&[("file_path", "source")]),
+        tool("developer__write", ToolSort::Write).keys(&[("file_path", "path")]),
+        tool("developer__edit", ToolSort::Edit).keys(EDIT),
         tool("developer__tree", ToolSort::List),
     ],
     mcp: Mcp::Plain,
@@ -58,6 +38,7 @@ const OF_TOOLS: &[(&str, &str)] = &[("working_dir", "cwd"), ("tool_call_id", "to
 
 pub(super) static GOOSE: Host = Host {
     name: "goose",
+    title: "goose",
     names_event_by: "event",
     tools: &TOOLS,
     events: &[
@@ -72,5 +53,31 @@ pub(super) static GOOSE: Host = Host {
             .keys(OF_TOOLS),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
+    measured: measured("1.52.0", "2026-11-23"),
+    closed_on: HostFailure::ALL,
+    settings: Some(HostFile {
+        shell: HostShell::Named("sh"),
+        dialect: "goose",
+        name: "goose's hooks.json",
+        folders: &[".agents"],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("timeout", Time),
+            setting("on_failure", Closed("block")),
+        ],
+        of_plugin: &["PLUGIN_ROOT"],
+        usual: Duration::from_secs(30),
+        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PostToolUseFailure")],
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".agents/plugins/hookrun/hooks/hooks.json",
+        user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
+        form: HostForm::Settings,
+        cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
+        must: &["start it again: plugins are read when it starts"],
+        ..Install::NONE
+    },
     ..FAMILY
 };

@@ -7,11 +7,7 @@
 //! Code's and Cursor's settings.
 
 use super::claude::{NEW_INPUT, TOOL_READS};
-use super::parts::{BLOCK, DECISION, NAMED, READS_ADDED, REASON, TEACH};
-use super::results::ReplySlot::{New, Objection};
-use super::results::ReplyValue::{Text, Value, Word};
-use super::results::{ReplyForm, form, refuse, say};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[refuse(BLOCK)], &[DECISION, REASON], &[]);
@@ -30,44 +26,18 @@ static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], REA
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool {
-            also: &["Bash"],
-            ..tool("run_terminal_command", ToolSort::Shell)
-        },
-        Tool {
-            also: &["Read"],
-            keys: &[("file_path", "target_file")],
-            ..tool("read_file", ToolSort::Read)
-        },
-        Tool {
-            also: &["Write"],
-            ..tool("write", ToolSort::Write)
-        },
-        Tool {
-            also: &["Write"],
-            ..tool("write_file", ToolSort::Write)
-        },
-        Tool {
-            also: &["Edit", "Write"],
-            ..tool("search_replace", ToolSort::Edit)
-        },
-        Tool {
-            also: &["Grep"],
-            ..tool("grep", ToolSort::Grep)
-        },
+        tool("run_terminal_command", ToolSort::Shell).also(&["Bash"]),
+        tool("read_file", ToolSort::Read)
+            .also(&["Read"])
+            .keys(&[("file_path", "target_file")]),
+        tool("write", ToolSort::Write).also(&["Write"]),
+        tool("write_file", ToolSort::Write).also(&["Write"]),
+        tool("search_replace", ToolSort::Edit).also(&["Edit", "Write"]),
+        tool("grep", ToolSort::Grep).also(&["Grep"]),
         tool("list_dir", ToolSort::List),
-        Tool {
-            also: &["WebFetch"],
-            ..tool("web_fetch", ToolSort::Fetch)
-        },
-        Tool {
-            also: &["WebSearch"],
-            ..tool("web_search", ToolSort::WebSearch)
-        },
-        Tool {
-            also: &["Task"],
-            ..tool("spawn_subagent", ToolSort::Agent)
-        },
+        tool("web_fetch", ToolSort::Fetch).also(&["WebFetch"]),
+        tool("web_search", ToolSort::WebSearch).also(&["WebSearch"]),
+        tool("spawn_subagent", ToolSort::Agent).also(&["Task"]),
     ],
     mcp: Mcp::Double,
 };
@@ -78,6 +48,7 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(5));
 pub(super) static GROK: Host = Host {
     name: "grok",
     aliases: &["grok-build"],
+    title: "Grok Build",
     names_event_by: "hookEventName",
     tools: &TOOLS,
     roots: &["workspaceRoot"],
@@ -102,5 +73,53 @@ pub(super) static GROK: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES)
             .aliases(&["stop"]),
     ],
+    measured: measured("1.0.41", "2026-11-23"),
+    trust: Some(
+        "have a git repository: it reads the hooks of a project nowhere else; and trust them: \
+             `/hooks-trust`, or start it with `--trust`",
+    ),
+    reads: &[
+        switched(
+            "claude",
+            ".grok/config.toml",
+            &["compat", "claude", "hooks"],
+            true,
+        ),
+        switched(
+            "cursor",
+            ".grok/config.toml",
+            &["compat", "cursor", "hooks"],
+            true,
+        ),
+    ],
+    signs: &[sign(
+        SignedEvents::Known,
+        &["hookEventName", "sessionId"],
+        NOT_OF_SYSTEMS,
+    )],
+    settings: Some(HostFile {
+        dialect: "grok",
+        name: "a file of hooks of Grok Build",
+        folders: &[".grok"],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("timeout", Time),
+            setting("url", OfKind),
+        ],
+        kinds: &["command", "http"],
+        usual: Duration::from_secs(5),
+        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PostToolUseFailure")],
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".grok/hooks/hookrun.json",
+        user: UserFile::Home(".grok/hooks/hookrun.json"),
+        form: HostForm::Settings,
+        cannot: &[
+            "what a hook says when a session starts or a prompt comes does not reach the model",
+        ],
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

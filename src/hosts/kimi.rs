@@ -5,11 +5,7 @@
 //! the model after a prompt; everywhere else nothing but the reason of a block is read.
 
 use super::claude::{FAMILY, PERMISSION, PERMISSION_REASON};
-use super::parts::{REFUSE, YES_OR_NO};
-use super::results::ReplySlot::Context;
-use super::results::ReplyValue::Text;
-use super::results::{KeyMeaning, ReplyForm, ReplyKey, form, key, say};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+use super::prelude::*;
 
 /// What a hook may say of every event.
 const READS: &[ReplyKey] = &[
@@ -30,18 +26,9 @@ const PATH: &[(&str, &str)] = &[("file_path", "path")];
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("Bash", ToolSort::Shell),
-        Tool {
-            keys: PATH,
-            ..tool("Read", ToolSort::Read)
-        },
-        Tool {
-            keys: PATH,
-            ..tool("Write", ToolSort::Write)
-        },
-        Tool {
-            keys: PATH,
-            ..tool("Edit", ToolSort::Edit)
-        },
+        tool("Read", ToolSort::Read).keys(PATH),
+        tool("Write", ToolSort::Write).keys(PATH),
+        tool("Edit", ToolSort::Edit).keys(PATH),
         tool("Grep", ToolSort::Grep),
         tool("Glob", ToolSort::Glob),
         tool("FetchURL", ToolSort::Fetch),
@@ -58,6 +45,7 @@ const ID: (&str, &str) = ("tool_call_id", "toolUseId");
 pub(super) static KIMI: Host = Host {
     name: "kimi",
     aliases: &["kimi-code"],
+    title: "Kimi Code",
     runs_once: true,
     tools: &TOOLS,
     events: &[
@@ -86,5 +74,53 @@ pub(super) static KIMI: Host = Host {
         ROW.told("Notification", "notification", &TOLD)
             .keys(&[("notification_type", "kind")]),
     ],
+    measured: measured("2.1.0", "2026-11-23"),
+    signs: &[sign(
+        SignedEvents::KnownOrNew,
+        &["session_id", "client_type"],
+        &[],
+    )],
+    // A key that is not one of these four makes the whole file invalid (2.1.0).
+    settings: Some(HostFile {
+        dialect: "kimi",
+        name: "Kimi Code's config.toml",
+        folders: &[".kimi-code"],
+        is_toml: true,
+        hook: &[
+            setting("event", Event),
+            setting("matcher", Matcher),
+            setting("command", Command),
+            setting("timeout", Time),
+        ],
+        kinds: &["command"],
+        usual: Duration::from_secs(30),
+        subjects: &[
+            (
+                BY_TOOL,
+                "PreToolUse PostToolUse PostToolUseFailure PermissionRequest",
+            ),
+            (MatcherSubject::Fact("prompt"), "UserPromptSubmit"),
+            (BY_SOURCE, "SessionStart"),
+            (BY_REASON, "SessionEnd"),
+            (MatcherSubject::Fact("code"), "StopFailure"),
+            (BY_AGENT, "SubagentStart SubagentStop"),
+            (BY_TRIGGER, "PreCompact PostCompact"),
+            (BY_KIND, "Notification"),
+        ],
+        together: Together::AtOnce,
+        ..HostFile::PLAIN
+    }),
+    install: Install {
+        project: "",
+        user: UserFile::Moved {
+            variable: "KIMI_CODE_HOME",
+            usual: ".kimi-code",
+            file: "config.toml",
+        },
+        form: HostForm::Settings,
+        cannot: &["a stop is sent on once and no more: after that Kimi does not ask"],
+        must: &["start a new session: hooks are read when one starts"],
+        ..Install::NONE
+    },
     ..FAMILY
 };

@@ -5,9 +5,7 @@
 //! their hooks get.
 
 use super::claude::FAMILY;
-use super::parts::REFUSE;
-use super::results::{ReplyForm, form};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
+use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
@@ -22,25 +20,14 @@ const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool {
-            also: &["shell"],
-            ..tool("execute_bash", ToolSort::Shell)
-        },
-        Tool {
-            also: &["read"],
-            keys: PATH,
-            ..tool("fs_read", ToolSort::Read)
-        },
-        Tool {
-            also: &["write"],
-            keys: &[("file_path", "path"), ("content", "file_text")],
-            ..tool("fs_write", ToolSort::Write)
-        },
-        Tool {
-            also: &["write"],
-            keys: EDIT,
-            ..tool("str_replace", ToolSort::Edit)
-        },
+        tool("execute_bash", ToolSort::Shell).also(&["shell"]),
+        tool("fs_read", ToolSort::Read).also(&["read"]).keys(PATH),
+        tool("fs_write", ToolSort::Write)
+            .also(&["write"])
+            .keys(&[("file_path", "path"), ("content", "file_text")]),
+        tool("str_replace", ToolSort::Edit)
+            .also(&["write"])
+            .keys(EDIT),
         tool("grep", ToolSort::Grep),
         tool("glob", ToolSort::Glob),
         tool("web_fetch", ToolSort::Fetch),
@@ -55,6 +42,8 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
 pub(super) static KIRO: Host = Host {
     name: "kiro",
+    title: "Kiro",
+    program: Some("kiro-cli"),
     tools: &TOOLS,
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD)
@@ -65,5 +54,37 @@ pub(super) static KIRO: Host = Host {
             .keys(&[("tool_response", "result")]),
         ROW.told("Stop", "agent.stop", &TOLD),
     ],
+    unseen: &[calls(
+        "the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)",
+    )],
+    // All hooks are in one list, each with its event and an action.
+    settings: Some(HostFile {
+        dialect: "kiro",
+        name: "a file of hooks of Kiro",
+        folders: &[".kiro"],
+        hook: &[
+            setting("name", Name),
+            setting("trigger", Event),
+            setting("matcher", Matcher),
+            setting("action", Action),
+            setting("type", Kind),
+            setting("command", Command),
+            setting("timeout", Time),
+            setting("enabled", Enabled),
+            setting("description", About),
+            setting("prompt", OfKind),
+        ],
+        kinds: &["command", "agent"],
+        subjects: &[(BY_TOOL, TOOL_EVENTS)],
+        version: Some("\"v1\""),
+        ..HostFile::PLAIN
+    }),
+    install: Install {
+        project: ".kiro/hooks/hookrun.json",
+        user: UserFile::Home(".kiro/hooks/hookrun.json"),
+        form: HostForm::Settings,
+        cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
+        ..Install::NONE
+    },
     ..FAMILY
 };

@@ -6,14 +6,11 @@
 //! call; so does a mistake in what is loaded. It sets no time limit, so that a person may answer
 //! before a tool call; hookrun keeps its usual one for every other event.
 
-use std::time::Duration;
-
+use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Entry, Field, Reason, Refusal};
-use super::results::{Act, ReplyKey, key};
-use super::row::{Discovery, Host, HostEvent};
+use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Chain, Claim, First, Last};
-use crate::engine::event::{Conduct, OnFailure};
 
 const TOLD: HostEvent = HostEvent::OBSERVER.conduct(REPORTED);
 
@@ -64,10 +61,70 @@ const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession
 /// `action` is ours, for tools.
 const COMPACTION: &[(&str, &str)] = &[("action", "method")];
 
+/// It waits 30 s, for a tool call until a dialog is answered, and 2 s where a session ends. Of these
+/// only a tool call is refused then.
+const PLUGIN_EVENTS: &[PluginEvent] = &[
+    asks("session_start", "session.start", &[ReplySlot::Context]).within(28),
+    reports("session_shutdown", "session.end").within(2),
+    asks(
+        "session_before_switch",
+        "session.switch.pre",
+        &[ReplySlot::Refusal],
+    )
+    .within(28),
+    reports("session_switch", "session.switch").within(28),
+    asks(
+        "session_before_branch",
+        "session.branch.pre",
+        &[ReplySlot::Refusal],
+    )
+    .within(28),
+    asks(
+        "session_before_tree",
+        "session.tree.pre",
+        &[ReplySlot::Refusal],
+    )
+    .within(28),
+    asks(
+        "session_before_compact",
+        "compact.pre",
+        &[ReplySlot::Refusal],
+    )
+    .within(28),
+    reports("session_compact", "compact.post").within(28),
+    asks(
+        "input",
+        "prompt.submit",
+        &[
+            ReplySlot::Refusal,
+            ReplySlot::New("prompt"),
+            ReplySlot::Context,
+        ],
+    )
+    .within(28),
+    asks(
+        "tool_call",
+        "tool.pre",
+        &[
+            ReplySlot::Refusal,
+            ReplySlot::Question,
+            ReplySlot::New("toolInput"),
+            ReplySlot::Context,
+        ],
+    ),
+    asks("tool_result", "tool.post", super::pi::PLUGIN_RESULT).within(28),
+    asks("user_bash", "user.bash", &[ReplySlot::Refusal]).within(28),
+    asks("session_stop", "agent.stop", &[ReplySlot::Refusal]).within(28),
+    reports("turn_start", "turn.start").within(28),
+    reports("turn_end", "turn.end").within(28),
+    reports("agent_end", "agent.end").within(28),
+];
+
 /// oh-my-pi.
 pub(super) static OMP: Host = Host {
     name: "omp",
     aliases: &["oh-my-pi"],
+    title: "oh-my-pi",
     discovery: Discovery::FirstWins,
     events: &[
         TOLD.named("session_start", "session.start"),
@@ -175,5 +232,56 @@ pub(super) static OMP: Host = Host {
         TOLD.named("tool_execution_end", "tool.end")
             .keys(EXECUTION_KEYS),
     ],
+    is_system: true,
+    closed_on: HostFailure::ALL,
+    measured: measured("18.2.3", "2026-11-23"),
+    signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
+    install: Install {
+        project: ".omp/extensions/hookrun.js",
+        user: UserFile::Moved {
+            variable: "PI_CODING_AGENT_DIR",
+            usual: ".omp/agent",
+            file: "extensions/hookrun.js",
+        },
+        form: HostForm::Plugin(Plugin {
+            events: PLUGIN_EVENTS,
+            tools: &super::pi::PLUGIN_TOOLS,
+            text: super::pi::PLUGIN_TEXT,
+        }),
+        cannot: &[
+            "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \
+             blocks",
+            "with `-p` there is no person to ask: a question from a hook blocks",
+            "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
+        ],
+        distrust: Some(distrust),
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };
+
+/// oh-my-pi: `disabledExtensions` in any of its settings, most of which are YAML.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(folder) = question.file.ancestors().nth(2) else {
+        return Vec::new();
+    };
+    let names = ["config.yml", "config.yaml", "settings.json"];
+    let files = names.into_iter().map(|name| folder.join(name));
+    let switched_off = files.filter(|file| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.lines()
+            .any(|line| !line.trim_start().starts_with('#') && line.contains(OMP_NAME))
+    });
+    let cause = format!(
+        "`{OMP_NAME}` is among what is disabled: oh-my-pi does not load hookrun's extension"
+    );
+    let distrust = |file| Distrust {
+        file,
+        cause: cause.clone(),
+        cure: "take it out",
+    };
+    switched_off.map(distrust).collect()
+}
+
+/// What oh-my-pi calls our extension in `disabledExtensions`.
+const OMP_NAME: &str = "extension-module:hookrun";

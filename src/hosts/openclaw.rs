@@ -8,13 +8,12 @@
 //! hook that claims an event ends the chain, and what is written to the transcript goes from hook
 //! to hook.
 
-use std::time::Duration;
-
+use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
-use super::results::{Act, ReplyKey, key};
-use super::row::{Host, HostEvent, StandIn};
+use super::results::ReplySlot;
 use crate::engine::event::Merge::{Chain, Claim, Entries, First, Last, SameRole};
-use crate::engine::event::{Conduct, OnFailure, Schedule};
+use serde_json::Value as Json;
+use std::path::Path;
 
 const fn timeout(seconds: u64) -> Conduct {
     Conduct {
@@ -135,8 +134,31 @@ const TOOL_CALL: HostEvent = GATE
         key("requireApproval", Question(&[("timeoutBehavior", "deny")])),
     ]);
 
+/// The plugin says how long it waits.
+const PLUGIN_EVENTS: &[PluginEvent] = &[
+    reports("session_start", "session.start"),
+    reports("session_end", "session.end"),
+    asks("before_agent_run", "prompt.submit", &[ReplySlot::Refusal]),
+    asks("before_prompt_build", "agent.start", &[ReplySlot::Context]),
+    asks(
+        "before_tool_call",
+        "tool.pre",
+        &[ReplySlot::Refusal, ReplySlot::New("toolInput")],
+    ),
+    reports("after_tool_call", "tool.post"),
+    asks("before_agent_finalize", "agent.stop", &[ReplySlot::Refusal]),
+    asks(
+        "message_sending",
+        "message.out",
+        &[ReplySlot::Refusal, ReplySlot::New("content")],
+    ),
+    reports("after_compaction", "compact.post"),
+    reports("agent_end", "agent.end"),
+];
+
 pub(super) static OPENCLAW: Host = Host {
     name: "openclaw",
+    title: "openclaw",
     names_event_by: "event",
     events: &[
         // The thirteen of the document.
@@ -317,5 +339,73 @@ pub(super) static OPENCLAW: Host = Host {
         FORGOTTEN.named("skill_proposal_changed", "skill.proposal.change"),
         FORGOTTEN.named("skill_changed", "skill.change"),
     ],
+    is_system: true,
+    closed_on: HostFailure::ALL,
+    trust: Some(
+        "in `openclaw.json` add the file to `plugins.load.paths`, and set \
+             `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
+    ),
+    install: Install {
+        project: ".openclaw/hookrun.js",
+        user: UserFile::Moved {
+            variable: "OPENCLAW_STATE_DIR",
+            usual: ".openclaw",
+            file: "hookrun.js",
+        },
+        form: HostForm::Plugin(Plugin {
+            events: PLUGIN_EVENTS,
+            tools: &HostTools::NONE,
+            text: include_str!("plugin/openclaw.js"),
+        }),
+        cannot: &[
+            "a prompt cannot be rewritten: a rewrite blocks it",
+            "written by its types and documents, and not run",
+        ],
+        distrust: Some(distrust),
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };
+
+/// openclaw: a plugin by its path, and its access to conversations, both in the user's
+/// `openclaw.json`.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let file = question.user.join("openclaw.json");
+    let plugins = (question.read)(&file)["plugins"].take();
+    let is_own = |path: &Json| {
+        let path = path.as_str().unwrap_or_default();
+        let below_home = path.strip_prefix("~/").map(Path::new);
+        below_home.map_or(Path::new(path) == question.file, |path| {
+            question.file.ends_with(path)
+        })
+    };
+    let own = &plugins["entries"]["hookrun"];
+    let wrong = [
+        (
+            !plugins["load"]["paths"]
+                .as_array()
+                .is_some_and(|paths| paths.iter().any(is_own)),
+            "openclaw does not load the plugin",
+            "add its path to `plugins.load.paths`",
+        ),
+        (
+            plugins["enabled"] == false || own["enabled"] == false,
+            "openclaw's plugin is switched off",
+            "take `\"enabled\": false` out",
+        ),
+        (
+            own["hooks"]["allowConversationAccess"] != true,
+            "openclaw keeps prompts and stops from the plugin",
+            "set `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
+        ),
+    ];
+    let found = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
+    let distrust = |cause: &str, cure| Distrust {
+        file: file.clone(),
+        cause: cause.into(),
+        cure,
+    };
+    found
+        .map(|(_, cause, cure)| distrust(cause, cure))
+        .collect()
+}

@@ -1,9 +1,9 @@
 //! What several hosts write and read in the same way.
 
+use super::event::{HostEvent, Wait};
 use super::results::ReplySlot::{Context, Output};
 use super::results::ReplyValue::{Name, Text, Word};
 use super::results::{Act, KeyMeaning, ReplyKey, ReplyRule, ReplyValue, key, refuse, say};
-use super::row::{HostEvent, Wait};
 use crate::engine::event::Merge;
 
 /// The host's name for the event, without which some hosts read nothing.

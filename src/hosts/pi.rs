@@ -5,14 +5,12 @@
 //! logged and passed on. The rows after those of the document are those of its later extensions
 //! (0.73), which real clients send.
 
-use std::time::Duration;
-
+use super::prelude::*;
 use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
-use super::results::{ReplyKey, key};
-use super::row::{Host, HostEvent, StandIn};
+use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Append, Chain, First, Last};
-use crate::engine::event::{Conduct, OnFailure};
+use serde_json::Value as Json;
 
 /// Its `hookTimeout`.
 const TIMED: Conduct = Conduct {
@@ -79,9 +77,85 @@ const TOOL_KEYS: &[(&str, &str)] = &[
 /// The tool in later extensions, while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
+/// What its plugin gives back after a tool.
+pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
+    ReplySlot::New("result"),
+    ReplySlot::New("details"),
+    ReplySlot::New("isError"),
+    ReplySlot::Context,
+];
+
+const PLUGIN_EVENTS: &[PluginEvent] = &[
+    asks("session_start", "session.start", &[ReplySlot::Context]),
+    reports("session_shutdown", "session.end"),
+    asks(
+        "session_before_switch",
+        "session.switch.pre",
+        &[ReplySlot::Refusal],
+    ),
+    asks(
+        "session_before_fork",
+        "session.branch.pre",
+        &[ReplySlot::Refusal],
+    ),
+    asks(
+        "session_before_tree",
+        "session.tree.pre",
+        &[ReplySlot::Refusal],
+    ),
+    asks(
+        "session_before_compact",
+        "compact.pre",
+        &[ReplySlot::Refusal],
+    ),
+    reports("session_compact", "compact.post"),
+    asks(
+        "input",
+        "prompt.submit",
+        &[
+            ReplySlot::Refusal,
+            ReplySlot::New("prompt"),
+            ReplySlot::Context,
+        ],
+    ),
+    asks(
+        "tool_call",
+        "tool.pre",
+        &[
+            ReplySlot::Refusal,
+            ReplySlot::Question,
+            ReplySlot::New("toolInput"),
+            ReplySlot::Context,
+        ],
+    ),
+    asks("tool_result", "tool.post", PLUGIN_RESULT),
+    asks("user_bash", "user.bash", &[ReplySlot::Refusal]),
+    reports("turn_start", "turn.start"),
+    reports("turn_end", "turn.end"),
+    reports("agent_end", "agent.end"),
+];
+
+/// What its plugin sees.
+pub(super) const PLUGIN_TOOLS: HostTools = HostTools {
+    rows: &[
+        tool("bash", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("find", ToolSort::Glob),
+        tool("ls", ToolSort::List),
+    ],
+    mcp: Mcp::Double,
+};
+
+/// oh-my-pi, which came from it, loads the same.
+pub(super) const PLUGIN_TEXT: &str = include_str!("plugin/pi.js");
+
 pub(super) static PI: Host = Host {
     name: "pi",
     aliases: &["pi-mono"],
+    title: "pi",
     events: &[
         session("start", "session.start"),
         session_before("before_switch", "session.switch.pre").keys(SWITCH_KEYS),
@@ -170,5 +244,97 @@ pub(super) static PI: Host = Host {
         TOLD.named("user_bash", "user.bash")
             .results(&[key("result", Field("result", First))]),
     ],
+    is_system: true,
+    closed_on: HostFailure::ALL,
+    measured: measured("0.73.1", "2026-11-23"),
+    signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
+    install: Install {
+        project: ".pi/extensions/hookrun.js",
+        user: UserFile::Moved {
+            variable: "PI_CODING_AGENT_DIR",
+            usual: ".pi/agent",
+            file: "extensions/hookrun.js",
+        },
+        form: HostForm::Plugin(Plugin {
+            events: PLUGIN_EVENTS,
+            tools: &PLUGIN_TOOLS,
+            text: PLUGIN_TEXT,
+        }),
+        cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+        distrust: Some(distrust),
+        ..Install::NONE
+    },
+    // Source: its "Hooks" document, "Hook Locations".
+    hook_folders: Some(SystemFolders {
+        dialect: "pi",
+        user: ".pi/agent/hooks",
+        project: ".pi/hooks",
+        modules: &[".ts", ".js"],
+    }),
+    // Source: its "Hooks" document, "Additional Configuration".
+    listing: Some(ListingShape {
+        name: "the settings.json of pi, with hooks and hookTimeout",
+        dialect: "pi",
+        section: "hooks",
+        timeout: "hookTimeout",
+    }),
     ..Host::PLAIN
 };
+
+/// pi: the list `extensions` in the settings next to its folder leaves files out by `!PATTERN` and
+/// `-PATH`, and takes them in again by `+PATH`. What a flag switches off nobody sees here.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(folder) = question.file.ancestors().nth(2) else {
+        return Vec::new();
+    };
+    let file = folder.join("settings.json");
+    let settings = (question.read)(&file);
+    let whole = question.file.to_string_lossy();
+    let below = question
+        .file
+        .strip_prefix(folder)
+        .unwrap_or(question.file)
+        .to_string_lossy();
+    let name = below.rsplit('/').next().unwrap_or_default();
+    let list = settings["extensions"].as_array().into_iter().flatten();
+    let entries: Vec<&str> = list.filter_map(Json::as_str).collect();
+    let is_it = |path: &str| path.trim_start_matches("./") == below || path == whole;
+    let is_like = |pattern: &str| {
+        [&*below, name, &*whole]
+            .iter()
+            .any(|one| fits(pattern, one))
+    };
+    let find = |sign: char, is_meant: &dyn Fn(&str) -> bool| {
+        entries
+            .iter()
+            .copied()
+            .find(|entry| entry.strip_prefix(sign).is_some_and(is_meant))
+    };
+    // In this order, wherever they are in the list.
+    let left_out = find('!', &is_like).filter(|_| find('+', &is_it).is_none());
+    let left_out = find('-', &is_it).or(left_out);
+    let distrust = |entry: &str| Distrust {
+        file: file.clone(),
+        cause: format!("`extensions` has `{entry}`: pi does not load hookrun's extension"),
+        cure: "take it out",
+    };
+    left_out.map(distrust).into_iter().collect()
+}
+
+/// Whether a text is like a pattern in which `*` is any text.
+fn fits(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut left) = text.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for piece in middle.split('*') {
+        let Some((_, after)) = left.split_once(piece) else {
+            return false;
+        };
+        left = after;
+    }
+    left.ends_with(last)
+}

@@ -8,10 +8,7 @@ use super::claude::{
     ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, RESPONSE, TEACHES, TOLD,
     TOOL_READS,
 };
-use super::parts::{READS_ADDED, REFUSE, SHOW};
-use super::results::{ReplyForm, form};
-use super::row::{Host, HostEvent, HostTools, Mcp, Tells, Tool, ToolSort, Wait, tool, variable};
-use crate::engine::event::Schedule;
+use super::prelude::*;
 
 static PRE_TOOL_USE: ReplyForm = form(&[REFUSE, ASK, SHOW], TOOL_READS, READS_ADDED);
 
@@ -26,10 +23,7 @@ const TOOLS: HostTools = HostTools {
         tool("list_directory", ToolSort::List),
         tool("web_fetch", ToolSort::Fetch),
         tool("web_search", ToolSort::WebSearch),
-        Tool {
-            also: &["task"],
-            ..tool("agent", ToolSort::Agent)
-        },
+        tool("agent", ToolSort::Agent).also(&["task"]),
     ],
     mcp: Mcp::Double,
 };
@@ -39,6 +33,7 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 pub(super) static QWEN: Host = Host {
     name: "qwen",
     aliases: &["qwen-code"],
+    title: "Qwen Code",
     tools: &TOOLS,
     variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
     events: &[
@@ -63,5 +58,64 @@ pub(super) static QWEN: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
+    measured: measured("0.24.4", "2026-11-23"),
+    trust: Some("trust the folder, where `security.folderTrust` is on"),
+    converts: &["claude"],
+    settings: Some(HostFile {
+        shell: HostShell::Named("bash"),
+        dialect: "qwen",
+        name: "Qwen Code's settings.json",
+        folders: &[".qwen"],
+        group: &[
+            setting("matcher", Matcher),
+            setting("sequential", InOrder),
+            setting("hooks", Hooks),
+        ],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting("args", Arguments),
+            setting("timeout", Time),
+            setting("name", Name),
+            setting("description", About),
+            setting("statusMessage", About),
+            setting("async", Async),
+            setting("env", Variables),
+            setting("shell", Shell),
+            setting("once", Void("it runs every time")),
+            setting("url", OfKind),
+            setting("headers", OfKind),
+            setting("allowedEnvVars", OfKind),
+            setting("prompt", OfKind),
+            setting("model", OfKind),
+        ],
+        kinds: &["command", "http", "prompt", "function"],
+        time: TimeoutUnit::MILLIS,
+        subjects: &[
+            (
+                BY_TOOL,
+                "PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied",
+            ),
+            (BY_SOURCE, "SessionStart"),
+            (BY_REASON, "SessionEnd"),
+            (BY_TRIGGER, "PreCompact"),
+            (BY_KIND, "Notification"),
+            (BY_AGENT, "SubagentStart SubagentStop"),
+        ],
+        together: Together::AtOnceUnlessSaid,
+        off: Some(Off {
+            path: &["disableAllHooks"],
+            value: true,
+        }),
+        comments: Comments::Read,
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".qwen/settings.json",
+        user: UserFile::Home(".qwen/settings.json"),
+        form: HostForm::Settings,
+        cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+        ..Install::NONE
+    },
     ..FAMILY
 };

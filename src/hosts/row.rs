@@ -2,16 +2,14 @@
 //!
 //! Nouns only. The files next to this one read them, and `hosts.rs` lists them.
 
-mod tool;
-
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
-
-use super::results::{ReplyForm, ReplyKey, Results};
-use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
+use super::event::HostEvent;
+use super::facts::{HostFailure, MeasuredVersion, OtherSettings, UnseenTool};
+use super::install::Install;
+use super::settings::files::HostFile;
+use super::settings::{BucketShape, ListingShape, SystemFolders};
+use super::tool::HostTools;
 
 /// What a host gets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +21,18 @@ pub struct Reply {
     pub status: u8,
 }
 
-/// One system's names, shapes and rules.
+/// An agent or another hook system, with all that is known of it.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name, for `--dialect` and `dialect = "…"`.
+    /// Its name, for `--host`, `install`, `--dialect` and `dialect = "…"`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
+    /// What people call it.
+    pub title: &'static str,
+    /// What its program is called, where that is not its name.
+    pub program: Option<&'static str>,
+    /// Hooks there are functions of a program.
+    pub is_system: bool,
     /// The key of its events that holds their name.
     pub names_event_by: &'static str,
     /// Which of the hooks that are found run.
@@ -47,14 +51,49 @@ pub struct Host {
     pub like: Option<&'static str>,
     /// Lines `{"type": "progress", …}` of a hook are for people, and no part of its answer.
     pub has_progress: bool,
+    /// Its events; none for a host that only a plugin of hookrun's translates.
     pub events: &'static [HostEvent],
+    /// What shows that a context is of this host, by its keys alone.
+    pub signs: &'static [Sign],
+    /// Words in the text of a script that show that it was written for this host: keys of its events
+    /// and results that hookrun does not have.
+    pub words: &'static [&'static str],
+    /// When its documents were read.
+    pub documented: &'static str,
+    /// The version that hookrun was measured with, and when; `None` for documents alone.
+    pub measured: Option<MeasuredVersion>,
+    /// The failures of hookrun with which it blocks a tool by itself, with the switches that `install`
+    /// sets. With the others it lets the tool run, unless the command says status 2.
+    pub closed_on: &'static [HostFailure],
+    /// Tools and calls that no event shows.
+    pub unseen: &'static [UnseenTool],
+    /// What a person has to do before it runs hooks at all; `None` where nothing is known to be needed.
+    pub trust: Option<&'static str>,
+    /// Whose settings it reads too: it runs the hooks in them as its own.
+    pub reads: &'static [OtherSettings],
+    /// The hosts whose plugins it converts, with the hooks in them.
+    pub converts: &'static [&'static str],
+    /// Its settings file, in which commands are hooks.
+    pub settings: Option<HostFile>,
+    pub install: Install,
+    /// Files below a project whose hooks `hookrun import` reads. Of a folder it is every file in it.
+    pub imports: &'static [&'static str],
+    /// Folders in which a script says its event itself.
+    pub hook_folders: Option<SystemFolders>,
+    /// Its settings file that lists the files of hooks.
+    pub listing: Option<ListingShape>,
+    /// Its settings file that has actions in buckets.
+    pub profile: Option<&'static BucketShape>,
 }
 
 impl Host {
-    /// A system with our own spelling and no tools. Tables begin with it.
+    /// A system with our own spelling, no tools and no files. Tables begin with it.
     pub const PLAIN: Host = Host {
         name: "",
         aliases: &[],
+        title: "",
+        program: None,
+        is_system: false,
         names_event_by: "type",
         discovery: Discovery::All,
         spelling: KeySpelling::Camel,
@@ -65,6 +104,21 @@ impl Host {
         like: None,
         has_progress: false,
         events: &[],
+        signs: &[],
+        words: &[],
+        documented: "2026-11-22",
+        measured: None,
+        closed_on: &[],
+        unseen: &[],
+        trust: None,
+        reads: &[],
+        converts: &[],
+        settings: None,
+        install: Install::NONE,
+        imports: &[],
+        hook_folders: None,
+        listing: None,
+        profile: None,
     };
 }
 
@@ -102,201 +156,6 @@ pub enum KeySpelling {
     Snake,
 }
 
-/// One event of a dialect: a row over a row of the catalog.
-#[derive(Debug)]
-pub struct HostEvent {
-    /// What the system calls it.
-    pub name: &'static str,
-    /// Other spellings of the name.
-    pub aliases: &'static [&'static str],
-    pub event: &'static str,
-    /// The key, and the value in it, that distinguish this event from others of the same name, or
-    /// always go with it.
-    pub when: Option<(&'static str, &'static str)>,
-    /// Their context keys and ours, in the order in which they are read. Keys that are not listed
-    /// are the same; of several for one of ours, hooks get the last.
-    pub keys: &'static [(&'static str, &'static str)],
-    /// Other names of keys, as `keys`, that are read and never written.
-    pub also: &'static [(&'static str, &'static str)],
-    /// Keys of theirs that hold a fact of ours too.
-    pub stand_ins: &'static [StandIn],
-    /// The objects in which facts of it are, of which an event has one; none where all are at the
-    /// top.
-    pub inside: &'static [InnerFacts],
-    /// The tool that it is about, where it is about one alone.
-    pub gather: Option<Gather>,
-    /// It is about the tools of MCP servers alone.
-    pub is_of_servers: bool,
-    /// Their keys that hold a text in parts: `[{"type": "text", "text": "…"}]`.
-    pub in_parts: &'static [&'static str],
-    /// Their keys that hold JSON as a string.
-    pub as_text: &'static [&'static str],
-    pub results: Results,
-    /// What a hook prints that is no JSON is text for the model.
-    pub text_teaches: bool,
-    /// Whether a hook may block it.
-    pub blocks: bool,
-    /// What a failing hook means.
-    pub on_failure: OnFailure,
-    /// What a hook has changed of its event before it throws an error stays changed.
-    pub keeps_thrown: bool,
-    pub schedule: Schedule,
-    /// What else is different from the catalog.
-    pub conduct: Conduct,
-    /// How long the host waits, if it does not wait for ever.
-    pub wait: Option<Wait>,
-}
-
-impl HostEvent {
-    /// A row with the catalog's usual rules for what can only be observed. Tables begin with it.
-    pub const OBSERVER: HostEvent = HostEvent {
-        name: "",
-        aliases: &[],
-        event: "",
-        when: None,
-        keys: &[],
-        also: &[],
-        stand_ins: &[],
-        inside: &[],
-        gather: None,
-        is_of_servers: false,
-        in_parts: &[],
-        as_text: &[],
-        results: Results::Keys(&[]),
-        text_teaches: false,
-        blocks: false,
-        on_failure: OnFailure::Allow,
-        keeps_thrown: false,
-        schedule: Schedule::Sequential,
-        conduct: Conduct::USUAL,
-        wait: None,
-    };
-}
-
-/// A function for each column, so that most rows of a table are one line.
-macro_rules! columns {
-    ($($seen:vis $name:ident($($part:ident: $type:ty),*) $column:ident = $value:expr;)*) => {
-        impl HostEvent {$(
-            /// The same row with this column.
-            #[must_use]
-            $seen const fn $name(mut self, $($part: $type),*) -> HostEvent {
-                self.$column = $value;
-                self
-            }
-        )*}
-    };
-}
-
-type Texts = &'static [&'static str];
-type KeyPairs = &'static [(&'static str, &'static str)];
-type FormOfHost = &'static ReplyForm;
-
-columns! {
-    pub aliases(names: Texts) aliases = names;
-    pub when(key: &'static str, value: &'static str) when = Some((key, value));
-    pub keys(keys: KeyPairs) keys = keys;
-    pub(super) also(keys: KeyPairs) also = keys;
-    pub stand_ins(keys: &'static [StandIn]) stand_ins = keys;
-    pub(super) inside(objects: &'static [InnerFacts]) inside = objects;
-    pub(super) of_tool(tool: &'static str, keys: Texts) gather = Some(Gather { tool, keys });
-    pub(super) of_servers() is_of_servers = true;
-    pub(super) in_parts(keys: Texts) in_parts = keys;
-    pub(super) text_keys(keys: Texts) as_text = keys;
-    pub results(keys: &'static [ReplyKey]) results = Results::Keys(keys);
-    pub(super) form(form: FormOfHost) results = Results::Form(form);
-    pub whole(field: &'static str, merge: Merge) results = Results::Whole(field, merge);
-    pub(super) teaches() text_teaches = true;
-    pub blocks(blocks: bool) blocks = blocks;
-    pub on_failure(on_failure: OnFailure) on_failure = on_failure;
-    pub schedule(schedule: Schedule) schedule = schedule;
-    pub conduct(conduct: Conduct) conduct = conduct;
-    pub waits(wait: Wait) wait = Some(wait);
-}
-
-impl HostEvent {
-    /// The row for an event of this name, over this one of the catalog.
-    #[must_use]
-    pub const fn named(mut self, name: &'static str, event: &'static str) -> HostEvent {
-        self.name = name;
-        self.event = event;
-        self
-    }
-
-    /// The row of an event that a hook of a host can only watch.
-    pub(super) const fn told(
-        self,
-        name: &'static str,
-        event: &'static str,
-        form: FormOfHost,
-    ) -> Self {
-        self.form(form)
-            .schedule(Schedule::Parallel)
-            .conduct(READS_ON)
-            .named(name, event)
-    }
-
-    /// The row of an event that a hook of a host may block, and that a failure blocks.
-    pub(super) const fn gate(
-        self,
-        name: &'static str,
-        event: &'static str,
-        form: FormOfHost,
-    ) -> Self {
-        self.form(form)
-            .blocks(true)
-            .on_failure(OnFailure::Block)
-            .named(name, event)
-    }
-
-    /// The row of an event that a hook of a host may block; a failure lets it go on.
-    pub(super) const fn open_gate(
-        self,
-        name: &'static str,
-        event: &'static str,
-        form: FormOfHost,
-    ) -> Self {
-        self.form(form)
-            .blocks(true)
-            .conduct(READS_ON)
-            .named(name, event)
-    }
-}
-
-/// A broken configuration is reported and no more: what the host has done already stays done, and
-/// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
-const READS_ON: Conduct = Conduct {
-    reads_on: true,
-    ..Conduct::USUAL
-};
-
-/// A key of a system that holds a fact of ours where the event does not have it under our key:
-/// it stays what it is, and is read under our key as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StandIn {
-    pub theirs: &'static str,
-    pub ours: &'static str,
-    /// Whether hooks of that system get it, made from ours, where the event lacks it.
-    pub is_made: bool,
-}
-
-/// An object of a host's event that holds facts of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InnerFacts {
-    /// Its key at the top.
-    pub object: &'static str,
-    /// Its own keys that are read as if they were at the top.
-    pub keys: &'static [&'static str],
-}
-
-/// A tool with a special event, which holds what is the tool's input elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gather {
-    /// What the host calls the tool where it calls it anything.
-    pub tool: &'static str,
-    /// The keys of the event that are the tool's input.
-    pub keys: &'static [&'static str],
-}
-
 /// An event as one dialect has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
@@ -312,40 +171,6 @@ impl PartialEq for Binding {
 }
 
 impl Eq for Binding {}
-
-/// How long a host waits for a hook of an event. Then it goes on as if the hook had allowed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// Where its settings say nothing else.
-    pub usual: Duration,
-    /// The longest that its settings may say; `None` for any time.
-    pub longest: Option<Duration>,
-    /// Whether it was measured, or the host's documents say so. Else it is what we think safe.
-    pub is_known: bool,
-}
-
-impl Wait {
-    /// A host that waits so many seconds, and as long as its settings say.
-    pub const fn seconds(seconds: u64) -> Wait {
-        Wait::millis(1000 * seconds)
-    }
-
-    /// A host that waits so many milliseconds, and as long as its settings say.
-    pub const fn millis(millis: u64) -> Wait {
-        Wait {
-            usual: Duration::from_millis(millis),
-            longest: None,
-            is_known: true,
-        }
-    }
-
-    /// A host that never waits longer than so many seconds, with any settings.
-    #[must_use]
-    pub const fn at_most(mut self, seconds: u64) -> Wait {
-        self.longest = Some(Duration::from_secs(seconds));
-        self
-    }
-}
 
 /// A variable that a host sets for its hooks.
 #[derive(Debug)]
@@ -400,3 +225,41 @@ pub enum DecodeError {
         key: String,
     },
 }
+
+/// What shows that a context is a dialect's.
+#[derive(Debug)]
+pub struct Sign {
+    /// What the event's name must be.
+    pub named: SignedEvents,
+    pub has: &'static [&'static str],
+    pub lacks: &'static [&'static str],
+}
+
+/// What the name of an event says about its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignedEvents {
+    /// It is one of the dialect's, and of no other's.
+    Alone,
+    /// It is one of the dialect's.
+    Known,
+    /// It is one of the dialect's, and none of this other one's.
+    KnownNotIn(&'static str),
+    /// It is one of the dialect's, or not known yet.
+    KnownOrNew,
+    /// It is one of ours: of the catalog, or made up with a dot in it.
+    Ours,
+    /// No name is there.
+    Nowhere,
+}
+
+/// A sign: what the event's name must be, and keys that the context has and lacks.
+pub(super) const fn sign(
+    named: SignedEvents,
+    has: &'static [&'static str],
+    lacks: &'static [&'static str],
+) -> Sign {
+    Sign { named, has, lacks }
+}
+
+/// Keys that are in no context of a hook system, nor in ours.
+pub(super) const NOT_OF_SYSTEMS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];

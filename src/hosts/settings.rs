@@ -1,40 +1,75 @@
-//! Settings files of hosts: the known shapes, and what they may hold.
-//!
-//! Tables only. `config` reads the files by them, and knows no host by name.
+//! Settings files of hosts: the known shapes, and what they may hold. Types only; `config` reads the
+//! files by them.
 
 pub mod files;
-mod loom;
-mod row;
 
-pub use row::{Bucket, BucketShape, ListingShape, OperatorSwitch};
-
-/// Every shape of a settings file that is known, in the order in which they are tried.
-pub const SHAPES: &[BucketShape] = &[loom::PROFILE];
-
-/// Every kind of settings file that lists the files of hooks.
-pub const LISTINGS: &[ListingShape] = &[
-    // Source: pi's "Hooks" document, "Additional Configuration".
-    ListingShape {
-        name: "the settings.json of pi, with hooks and hookTimeout",
-        dialect: "pi",
-        section: "hooks",
-        timeout: "hookTimeout",
-    },
-];
-
-/// The dialect that is called `name`, if its system has settings with hooks.
-pub fn whose(name: &str) -> Option<&'static str> {
-    let systems = SHAPES.iter().map(|shape| shape.dialect);
-    let mut systems = systems.chain(LISTINGS.iter().map(|listing| listing.dialect));
-    let of_host = files::of(name).map(|host| host.dialect);
-    of_host.or_else(|| systems.find(|dialect| *dialect == name))
+/// A kind of settings file that lists the files of hooks.
+#[derive(Debug)]
+pub struct ListingShape {
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The convention that its hooks are written for.
+    pub dialect: &'static str,
+    /// The top-level key of the list.
+    pub section: &'static str,
+    /// The top-level key of the time, in milliseconds, that hooks of this convention have which
+    /// do not say so themselves; events without a time limit keep having none.
+    pub timeout: &'static str,
 }
 
-/// Variables that move the folder of a user's settings of a host.
-pub const FOLDERS: &[&str] = &[
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "KIMI_CODE_HOME",
-    "PI_CODING_AGENT_DIR",
-    "OPENCLAW_STATE_DIR",
-];
+/// A kind of settings file: buckets, one for each moment, that hold lists of actions.
+#[derive(Debug)]
+pub struct BucketShape {
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The top-level key of its hooks.
+    pub section: &'static str,
+    /// The convention that its commands are written for.
+    pub dialect: &'static str,
+    /// What the section may hold.
+    pub buckets: &'static [Bucket],
+    /// The key of an entry that names its action.
+    pub action: &'static str,
+    /// The action that runs a command line, and the key of that line.
+    pub command: &'static str,
+    /// The other actions, which the host does itself.
+    pub not_run: &'static [&'static str],
+    /// `1` in this variable: no hook of such a file runs.
+    pub kill_switch: OperatorSwitch,
+    /// `1` in this variable: commands may be run.
+    pub commands: OperatorSwitch,
+}
+
+impl BucketShape {
+    /// The variables of its operator.
+    pub fn switches(&self) -> [&OperatorSwitch; 2] {
+        [&self.kill_switch, &self.commands]
+    }
+}
+
+/// A bucket: the hooks of one moment.
+#[derive(Debug)]
+pub struct Bucket {
+    pub key: &'static str,
+    pub event: &'static str,
+}
+
+/// A variable by which the operator, and not the file, decides.
+#[derive(Debug)]
+pub struct OperatorSwitch {
+    pub name: &'static str,
+    pub about: &'static str,
+}
+
+/// The folders of one system.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SystemFolders {
+    /// The name of its dialect, which hooks in these folders are written for.
+    pub dialect: &'static str,
+    /// The folder of a user, below the home folder.
+    pub user: &'static str,
+    /// The folder of a project, below the working directory.
+    pub project: &'static str,
+    /// How the names of modules end that only the system itself can load.
+    pub modules: &'static [&'static str],
+}

@@ -7,215 +7,29 @@
 //! Sources: what Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi sent, and the hooks
 //! references of Cursor and of Copilot CLI.
 
-use super::{DIALECTS, Host, SYSTEMS, find, native};
+use super::row::{Host, Sign, SignedEvents, sign};
+use super::{dialects, find, native};
 use crate::engine::event::{Context, catalog};
-use crate::engine::names::words;
 
-/// What shows that a context is a dialect's.
-#[derive(Debug)]
-pub struct Sign {
-    /// The name of the dialect, or `native`.
-    pub dialect: &'static str,
-    /// What the event's name must be.
-    pub named: SignedEvents,
-    pub has: &'static [&'static str],
-    pub lacks: &'static [&'static str],
+/// A context of hookrun's own.
+const NATIVE: &[Sign] = &[sign(
+    SignedEvents::Ours,
+    &[],
+    &[
+        "hook_event_name",
+        "type",
+        "session_id",
+        "conversation_id",
+        "transcript_path",
+    ],
+)];
+
+/// Every dialect with its signs, hookrun's own last. Systems without a sign were never seen sending
+/// an event of their own.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static [Sign])> {
+    let hosts = super::dialects().map(|host| (host.name, host.signs));
+    hosts.chain([(native::NAME, NATIVE)])
 }
-
-/// What the name of an event says about its host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignedEvents {
-    /// It is one of the dialect's, and of no other's.
-    Alone,
-    /// It is one of the dialect's.
-    Known,
-    /// It is one of the dialect's, and none of this other one's.
-    KnownNotIn(&'static str),
-    /// It is one of the dialect's, or not known yet.
-    KnownOrNew,
-    /// It is one of ours: of the catalog, or made up with a dot in it.
-    Ours,
-    /// No name is there.
-    Nowhere,
-}
-
-const fn sign(
-    dialect: &'static str,
-    named: SignedEvents,
-    has: &'static [&'static str],
-    lacks: &'static [&'static str],
-) -> Sign {
-    Sign {
-        dialect,
-        named,
-        has,
-        lacks,
-    }
-}
-
-/// Keys that are in no context of Claude Code, which has a `turn_id` in one event.
-const NOT_CLAUDES: &[&str] = &[
-    "timestamp",
-    "sessionId",
-    "conversation_id",
-    "cursor_version",
-];
-
-const NOT_CODEXS: &[&str] = &[
-    "prompt_id",
-    "timestamp",
-    "sessionId",
-    "conversation_id",
-    "cursor_version",
-];
-
-const NOT_GEMINIS: &[&str] = words!(
-    "prompt_id" "turn_id" "model" "permission_mode" "initial_prompt" "stop_reason" "type"
-    "sessionId" "conversation_id" "cursor_version"
-);
-
-const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"];
-
-/// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
-const NOT_COPILOTS: &[&str] = words!(
-    "transcript_path" "tool_use_id" "type" "prompt_id" "turn_id" "model" "permission_mode"
-    "conversation_id" "cursor_version"
-);
-
-/// Keys that are in no context of a hook system, nor in ours.
-const OF_HOSTS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];
-
-/// Every sign. Systems without a row were never seen sending an event of their own.
-pub const SIGNS: &[Sign] = &[
-    sign(
-        native::NAME,
-        SignedEvents::Ours,
-        &[],
-        &[
-            "hook_event_name",
-            "type",
-            "session_id",
-            "conversation_id",
-            "transcript_path",
-        ],
-    ),
-    sign("pi", SignedEvents::Alone, &[], OF_HOSTS),
-    sign("omp", SignedEvents::Alone, &[], OF_HOSTS),
-    sign(
-        "claude",
-        SignedEvents::KnownOrNew,
-        &["session_id", "prompt_id"],
-        &[
-            "turn_id",
-            "timestamp",
-            "sessionId",
-            "conversation_id",
-            "cursor_version",
-        ],
-    ),
-    sign("claude", SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
-    sign(
-        "codex",
-        SignedEvents::KnownOrNew,
-        &["session_id", "turn_id", "model"],
-        NOT_CODEXS,
-    ),
-    // Claude Code sends its model when a session starts, and no permission mode then.
-    sign(
-        "codex",
-        SignedEvents::Known,
-        &["session_id", "model", "permission_mode"],
-        NOT_CODEXS,
-    ),
-    sign("codex", SignedEvents::Alone, &["session_id"], NOT_CODEXS),
-    // Copilot CLI sends neither a transcript nor a time with the events of the same names, and Qwen
-    // Code sends both.
-    sign(
-        "gemini",
-        SignedEvents::KnownNotIn("qwen"),
-        &["session_id", "transcript_path", "timestamp"],
-        NOT_GEMINIS,
-    ),
-    sign("gemini", SignedEvents::Alone, &["session_id"], NOT_GEMINIS),
-    sign(
-        "cursor",
-        SignedEvents::KnownOrNew,
-        &["conversation_id", "cursor_version"],
-        NOT_CURSORS,
-    ),
-    sign(
-        "cursor",
-        SignedEvents::Alone,
-        &["conversation_id"],
-        NOT_CURSORS,
-    ),
-    sign(
-        "copilot",
-        SignedEvents::Nowhere,
-        &["sessionId", "timestamp", "cwd"],
-        // Grok Build sends the others too.
-        &["event", "type", "hookEventName"],
-    ),
-    sign(
-        "copilot",
-        SignedEvents::Known,
-        &["sessionId", "timestamp", "cwd"],
-        NOT_COPILOTS_OWN,
-    ),
-    // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
-    // looks the same but for the name.
-    sign(
-        "copilot",
-        SignedEvents::KnownNotIn("gemini"),
-        &["session_id", "timestamp"],
-        NOT_COPILOTS,
-    ),
-    sign(
-        "copilot",
-        SignedEvents::KnownNotIn("gemini"),
-        &["session_id", "timestamp", "stop_reason"],
-        &[
-            "type",
-            "prompt_id",
-            "turn_id",
-            "model",
-            "permission_mode",
-            "conversation_id",
-        ],
-    ),
-    sign(
-        "windsurf",
-        SignedEvents::KnownOrNew,
-        &["agent_action_name", "trajectory_id"],
-        &["event"],
-    ),
-    sign(
-        "agy",
-        SignedEvents::Nowhere,
-        &["conversationId", "workspacePaths"],
-        &["event"],
-    ),
-    sign(
-        "cline",
-        SignedEvents::KnownOrNew,
-        &["clineVersion", "taskId"],
-        &[],
-    ),
-    sign(
-        "kimi",
-        SignedEvents::KnownOrNew,
-        &["session_id", "client_type"],
-        &[],
-    ),
-    sign(
-        "grok",
-        SignedEvents::Known,
-        &["hookEventName", "sessionId"],
-        OF_HOSTS,
-    ),
-];
-
-const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecognisedEvent {
@@ -255,13 +69,10 @@ fn listed(of: &[&str]) -> String {
 /// # Errors
 /// When that is not certain.
 pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
-    let fitting = SIGNS
-        .iter()
-        .filter(|sign| sign.fits(context))
-        .map(|sign| sign.dialect);
-    let mut fitting: Vec<&'static str> = fitting.collect();
-    // The rows of a dialect are next to each other.
-    fitting.dedup();
+    let fitting: Vec<&'static str> = all()
+        .filter(|(dialect, signs)| signs.iter().any(|sign| sign.fits(dialect, context)))
+        .map(|(dialect, _)| dialect)
+        .collect();
     match fitting.as_slice() {
         [one] => match name_in(context, one) {
             Some(event) => Ok(RecognisedEvent {
@@ -276,13 +87,9 @@ pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
 
 /// What a context may be where no row fits, or those of several.
 fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
-    let hosts = DIALECTS
-        .iter()
-        .filter(|one| !SYSTEMS.iter().any(|system| system.name == one.name));
-    let in_order = hosts.chain(SYSTEMS).map(|dialect| dialect.name);
     let mut named = None;
     let mut of = Vec::new();
-    for dialect in in_order.chain([native::NAME]) {
+    for (dialect, _) in all() {
         let Some(event) = name_in(context, dialect) else {
             continue;
         };
@@ -315,56 +122,34 @@ fn has_event(dialect: &Host, event: &str) -> bool {
 }
 
 fn is_anothers(dialect: &str, event: &str) -> bool {
-    DIALECTS
-        .iter()
-        .any(|other| other.name != dialect && has_event(other, event))
+    dialects().any(|other| other.name != dialect && has_event(other, event))
 }
 
 impl Sign {
-    fn fits(&self, context: &Context) -> bool {
+    fn fits(&self, dialect: &str, context: &Context) -> bool {
         let is_there = |key: &&str| context.raw(key).is_some();
         if !self.has.iter().all(is_there) || self.lacks.iter().any(is_there) {
             return false;
         }
-        let Some(event) = name_in(context, self.dialect) else {
-            let key = find(self.dialect).map_or("", |dialect| dialect.names_event_by);
+        let Some(event) = name_in(context, dialect) else {
+            let key = find(dialect).map_or("", |dialect| dialect.names_event_by);
             return self.named == SignedEvents::Nowhere && context.raw(key).is_none();
         };
-        let is_known = is_known(self.dialect, &event);
+        let is_known = is_known(dialect, &event);
         match self.named {
-            SignedEvents::Alone => is_known && !is_anothers(self.dialect, &event),
+            SignedEvents::Alone => is_known && !is_anothers(dialect, &event),
             SignedEvents::Known => is_known,
             SignedEvents::KnownNotIn(other) => {
                 is_known && !find(other).is_some_and(|other| has_event(other, &event))
             }
-            SignedEvents::KnownOrNew => is_known || !is_anothers(self.dialect, &event),
-            SignedEvents::Ours => {
-                is_known || event.contains('.') && !is_anothers(self.dialect, &event)
-            }
+            SignedEvents::KnownOrNew => is_known || !is_anothers(dialect, &event),
+            SignedEvents::Ours => is_known || event.contains('.') && !is_anothers(dialect, &event),
             SignedEvents::Nowhere => false,
         }
     }
 }
 
-/// Words in the text of a script that show for which host it was written: keys of a host's events
-/// and results that hookrun does not have.
-const WORDS: &[(&str, &str)] = &[
-    ("hook_event_name", "claude"),
-    ("tool_input", "claude"),
-    ("tool_name", "claude"),
-    ("tool_response", "claude"),
-    ("hookSpecificOutput", "claude"),
-    ("permissionDecision", "claude"),
-    ("stop_hook_active", "claude"),
-    ("transcript_path", "claude"),
-    ("llm_request", "gemini"),
-    ("llm_response", "gemini"),
-    ("conversation_id", "cursor"),
-    ("generation_id", "cursor"),
-    ("workspace_roots", "cursor"),
-    ("toolArgs", "copilot"),
-];
-
+/// Words that show that a script was written for hookrun.
 const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
 /// For which host a script was written, by the words in it.
@@ -402,9 +187,12 @@ pub fn written(text: &str) -> WrittenFor {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         for word in line.split(|c| !is_part(c)).filter(|word| word.len() >= 7) {
             found.is_ours |= OWN_WORDS.iter().any(|own| word.starts_with(own));
-            let row = WORDS.iter().find(|(foreign, _)| *foreign == word);
-            let foreign = row.map(|(word, dialect)| (*word, number, *dialect));
-            found.foreign = found.foreign.or(foreign);
+            if found.foreign.is_none() {
+                found.foreign = dialects().find_map(|host| {
+                    let foreign = host.words.iter().find(|foreign| **foreign == word)?;
+                    Some((*foreign, number, host.name))
+                });
+            }
         }
     }
     found
@@ -423,7 +211,7 @@ pub fn named_after(folder: &str) -> Vec<&'static Host> {
         let mut rows = dialect.events.iter();
         rows.any(|row| row.name == folder || row.aliases.contains(&folder))
     };
-    let all: Vec<&'static Host> = DIALECTS.iter().copied().filter(is_named).collect();
+    let all: Vec<&'static Host> = dialects().filter(is_named).collect();
     let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
     let is_like = |dialect: &&&'static Host| dialect.like.is_some_and(has);
     all.iter()

@@ -15,8 +15,9 @@ mod patch;
 
 use serde_json::{Map, Value};
 
-use super::DIALECTS;
-use super::row::{Host, Tool, ToolSort};
+use super::dialects;
+use super::row::Host;
+use super::tool::{Tool, ToolSort};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::HostCall;
 use crate::engine::spelling;
@@ -52,8 +53,7 @@ const OTHER_KEYS: &str = "edits pattern url query prompt description timeout con
 pub fn meant_key(key: &str) -> Option<&'static str> {
     let usual = SPELLINGS.iter().map(|(key, _, _)| key);
     let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
-    let own = DIALECTS
-        .iter()
+    let own = dialects()
         .flat_map(|dialect| dialect.tools.rows)
         .flat_map(|row| row.keys);
     let usual = usual.copied().chain(OTHER_KEYS.split(' '));
@@ -71,8 +71,7 @@ pub fn meant_key(key: &str) -> Option<&'static str> {
 
 /// What hosts call their own tools, those of MCP servers left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    DIALECTS
-        .iter()
+    dialects()
         .flat_map(|dialect| dialect.tools.rows)
         .map(|row| row.name)
 }
@@ -401,7 +400,7 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
 
 /// What a tool of this name is: by the host's own table, else by any, else by the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
-    let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
+    let rows = || dialects().flat_map(|dialect| dialect.tools.rows);
     let own = host_of(event)
         .into_iter()
         .flat_map(|host| host.tools.named(name));
@@ -438,10 +437,7 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
 }
 
 fn host_of(event: &Event) -> Option<&'static Host> {
-    DIALECTS
-        .iter()
-        .find(|dialect| dialect.name == event.host())
-        .copied()
+    dialects().find(|dialect| dialect.name == event.host())
 }
 
 fn entry(key: &str, text: &str) -> Map<String, Value> {

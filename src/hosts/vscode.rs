@@ -7,8 +7,7 @@
 use super::claude::{
     FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, RESPONSE, TEACHES, TOLD,
 };
-use super::row::{Host, HostEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
-use crate::engine::event::Schedule;
+use super::prelude::*;
 
 const PATH: (&str, &str) = ("file_path", "filePath");
 const EDIT: &[(&str, &str)] = &[
@@ -20,43 +19,16 @@ const EDIT: &[(&str, &str)] = &[
 const TOOLS: HostTools = HostTools {
     rows: &[
         tool("run_in_terminal", ToolSort::Shell),
-        Tool {
-            keys: &[PATH],
-            ..tool("read_file", ToolSort::Read)
-        },
-        Tool {
-            keys: &[PATH],
-            ..tool("create_file", ToolSort::Write)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("replace_string_in_file", ToolSort::Edit)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("multi_replace_string_in_file", ToolSort::Edit)
-        },
-        Tool {
-            keys: EDIT,
-            ..tool("insert_edit_into_file", ToolSort::Edit)
-        },
-        Tool {
-            keys: &[("command", "input")],
-            ..tool("apply_patch", ToolSort::Patch)
-        },
-        Tool {
-            keys: &[("pattern", "query")],
-            ..tool("grep_search", ToolSort::Grep)
-        },
-        Tool {
-            keys: &[("pattern", "query")],
-            ..tool("file_search", ToolSort::Glob)
-        },
+        tool("read_file", ToolSort::Read).keys(&[PATH]),
+        tool("create_file", ToolSort::Write).keys(&[PATH]),
+        tool("replace_string_in_file", ToolSort::Edit).keys(EDIT),
+        tool("multi_replace_string_in_file", ToolSort::Edit).keys(EDIT),
+        tool("insert_edit_into_file", ToolSort::Edit).keys(EDIT),
+        tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
+        tool("grep_search", ToolSort::Grep).keys(&[("pattern", "query")]),
+        tool("file_search", ToolSort::Glob).keys(&[("pattern", "query")]),
         tool("list_dir", ToolSort::List),
-        Tool {
-            keys: &[("url", "urls")],
-            ..tool("fetch_webpage", ToolSort::Fetch)
-        },
+        tool("fetch_webpage", ToolSort::Fetch).keys(&[("url", "urls")]),
         tool("runSubagent", ToolSort::Agent),
     ],
     mcp: Mcp::Single,
@@ -67,6 +39,8 @@ const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30));
 pub(super) static VSCODE: Host = Host {
     name: "vscode",
     aliases: &["vs-code"],
+    title: "VS Code",
+    program: Some("code"),
     tools: &TOOLS,
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),
@@ -80,5 +54,57 @@ pub(super) static VSCODE: Host = Host {
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
+    trust: Some("trust the workspace"),
+    reads: &[
+        switched(
+            "claude",
+            ".config/Code/User/settings.json",
+            &["chat.useClaudeHooks"],
+            false,
+        ),
+        always("copilot"),
+    ],
+    // It reads no matcher: a hook sees every tool.
+    settings: Some(HostFile {
+        dialect: "vscode",
+        name: "a file of hooks of VS Code",
+        folders: &[".github", ".copilot"],
+        hook: &[
+            setting("type", Kind),
+            setting("command", Command),
+            setting(
+                "linux",
+                if cfg!(target_os = "linux") {
+                    OwnCommand
+                } else {
+                    Idle
+                },
+            ),
+            setting(
+                "osx",
+                if cfg!(target_os = "macos") {
+                    OwnCommand
+                } else {
+                    Idle
+                },
+            ),
+            setting("windows", Idle),
+            setting("cwd", Folder),
+            setting("env", Variables),
+            setting("timeout", Time),
+        ],
+        kinds: &["command"],
+        usual: Duration::from_secs(30),
+        ..HostFile::PLAIN
+    }),
+    install: Install {
+        project: ".github/hooks/hookrun-vscode.json",
+        user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
+        form: HostForm::Settings,
+        must: &[
+            "leave the setting `chat.useHooks` on, which an organisation may have switched off",
+        ],
+        ..Install::NONE
+    },
     ..FAMILY
 };

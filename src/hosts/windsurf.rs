@@ -3,13 +3,7 @@
 //! Source: its page "Cascade Hooks". The facts of an event are in `tool_info`. Exit status 2 with
 //! words on stderr blocks what is about to happen; nothing asks, rewrites or teaches.
 
-use std::time::Duration;
-
-use super::parts::REFUSE;
-use super::results::{ReplyForm, form};
-use super::row::{
-    Host, HostEvent, HostTools, InnerFacts, KeySpelling, Mcp, Tool, ToolSort, Wait, tool,
-};
+use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
@@ -40,10 +34,7 @@ const INPUT: (&str, &str) = ("mcp_tool_arguments", "toolInput");
 
 const TOOLS: HostTools = HostTools {
     rows: &[
-        Tool {
-            keys: &[("command", "command_line")],
-            ..tool("run_command", ToolSort::Shell)
-        },
+        tool("run_command", ToolSort::Shell).keys(&[("command", "command_line")]),
         tool("read_code", ToolSort::Read),
         tool("write_code", ToolSort::Edit),
     ],
@@ -63,6 +54,7 @@ const ROW: HostEvent = HostEvent::OBSERVER
 pub(super) static WINDSURF: Host = Host {
     name: "windsurf",
     aliases: &["cascade", "devin-desktop"],
+    title: "Windsurf",
     names_event_by: "agent_action_name",
     spelling: KeySpelling::Snake,
     tools: &TOOLS,
@@ -90,5 +82,36 @@ pub(super) static WINDSURF: Host = Host {
         // Its text stays under `raw`: a message is an object elsewhere.
         ROW.told("post_cascade_response", "message.end", &TOLD),
     ],
+    unseen: &[calls(
+        "tools that are no command, file or MCP tool: search, web, browser",
+    )],
+    signs: &[sign(
+        SignedEvents::KnownOrNew,
+        &["agent_action_name", "trajectory_id"],
+        &["event"],
+    )],
+    settings: Some(HostFile {
+        shell: HostShell::Named("bash"),
+        dialect: "windsurf",
+        name: "Windsurf's hooks.json",
+        folders: &[".windsurf", "windsurf"],
+        hook: &[
+            setting("command", Command),
+            setting("powershell", Idle),
+            setting(
+                "show_output",
+                Void("what it prints is shown as everything is"),
+            ),
+            setting("working_directory", Folder),
+        ],
+        kinds: &["command"],
+        ..HostFile::PLAIN
+    }),
+    install: Install {
+        project: ".windsurf/hooks.json",
+        user: UserFile::Home(".codeium/windsurf/hooks.json"),
+        form: HostForm::Settings,
+        ..Install::NONE
+    },
     ..Host::PLAIN
 };

@@ -6,9 +6,8 @@
 //! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
 //! hookrun keeps its own.
 
+use super::prelude::*;
 use super::results::KeyMeaning::{Action, Entry, Field, Reason, Refusal};
-use super::results::{Act, key};
-use super::row::{Host, HostEvent};
 use crate::engine::event::Merge::{Append, Chain, SameRole};
 
 const BEFORE: HostEvent = HostEvent {
@@ -84,5 +83,6 @@ pub(super) static WOLLI: Host = Host {
             .named("message_end", "message.end")
             .results(&[key("message", Field("message", SameRole))]),
     ],
+    is_system: true,
     ..Host::PLAIN
 };

@@ -6,7 +6,7 @@ mod crashes;
 
 use std::sync::Arc;
 
-use hookrun::hosts::{Binding, DIALECTS, KeyMeaning, ReplyKey, Results};
+use hookrun::hosts::{Binding, KeyMeaning, ReplyKey, Results, dialects};
 use hookrun::internals::answer::{DECISION_KEYS, judge};
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
@@ -68,7 +68,7 @@ const NATIVE: Speaker = Speaker {
 
 /// The contract and every row of every dialect that can be refused.
 fn speakers() -> Vec<Speaker> {
-    let rows = DIALECTS.iter().flat_map(|dialect| {
+    let rows = dialects().flat_map(|dialect| {
         let gates = dialect.events.iter().filter(|row| row.blocks);
         gates.map(move |row| Speaker {
             name: dialect.name,

@@ -20,7 +20,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::hosts::settings::{OperatorSwitch, SHAPES};
+use hookrun::hosts::profiles;
+use hookrun::hosts::settings::OperatorSwitch;
 use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
@@ -661,7 +662,7 @@ fn variables() -> String {
 }
 
 fn settings_buckets() -> String {
-    let buckets = SHAPES.iter().flat_map(|shape| shape.buckets);
+    let buckets = profiles().flat_map(|shape| shape.buckets);
     table(
         ["bucket", "event"],
         buckets.map(|bucket| [code(bucket.key), code(bucket.event)]),
@@ -669,7 +670,7 @@ fn settings_buckets() -> String {
 }
 
 fn settings_switches() -> String {
-    let switches = SHAPES.iter().flat_map(|shape| shape.switches());
+    let switches = profiles().flat_map(|shape| shape.switches());
     let row = |switch: &OperatorSwitch| [code(switch.name), switch.about.to_string()];
     table(["variable", "what it says"], switches.map(row))
 }

@@ -3,6 +3,7 @@
 mod budgets;
 mod calls;
 mod gates;
+mod made_up;
 mod nonsense;
 mod patches;
 mod replies;

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Environment};
-use crate::hosts::facts::FACTS;
 use crate::hosts::folders::{self, HostFolders};
-use crate::hosts::{self, DIALECTS, git, native};
+use crate::hosts::{self, dialects, git, installable, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
 
@@ -129,7 +128,7 @@ pub(super) fn dialect_or_git() -> PossibleValuesParser {
 /// Also the hosts that have a plugin and no dialect.
 pub(super) fn dialect_or_host() -> PossibleValuesParser {
     let mut names = names_of_dialects();
-    let hosts = FACTS.iter().map(|facts| facts.host);
+    let hosts = installable().map(|host| host.name);
     names.extend(
         hosts
             .filter(|host| hosts::find(host).is_none())
@@ -139,8 +138,7 @@ pub(super) fn dialect_or_host() -> PossibleValuesParser {
 }
 
 fn names_of_dialects() -> Vec<PossibleValue> {
-    let known = DIALECTS
-        .iter()
+    let known = dialects()
         .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
     std::iter::once(PossibleValue::new(native::NAME))
         .chain(known)

@@ -6,12 +6,10 @@ mod edit;
 pub(crate) mod files;
 pub(crate) mod found;
 pub(crate) mod git;
+pub(crate) mod host;
 mod list;
 pub(crate) mod program;
-pub(crate) mod row;
 pub(crate) mod shim;
-pub(crate) mod table;
-mod trust;
 pub(crate) mod wanted;
 
 use std::io::Write;
@@ -21,6 +19,8 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::hosts;
 use crate::hosts::capability::ServedEvent;
+use crate::hosts::install::HostForm;
+use crate::hosts::{Host, find_installable};
 use crate::lab::report::Paths;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
@@ -29,12 +29,12 @@ use crate::cli::streams;
 use crate::cli::trust::offer;
 use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target, unified};
+use host::NAME;
 use program::is_own;
-use row::{HostForm, InstallHost, NAME};
 use wanted::{HooksByEvent, quoted};
 
 struct Site<'a> {
-    host: &'static InstallHost,
+    host: &'static Host,
     scope: SettingsScope,
     /// Where the project is, as far as hooks are concerned.
     folder: PathBuf,
@@ -59,7 +59,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "--hooks, --settings, --discover and --budget are only for git",
         ));
     }
-    let done = match named.map(table::find) {
+    let done = match named.map(find_installable) {
         None => found::install(args, env, out)?,
         Some(Some(host)) => install_into(host, args, env, out)?,
         Some(None) => return Err(Complaint::new("no such host")),
@@ -73,7 +73,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 
 /// Installs hookrun into one host.
 fn install_into(
-    host: &'static InstallHost,
+    host: &'static Host,
     args: &InstallArgs,
     env: &Environment,
     out: &mut dyn Write,
@@ -137,13 +137,13 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     if named == hosts::git::NAME {
         return git::uninstall(args, env, out);
     }
-    let host = table::find(named).ok_or_else(|| Complaint::new("no such host"))?;
+    let host = find_installable(named).ok_or_else(|| Complaint::new("no such host"))?;
     uninstall_from(host, args, env, out)
 }
 
 /// Takes hookrun out of one host.
 fn uninstall_from(
-    host: &'static InstallHost,
+    host: &'static Host,
     args: &PlaceArgs,
     env: &Environment,
     out: &mut dyn Write,
@@ -216,13 +216,13 @@ impl Site<'_> {
 
 impl<'a> Site<'a> {
     fn find(
-        host: &'static InstallHost,
+        host: &'static Host,
         args: &PlaceArgs,
         config: &Config,
         env: &'a Environment,
     ) -> Result<Site<'a>> {
         let scope = match args.scope {
-            None if host.project.is_empty() => SettingsScope::User,
+            None if host.install.project.is_empty() => SettingsScope::User,
             _ => args.scope().of_host(host.title)?,
         };
         let path = host.path(scope, config.nearest_folder(), env);
@@ -260,12 +260,14 @@ impl<'a> Site<'a> {
             ))
         };
         let own = &self.target.path;
-        match self.host.form {
+        match self.host.install.form {
             HostForm::Scripts(_) => rows
                 .iter()
                 .map(|row| part(own.with_file_name(row.name), std::slice::from_ref(row)))
                 .collect(),
-            HostForm::Settings(_) | HostForm::Plugin(_) => Ok(vec![part(own.clone(), rows)?]),
+            HostForm::Settings | HostForm::Plugin(_) | HostForm::Nothing => {
+                Ok(vec![part(own.clone(), rows)?])
+            }
         }
     }
 
@@ -333,7 +335,7 @@ impl<'a> Site<'a> {
     fn document(&self, text: &str) -> Result<Option<Document>> {
         let read = |settings| Document::read(text, settings);
         self.host
-            .settings()
+            .settings_file()
             .map(read)
             .transpose()
             .map_err(|error| self.refusal(&error))

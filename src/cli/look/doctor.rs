@@ -23,12 +23,11 @@ use crate::log::record::DecisionLine;
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::exit::Result;
 use crate::cli::host::install::found::is_here;
-use crate::cli::host::install::row::InstallHost;
-use crate::cli::host::install::table::HOSTS;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::unbound::SearchedPlaces;
 use crate::cli::look::validate::{Findings, error, warning};
 use crate::cli::problems::problems_of;
+use crate::hosts::{Host, installable};
 use evidence::Evidence;
 use look::{HostLook, InstalledEntries};
 
@@ -57,9 +56,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let mut lines = Vec::new();
     // Hosts that are here and do not ask hookrun.
     let mut without = Vec::new();
-    for host in HOSTS
-        .iter()
-        .filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
+    for host in installable().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
     {
         let look = HostLook {
             host,
@@ -81,8 +78,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         };
         about_events(host, &installed, &wanted, &mut findings);
         reach::about_switches(look, &installed, &mut findings);
-        let recorded = host.dialect().map(|dialect| dialect.name);
-        findings.add(evidence.about(recorded, host.title, host.trust_step(), first.path()));
+        let recorded = host.asking_dialect().map(|dialect| dialect.name);
+        findings.add(evidence.about(recorded, host.title, host.trust, first.path()));
         overlap::look(look, &installed, &mut findings);
     }
     let no_agent_asks = args.host.is_none() && lines.is_empty();
@@ -117,7 +114,7 @@ fn about_others(without: &[&str], no_agent_asks: bool) -> Option<String> {
     no_agent_asks.then(|| "no agent is found here, and none asks hookrun".to_string())
 }
 
-fn not_installed(host: &InstallHost, config: &Config, env: &Environment) -> Problem {
+fn not_installed(host: &Host, config: &Config, env: &Environment) -> Problem {
     let path = |scope| host.path(scope, config.nearest_folder(), env);
     let file = SettingsScope::ALL
         .into_iter()
@@ -217,7 +214,7 @@ fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<InstalledEntrie
 pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
     let wanted = HooksByEvent::of(&config.hooks);
     let mut lines = Vec::new();
-    for host in HOSTS {
+    for host in installable() {
         let files = HostLook { host, config, env }.read_all().into_iter();
         let installed: Vec<InstalledEntries> =
             files.filter_map(|(installed, _)| installed).collect();
@@ -240,7 +237,7 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
     lines
 }
 
-fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
+fn again(host: &Host, installed: &InstalledEntries) -> String {
     let scope = installed
         .file
         .scope
@@ -249,7 +246,7 @@ fn again(host: &InstallHost, installed: &InstalledEntries) -> String {
     format!("`hookrun install {} --scope {scope}`", host.name)
 }
 
-fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
+fn summary(host: &Host, installed: &[InstalledEntries]) -> String {
     let each = installed.iter().map(|one| {
         let events = one.events.len();
         let place = &one.file.place;
@@ -268,7 +265,7 @@ fn summary(host: &InstallHost, installed: &[InstalledEntries]) -> String {
 
 /// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
 fn about_events(
-    host: &InstallHost,
+    host: &Host,
     installed: &[InstalledEntries],
     wanted: &HooksByEvent,
     findings: &mut Findings,

@@ -8,7 +8,7 @@ use std::io::Write;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::hosts::{self, facts};
+use crate::hosts;
 use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row};
 use crate::log::report::present;
@@ -22,8 +22,8 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     if let Some(dialect) = hosts::find(&args.dialect) {
         return of_dialect::events(dialect, args, out);
     }
-    if facts::of(&args.dialect).is_some() {
-        return of_dialect::of_plugin(&args.dialect, args, out);
+    if let Some(host) = hosts::find_installable(&args.dialect) {
+        return of_dialect::of_plugin(host, args, out);
     }
     // Only declared events matter here: no hooks are loaded.
     let config = Config::load(

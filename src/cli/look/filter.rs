@@ -101,7 +101,7 @@ pub(crate) fn is_of_project(record: &DecisionLine<'_>, project: &Path) -> bool {
 /// Says which name of a host or an event is unknown.
 pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
-        let hosts = hosts::DIALECTS.iter().map(|dialect| dialect.name);
+        let hosts = hosts::dialects().map(|dialect| dialect.name);
         let near = spelling::nearest(name, hosts);
         let near = near
             .map(|near| format!(": did you mean `{near}`?"))

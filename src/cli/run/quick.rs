@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::hosts::{DIALECTS, native};
+use crate::hosts::{dialects, native};
 use clap::ValueEnum;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
@@ -88,10 +88,7 @@ fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
 
 /// Whether clap takes this for a host, other than git.
 fn is_name(name: &str) -> bool {
-    name == native::NAME
-        || DIALECTS
-            .iter()
-            .any(|host| host.name == name || host.aliases.contains(&name))
+    name == native::NAME || dialects().any(|host| host.name == name || host.aliases.contains(&name))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::event::Context;
 use crate::engine::outcome::Outcome;
-use crate::hosts::{self, Binding, DIALECTS, Reply, native};
+use crate::hosts::{self, Binding, Reply, dialects, native};
 
 /// An event, in the words of the client.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
     if name == native::NAME || hosts::find(name).is_some() {
         return Ok(());
     }
-    let known: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+    let known: Vec<&str> = dialects().map(|dialect| dialect.name).collect();
     Err(format!(
         "there is no host `{name}`: use {}, {}",
         native::NAME,

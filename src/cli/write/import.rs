@@ -13,7 +13,7 @@ use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::hosts::git as git_table;
+use crate::hosts::{HOSTS, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 
@@ -23,6 +23,7 @@ use crate::cli::exit::{ExitStatus, Result};
 use source::{FoundHook, ImportSource, SourceHooks};
 
 /// Another tool, and how its hooks are read.
+#[derive(Clone, Copy)]
 pub(crate) struct ImportTool {
     /// What people call it, on the command line too.
     pub(crate) name: &'static str,
@@ -31,23 +32,47 @@ pub(crate) struct ImportTool {
     read: fn(&ImportSource<'_>) -> Result<SourceHooks>,
 }
 
-/// Every tool whose hooks can be carried over.
-#[rustfmt::skip]
-pub(crate) const TOOLS: &[ImportTool] = &[
-    ImportTool { name: "claude", files: &[".claude/settings.json", ".claude/settings.local.json"], read: host::read },
-    ImportTool { name: "codex", files: &[".codex/hooks.json", ".codex/config.toml"], read: host::read },
-    ImportTool { name: "gemini", files: &[".gemini/settings.json"], read: host::read },
-    ImportTool { name: "cursor", files: &[".cursor/hooks.json"], read: host::read },
-    ImportTool { name: "copilot", files: &[".github/hooks"], read: host::read },
-    ImportTool { name: "pre-commit", files: &[".pre-commit-config.yaml"], read: git::pre_commit },
-    ImportTool { name: "lefthook", files: &["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", "lefthook.json"], read: git::lefthook },
-    ImportTool { name: "husky", files: &[".husky"], read: git::husky },
+/// Runners of git's hooks.
+const OF_GIT: &[ImportTool] = &[
+    ImportTool {
+        name: "pre-commit",
+        files: &[".pre-commit-config.yaml"],
+        read: git::pre_commit,
+    },
+    ImportTool {
+        name: "lefthook",
+        files: &[
+            "lefthook.yml",
+            "lefthook.yaml",
+            ".lefthook.yml",
+            ".lefthook.yaml",
+            "lefthook.json",
+        ],
+        read: git::lefthook,
+    },
+    ImportTool {
+        name: "husky",
+        files: &[".husky"],
+        read: git::husky,
+    },
 ];
+
+/// Every tool whose hooks can be carried over: hosts, and runners of git's hooks.
+pub(crate) fn tools() -> impl Iterator<Item = ImportTool> {
+    let hosts = HOSTS.iter().filter(|host| !host.imports.is_empty());
+    let of_hosts = hosts.map(|host| ImportTool {
+        name: host.name,
+        files: host.imports,
+        read: host::read,
+    });
+    of_hosts.chain(OF_GIT.iter().copied())
+}
 
 /// Carries hooks over: 0 done or nothing to do, 2 could not.
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let tool = TOOLS.iter().find(|tool| tool.name == args.tool);
-    let tool = tool.ok_or_else(|| Complaint::new("no such tool"))?;
+    let tool = &tools()
+        .find(|tool| tool.name == args.tool)
+        .ok_or_else(|| Complaint::new("no such tool"))?;
     let named = args.hooks.as_ref();
     let config = Config::load(&choice(named, env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);
@@ -117,10 +142,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
 }
 
 /// The tools whose hooks are in this project, each with its files.
-pub(super) fn in_project(
-    config: &Config,
-    env: &Environment,
-) -> Vec<(&'static ImportTool, Vec<PathBuf>)> {
+pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool, Vec<PathBuf>)> {
     let paths = Paths::from(&env.cwd);
     let has_hooks = |tool: &ImportTool, file: &Path| {
         let source = ImportSource {
@@ -132,21 +154,18 @@ pub(super) fn in_project(
         // What cannot be read is somebody's hooks too, and `import` says what is wrong.
         (tool.read)(&source).map_or(true, |found| !found.hooks.is_empty())
     };
-    let files = |tool: &'static ImportTool| {
-        let all = tool
-            .files
-            .iter()
-            .map(|file| config.nearest_folder().join(file));
-        let all = all
-            .flat_map(|file| files_in(&file))
-            .filter(|file| has_hooks(tool, file));
-        (tool, all.collect::<Vec<_>>())
-    };
-    TOOLS
-        .iter()
-        .map(files)
-        .filter(|(_, files)| !files.is_empty())
-        .collect()
+    let mut found = Vec::new();
+    for tool in tools() {
+        let mut files = Vec::new();
+        for file in tool.files {
+            files.extend(files_in(&config.nearest_folder().join(file)));
+        }
+        files.retain(|file| has_hooks(&tool, file));
+        if !files.is_empty() {
+            found.push((tool, files));
+        }
+    }
+    found
 }
 
 /// The file, or the files in the folder, in the order of their names.

@@ -21,11 +21,10 @@ use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::install::install;
 use crate::cli::host::install::program;
-use crate::cli::host::install::row::InstallHost;
-use crate::cli::host::install::table::{self, HOSTS};
 use crate::cli::look::doctor::doctor;
 use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
+use crate::hosts::{Host, find_installable, installable};
 
 /// What a project begins with: commands that destroy, files that are not the agent's to change, files
 /// with secrets, secrets in what the model reads, and the hooks themselves.
@@ -47,7 +46,7 @@ const BLOCKING: &[&str] = &["guard-destructive", "no-force-push"];
 /// Everything that will be written, and why.
 struct InitPlan {
     scope: SettingsScope,
-    hosts: Vec<&'static InstallHost>,
+    hosts: Vec<&'static Host>,
     guards: Vec<ShippedHook>,
     files: WritePlan,
 }
@@ -117,12 +116,17 @@ impl InitPlan {
         } else {
             hooks_folder(None, &config, env)?
         };
-        let hosts: Vec<&'static InstallHost> = match args.host.as_slice() {
-            [] => HOSTS.iter().filter(|host| host.is_installed(env)).collect(),
-            names => names.iter().filter_map(|name| table::find(name)).collect(),
+        let hosts: Vec<&'static Host> = match args.host.as_slice() {
+            [] => installable()
+                .filter(|host| host.is_installed(env))
+                .collect(),
+            names => names
+                .iter()
+                .filter_map(|name| find_installable(name))
+                .collect(),
         };
-        let is_of_scope = |host: &&InstallHost| args.user || !host.project.is_empty();
-        let hosts: Vec<&'static InstallHost> = Vec::into_iter(hosts).filter(is_of_scope).collect();
+        let is_of_scope = |host: &&Host| args.user || !host.install.project.is_empty();
+        let hosts: Vec<&'static Host> = Vec::into_iter(hosts).filter(is_of_scope).collect();
         let names: Vec<&str> = match args.guard.as_slice() {
             [] => GUARDS.to_vec(),
             [none] if none == NONE => Vec::new(),
@@ -144,9 +148,9 @@ impl InitPlan {
     }
 
     /// Where each host will ask hookrun.
-    fn settings(&self, env: &Environment) -> Vec<(&'static InstallHost, PathBuf)> {
+    fn settings(&self, env: &Environment) -> Vec<(&'static Host, PathBuf)> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        let path = |host: &&'static InstallHost| {
+        let path = |host: &&'static Host| {
             Some((*host, host.path(self.scope, config.nearest_folder(), env)?))
         };
         self.hosts.iter().filter_map(path).collect()
@@ -231,7 +235,7 @@ impl InitPlan {
         let program = program::path(env)?;
         let input = json!({ "command": BLOCKED });
         for host in &self.hosts {
-            let dialect = host.dialect();
+            let dialect = host.asking_dialect();
             let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
             let mut rows = dialect
                 .map(|it| it.called("tool.pre"))
@@ -247,7 +251,9 @@ impl InitPlan {
             let payload = binding.encode(&event.map_err(Complaint::of)?).to_json();
             let payload = String::from_utf8_lossy(&payload).into_owned();
             let command = program::command_line(&program, host);
-            let names_event = host.settings().is_some_and(|settings| settings.names_event);
+            let names_event = host
+                .settings_file()
+                .is_some_and(|settings| settings.names_event);
             let event = if names_event {
                 format!(" {}", binding.row.name)
             } else {

@@ -51,10 +51,10 @@ impl SettingsReader<'_> {
             return;
         };
         let idle = self.switched_off(file, document);
-        if let Some(other) = file.shell().differs() {
+        if let Some(other) = file.shell.differs() {
             let cause = format!(
                 "its commands: {other} starts them in the host; here `{} -c` does",
-                file.shell().program()
+                file.shell.program()
             );
             let complaint =
                 Complaint::with_cure(cause, "let them name what they need by full paths");

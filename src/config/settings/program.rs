@@ -147,7 +147,7 @@ impl SettingsReader<'_> {
         }
         let shell = match found.get(HostHookKey::Shell) {
             Some(pair) => self.text(&pair.tree, &pair.key)?,
-            None => found.file.shell().program().to_string(),
+            None => found.file.shell.program().to_string(),
         };
         Some(vec![shell, "-c".to_string(), line])
     }

@@ -10,14 +10,13 @@ use std::path::Path;
 
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
-use crate::hosts::settings::files::{HOST_FILES, HostFile, HostHookKey};
-use crate::hosts::{self, Host};
+use crate::hosts::settings::files::{HostFile, HostHookKey};
+use crate::hosts::{self, Host, settings_files};
 
 /// The host whose settings these hooks are; `None` if they are no agent host's, and a complaint if
 /// they may be those of several.
 pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile>, Complaint> {
-    let scores: Vec<(&'static HostFile, usize)> = HOST_FILES
-        .iter()
+    let scores: Vec<(&'static HostFile, usize)> = settings_files()
         .map(|host| (host, score(host, section)))
         .collect();
     let best = scores
@@ -55,17 +54,14 @@ pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile
 /// The host in whose folder a file lies, if all its hooks are in one list.
 pub(super) fn with_list(is_toml: bool, file: &Path) -> Option<&'static HostFile> {
     let of_kind = |host: &&HostFile| host.event_key().is_some() && host.is_toml == is_toml;
-    HOST_FILES
-        .iter()
+    settings_files()
         .filter(of_kind)
         .find(|host| in_folder(host, file))
 }
 
 /// The host whose files alone are named so.
 pub(super) fn named(file: &Path) -> Option<&'static HostFile> {
-    HOST_FILES
-        .iter()
-        .find(|host| host.named.iter().any(|name| file.ends_with(name)))
+    settings_files().find(|host| host.named.iter().any(|name| file.ends_with(name)))
 }
 
 /// Whether any of these keys is an event of the host.
@@ -113,9 +109,7 @@ fn score(host: &HostFile, section: &Tree) -> usize {
         .collect();
     // A key that another host does not know is a sign as good as an event.
     let signs = host.hook.iter().filter(|row| {
-        let others = HOST_FILES
-            .iter()
-            .filter(|other| other.is_grouped == host.is_grouped);
+        let others = settings_files().filter(|other| other.is_grouped == host.is_grouped);
         let is_own = others
             .filter(|other| other.dialect != host.dialect)
             .all(|other| other.hook.iter().all(|one| one.name != row.name));

@@ -1,290 +1,319 @@
-//! The settings files of agent hosts: where their hooks are, the keys of each, and the rules by
-//! which hooks are matched, started and timed.
-//!
-//! Sources: the documents and sources of the hosts, and what was measured with Claude Code
-//! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor was not measured.
+//! What is known of the settings file of one host: nouns only.
 
-mod others;
-mod row;
+use std::time::Duration;
 
-use crate::engine::names::words;
+use crate::hosts::event::HostEvent;
+use crate::hosts::facts::HostShell;
 
-use HostHookKey::{
-    About, Arguments, Async, Closed, ClosedFlag, Command, Condition, Folder, Hooks, Idle, InOrder,
-    Kind, Matcher, Name, OfKind, Program, Shell, Time, Variables, Void,
-};
-pub(crate) use others::{
-    AGY, CRUSH, DEVIN, FACTORY, GOOSE, GROK, KIMI, KIRO, QWEN, VSCODE, WINDSURF,
-};
-pub use row::{
-    HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together, key,
-};
+/// The events of tools in most hosts of Claude Code's family.
+pub(crate) const TOOL_EVENTS: &str = "PreToolUse PostToolUse";
 
-/// The host that a TOML settings file belongs to, if neither its user nor its folder tells.
-pub const IN_TOML: Option<&str> = Some("codex");
+pub(crate) const BY_TOOL: MatcherSubject = MatcherSubject::Tool;
+pub(crate) const BY_COMMAND: MatcherSubject = MatcherSubject::Command;
+pub(crate) const BY_SERVER: MatcherSubject = MatcherSubject::Fact("mcpServer");
+pub(crate) const BY_SOURCE: MatcherSubject = MatcherSubject::Fact("source");
+pub(crate) const BY_REASON: MatcherSubject = MatcherSubject::Fact("reason");
+pub(crate) const BY_TRIGGER: MatcherSubject = MatcherSubject::Fact("trigger");
+pub(crate) const BY_AGENT: MatcherSubject = MatcherSubject::Fact("agentType");
+pub(crate) const BY_KIND: MatcherSubject = MatcherSubject::Fact("kind");
 
-/// The settings file of the host that is called `name`.
-pub fn of(name: &str) -> Option<&'static HostFile> {
-    HOST_FILES.iter().find(|file| file.dialect == name)
+/// Whether a host reads comments in its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comments {
+    /// Comments, but no trailing commas.
+    Read,
+    Refused,
+    /// Its documents do not say.
+    Unknown,
 }
 
-/// Every settings file of an agent host that is known.
-pub const HOST_FILES: &[HostFile] = &[
-    CLAUDE, CODEX, GEMINI, CURSOR, COPILOT, QWEN, VSCODE, FACTORY, WINDSURF, DEVIN, CRUSH, GOOSE,
-    AGY, GROK, KIRO, KIMI,
-];
+/// The settings file of an agent host: `hooks`, by event.
+#[derive(Debug)]
+pub struct HostFile {
+    /// The name of its dialect, and the prefix that says so of a file: `claude:FILE`.
+    pub dialect: &'static str,
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The folders of such files.
+    pub folders: &'static [&'static str],
+    /// How the paths end of files that are its own, whatever else their folders have.
+    pub named: &'static [&'static str],
+    /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// themselves: `[{…}]`.
+    pub is_grouped: bool,
+    /// Events whose hooks are by themselves in a file that has groups elsewhere.
+    pub ungrouped: &'static [&'static str],
+    /// Hooks are in sets that have a name at the top: `{"NAME": {"EVENT": […]}}`; else all are below
+    /// `hooks`.
+    pub has_sets: bool,
+    /// The file is TOML.
+    pub is_toml: bool,
+    pub comments: Comments,
+    /// Whether the host reads a file that begins with a byte order mark, as far as is known.
+    pub takes_mark: bool,
+    /// The value of `version` at the top, as JSON, where there is one.
+    pub version: Option<&'static str>,
+    /// A TOML file is of this host if neither its user nor its folder tells.
+    pub owns_toml: bool,
+    /// The command has to name the event: the context does not.
+    pub names_event: bool,
+    /// Keys below `hooks` that are no events.
+    pub beside: &'static [&'static str],
+    /// Events with names that begin with a capital come in other words.
+    pub has_other_words: bool,
+    /// The keys of a group; empty where there are none.
+    pub group: &'static [HookKey],
+    pub hook: &'static [HookKey],
+    /// The shell that runs the command of a hook.
+    pub shell: HostShell,
+    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
+    pub of_plugin: &'static [&'static str],
+    /// The kinds of hooks; the first is a command, and is the default.
+    pub kinds: &'static [&'static str],
+    pub time: TimeoutUnit,
+    /// How long a hook may run where neither it nor its event says so.
+    pub usual: Duration,
+    pub matching: Matching,
+    /// What a matcher is compared with, and in which events, divided by blanks; it is ignored in all others.
+    pub subjects: &'static [(MatcherSubject, &'static str)],
+    pub together: Together,
+    /// The switch that all hooks are off.
+    pub off: Option<Off>,
+    /// Lists of hooks that are off, by what names them or by their commands.
+    pub disabled: &'static [&'static [&'static str]],
+}
 
-const TOOL: MatcherSubject = MatcherSubject::Tool;
-const COMMAND: MatcherSubject = MatcherSubject::Command;
-const SERVER: MatcherSubject = MatcherSubject::Fact("mcpServer");
-const SOURCE: MatcherSubject = MatcherSubject::Fact("source");
-const REASON: MatcherSubject = MatcherSubject::Fact("reason");
-const TRIGGER: MatcherSubject = MatcherSubject::Fact("trigger");
-const AGENT: MatcherSubject = MatcherSubject::Fact("agentType");
-const SORT: MatcherSubject = MatcherSubject::Fact("kind");
+impl HostFile {
+    /// No groups, seconds, and no switch: what most hosts have. Tables begin with it.
+    pub const PLAIN: HostFile = HostFile {
+        dialect: "",
+        name: "",
+        folders: &[],
+        named: &[],
+        is_grouped: false,
+        ungrouped: &[],
+        has_sets: false,
+        is_toml: false,
+        comments: Comments::Unknown,
+        takes_mark: true,
+        version: None,
+        owns_toml: false,
+        names_event: false,
+        beside: &[],
+        has_other_words: false,
+        group: &[],
+        hook: &[],
+        shell: HostShell::Unstated,
+        of_plugin: &[],
+        kinds: &[],
+        time: TimeoutUnit::SECONDS,
+        usual: Duration::from_secs(60),
+        matching: Matching::SEARCHED,
+        subjects: &[],
+        together: Together::InOrder,
+        off: None,
+        disabled: &[],
+    };
 
-pub(crate) const CLAUDE: HostFile = HostFile {
-    dialect: "claude",
-    name: "Claude Code's settings.json or hooks.json",
-    folders: &[".claude"],
-    is_grouped: true,
-    group: &[
-        key("matcher", Matcher),
-        key("hooks", Hooks),
-        key("description", About),
-    ],
-    hook: &[
-        key("type", Kind),
-        key("command", Command),
-        key("args", Arguments),
-        key("timeout", Time),
-        key("if", Condition),
-        key("async", Async),
-        key("asyncRewake", Async),
-        key("shell", Shell),
-        key("statusMessage", About),
-        key(
-            "once",
-            Void("it runs every time, as it does in such a file of its host"),
-        ),
-        key("onFailure", Closed("block")),
-        key(
-            "continueOnBlock",
-            Void("a turn goes on after what a hook objects to"),
-        ),
-        key("description", About),
-        key("name", About),
-        key("url", OfKind),
-        key("headers", OfKind),
-        key("allowedEnvVars", OfKind),
-        key("prompt", OfKind),
-        key("model", OfKind),
-        key("server", OfKind),
-        key("tool", OfKind),
-        key("input", OfKind),
-    ],
-    of_plugin: &["CLAUDE_PLUGIN_ROOT"],
-    kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
-    matching: Matching {
-        list: Some("_- ,|"),
-        divides: &['|', ','],
-        ..Matching::SEARCHED
-    },
-    subjects: &[
-        (
-            TOOL,
-            words!(
-                "PreToolUse" "PostToolUse" "PostToolUseFailure" "PermissionRequest"
-                "PermissionDenied"
-            ),
-        ),
-        (SOURCE, &["SessionStart", "ConfigChange"]),
-        (REASON, &["SessionEnd", "InstructionsLoaded"]),
-        (TRIGGER, &["Setup", "PreCompact", "PostCompact"]),
-        (SORT, &["Notification"]),
-        (AGENT, &["SubagentStart", "SubagentStop"]),
-        (MatcherSubject::Fact("code"), &["StopFailure"]),
-        (SERVER, &["Elicitation", "ElicitationResult"]),
-    ],
-    together: Together::AtOnce,
-    off: Some(Off {
-        path: &["disableAllHooks"],
-        value: true,
-    }),
-    ..HostFile::PLAIN
-};
+    /// Groups and hooks as Claude Code had them first.
+    pub(crate) const FAMILY: HostFile = HostFile {
+        is_grouped: true,
+        group: &[
+            setting("matcher", HostHookKey::Matcher),
+            setting("hooks", HostHookKey::Hooks),
+        ],
+        hook: &[
+            setting("type", HostHookKey::Kind),
+            setting("command", HostHookKey::Command),
+            setting("timeout", HostHookKey::Time),
+        ],
+        kinds: &["command"],
+        subjects: &[(BY_TOOL, TOOL_EVENTS)],
+        together: Together::AtOnce,
+        ..HostFile::PLAIN
+    };
 
-pub(crate) const CODEX: HostFile = HostFile {
-    dialect: "codex",
-    name: "Codex's hooks.json or config.toml",
-    folders: &[".codex"],
-    is_grouped: true,
-    // What the person has accepted.
-    beside: &["state"],
-    group: &[key("matcher", Matcher), key("hooks", Hooks)],
-    hook: &[
-        key("type", Kind),
-        key("command", Command),
-        key("commandWindows", Idle),
-        key("command_windows", Idle),
-        key("timeout", Time),
-        key("async", Async),
-        key("statusMessage", About),
-        key(
-            "additionalContextLimit",
-            Void("what it says for the model stays whole"),
-        ),
-        key("server", OfKind),
-        key("tool", OfKind),
-        key("prompt", OfKind),
-    ],
-    of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
-    kinds: &["command", "mcp_tool", "prompt", "agent"],
-    matching: Matching {
-        list: Some("_|"),
-        divides: &['|'],
-        ..Matching::SEARCHED
-    },
-    subjects: &[
-        (TOOL, &["PreToolUse", "PostToolUse", "PermissionRequest"]),
-        (SOURCE, &["SessionStart"]),
-        (REASON, &["SessionEnd"]),
-        (TRIGGER, &["PreCompact", "PostCompact"]),
-        (AGENT, &["SubagentStart", "SubagentStop"]),
-        (MatcherSubject::Fact("code"), &["StopFailure"]),
-    ],
-    together: Together::AtOnce,
-    off: Some(Off {
-        path: &["features", "hooks"],
-        value: false,
-    }),
-    ..HostFile::PLAIN
-};
+    /// Whether the host reads comments in it.
+    pub fn has_comments(&self) -> bool {
+        self.comments == Comments::Read
+    }
 
-pub(crate) const GEMINI: HostFile = HostFile {
-    dialect: "gemini",
-    name: "Gemini CLI's settings.json",
-    folders: &[".gemini"],
-    is_grouped: true,
-    has_comments: true,
-    beside: &["disabled"],
-    group: &[
-        key("matcher", Matcher),
-        key("sequential", InOrder),
-        key("hooks", Hooks),
-        key("description", About),
-    ],
-    hook: &[
-        key("type", Kind),
-        key("command", Command),
-        key("name", Name),
-        key("timeout", Time),
-        key("description", About),
-        key("env", Variables),
-    ],
-    kinds: &["command", "runtime"],
-    time: TimeoutUnit::MILLIS,
-    matching: Matching {
-        falls_back: true,
-        is_plain: true,
-        ..Matching::SEARCHED
-    },
-    subjects: &[
-        (TOOL, &["BeforeTool", "AfterTool"]),
-        (SOURCE, &["SessionStart"]),
-        (REASON, &["SessionEnd"]),
-        (TRIGGER, &["PreCompress"]),
-        (SORT, &["Notification"]),
-    ],
-    together: Together::AtOnceUnlessSaid,
-    off: Some(Off {
-        path: &["hooksConfig", "enabled"],
-        value: false,
-    }),
-    disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
-    ..HostFile::PLAIN
-};
+    /// How long a hook of this event may run that does not say it.
+    pub fn usual_time(&self, row: &HostEvent) -> Duration {
+        row.wait
+            .filter(|wait| wait.is_known)
+            .map_or(self.usual, |wait| wait.usual)
+    }
 
-pub(crate) const CURSOR: HostFile = HostFile {
-    dialect: "cursor",
-    name: "Cursor's hooks.json",
-    folders: &[".cursor"],
-    hook: &[
-        key("type", Kind),
-        key("command", Command),
-        key("timeout", Time),
-        key("matcher", Matcher),
-        key("failClosed", ClosedFlag),
-        key(
-            "loop_limit",
-            Void("how often an agent may be sent on is the host's business"),
-        ),
-        key("prompt", OfKind),
-        key("model", OfKind),
-    ],
-    kinds: &["command", "prompt"],
-    subjects: &[
-        (
-            TOOL,
-            words!(
-                "preToolUse" "postToolUse" "postToolUseFailure" "beforeReadFile" "afterFileEdit"
-                "beforeMCPExecution" "afterMCPExecution"
-            ),
-        ),
-        (COMMAND, &["beforeShellExecution", "afterShellExecution"]),
-        (AGENT, &["subagentStart", "subagentStop"]),
-    ],
-    ..HostFile::PLAIN
-};
+    /// The key of a hook that names its event, where all hooks are in one list below `hooks`.
+    pub fn event_key(&self) -> Option<&'static str> {
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Event)
+            .map(|key| key.name)
+    }
 
-pub(crate) const COPILOT: HostFile = HostFile {
-    dialect: "copilot",
-    name: "a file of hooks of Copilot CLI",
-    folders: &[".github", ".copilot"],
-    has_other_words: true,
-    hook: &[
-        key("type", Kind),
-        key("bash", Command),
-        key("command", Command),
-        key("powershell", Idle),
-        key("exec", Program),
-        key("args", Arguments),
-        key("cwd", Folder),
-        key("env", Variables),
-        key("timeoutSec", Time),
-        key("timeout", Time),
-        key("matcher", Matcher),
-        key("comment", About),
-        key("description", About),
-        key("url", OfKind),
-        key("headers", OfKind),
-        key("allowedEnvVars", OfKind),
-        key("prompt", OfKind),
-    ],
-    kinds: &["command", "http", "prompt"],
-    matching: Matching {
-        is_anchored: true,
-        ..Matching::SEARCHED
-    },
-    subjects: &[
-        (
-            TOOL,
-            &[
-                "preToolUse",
-                "postToolUse",
-                "postToolUseFailure",
-                "permissionRequest",
-            ],
-        ),
-        (SOURCE, &["sessionStart"]),
-        (REASON, &["sessionEnd"]),
-        (SORT, &["notification"]),
-        (TRIGGER, &["preCompact"]),
-        (AGENT, &["subagentStart", "subagentStop"]),
-    ],
-    off: Some(Off {
-        path: &["disableAllHooks"],
-        value: true,
-    }),
-    ..HostFile::PLAIN
-};
+    /// The key of the table, inside a hook, that says what the hook runs.
+    pub fn action_key(&self) -> Option<&'static str> {
+        self.hook
+            .iter()
+            .find(|key| key.says == HostHookKey::Action)
+            .map(|key| key.name)
+    }
+
+    /// Whether hooks of this event are in groups.
+    pub fn groups(&self, event: &str) -> bool {
+        self.is_grouped && !self.ungrouped.contains(&event)
+    }
+
+    /// What a matcher is compared with in this event, if in anything.
+    pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
+        let (subject, _) = self
+            .subjects
+            .iter()
+            .find(|(_, events)| events.split(' ').any(|one| one == event))?;
+        Some(*subject)
+    }
+}
+
+/// A key by which a file says that none of its hooks runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Off {
+    pub path: &'static [&'static str],
+    pub value: bool,
+}
+
+#[derive(Debug)]
+pub struct HookKey {
+    pub name: &'static str,
+    pub says: HostHookKey,
+}
+
+/// A row of a table.
+pub const fn setting(name: &'static str, says: HostHookKey) -> HookKey {
+    HookKey { name, says }
+}
+
+/// What a key of a hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostHookKey {
+    /// Its event: all hooks are in one list.
+    Event,
+    /// An object with further keys: what it runs.
+    Action,
+    /// It does not run if this is false.
+    Enabled,
+    /// Which events of that name.
+    Matcher,
+    Hooks,
+    Kind,
+    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
+    Command,
+    /// The command line on this system, where it is another than elsewhere.
+    OwnCommand,
+    /// A program, started without a shell.
+    Program,
+    /// The arguments of the program, which is then started without a shell.
+    Arguments,
+    Time,
+    /// A further condition, in the words of permission rules.
+    Condition,
+    /// It is started, and nothing waits for it.
+    Async,
+    /// The hooks of the event run one after another.
+    InOrder,
+    /// A failure blocks if it is this word.
+    Closed(&'static str),
+    /// A failure blocks if it is true.
+    ClosedFlag,
+    Shell,
+    Variables,
+    Folder,
+    Name,
+    About,
+    /// What another system runs.
+    Idle,
+    /// What its host alone can keep: this has no effect, and hookrun warns.
+    Void(&'static str),
+    /// What a kind of hook needs that runs only in its host.
+    OfKind,
+}
+
+/// How long hooks may run.
+#[derive(Debug)]
+pub struct TimeoutUnit {
+    /// 1 for seconds, 1000 for milliseconds.
+    pub per_second: u64,
+    /// A number below was hardly meant in this unit.
+    pub least: f64,
+    /// A number above was hardly meant in this unit.
+    pub most: f64,
+}
+
+impl TimeoutUnit {
+    pub const SECONDS: TimeoutUnit = TimeoutUnit {
+        per_second: 1,
+        least: 0.0,
+        most: 3600.0,
+    };
+
+    pub const MILLIS: TimeoutUnit = TimeoutUnit {
+        per_second: 1000,
+        least: 1000.0,
+        most: f64::INFINITY,
+    };
+
+    pub fn unit(&self) -> &'static str {
+        if self.per_second == 1 {
+            "seconds"
+        } else {
+            "milliseconds"
+        }
+    }
+}
+
+/// How a matcher is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matching {
+    /// What consists of letters, digits and these characters is a list of whole names; `None`
+    /// where everything is a regular expression.
+    pub list: Option<&'static str>,
+    /// What divides the names of the list.
+    pub divides: &'static [char],
+    /// An expression has to cover the whole.
+    pub is_anchored: bool,
+    /// What is no expression is compared as it is; else it is a mistake.
+    pub falls_back: bool,
+    /// Other facts than tools are compared as they are.
+    pub is_plain: bool,
+}
+
+impl Matching {
+    /// A regular expression that matches anywhere.
+    pub const SEARCHED: Matching = Matching {
+        list: None,
+        divides: &[],
+        is_anchored: false,
+        falls_back: false,
+        is_plain: false,
+    };
+}
+
+/// What a matcher is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatcherSubject {
+    /// The name of the tool, as the hook's own host calls it.
+    Tool,
+    Command,
+    /// This fact, by our key.
+    Fact(&'static str),
+}
+
+/// How the hooks of one event are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    AtOnce,
+    /// All at once, unless one says that they run one after another.
+    AtOnceUnlessSaid,
+    InOrder,
+}

@@ -1,8 +1,9 @@
 //! The names that hosts give the tools of MCP servers.
 
 use crate::engine::event::Event;
-use crate::hosts::DIALECTS;
-use crate::hosts::row::{Host, Mcp};
+use crate::hosts::dialects;
+use crate::hosts::row::Host;
+use crate::hosts::tool::Mcp;
 
 impl Host {
     /// What is before and after the server in the name of the tool of `event`, where the asking
@@ -79,13 +80,13 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
 
 /// How the host of `event` writes such names.
 fn style(event: &Event) -> Option<Mcp> {
-    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    let host = dialects().find(|dialect| dialect.name == event.host());
     host.map(|host| host.tools.mcp)
 }
 
 /// Whether the host of `event` has a tool of its own with this name.
 fn is_own(name: &str, event: &Event) -> bool {
-    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    let host = dialects().find(|dialect| dialect.name == event.host());
     host.is_some_and(|host| host.tools.named(name).next().is_some())
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::hosts::row::ToolSort;
+use crate::hosts::tool::ToolSort;
 
 /// What is being read of one file.
 struct FilePatch<'p> {

@@ -101,7 +101,10 @@ impl Hooks {
         dialect: Option<&'static Host>,
         told: &HostFolders,
     ) -> Result<Config, BrokenHooks> {
-        let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
+        let hosts = dialect
+            .and_then(|dialect| folders::of(dialect.name))
+            .into_iter()
+            .collect();
         let choice = Choice {
             hosts,
             told: told.clone(),

@@ -1,6 +1,6 @@
 //! Settings in the comments of a script.
 
-use hookrun::hosts::DIALECTS;
+use hookrun::hosts::dialects as all_dialects;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -223,7 +223,7 @@ fn only_a_comment_that_begins_with_the_mark_is_a_directive() {
 fn every_mistake_is_named_with_its_line_and_a_cure() {
     let dialects: Vec<&str> = ["native"]
         .into_iter()
-        .chain(DIALECTS.iter().map(|dialect| dialect.name))
+        .chain(all_dialects().map(|dialect| dialect.name))
         .collect();
     let sandbox = Sandbox::new().script(
         "hooks.d/tool.pre/hook.sh",

@@ -99,8 +99,7 @@ fn documents() -> PathBuf {
 /// Every such host.
 pub(super) fn hosts() -> Vec<&'static str> {
     let is_documented = |host: &&str| documents().join(host).is_dir();
-    hosts::DIALECTS
-        .iter()
+    hosts::dialects()
         .map(|dialect| dialect.name)
         .filter(is_documented)
         .collect()

@@ -1,6 +1,7 @@
 //! Entries of two hosts that run hookrun for the same calls.
 
-use hookrun::hosts::facts::{FACTS, OtherSettings};
+use hookrun::hosts::facts::OtherSettings;
+use hookrun::hosts::installable;
 
 use super::{installed, problems};
 use crate::sandbox::Sandbox;
@@ -35,10 +36,10 @@ fn overlaps(sandbox: &Sandbox, host: &str) -> Vec<String> {
 #[test]
 fn every_file_and_entry_that_a_host_reads_too_is_named_with_its_cure() {
     let mut pairs = 0;
-    for facts in FACTS {
-        for read in facts.reads {
+    for known in installable() {
+        for read in known.reads {
             pairs += 1;
-            let host = facts.host;
+            let host = known.name;
             let sandbox = switched(installed(host), read, true);
             sandbox.hookrun(&["install", read.host], b"").exits(0);
             let found = overlaps(&sandbox, host);

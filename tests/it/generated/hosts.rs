@@ -1,26 +1,23 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::hosts::capability::{self, Capabilities, ServedEvent};
-use hookrun::hosts::facts::{self, HostFailure};
-use hookrun::hosts::{DIALECTS, plugins};
+use hookrun::hosts::capability::ServedEvent;
+use hookrun::hosts::facts::HostFailure;
+use hookrun::hosts::{Host, dialects, find_installable, installable};
 
 use super::{code, table};
 use crate::sandbox::Sandbox;
 
 /// Every host that runs commands, in the order of reports.
 fn hosts() -> impl Iterator<Item = &'static str> {
-    DIALECTS
-        .iter()
+    dialects()
         .filter(|dialect| dialect.has_forms())
         .map(|dialect| dialect.name)
 }
 
 /// Every host with a page of its own: those that run commands, and those with plugins.
 pub(super) fn pages() -> Vec<&'static str> {
-    hosts()
-        .chain(plugins::PLUGINS.iter().map(|(name, _)| *name))
-        .collect()
+    installable().map(|host| host.name).collect()
 }
 
 /// How the name of a part of a host's page begins, and what makes it.
@@ -50,9 +47,9 @@ pub(super) fn parts() -> impl Iterator<Item = String> {
             .map(move |(begin, _)| format!("{begin}{host}"))
     });
     all.chain(
-        plugins::PLUGINS
-            .iter()
-            .map(|(host, _)| format!("known-of-{host}")),
+        installable()
+            .filter(|host| host.plugin().is_some())
+            .map(|host| format!("known-of-{}", host.name)),
     )
     .chain(
         ["opencode", "kilo", "amp"]
@@ -63,27 +60,26 @@ pub(super) fn parts() -> impl Iterator<Item = String> {
 
 /// How well a host is known.
 fn known(host: &str) -> String {
-    format!("{}\n", facts::of(host).unwrap().known())
+    format!("{}\n", find_installable(host).unwrap().known())
 }
 
 /// What each host can do where it counts, and what it makes of a hookrun that fails.
 pub(super) fn capabilities() -> String {
     let yes = |can: bool| (if can { "yes" } else { "–" }).to_string();
-    let rows = capability::all().map(|can| {
+    let rows = installable().map(|can| {
         let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
         let blocks: Vec<String> = gates.filter(|event| can.blocks(event)).map(code).collect();
         let asks = if can.asks() { "asks" } else { "blocks" }.to_string();
-        let open = can.facts.open_on();
+        let open = can.open_on();
         let open = if open.is_empty() {
             "never".to_string()
         } else {
             open.join(", ")
         };
         let measured = can
-            .facts
             .measured
             .map_or("–".to_string(), |it| it.version.to_string());
-        let (host, blocks) = (code(can.facts.host), blocks.join(", "));
+        let (host, blocks) = (code(can.name), blocks.join(", "));
         [
             host,
             blocks,
@@ -108,7 +104,7 @@ pub(super) fn capabilities() -> String {
 
 /// The same the other way round: which hosts can do what.
 pub(super) fn in_short() -> String {
-    type Test = fn(&Capabilities) -> bool;
+    type Test = fn(&Host) -> bool;
     let rows: [(&str, Test); 7] = [
         ("a hook can block a tool", |can| can.blocks("tool.pre")),
         ("a hook can block a prompt", |can| {
@@ -117,20 +113,20 @@ pub(super) fn in_short() -> String {
         ("a hook can keep it from stopping", |can| {
             can.blocks("agent.stop")
         }),
-        ("it asks a person; the others block", Capabilities::asks),
-        ("a tool can get a new input", Capabilities::rewrites),
+        ("it asks a person; the others block", Host::asks),
+        ("a tool can get a new input", Host::rewrites),
         ("no tool runs if hookrun hangs", |can| {
-            can.facts.closed_on.contains(&HostFailure::Timeout)
+            can.closed_on.contains(&HostFailure::Timeout)
         }),
         ("the client was run with hookrun", |can| {
-            can.facts.measured.is_some()
+            can.measured.is_some()
         }),
     ];
-    let all = capability::all().count();
+    let all = installable().count();
     let rows = rows.into_iter().map(|(what, can)| {
-        let hosts: Vec<&str> = capability::all()
-            .filter(can)
-            .map(|it| it.facts.host)
+        let hosts: Vec<&str> = installable()
+            .filter(|host| can(host))
+            .map(|host| host.name)
             .collect();
         let hosts = match hosts.len() {
             some if some == all => format!("all {all}"),
@@ -143,7 +139,7 @@ pub(super) fn in_short() -> String {
 
 /// The events of a host, or those that its plugin passes on.
 fn told(host: &str) -> Vec<ServedEvent> {
-    capability::of(host).unwrap().events
+    find_installable(host).unwrap().served_events()
 }
 
 /// What can be decided, in a few words.

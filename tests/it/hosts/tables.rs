@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrun::Context;
-use hookrun::hosts::folders::{FOLDERS, HostFolders, told};
+use hookrun::hosts::folders::{self, HostFolders, told};
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::hosts::settings::SHAPES;
-use hookrun::hosts::settings::files::{HOST_FILES, MatcherSubject};
-use hookrun::hosts::signs::{SIGNS, SignedEvents};
-use hookrun::hosts::{DIALECTS, KeySpelling, Wait, find, native};
+use hookrun::hosts::settings::files::MatcherSubject;
+use hookrun::hosts::signs;
+use hookrun::hosts::{KeySpelling, SignedEvents, Wait, dialects, find, profiles, settings_files};
 use hookrun::internals::event::catalog;
 
 #[test]
 fn every_row_is_over_the_catalog() {
-    for dialect in DIALECTS {
+    for dialect in dialects() {
         for row in dialect.events {
             let spec = catalog::find(row.event);
             let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
@@ -43,7 +42,7 @@ fn every_row_is_over_the_catalog() {
 
 #[test]
 fn rows_of_one_name_are_told_apart_by_one_key() {
-    for dialect in DIALECTS {
+    for dialect in dialects() {
         for row in dialect.events {
             let same = dialect.events.iter().filter(|one| one.name == row.name);
             let same: Vec<_> = same.map(|one| one.when).collect();
@@ -60,7 +59,7 @@ fn rows_of_one_name_are_told_apart_by_one_key() {
 
 #[test]
 fn buckets_of_settings_name_events_that_there_are() {
-    for shape in SHAPES {
+    for shape in profiles() {
         for bucket in shape.buckets {
             assert!(
                 catalog::EVENTS.iter().any(|spec| spec.name == bucket.event),
@@ -72,12 +71,12 @@ fn buckets_of_settings_name_events_that_there_are() {
 
 #[test]
 fn settings_files_are_over_the_events_of_their_dialects() {
-    for file in HOST_FILES {
+    for file in settings_files() {
         let dialect = find(file.dialect).unwrap();
         let known = |name: &str| dialect.events.iter().find(|row| row.name == name);
         let subjects = file.subjects.iter();
         for (subject, event) in
-            subjects.flat_map(|(one, events)| events.iter().map(move |event| (one, event)))
+            subjects.flat_map(|(one, events)| events.split(' ').map(move |event| (one, event)))
         {
             let row = known(event).unwrap_or_else(|| panic!("{}: {event}", file.dialect));
             let spec = catalog::find(row.event).unwrap();
@@ -110,7 +109,7 @@ fn every_hook_of_git_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
 
 #[test]
 fn every_folder_is_of_a_dialect_and_stays_below_its_root() {
-    for folders in FOLDERS {
+    for folders in folders::all() {
         assert_eq!(
             find(folders.dialect).map(|one| one.name),
             Some(folders.dialect)
@@ -126,7 +125,7 @@ fn every_folder_is_of_a_dialect_and_stays_below_its_root() {
 
 #[test]
 fn every_event_of_a_host_has_a_budget_within_its_limit() {
-    for dialect in DIALECTS {
+    for dialect in dialects() {
         for row in dialect.events {
             let has_one = row.wait.is_some();
             assert_eq!(
@@ -154,11 +153,7 @@ fn every_event_of_a_host_has_a_budget_within_its_limit() {
 
 #[test]
 fn every_sign_is_of_a_dialect_and_asks_for_something() {
-    for sign in SIGNS {
-        assert!(
-            sign.dialect == native::NAME || find(sign.dialect).is_some(),
-            "{sign:?}"
-        );
+    for sign in signs::all().flat_map(|(_, signs)| signs) {
         if let SignedEvents::KnownNotIn(other) = sign.named {
             assert!(find(other).is_some(), "{sign:?}");
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hookrun::hosts::facts::FACTS;
+use hookrun::hosts::installable;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -61,17 +61,17 @@ fn words_for_others(host: &str, file: &str) -> Value {
 #[test]
 fn a_host_that_reads_settings_of_another_gets_words_that_block_there_from_both() {
     let mut pairs = 0;
-    for facts in FACTS {
-        let others = facts
+    for known in installable() {
+        let others = known
             .reads
             .iter()
             .map(|one| one.host)
-            .chain(facts.converts.iter().copied());
+            .chain(known.converts.iter().copied());
         for (other, file) in
             others.flat_map(|it| ["PreToolUse.json", "PreToolUse-edit.json"].map(|file| (it, file)))
         {
             pairs += 1;
-            let host = facts.host;
+            let host = known.name;
             let own = own_words(host, file);
             let theirs = with(words_for_others(host, file), "cwd", &own["cwd"]);
             // The command in a file of Copilot's names the event.

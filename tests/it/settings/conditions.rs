@@ -2,7 +2,7 @@
 
 use hookrun::hosts;
 use hookrun::hosts::rules::{HostMatch, WantedEvents};
-use hookrun::hosts::settings::files::{self, MatcherSubject};
+use hookrun::hosts::settings::files::MatcherSubject;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::hook::{Condition, PathBase};
 use hookrun::{Context, Event, MatcherError};
@@ -29,7 +29,7 @@ fn wants(host: &str, says: Says<'_>, call: &Event) -> Result<bool, MatcherError>
     let (matcher, condition) = match says {
         Says::Matcher(subject, written) => (
             Some((
-                files::of(host).unwrap().matching,
+                hosts::settings_file(host).unwrap().matching,
                 subject,
                 written.to_string(),
             )),

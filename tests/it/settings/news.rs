@@ -2,7 +2,7 @@
 //! host cannot do closes only the gates that it may concern.
 
 use hookrun::hosts;
-use hookrun::hosts::settings::files::{HOST_FILES, HostFile};
+use hookrun::hosts::settings::files::HostFile;
 use serde_json::{Value, json};
 
 use crate::install::HOSTS;
@@ -48,7 +48,7 @@ fn problems(sandbox: &Sandbox, host: &str) -> String {
 #[test]
 fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
     let mut seen = 0;
-    for file in HOST_FILES {
+    for file in hosts::settings_files() {
         // One that is not known yet too, where hooks have kinds.
         let new = Some(&"wasm").filter(|_| file.hook.iter().any(|key| key.name == "type"));
         for kind in file.kinds.iter().skip(1).chain(new) {
@@ -76,7 +76,7 @@ fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
 }
 
 fn file(host: &str) -> &'static HostFile {
-    hosts::settings::files::of(host).unwrap()
+    hosts::settings_file(host).unwrap()
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
 #[test]
 fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host() {
     for host in HOSTS {
-        let Some(file) = hosts::settings::files::of(host.name) else {
+        let Some(file) = hosts::settings_file(host.name) else {
             continue;
         };
         let key = if host.name == "copilot" {

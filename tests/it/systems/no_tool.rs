@@ -1,6 +1,6 @@
 //! A tool is about to run, and the host does not say which.
 
-use hookrun::hosts::DIALECTS;
+use hookrun::hosts::dialects;
 use hookrun::internals::event::catalog;
 
 use crate::sandbox::Sandbox;
@@ -9,10 +9,7 @@ use crate::sandbox::Sandbox;
 fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
     let sandbox = Sandbox::new().hook("a", "touch ran");
     let mut seen = 0;
-    for (dialect, row) in DIALECTS
-        .iter()
-        .flat_map(|d| d.events.iter().map(move |row| (d, row)))
-    {
+    for (dialect, row) in dialects().flat_map(|d| d.events.iter().map(move |row| (d, row))) {
         let spec = catalog::find(row.event).unwrap();
         let is_of_tool = spec.required.iter().any(|key| key == "toolName");
         if !row.blocks || !is_of_tool || row.gather.is_some() {

@@ -1,7 +1,7 @@
 //! Every row of every dialect does what it says, for a host that asks in that system's words
 //! and for a hook that was written for it.
 
-use hookrun::hosts::{Act, Binding, HostEvent, KeyMeaning, Results, SYSTEMS};
+use hookrun::hosts::{Act, Binding, HostEvent, KeyMeaning, Results, systems};
 use hookrun::internals::event::{
     Context, Event, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
@@ -37,7 +37,7 @@ fn event(binding: Binding) -> Event {
 /// Calls `check` with every row; its panics name the row.
 fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
     let mut wrong = Vec::new();
-    for dialect in SYSTEMS {
+    for dialect in systems() {
         for row in dialect.events {
             let binding = Binding { dialect, row };
             if std::panic::catch_unwind(|| check(binding)).is_err() {

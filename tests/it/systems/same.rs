@@ -1,6 +1,6 @@
 //! One hook file, unchanged, decides the same in every system.
 
-use hookrun::hosts::SYSTEMS;
+use hookrun::hosts::systems;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -51,7 +51,7 @@ fn in_words_of(dialect: &str, event: &str, command: &str) -> (&'static str, Valu
 
 #[test]
 fn the_same_hook_decides_the_same_in_all_five_for_a_tool_call_a_prompt_and_a_session_end() {
-    for dialect in SYSTEMS.iter().map(|dialect| dialect.name) {
+    for dialect in systems().map(|dialect| dialect.name) {
         for (event, command, status) in [
             ("tool.pre", "rm -rf /", 2),
             ("tool.pre", "ls", 0),

@@ -5,10 +5,11 @@ use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use serde_json::{Map, Value};
 
+use super::host::HOOKS;
 use super::list;
-use super::row::{Comments, HOOKS, SettingsShape};
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
+use crate::hosts::settings::files::{Comments, HostFile};
 
 pub(super) const MARK: &str = "\u{feff}";
 
@@ -121,7 +122,7 @@ impl SettingsEntry {
 pub(crate) struct Document {
     pub(super) root: CstRootNode,
     pub(super) source: String,
-    pub(super) shape: SettingsShape,
+    pub(super) shape: &'static HostFile,
 }
 
 struct ListedEntry {
@@ -133,9 +134,9 @@ struct ListedEntry {
 
 impl Document {
     /// Reads a text; an empty one is a file without anything in it.
-    pub(crate) fn read(text: &str, shape: SettingsShape) -> Result<Document, EditError> {
+    pub(crate) fn read(text: &str, shape: &'static HostFile) -> Result<Document, EditError> {
         let bare = unmarked(text);
-        let body = match shape.file.is_toml {
+        let body = match shape.is_toml {
             true => list::as_json(bare).map_err(EditError::of)?,
             false if bare.trim().is_empty() => "{}\n".to_string(),
             false => bare.to_string(),
@@ -154,7 +155,7 @@ impl Document {
 
     /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
     pub(crate) fn dropped(&self) -> Vec<EditError> {
-        if self.source.trim().is_empty() || self.shape.file.is_toml {
+        if self.source.trim().is_empty() || self.shape.is_toml {
             return Vec::new();
         }
         let body = unmarked(&self.source);
@@ -173,7 +174,7 @@ impl Document {
 
     /// What strict JSON does not allow in the text, if the host may not take that.
     pub(crate) fn doubt(&self) -> Option<EditError> {
-        let is_toml = self.shape.file.is_toml;
+        let is_toml = self.shape.is_toml;
         if self.shape.comments != Comments::Unknown || self.source.trim().is_empty() || is_toml {
             return None;
         }
@@ -222,11 +223,7 @@ impl Document {
         let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
             return Map::new();
         };
-        let action = self
-            .shape
-            .file
-            .action_key()
-            .and_then(|key| keys.remove(key));
+        let action = self.shape.action_key().and_then(|key| keys.remove(key));
         if let Some(Value::Object(action)) = action {
             keys.extend(action);
         }
@@ -236,7 +233,6 @@ impl Document {
     pub(super) fn command(&self, handler: &CstObject) -> Option<String> {
         let action = self
             .shape
-            .file
             .action_key()
             .and_then(|key| handler.object_value(key));
         let holder = action.as_ref().unwrap_or(handler);
@@ -249,7 +245,7 @@ impl Document {
     }
 
     fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
-        let owner = match self.shape.file.groups(event) {
+        let owner = match self.shape.groups(event) {
             true => handler.ancestors().find_map(|outer| outer.as_object())?,
             false => handler.clone(),
         };
@@ -270,7 +266,7 @@ impl Document {
 
     fn listed(&self) -> Vec<ListedEntry> {
         let (mut all, table) = (Vec::new(), self.shape.table());
-        if let Some(key) = self.shape.file.event_key() {
+        if let Some(key) = self.shape.event_key() {
             let nodes = self
                 .hook_list()
                 .map(|list| list.elements())
@@ -293,7 +289,7 @@ impl Document {
             else {
                 continue;
             };
-            if self.shape.file.beside.contains(&event.as_str()) {
+            if self.shape.beside.contains(&event.as_str()) {
                 continue;
             }
             for (at, node) in list.elements().into_iter().enumerate() {
@@ -306,7 +302,7 @@ impl Document {
                         node,
                     });
                 };
-                if !self.shape.file.groups(&event) {
+                if !self.shape.groups(&event) {
                     add(&path, Some(node));
                     continue;
                 }
@@ -347,7 +343,7 @@ impl Document {
             return Some(format!("`{table}` appears twice in it"));
         }
         let property = object.get(table)?;
-        if self.shape.file.event_key().is_some() {
+        if self.shape.event_key().is_some() {
             let is_list = property.array_value().is_some();
             return (!is_list).then(|| format!("`{table}` is not a list"));
         }
@@ -359,8 +355,8 @@ impl Document {
             if is_twice(&hooks, &event) {
                 return Some(format!("`{table}.{event}` appears twice in it"));
             }
-            let is_list = property.array_value().is_some()
-                || self.shape.file.beside.contains(&event.as_str());
+            let is_list =
+                property.array_value().is_some() || self.shape.beside.contains(&event.as_str());
             (!is_list).then(|| format!("`{table}.{event}` is not a list"))
         })
     }

@@ -7,11 +7,11 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp};
 use serde_json::Value;
 
 use super::document::{Document, MARK, unmarked};
+use super::host::HOOKS;
 use super::list::{self, HookEntry};
 use super::program::GUARD;
-use super::row::{HOOKS, SettingsShape};
 use crate::hosts::capability::ServedEvent;
-use crate::hosts::settings::files::HostHookKey;
+use crate::hosts::settings::files::{HostFile, HostHookKey};
 
 impl Document {
     /// The text with a hook for each of `rows`, and no other hook of hookrun's, which `is_own` knows
@@ -29,7 +29,7 @@ impl Document {
                 keys: entry(self.shape, row, command.to_string()),
             })
             .collect();
-        if self.shape.file.is_toml {
+        if self.shape.is_toml {
             let entries: Vec<&HookEntry> = wanted.iter().map(|one| &one.keys).collect();
             return list::with(&self.source, &entries, is_own);
         }
@@ -41,7 +41,7 @@ impl Document {
                 .cloned();
             let fits = |one: &WantedHandler| {
                 let wanted = one.keys.iter().find(|(key, _)| *key == "type");
-                let is_listed = self.shape.file.event_key().is_some();
+                let is_listed = self.shape.event_key().is_some();
                 one.event == event && (is_listed || wanted.map(|(_, kind)| kind) == kind.as_ref())
             };
             let is_whole = self.settings_entry(&event, &handler).narrowed().is_empty();
@@ -66,7 +66,7 @@ impl Document {
                 keys.map(|(key, value)| (key.to_string(), input(&value)))
                     .collect(),
             );
-            if self.shape.file.event_key().is_some() {
+            if self.shape.event_key().is_some() {
                 object
                     .array_value_or_set(self.shape.table())
                     .append(handler);
@@ -75,7 +75,7 @@ impl Document {
             let list = object
                 .object_value_or_set(self.shape.table())
                 .array_value_or_set(event);
-            list.append(if self.shape.file.groups(event) {
+            list.append(if self.shape.groups(event) {
                 let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
                 CstInputValue::Object(group)
             } else {
@@ -92,7 +92,7 @@ impl Document {
         if own.is_empty() {
             return self.source.clone();
         }
-        if self.shape.file.is_toml {
+        if self.shape.is_toml {
             return list::with(&self.source, &[], is_own);
         }
         let before = original.and_then(|text| Document::read(text, self.shape).ok());
@@ -170,11 +170,11 @@ impl Document {
         let is_empty = |list: &CstArray| list.elements().is_empty();
         let group = handler.ancestors().find_map(|outer| outer.as_object());
         handler.remove();
-        if self.shape.file.event_key().is_some() {
+        if self.shape.event_key().is_some() {
             return;
         }
         let empty = |group: &CstObject| group.array_value(HOOKS).is_some_and(|it| is_empty(&it));
-        if let Some(group) = group.filter(|group| self.shape.file.groups(event) && empty(group)) {
+        if let Some(group) = group.filter(|group| self.shape.groups(event) && empty(group)) {
             group.remove();
         }
         let property = self.hook_table().and_then(|hooks| hooks.get(event));
@@ -193,12 +193,12 @@ struct WantedHandler {
     keys: HookEntry,
 }
 
-fn wait(shape: SettingsShape, row: &ServedEvent) -> u64 {
-    let wait = row.timeout().as_millis() * u128::from(shape.file.time.per_second) / 1000;
+fn wait(shape: &'static HostFile, row: &ServedEvent) -> u64 {
+    let wait = row.timeout().as_millis() * u128::from(shape.time.per_second) / 1000;
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-fn entry(shape: SettingsShape, row: &ServedEvent, mut command: String) -> HookEntry {
+fn entry(shape: &'static HostFile, row: &ServedEvent, mut command: String) -> HookEntry {
     if shape.names_event {
         command.push_str(&format!(" {}", row.name));
     }
@@ -213,19 +213,14 @@ fn entry(shape: SettingsShape, row: &ServedEvent, mut command: String) -> HookEn
         command.push_str(GUARD);
     }
     let mut keys = Vec::new();
-    keys.extend(
-        shape
-            .file
-            .event_key()
-            .map(|key| (key, Value::from(row.name))),
-    );
+    keys.extend(shape.event_key().map(|key| (key, Value::from(row.name))));
     let kind = shape
         .key(HostHookKey::Kind)
         .map(|key| (key, Value::from("command")));
     let runs = kind
         .into_iter()
         .chain([(shape.command(), Value::from(command))]);
-    match shape.file.action_key() {
+    match shape.action_key() {
         Some(key) => {
             let action = runs.map(|(key, value)| (key.to_string(), value)).collect();
             keys.push((key, Value::Object(action)));

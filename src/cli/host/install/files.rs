@@ -17,9 +17,10 @@ use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
 use toml::de::DeTable;
 
-use super::row::{InstallHost, UserFile};
 use crate::cli::args::SettingsScope;
 use crate::cli::exit::{Result, failed};
+use crate::hosts::Host;
+use crate::hosts::install::UserFile;
 
 /// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
 /// reports it.
@@ -47,7 +48,7 @@ pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> Strin
     }
 }
 
-impl InstallHost {
+impl Host {
     /// Where its file is; `None` for a user without a home, and for a project where it reads none.
     pub(crate) fn path(
         &self,
@@ -56,9 +57,9 @@ impl InstallHost {
         env: &Environment,
     ) -> Option<PathBuf> {
         if scope == SettingsScope::Project {
-            return (!self.project.is_empty()).then(|| project.join(self.project));
+            return (!self.install.project.is_empty()).then(|| project.join(self.install.project));
         }
-        match self.user {
+        match self.install.user {
             UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
             UserFile::Moved {
                 variable,
@@ -81,7 +82,11 @@ impl InstallHost {
     /// The other files with hooks that it reads in the folder of `path`, its file of this scope.
     pub(crate) fn files_beside(&self, scope: SettingsScope, path: &Path) -> Vec<PathBuf> {
         let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
-        let beside = self.beside.iter().filter(|one| is_read(one.is_of_user));
+        let beside = self
+            .install
+            .beside
+            .iter()
+            .filter(|one| is_read(one.is_of_user));
         beside.map(|one| path.with_file_name(one.file)).collect()
     }
 
@@ -92,7 +97,7 @@ impl InstallHost {
             return Complaint::with_cure(cause, "install for the user: --scope user");
         }
         let project = "set HOME to it, or install for the project: --scope project";
-        let cure = if self.project.is_empty() {
+        let cure = if self.install.project.is_empty() {
             "set HOME to it"
         } else {
             project
@@ -102,7 +107,7 @@ impl InstallHost {
 
     /// Whether this person has the host: its own folder of settings, or its program in PATH.
     pub(crate) fn is_installed(&self, env: &Environment) -> bool {
-        let below = match self.user {
+        let below = match self.install.user {
             UserFile::Home(path) | UserFile::Config(path) => Path::new(path).components().count(),
             UserFile::Moved { file, .. } => Path::new(file).components().count() + 1,
         };

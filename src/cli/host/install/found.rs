@@ -11,24 +11,26 @@ use crate::engine::complaint::Complaint;
 use crate::lab::report::Paths;
 
 use super::document::Document;
+use super::host::NAME;
 use super::program::is_own;
-use super::row::{InstallHost, NAME};
-use super::table::HOSTS;
 use super::wanted::HooksByEvent;
 use super::{install_into, shim, uninstall_from};
+use crate::hosts::{HOSTS, Host, installable};
 
 /// Installs hookrun into every host that is here, or lists what that would do.
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
-    let here: Vec<&'static InstallHost> = HOSTS
-        .iter()
+    let here: Vec<&'static Host> = installable()
         .filter(|host| is_here(host, &config, env))
         .collect();
     if here.is_empty() {
         let cause = "no host is found here: none has a folder of settings, or a program in PATH";
         return Err(Complaint::with_cure(
             cause,
-            "name one: `hookrun install claude`, `hookrun install git`",
+            format!(
+                "name one: `hookrun install {}`, `hookrun install git`",
+                HOSTS[0].name
+            ),
         ));
     }
     if args.place.all {
@@ -60,12 +62,12 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
-    let has_it = |host: &&'static InstallHost| {
+    let has_it = |host: &&'static Host| {
         let scope = scope_of(host, args);
         let path = host.path(scope, config.nearest_folder(), env);
         path.is_some_and(|path| asks(host, scope, &path, env))
     };
-    let all: Vec<&'static InstallHost> = HOSTS.iter().filter(has_it).collect();
+    let all: Vec<&'static Host> = installable().filter(has_it).collect();
     if all.is_empty() {
         writeln!(out, "no host has hookrun here; nothing was changed")?;
     }
@@ -74,9 +76,9 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
 
 /// Does it for every host, also after one for which it could not be done.
 fn each(
-    hosts: &[&'static InstallHost],
+    hosts: &[&'static Host],
     out: &mut dyn Write,
-    mut act: impl FnMut(&'static InstallHost, &mut dyn Write) -> Result,
+    mut act: impl FnMut(&'static Host, &mut dyn Write) -> Result,
 ) -> Result {
     let mut done = ExitStatus::Yes;
     for host in hosts {
@@ -91,21 +93,21 @@ fn each(
     Ok(done)
 }
 
-fn scope_of(host: &InstallHost, args: &PlaceArgs) -> SettingsScope {
+fn scope_of(host: &Host, args: &PlaceArgs) -> SettingsScope {
     match args.scope {
-        None if host.project.is_empty() => SettingsScope::User,
+        None if host.install.project.is_empty() => SettingsScope::User,
         _ => args.scope().settings(),
     }
 }
 
 /// Whether the user has the host, or the project has its file.
-pub(crate) fn is_here(host: &InstallHost, config: &Config, env: &Environment) -> bool {
+pub(crate) fn is_here(host: &Host, config: &Config, env: &Environment) -> bool {
     let path = host.path(SettingsScope::Project, config.nearest_folder(), env);
     host.is_installed(env) || path.is_some_and(|path| path.exists())
 }
 
 /// Whether a file of the host runs hookrun already. One that cannot be read does if it names it.
-fn asks(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment) -> bool {
+fn asks(host: &Host, scope: SettingsScope, path: &Path, env: &Environment) -> bool {
     // Reading a pipe would wait.
     let is_file = |path: &&Path| path.is_file();
     let bytes = |path: &Path| {
@@ -114,7 +116,7 @@ fn asks(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment
             .and_then(|path| fs::read(path).ok())
             .unwrap_or_default()
     };
-    let Some(shape) = host.settings() else {
+    let Some(shape) = host.settings_file() else {
         let is_ours = |path: &Path| shim::read(&String::from_utf8_lossy(&bytes(path))).is_some();
         return is_ours(path)
             || host
@@ -134,7 +136,7 @@ fn asks(host: &InstallHost, scope: SettingsScope, path: &Path, env: &Environment
 
 /// What `install` would do for a host, in words.
 fn plan(
-    host: &InstallHost,
+    host: &Host,
     args: &InstallArgs,
     wanted: &HooksByEvent,
     config: &Config,

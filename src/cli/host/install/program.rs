@@ -9,8 +9,9 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::parse_duration;
 use crate::engine::shell::{self, ShellWord};
 
-use super::row::{InstallHost, NAME};
+use super::host::NAME;
 use crate::cli::exit::Result;
+use crate::hosts::Host;
 
 /// How long a shell or a program may take to answer. A profile may be slow.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -43,7 +44,7 @@ pub(crate) fn path(env: &Environment) -> Result<String> {
     })
 }
 
-pub(crate) fn command_line(program: &str, host: &InstallHost) -> String {
+pub(crate) fn command_line(program: &str, host: &Host) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct InstalledCommand {
 }
 
 /// What a command for `host` calls; `None` for one that `install` does not write.
-pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand> {
+pub(crate) fn call_of(text: &str, host: &Host) -> Option<InstalledCommand> {
     let bare = text.strip_suffix(GUARD);
     let words = shell_words::split(bare.unwrap_or(text)).ok()?;
     let [program, run, flag, name, rest @ ..] = words.as_slice() else {
@@ -79,7 +80,7 @@ pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand
     })
 }
 
-pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool {
+pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
     call_of(text, host).is_some_and(|call| {
         let path = Path::new(&call.program);
         path.file_name().is_some_and(|name| name == NAME) || env.program.as_deref() == Some(path)

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::program;
 use crate::hosts::capability::ServedEvent;
 
-use super::row::{HostForm, InstallHost};
+use crate::hosts::Host;
+use crate::hosts::install::HostForm;
 
 /// How the file begins; any other file is not ours.
 const MARKS: [&str; 2] = [
@@ -23,17 +24,17 @@ const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a d
 const ASK: &str = include_str!("plugin/ask.js");
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Plugin {
+pub(crate) struct InstalledPlugin {
     pub(crate) program: String,
     /// The host's events, and how long each may take.
     pub(crate) events: Vec<(String, Duration)>,
 }
 
-pub(crate) fn write(host: &InstallHost, rows: &[ServedEvent], program: &str) -> String {
-    let (ask, text) = match host.form {
+pub(crate) fn write(host: &Host, rows: &[ServedEvent], program: &str) -> String {
+    let (ask, text) = match host.install.form {
         HostForm::Plugin(plugin) => (ASK, plugin.text),
         HostForm::Scripts(text) => ("", text),
-        HostForm::Settings(_) => return String::new(),
+        HostForm::Settings | HostForm::Nothing => return String::new(),
     };
     let event = |row: &ServedEvent| {
         let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
@@ -57,7 +58,7 @@ pub(crate) fn write(host: &InstallHost, rows: &[ServedEvent], program: &str) -> 
 }
 
 /// Reads a plugin of ours back; `None` for any other text.
-pub(crate) fn read(text: &str) -> Option<Plugin> {
+pub(crate) fn read(text: &str) -> Option<InstalledPlugin> {
     if !MARKS.iter().any(|mark| text.starts_with(mark)) {
         return None;
     }
@@ -76,7 +77,7 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
         let wait = told.get(1).and_then(Value::as_u64)?;
         Some((name.clone(), Duration::from_millis(wait)))
     };
-    Some(Plugin {
+    Some(InstalledPlugin {
         program: value("PROGRAM")?.as_str()?.to_string(),
         events: events.as_object()?.iter().filter_map(event).collect(),
     })
@@ -85,11 +86,11 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::host::install::table;
+    use crate::hosts::find_installable;
 
     #[test]
     fn a_plugin_says_what_was_written_into_it() {
-        let host = table::find("omp").unwrap();
+        let host = find_installable("omp").unwrap();
         let rows = host.rows();
         let plugin = read(&write(host, &rows, "/opt/a \"b\"/hookrun")).unwrap();
         assert_eq!(plugin.program, "/opt/a \"b\"/hookrun");

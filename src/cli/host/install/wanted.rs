@@ -8,9 +8,7 @@ use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
 use crate::hosts::capability::ServedEvent;
-
-use super::row::InstallHost;
-use super::table::HOSTS;
+use crate::hosts::{Host, installable};
 
 #[derive(Debug, Default)]
 pub(crate) struct HooksByEvent {
@@ -49,7 +47,7 @@ impl HooksByEvent {
     }
 
     /// The rows of `host` that a hook wants, or all of them.
-    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<ServedEvent> {
+    pub(crate) fn rows(&self, host: &Host, all: bool) -> Vec<ServedEvent> {
         let rows = host.rows().into_iter();
         rows.filter(|row| all || self.wants(row)).collect()
     }
@@ -64,16 +62,15 @@ impl HooksByEvent {
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that
     /// no hook can block.
-    pub(crate) fn lacks(&self, host: &InstallHost) -> Vec<String> {
+    pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
         let mut lacks = Vec::new();
         for (event, bound) in &self.events {
             let rows = host.rows();
             let mut rows = rows.iter().filter(|row| row.event == event).peekable();
             let names = quoted(&bound.hooks);
             if rows.peek().is_none() {
-                let elsewhere =
-                    |host: &InstallHost| host.rows().iter().any(|row| row.event == event);
-                if HOSTS.iter().any(elsewhere) {
+                let elsewhere = |host: &Host| host.rows().iter().any(|row| row.event == event);
+                if installable().any(elsewhere) {
                     lacks.push(format!(
                         "{} has no {event}: {names} will not run",
                         host.title

@@ -11,29 +11,29 @@ use crate::engine::event::catalog;
 use crate::engine::hook::duration_text;
 use crate::engine::spelling::did_you_mean;
 use crate::hosts::capability::ServedEvent;
-use crate::hosts::{HostEvent, ToolSort, Wait};
+use crate::hosts::settings::files::HostFile;
+use crate::hosts::{Host, HostEvent, ToolSort, Wait};
 use regex::Regex;
 use serde_json::Value;
 
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
-use crate::cli::host::install::row::{InstallHost, SettingsShape};
 use crate::cli::look::validate::{error, warning};
 
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,
     pub(super) call: &'a InstalledCommand,
     pub(super) row: ServedEvent,
-    pub(super) host: &'a InstallHost,
-    pub(super) shape: SettingsShape,
+    pub(super) host: &'a Host,
+    pub(super) shape: &'static HostFile,
     pub(super) path: &'a Path,
 }
 
 /// How long the host waits for a hook, if it says so.
-pub(super) fn limit(hook: &SettingsEntry, shape: SettingsShape) -> Option<Duration> {
+pub(super) fn limit(hook: &SettingsEntry, shape: &'static HostFile) -> Option<Duration> {
     let written = hook.keys.get(shape.timeout())?.as_f64()?;
     #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
-    let seconds = written / shape.file.time.per_second as f64;
+    let seconds = written / shape.time.per_second as f64;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
@@ -118,8 +118,8 @@ impl OwnHook<'_> {
 }
 
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.
-pub(super) fn never_runs(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Option<Problem> {
-    let dialect = host.dialect()?;
+pub(super) fn never_runs(hook: &SettingsEntry, host: &Host, file: &Path) -> Option<Problem> {
+    let dialect = host.asking_dialect()?;
     let Some(row) = dialect
         .events
         .iter()
@@ -138,7 +138,7 @@ pub(super) fn never_runs(hook: &SettingsEntry, host: &InstallHost, file: &Path) 
         .matcher
         .as_deref()
         .filter(|matcher| !matches!(*matcher, "" | "*"))?;
-    let matching = host.settings()?.file.matching;
+    let matching = host.settings_file()?.matching;
     let is_whole = matching.list.is_some() || matching.is_anchored;
     if !is_whole && !matching.falls_back {
         return None;
@@ -184,10 +184,10 @@ pub(super) fn never_runs(hook: &SettingsEntry, host: &InstallHost, file: &Path) 
 
 /// Whether the host takes the name for this event: letter by letter. A host that sends no names has
 /// each event under a PascalCase name as well.
-fn is_of(name: &str, row: &HostEvent, host: &InstallHost) -> bool {
+fn is_of(name: &str, row: &HostEvent, host: &Host) -> bool {
     let is_pascal = || {
         let rest = |name: &str| name.get(1..).map(str::to_string);
-        let names_event = host.settings().is_some_and(|shape| shape.names_event);
+        let names_event = host.settings_file().is_some_and(|shape| shape.names_event);
         names_event && row.is_called(name) && rest(name) == rest(row.name)
     };
     row.name == name || row.aliases.contains(&name) || is_pascal()

@@ -11,7 +11,7 @@ use super::evidence::Evidence;
 use super::reach;
 use crate::cli::exit::Result;
 use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
-use crate::cli::host::install::row::NAME;
+use crate::cli::host::install::host::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::validate::{Findings, error, warning};
 

@@ -16,10 +16,12 @@ use crate::cli::args::SettingsScope;
 use crate::cli::host::install::document::Document;
 use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::files::Target;
+use crate::cli::host::install::host::HOOKS;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
-use crate::cli::host::install::row::{HOOKS, InstallHost, SettingsShape};
 use crate::cli::host::install::shim;
 use crate::cli::look::validate::{error, warning};
+use crate::hosts::Host;
+use crate::hosts::settings::files::HostFile;
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
@@ -63,7 +65,7 @@ impl InstalledEntries {
 /// A host, and the configuration that it should run.
 #[derive(Clone, Copy)]
 pub(super) struct HostLook<'a> {
-    pub(super) host: &'static InstallHost,
+    pub(super) host: &'static Host,
     pub(super) config: &'a Config,
     pub(super) env: &'a Environment,
 }
@@ -105,13 +107,13 @@ impl HostLook<'_> {
 
     /// Reads a file. Nothing is installed where it is missing or cannot be read.
     pub(super) fn read(self, file: SearchedFile) -> (Option<InstalledEntries>, Vec<Problem>) {
-        let is_list = self.host.settings().is_some_and(|shape| shape.file.is_toml);
+        let is_list = self.host.settings_file().is_some_and(|shape| shape.is_toml);
         let text = match text_of(&file, is_list) {
             Ok(Some(text)) => text,
             Ok(None) => return (None, Vec::new()),
             Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
         };
-        if let Some(shape) = self.host.settings() {
+        if let Some(shape) = self.host.settings_file() {
             return self.read_settings(shape, file, &text);
         }
         let Some(plugin) = shim::read(&text) else {
@@ -179,7 +181,7 @@ fn hooks_of_toml(text: &str) -> Result<String, Complaint> {
 impl HostLook<'_> {
     fn read_settings(
         self,
-        shape: SettingsShape,
+        shape: &'static HostFile,
         file: SearchedFile,
         text: &str,
     ) -> (Option<InstalledEntries>, Vec<Problem>) {
@@ -284,7 +286,7 @@ impl HostLook<'_> {
     /// A time that was hardly meant in the unit of the host.
     fn unit_mistake(
         self,
-        shape: SettingsShape,
+        shape: &'static HostFile,
         path: &Path,
         hook: &SettingsEntry,
     ) -> Option<Problem> {
@@ -294,7 +296,7 @@ impl HostLook<'_> {
         // Other kinds of hooks may be timed otherwise.
         hook.command.as_ref()?;
         let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
-        match shape.file.time.per_second {
+        match shape.time.per_second {
             1000 if written > 0.0 && written < 1000.0 => {
                 let cause =
                     format!("{place}, and {title} counts milliseconds: it is ended at once");

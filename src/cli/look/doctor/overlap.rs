@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
-use crate::cli::host::install::row::InstallHost;
-use crate::cli::host::install::table;
 use crate::cli::look::validate::{Findings, warning};
 use crate::config::Environment;
 use crate::hosts::facts::ReadingSwitch;
+use crate::hosts::{Host, find_installable};
 
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {
     let host = look.host;
@@ -36,9 +35,8 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
             findings.add(warning(one.path(), cause, cure));
         }
     }
-    let reads = host.facts().map_or(&[][..], |facts| facts.reads);
-    for read in reads {
-        let Some(other) = table::find(read.host) else {
+    for read in host.reads {
+        let Some(other) = find_installable(read.host) else {
             continue;
         };
         let is_read = read.switch.is_none_or(|switch| is_on(switch, look.env));
@@ -70,12 +68,12 @@ pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings:
 
 /// The entries of `other` for events that `one` has too, as keys of the file.
 fn entries(
-    host: &InstallHost,
+    host: &Host,
     one: &InstalledEntries,
-    its_host: &InstallHost,
+    its_host: &Host,
     other: &InstalledEntries,
 ) -> Option<String> {
-    let ours = |host: &InstallHost, name: &str| host.row(name).map(|row| row.event);
+    let ours = |host: &Host, name: &str| host.row(name).map(|row| row.event);
     let is_here = |name: &str| {
         one.events
             .iter()
@@ -114,7 +112,7 @@ fn file_of(switch: ReadingSwitch, env: &Environment) -> Option<PathBuf> {
     }
 }
 
-fn cure(host: &InstallHost, one: &InstalledEntries, switch: Option<ReadingSwitch>) -> String {
+fn cure(host: &Host, one: &InstalledEntries, switch: Option<ReadingSwitch>) -> String {
     let out = match one.file.scope {
         Some(scope) => format!("`hookrun uninstall {} --scope {}`", host.name, scope.name()),
         None => "take one of them out".to_string(),

@@ -10,12 +10,14 @@ use super::look::{HostLook, InstalledEntries};
 use crate::cli::args::SettingsScope;
 use crate::cli::errand::Errand;
 use crate::cli::host::install::files::read_value;
+use crate::cli::host::install::host::NAME;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by, is_own};
-use crate::cli::host::install::row::{NAME, TrustQuestion};
 use crate::cli::look::validate::{Findings, error, warning};
 use crate::config::{Environment, Problem};
 use crate::engine::exec::command;
 use crate::engine::hook::Handler;
+use crate::hosts::facts::HostShell;
+use crate::hosts::install::TrustQuestion;
 
 /// What is wrong with `program`, as the host would call it.
 pub(super) fn about_program(
@@ -40,8 +42,12 @@ pub(super) fn about_program(
         let found = command::resolve(&handler, None).map(|found| found.path);
         found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
     } else {
-        found_by(host.shell(), program, installed.search.as_deref())
-            .map_err(|problem| (problem, again.clone()))
+        found_by(
+            host.shell().unwrap_or(HostShell::Unstated).program(),
+            program,
+            installed.search.as_deref(),
+        )
+        .map_err(|problem| (problem, again.clone()))
     };
     let unreached = |why: String, cure: String| {
         Some(error(
@@ -121,7 +127,11 @@ pub(super) fn about_switches(
     let HostLook { host, config, env } = look;
     switches(look, findings);
     let user = host.path(SettingsScope::User, &config.project, env);
-    let Some((user, trust)) = user.as_deref().and_then(Path::parent).zip(host.trust) else {
+    let Some((user, distrust)) = user
+        .as_deref()
+        .and_then(Path::parent)
+        .zip(host.install.distrust)
+    else {
         return;
     };
     for one in installed {
@@ -131,16 +141,17 @@ pub(super) fn about_switches(
             project: (!one.path().starts_with(user)).then_some(config.project.as_path()),
             user,
             is_own: &|text| is_own(text, host, env),
+            read: |file| read_value(file).unwrap_or_default(),
         };
-        for distrust in trust(&question) {
-            findings.add(error(&distrust.file, distrust.cause, distrust.cure));
+        for missing in distrust(&question) {
+            findings.add(error(&missing.file, missing.cause, missing.cure));
         }
     }
 }
 
 /// Keys with which the host does not run hookrun.
 fn switches(look: HostLook<'_>, findings: &mut Findings) {
-    let Some(shape) = look.host.settings() else {
+    let Some(shape) = look.host.settings_file() else {
         return;
     };
     // The first file that has a flag decides. A project's come before a user's, and the others in a
@@ -153,9 +164,10 @@ fn switches(look: HostLook<'_>, findings: &mut Findings) {
     let values: Vec<(PathBuf, Value)> = in_order
         .filter_map(|file| read_value(&file.path).map(|value| (file.path, value)))
         .collect();
-    let own = shape.file.off.map(|off| (off.path.join("."), off.value));
+    let own = shape.off.map(|off| (off.path.join("."), off.value));
     let older = look
         .host
+        .install
         .switches
         .iter()
         .map(|(at, value)| ((*at).to_string(), *value));
@@ -168,7 +180,7 @@ fn switches(look: HostLook<'_>, findings: &mut Findings) {
             findings.add(error(file, off_text(&at, value), "remove it"));
         }
     }
-    for path in shape.file.disabled {
+    for path in shape.disabled {
         let pointer = format!("/{}", path.join("/"));
         for (file, whole) in &values {
             if let Some(value) = whole.pointer(&pointer).filter(|value| names_hookrun(value)) {

@@ -7,7 +7,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::hook::duration_text;
 use crate::engine::spelling;
-use crate::hosts::capability::{self, Capabilities, ServedEvent};
+use crate::hosts::capability::ServedEvent;
 use crate::hosts::facts::HostShell;
 use crate::hosts::{Binding, Host, ReplySlot, Results, Wait, native};
 use crate::lab::report::style::{BOLD, DIM, row as line};
@@ -32,7 +32,7 @@ pub(super) fn events(dialect: &'static Host, args: &EventsArgs, out: &mut dyn Wr
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {
             let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
-            let host = capability::of(dialect.name).map(|can| host_json(&can));
+            let host = dialect.is_installable().then(|| host_json(dialect));
             let all =
                 json!({ "version": 1, "dialect": dialect.name, "host": host, "events": events });
             writeln!(out, "{:#}", present(all))?;
@@ -67,36 +67,34 @@ fn table(dialect: &Host, bindings: &[Binding], out: &mut dyn Write) -> Result<()
     if let Some(about) = dialect.discovery.about() {
         writeln!(out, "{DIM}{about}{DIM:#}")?;
     }
-    match capability::of(name) {
-        Some(can) => about_host(&can, out),
-        None => Ok(()),
+    if dialect.is_installable() {
+        about_host(dialect, out)?;
     }
+    Ok(())
 }
 
 /// The events of a host that has a plugin and no dialect: hookrun's own words.
-pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> Result {
-    let Some(can) = capability::of(host) else {
-        return Ok(ExitStatus::No);
-    };
+pub(super) fn of_plugin(host: &Host, args: &EventsArgs, out: &mut dyn Write) -> Result {
+    let served = host.served_events();
     let is_shown = |it: &&ServedEvent| {
         args.name
             .as_deref()
             .is_none_or(|name| [it.name, it.event].contains(&name))
     };
-    let events: Vec<&ServedEvent> = can.events.iter().filter(is_shown).collect();
+    let events: Vec<&ServedEvent> = served.iter().filter(is_shown).collect();
     if let Some(name) = args.name.as_ref().filter(|_| events.is_empty()) {
-        let names: Vec<&str> = can.events.iter().map(|it| it.name).collect();
+        let names: Vec<&str> = served.iter().map(|it| it.name).collect();
         let cure = spelling::did_you_mean(spelling::nearest(name, names.iter().copied()), || {
             format!("its events are {}", names.join(", "))
         });
         return Err(Complaint::with_cure(
-            format!("`{name}` is no event of {host}"),
+            format!("`{name}` is no event of {}", host.name),
             cure,
         ));
     }
     if args.format == TextFormat::Json {
         let events: Vec<Value> = events.into_iter().map(plugin_event_json).collect();
-        let host = host_json(&can);
+        let host = host_json(host);
         let all = json!({ "version": 1, "dialect": native::NAME, "host": host, "events": events });
         writeln!(out, "{all:#}")?;
         return Ok(ExitStatus::Yes);
@@ -113,7 +111,7 @@ pub(super) fn of_plugin(host: &str, args: &EventsArgs, out: &mut dyn Write) -> R
          `hookrun events EVENT` shows one in full.{DIM:#}"
     )?;
     if args.name.is_none() {
-        about_host(&can, out)?;
+        about_host(host, out)?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -141,10 +139,10 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
 }
 
 /// What the host can do, and what it does without hookrun.
-fn about_host(can: &Capabilities, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "\n{BOLD}{}{BOLD:#}", can.facts.host)?;
-    line(out, "known", &can.facts.known())?;
-    let mut shown = host_json(can);
+fn about_host(host: &Host, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", host.name)?;
+    line(out, "known", &host.known())?;
+    let mut shown = host_json(host);
     if let Some(members) = shown.as_object_mut() {
         for key in ["name", "documented", "measured"] {
             members.remove(key);
@@ -204,35 +202,34 @@ fn waits(wait: Wait) -> String {
     }
 }
 
-fn host_json(can: &Capabilities) -> Value {
-    let facts = can.facts;
-    let measured = facts
+fn host_json(host: &Host) -> Value {
+    let measured = host
         .measured
         .map(|it| json!({ "version": it.version, "date": it.date }));
-    let blocks: Vec<&str> = can
-        .events
+    let served = host.served_events();
+    let blocks: Vec<&str> = served
         .iter()
         .filter(|it| it.blocks)
         .map(|it| it.event)
         .collect();
-    let tools = can.tools.rows.iter();
+    let tools = host.shown_tools().rows.iter();
     let tools = tools.map(|tool| json!({ "name": tool.name, "sort": tool.sort.about() }));
-    let unseen = facts.unseen.iter();
+    let unseen = host.unseen.iter();
     let unseen = unseen.map(|one| present(json!({ "tool": one.tool, "about": one.about })));
     present(json!({
-        "name": facts.host,
-        "documented": facts.documented,
+        "name": host.name,
+        "documented": host.documented,
         "measured": measured,
         "blocks": blocks,
-        "asks": can.asks(),
-        "rewrites": can.rewrites(),
-        "teaches": can.teaches(),
-        "openOn": facts.open_on(),
-        "openWhenInstalled": facts.open_when_installed(),
-        "shell": facts.shell.map(HostShell::about),
-        "trust": facts.trust,
-        "reads": facts.reads.iter().map(|one| one.host).collect::<Vec<_>>(),
-        "converts": facts.converts,
+        "asks": host.asks(),
+        "rewrites": host.rewrites(),
+        "teaches": host.teaches(),
+        "openOn": host.open_on(),
+        "openWhenInstalled": host.open_when_installed(),
+        "shell": host.shell().map(HostShell::about),
+        "trust": host.trust,
+        "reads": host.reads.iter().map(|one| one.host).collect::<Vec<_>>(),
+        "converts": host.converts,
         "tools": tools.collect::<Vec<_>>(),
         "unseen": unseen.collect::<Vec<_>>(),
     }))

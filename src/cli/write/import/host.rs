@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::complaint::Complaint;
-use crate::hosts::settings::files::{
-    self as files, HostFile, HostHookKey, MatcherSubject, Together,
-};
+use crate::hosts::settings::files::{HostFile, HostHookKey, MatcherSubject, Together};
 use crate::hosts::{self, Host, HostEvent};
 use regex::Regex;
 use serde_json::Value;
@@ -28,7 +26,7 @@ struct ImportedHook<'a> {
 }
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
-    let (file, dialect) = (files::of(source.tool), hosts::find(source.tool));
+    let (file, dialect) = (hosts::settings_file(source.tool), hosts::find(source.tool));
     let (Some(file), Some(dialect)) = (file, dialect) else {
         return Err(Complaint::new("no such host"));
     };
@@ -169,7 +167,7 @@ impl ImportedHook<'_> {
         };
         let own = self
             .text(HostHookKey::Shell)
-            .or(Some(self.file.shell().program()));
+            .or(Some(self.file.shell.program()));
         let (mut line, mut is_shell) = match (words, own) {
             (Some(words), _) => (shell_words::join(std::iter::once(line).chain(words)), false),
             (None, Some("sh")) => (anchored(line)?, true),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::host::install::document::SettingsEntry;
-use crate::cli::host::install::table::HOSTS;
+use crate::hosts::installable;
 
 fn is_own(text: &str) -> bool {
     text.starts_with("hookrun run --host")
@@ -69,11 +69,11 @@ proptest! {
         value in any_settings(),
         is_pretty in any::<bool>(),
     ) {
-        for host in HOSTS {
+        for host in installable() {
             // Edits of TOML are by text: `it install::` has them.
-            let json = host.settings().filter(|shape| !shape.file.is_toml);
+            let json = host.settings_file().filter(|shape| !shape.is_toml);
             let Some(shape) = json else { continue };
-            let value = match shape.file.event_key() {
+            let value = match shape.event_key() {
                 Some(key) => in_one_list(&value, key),
                 None => value.clone(),
             };

@@ -192,7 +192,10 @@ impl SuiteLoader<'_> {
             return Arc::clone(known);
         }
         let dialect = hosts::find(host);
-        let hosts = dialect.map_or(&[][..], |dialect| folders::of(dialect.name));
+        let hosts = dialect
+            .and_then(|dialect| folders::of(dialect.name))
+            .into_iter()
+            .collect();
         let asked = Choice {
             hosts,
             ..choice.clone()

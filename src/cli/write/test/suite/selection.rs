@@ -2,7 +2,7 @@
 
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
-use crate::hosts::{DIALECTS, events_called};
+use crate::hosts::{dialects, events_called};
 
 use super::trial::{CaseTrial, LoadedSuite};
 use crate::cli::args::TestArgs;
@@ -44,9 +44,7 @@ pub(super) fn unknown_event(loaded: &LoadedSuite, args: &TestArgs) -> Option<Com
         own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !events_called(name).is_empty()
     };
     let name = args.suite.events.iter().find(|name| !is_known(name))?;
-    let of_hosts = DIALECTS
-        .iter()
-        .flat_map(|dialect| dialect.events.iter().map(|row| row.name));
+    let of_hosts = dialects().flat_map(|dialect| dialect.events.iter().map(|row| row.name));
     let help = match spelling::nearest(name, own.into_iter().chain(of_hosts)) {
         Some(nearest) => format!("did you mean `--event {nearest}`?"),
         None => "`hookrun events` lists them".to_string(),

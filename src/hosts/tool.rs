@@ -81,6 +81,18 @@ impl ToolSort {
 }
 
 impl Tool {
+    /// The same with other names by which matchers mean it.
+    pub const fn also(mut self, names: &'static [&'static str]) -> Tool {
+        self.also = names;
+        self
+    }
+
+    /// The same with keys of its own.
+    pub const fn keys(mut self, keys: &'static [(&'static str, &'static str)]) -> Tool {
+        self.keys = keys;
+        self
+    }
+
     /// The names by which matchers mean it.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
