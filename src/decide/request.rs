@@ -75,16 +75,13 @@ impl<'a> EventRequest<'a> {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
             return false;
         };
-        let is_system = hosts::SYSTEMS
-            .iter()
-            .any(|system| system.name == dialect.name);
         let near = dialect
             .nearest(&self.name)
             .map(|name| dialect.called(name))
             .unwrap_or_default();
         let closes =
             |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
-        !is_system && !near.iter().any(closes)
+        !dialect.is_system && !near.iter().any(closes)
     }
 
     /// Another system that has the name for a gate that fails closed, if the host has no such event:
@@ -94,7 +91,7 @@ impl<'a> EventRequest<'a> {
             let row = binding.row;
             row.is_called(&self.name) && row.blocks && row.on_failure == OnFailure::Block
         };
-        let mut others = hosts::DIALECTS.iter().copied();
+        let mut others = hosts::dialects();
         others.find(|other| self.is_unknown() && other.called(&self.name).iter().any(is_gate))
     }
 

@@ -265,12 +265,7 @@ pub(crate) fn blocked_by_status(
                     }
                 }
             }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)
-            | Value::Object(_) => {}
+            _ => {}
         }
     }
     // An object that says nothing is no reason.

@@ -42,7 +42,7 @@ impl SourceArgs {
             explicit: self.hooks.clone(),
             settings: self.settings.clone(),
             discover: self.discover,
-            hosts: hosts::find(host).map_or(&[], |host| folders::of(host.name)),
+            hosts: folders::of(host).into_iter().collect(),
             told: HostFolders {
                 roots: env.projects_of(host),
                 cwd: None,
