@@ -7,7 +7,6 @@
 
 use serde_json::{Map, Value};
 
-use super::reply::place;
 use super::results::{Act, KeyMeaning, Refuses, ReplyKey, Results};
 use super::row::Binding;
 use crate::engine::answer::is_decision_key;
@@ -76,7 +75,7 @@ impl Binding {
         self,
         answer: &[(String, Value)],
     ) -> Result<(Verdict, Vec<String>), String> {
-        let mut reading = Reading {
+        let mut reading = Translation {
             verdict: Verdict::new(Decision::Allow, ContractRule::Translated),
             question: None,
             asks: false,
@@ -185,6 +184,24 @@ pub(super) fn action_of(
     Some((action.name, action.says.words()))
 }
 
+/// Puts a value at a path of keys with dots. What is there already stays: the form's first word
+/// wins.
+pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            result.entry(path).or_insert(value);
+        }
+        Some((first, rest)) => {
+            let inner = result
+                .entry(first)
+                .or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                place(inner, rest, value);
+            }
+        }
+    }
+}
+
 /// The values at a path of keys with dots: several of a key that appears twice.
 fn values_at<'a>(answer: &'a [(String, Value)], path: &'a str) -> impl Iterator<Item = &'a Value> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -196,7 +213,7 @@ fn values_at<'a>(answer: &'a [(String, Value)], path: &'a str) -> impl Iterator<
 }
 
 /// An answer, key by key.
-struct Reading {
+struct Translation {
     verdict: Verdict,
     question: Option<String>,
     /// A word asks; the reason is the question.
@@ -205,7 +222,7 @@ struct Reading {
     notes: Vec<String>,
 }
 
-impl Reading {
+impl Translation {
     fn read_keys(
         &mut self,
         keys: &'static [ReplyKey],

@@ -133,10 +133,8 @@ fn translated(decision: Decision) -> (Ending, Vec<String>) {
 /// An error that was thrown, and what was changed before it.
 fn threw(failure: ThrownStatus<'_>, reading: &Reading, binding: Binding) -> (Ending, Vec<String>) {
     let permit = failure.permit;
-    let answers = reading.answers.iter();
-    let mut left: Vec<_> = answers
-        .flat_map(|answer| binding.left(&answer.entries))
-        .collect();
+    let answer = reading.answer(&binding).ok().flatten();
+    let mut left = answer.map_or_else(Vec::new, |answer| binding.left(&answer.entries));
     let mut notes = Vec::new();
     left.retain(|(field, value)| {
         let wrong = match permit.spec.rewrite(field) {

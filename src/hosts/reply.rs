@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use super::answer::place;
 use super::native;
 use super::results::{
     Act, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
@@ -360,24 +361,6 @@ fn as_text(reason: String) -> String {
         format!("blocked: {reason}")
     } else {
         reason
-    }
-}
-
-/// Puts a value at a path of keys with dots. What is there already stays: the form's first word
-/// wins.
-pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => {
-            result.entry(path).or_insert(value);
-        }
-        Some((first, rest)) => {
-            let inner = result
-                .entry(first)
-                .or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(inner) = inner {
-                place(inner, rest, value);
-            }
-        }
     }
 }
 

@@ -458,7 +458,7 @@ fn what_a_throwing_hook_left_half_written_or_of_another_type_is_left_alone() {
     for left in [
         r#"{"input":{"command":"#,
         r#"{"input":"ls -l"}"#,
-        r#"{"input":{}}{}"#,
+        r#"{"input":{}}{"input":{}}"#,
     ] {
         let (sandbox, ran) = after_a_failure(&format!("printf '%s' '{left}'; exit 1"));
         ran.allows().says("(fail open)");
@@ -502,8 +502,6 @@ fn a_refusal_counts_whatever_happens_to_the_hook_that_says_it() {
         format!("{block}; exit 2"),
         format!("echo starting; {block}; echo done"),
         "echo no >&2; exit 2".to_string(),
-        says(json!({ "decision": "deny", "reason": "no" })),
-        says(json!({ "continue": false, "reason": "no" })),
     ] {
         let (sandbox, ran) = after_a_failure(&refusing);
         ran.refuses_with(json!({ "block": true, "reason": "no" }));
