@@ -102,11 +102,11 @@ pub const HOSTS: &[&Host] = &[
     &opencode::OPENCODE,
     &kilo::KILO,
     &amp::AMP,
+    &loom::LOOM,
+    &wolli::WOLLI,
     &pi::PI,
     &omp::OMP,
     &openclaw::OPENCLAW,
-    &loom::LOOM,
-    &wolli::WOLLI,
 ];
 
 /// The hosts with events of their own: a hook can be written for them.

@@ -80,13 +80,13 @@ impl HostEvent {
 /// Each gives the same row with another value in one column, so that most rows of a table are short.
 impl HostEvent {
     #[must_use]
-    pub const fn aliases(mut self, names: &'static [&'static str]) -> HostEvent {
+    pub(super) const fn aliases(mut self, names: &'static [&'static str]) -> HostEvent {
         self.aliases = names;
         self
     }
 
     #[must_use]
-    pub const fn when(mut self, key: &'static str, value: &'static str) -> HostEvent {
+    pub(super) const fn when(mut self, key: &'static str, value: &'static str) -> HostEvent {
         self.when = Some((key, value));
         self
     }
@@ -104,7 +104,7 @@ impl HostEvent {
     }
 
     #[must_use]
-    pub const fn stand_ins(mut self, keys: &'static [StandIn]) -> HostEvent {
+    pub(super) const fn stand_ins(mut self, keys: &'static [StandIn]) -> HostEvent {
         self.stand_ins = keys;
         self
     }
@@ -156,7 +156,7 @@ impl HostEvent {
     }
 
     #[must_use]
-    pub const fn whole(mut self, field: &'static str, merge: Merge) -> HostEvent {
+    pub(super) const fn whole(mut self, field: &'static str, merge: Merge) -> HostEvent {
         self.results = Results::Whole(field, merge);
         self
     }
@@ -180,13 +180,13 @@ impl HostEvent {
     }
 
     #[must_use]
-    pub const fn schedule(mut self, schedule: Schedule) -> HostEvent {
+    pub(super) const fn schedule(mut self, schedule: Schedule) -> HostEvent {
         self.schedule = schedule;
         self
     }
 
     #[must_use]
-    pub const fn conduct(mut self, conduct: Conduct) -> HostEvent {
+    pub(super) const fn conduct(mut self, conduct: Conduct) -> HostEvent {
         self.conduct = conduct;
         self
     }
@@ -209,7 +209,7 @@ impl HostEvent {
 
     /// The row of an event that a hook of a host can only watch.
     #[must_use]
-    pub const fn told(
+    pub(super) const fn told(
         self,
         name: &'static str,
         event: &'static str,

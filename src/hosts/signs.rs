@@ -8,7 +8,7 @@
 //! references of Cursor and of Copilot CLI.
 
 use super::row::{Host, Sign, SignedEvents, sign};
-use super::{dialects, find, native};
+use super::{dialects, find, native, systems};
 use crate::engine::event::{Context, catalog};
 
 /// A context of hookrun's own.
@@ -199,7 +199,7 @@ pub fn written(text: &str) -> WrittenFor {
 }
 
 /// The dialects after whose events a folder is named, written letter by letter; none for a name of
-/// ours. Of those whose hooks are written alike the first.
+/// ours. Of those whose hooks are written alike the first; hook systems come before agents.
 pub fn named_after(folder: &str) -> Vec<&'static Host> {
     if catalog::EVENTS
         .iter()
@@ -211,7 +211,8 @@ pub fn named_after(folder: &str) -> Vec<&'static Host> {
         let mut rows = dialect.events.iter();
         rows.any(|row| row.name == folder || row.aliases.contains(&folder))
     };
-    let all: Vec<&'static Host> = dialects().filter(is_named).collect();
+    let others = dialects().filter(|host| !host.is_system);
+    let all: Vec<&'static Host> = systems().chain(others).filter(is_named).collect();
     let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
     let is_like = |dialect: &&&'static Host| dialect.like.is_some_and(has);
     all.iter()

@@ -118,7 +118,7 @@ fn a_hook_that_names_no_dialect_in_a_folder_of_one_is_told_how() {
     let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "exit 0");
     let problems = sandbox.problems(&[]).join("\n");
     assert!(
-        problems.contains("is an event of wolli and of omp and of pi and of cline [")
+        problems.contains("is an event of wolli and of pi and of omp and of cline [")
             && problems.contains("add the line `# hookrun: dialect="),
         "{problems}"
     );
