@@ -102,17 +102,33 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "config")]
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "suites and the command line use the rest")
+)]
 #[doc(hidden)]
 pub mod config;
 #[cfg(feature = "config")]
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "suites and the command line use the rest")
+)]
 #[doc(hidden)]
 pub mod decide;
+#[cfg_attr(
+    not(feature = "config"),
+    allow(dead_code, unused_imports, reason = "the rooms above use the rest")
+)]
 mod engine;
 #[cfg(feature = "config")]
 pub mod hosts;
 #[cfg(feature = "cli")]
 mod lab;
 #[cfg(feature = "config")]
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "suites and the command line use the rest")
+)]
 #[doc(hidden)]
 pub mod log;
 
