@@ -156,7 +156,7 @@ rules! {
         "allow, no opinion";
     Text "text" "exits 0 and prints text":
         "allow; the text is `output`, or `additionalContext` where the event says so";
-    Structured "structured" "exits 0 and prints an answer, a JSON object with keys of the contract":
+    Structured "structured" "exits 0 and prints an answer":
         "allow, with `output`, `additionalContext`, `update`, `findings`";
     Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
         "a person decides; without one it is blocked";

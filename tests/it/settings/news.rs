@@ -274,12 +274,13 @@ fn lines_that_tell_how_far_a_hook_of_copilot_is_are_no_part_of_its_answer() {
         ],
     )
     .allows_with(json!({"modifiedArgs": {"command": "ls -l"}}));
-    // A block in such a line is a block; two answers are none.
+    // A block in such a line is a block; two answers are malformed.
     let both = r#"{"type": "progress", "permissionDecision": "deny"}"#;
     copilot("preToolUse", &[both]).exits(2);
-    copilot("preToolUse", &[r#"{"a": 1}"#, r#"{"b": 2}"#])
+    let allow = r#"{"permissionDecision": "allow"}"#;
+    copilot("preToolUse", &[allow, allow])
         .exits(2)
-        .says("something follows");
+        .says("a second answer");
     // Another host's hooks have no such lines.
     let sandbox = Sandbox::new().hook_of(
         "cursor",

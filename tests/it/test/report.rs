@@ -138,7 +138,7 @@ fn a_failure_says_how_it_ended() {
             "timed-out",
             "timed out after 100ms",
         ),
-        ("echo '{broken'", "malformed", ""),
+        ("echo '{\"continue\": fals'", "malformed", ""),
     ] {
         let report = report(&Sandbox::new().hook("x", body), "tool.pre", "{}");
         assert_eq!(report["decision"], "block", "{report:#}");
