@@ -66,7 +66,7 @@ BLOCK   30-guard.sh
         stderr   rm -rf needs a person
         verdict  block: rm -rf needs a person
         rule     the hook exits with another status than 0
-                 means: block; the reason is stderr, else the JSON's `reason`,
+                 means: block; the reason is stderr, else the answer's `reason`,
                  else stdout
 
 skip    40-late.sh
