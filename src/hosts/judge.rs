@@ -15,7 +15,9 @@
 use serde_json::{Map, Value};
 
 use super::row::Binding;
-use crate::engine::answer::{Answer, Reading, block_in, blocked_by_status, crash, malformed, read};
+use crate::engine::answer::{
+    Answer, Reading, block_in, blocked_by_status, crash, is_decision_key, malformed, read,
+};
 use crate::engine::ending::Ending;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Permit, Printed};
@@ -70,16 +72,23 @@ pub(super) fn judge(
     }
 }
 
-/// The text without the lines that only tell people how far a hook is.
+/// The text without the lines that only say how far a hook is. One with a key that may decide stays.
 fn without_progress(text: &str) -> String {
     let mut kept = Vec::new();
     for line in text.lines() {
-        let object: Option<Map<String, Value>> = serde_json::from_str(line).ok();
-        if object.is_none_or(|object| object.get("type") != Some(&Value::from("progress"))) {
+        if !is_progress(line) {
             kept.push(line);
         }
     }
     kept.join("\n")
+}
+
+fn is_progress(line: &str) -> bool {
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(line) else {
+        return false;
+    };
+    object.get("type").is_some_and(|kind| kind == "progress")
+        && !object.keys().any(|key| is_decision_key(key))
 }
 
 /// A hook that has exited with a status that does not block.
