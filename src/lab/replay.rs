@@ -1,6 +1,6 @@
 //! Recorded events decided again by today's hooks: what is decided otherwise, and by which hook.
 //!
-//! [`decide`] decides one line and compares it with its record; [`report`] writes what differs.
+//! `decide` decides one line and compares it with its record; [`report`] writes what differs.
 //! No line depends on another.
 
 pub mod compare;
