@@ -2,7 +2,7 @@
 //!
 //! One thread and one readiness loop over what the hooks write, read and do. Whatever a hook
 //! does, it ends: by itself, at its timeout, when the budget is used up, or on abort; and its
-//! process tree ends with it. Measurements and reasons for this form: `docs/executor.md`.
+//! process tree ends with it. Measurements and reasons for this form: `ARCHITECTURE.md`.
 
 mod call;
 mod capture;

@@ -239,8 +239,8 @@ fn keys_read(document: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_page_names_every_key_and_its_example_holds() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let page = fs::read_to_string(docs.join("conformance.md")).unwrap();
+    let page = root().with_extension("md");
+    let page = fs::read_to_string(page).unwrap();
     let (_, rest) = page.split_once("```json\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
     let found = player::play(&Vector::parse(example).unwrap());

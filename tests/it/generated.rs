@@ -249,13 +249,10 @@ fn the_tutorial_shows_what_hookrun_prints() {
 }
 
 #[test]
-fn the_pages_about_systems_show_what_hookrun_prints() {
-    for page in ["README", "wolli", "oh-my-pi", "pi", "openclaw"] {
-        let page = &format!("docs/systems/{page}.md");
-        let sandbox = with_our_files();
-        let place = sandbox.path().to_path_buf();
-        walk(page, &sandbox, &place, "/home/you/hookrun");
-    }
+fn the_page_about_systems_shows_what_hookrun_prints() {
+    let sandbox = with_our_files();
+    let place = sandbox.path().to_path_buf();
+    walk("docs/systems.md", &sandbox, &place, "/home/you/hookrun");
 }
 
 #[test]

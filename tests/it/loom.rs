@@ -1,5 +1,5 @@
 //! hookrun against loom's hook contract: the cases in `fixtures/systems/loom/cases`, each through
-//! the real binary, and every deliberate difference listed in `docs/systems/loom.md`.
+//! the real binary, and every deliberate difference listed in `docs/systems.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -134,7 +134,7 @@ fn the_page_lists_every_difference_that_a_case_shows() {
         list.push_str(&format!("- **{id}**: {}\n", sentence.as_str().unwrap()));
     }
     list.push('\n');
-    let page = "docs/systems/loom.md";
+    let page = "docs/systems.md";
     let kept = fs::read_to_string(root().join(page)).unwrap();
     let (before, rest) = kept
         .split_once("<!-- differences -->\n")

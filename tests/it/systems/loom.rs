@@ -1,5 +1,5 @@
 //! loom's "Hooks" document, sentence by sentence, through the binary. The differences on purpose
-//! stand in `docs/systems/loom.md`; the cases behind them are walked by `tests/it/loom.rs`.
+//! stand in `docs/systems.md`; the cases behind them are walked by `tests/it/loom.rs`.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! wolli's "Hooks" document, sentence by sentence: hooks of wolli and hookrun's own in a host that
 //! speaks wolli, and wolli's hooks in other hosts. What differs on purpose stands in
-//! `docs/systems/wolli.md`.
+//! `docs/systems.md`.
 
 use serde_json::{Value, json};
 
