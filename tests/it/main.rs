@@ -19,6 +19,7 @@ mod conformance;
 mod corpus;
 mod doctor;
 mod documents;
+mod everyday;
 mod examples;
 mod explain;
 mod gates;
