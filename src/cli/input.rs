@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::event::framing::{FrameState, Scanner};
+use crate::engine::event::json::{FrameState, Scanner};
 use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;

@@ -18,7 +18,7 @@ use super::manifest::Manifest;
 use super::problem::{Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::hook::Hook;
 
 /// The folder of commands in a `hooks.d`: a file of it is a command.
@@ -31,7 +31,7 @@ pub(super) fn find_events(
 ) -> Vec<EventSpec> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
     let mut add = |name: &str, describe: &dyn Fn() -> HookDraft| {
-        if !command::is_name(name) {
+        if !is_command_name(name) {
             return;
         }
         let at = found
@@ -64,7 +64,7 @@ pub(super) fn find_events(
             let hooks = manifest.hooks.iter().map(|table| &table.draft);
             for draft in hooks.chain(&manifest.rejected) {
                 let events = draft.events().iter();
-                for name in events.filter_map(|(event, _)| command::name_of(event)) {
+                for name in events.filter_map(|(event, _)| command_name(event)) {
                     add(name, &|| draft.clone());
                 }
             }
@@ -72,14 +72,14 @@ pub(super) fn find_events(
     }
     found
         .iter()
-        .map(|(name, about)| command::event(name, about.as_deref()))
+        .map(|(name, about)| command_event(name, about.as_deref()))
         .collect()
 }
 
 /// Whether what the command does is needed: opening its file costs something.
 pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
     let is_it =
-        |event: &str| command::name_of(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name));
+        |event: &str| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name));
     scope == ConfigScope::Event("") || scope.has(is_it)
 }
 
@@ -92,9 +92,7 @@ pub(super) fn command_of(file: &DropIn) -> Option<&str> {
 /// Lets one hook answer each command. One that is hidden by another of its own layer is probably a
 /// mistake.
 pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
-    let shadowed = shadow(hooks, |hook| {
-        command::name_of(&hook.event).map(str::to_string)
-    });
+    let shadowed = shadow(hooks, |hook| command_name(&hook.event).map(str::to_string));
     let mut problems = Vec::new();
     for ShadowedHook { hook, by } in shadowed {
         if hooks[hook].source.layer == hooks[by].source.layer {

@@ -7,7 +7,7 @@ use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Handler, Hook, Matcher, Warm, rule};
+use crate::engine::hook::{Handler, Hook, Matcher, PLACEHOLDERS, Warm};
 use crate::engine::outcome::Decision;
 use crate::hosts::rules::{HostMatch, WantedEvents};
 use crate::hosts::{Binding, Host};
@@ -120,7 +120,7 @@ impl HookDraft {
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
         let fields = names
             .into_iter()
-            .filter(|name| !rule::PLACEHOLDERS.contains(&name.as_str()));
+            .filter(|name| !PLACEHOLDERS.contains(&name.as_str()));
         self.placeholders.extend(fields.map(|name| (name, at)));
     }
 

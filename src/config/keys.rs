@@ -5,7 +5,7 @@ use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
-use crate::engine::hook::{Background, Containment, Lives, Warm, rule};
+use crate::engine::hook::{Background, Containment, Lives, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, native};
 
@@ -160,7 +160,7 @@ fn set_rule(
     if text.trim().is_empty() {
         return Err(key.about("it is empty; say what to do instead"));
     }
-    let names = rule::placeholders(text).map_err(|wrong| {
+    let names = placeholders(text).map_err(|wrong| {
         let cause = format!("`{{{wrong}}}` in `{}` is no placeholder", key.name);
         Complaint::with_cure(cause, "write `{{` and `}}` for braces")
     })?;

@@ -9,9 +9,11 @@ use super::layer::{self, DropIn};
 use super::problem::{Position, Problem};
 use crate::engine::access;
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
+use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, Containment, DEFAULT_PRIORITY, Hook, Lives, Warm, rule};
+use crate::engine::hook::{
+    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
+};
 use crate::engine::spelling;
 use crate::hosts::{Binding, Host, dialects, tools};
 
@@ -224,7 +226,7 @@ impl ConfigLoader<'_> {
 }
 
 pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
-    if let Some(name) = command::name_of(&unknown.name) {
+    if let Some(name) = command_name(&unknown.name) {
         return bad_command(name);
     }
     let cause = format!("unknown event `{}`", unknown.name);
@@ -289,7 +291,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         return None;
     }
     let event = &spec.name;
-    if spec.blocks || command::name_of(event).is_some() {
+    if spec.blocks || command_name(event).is_some() {
         let cause =
             format!("`lives = \"session\"`: `{event}` needs an answer, and this hook has none");
         let cure = "drop `lives`: a hook that decides starts for each event; or bind it to an event \
@@ -326,7 +328,7 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
         spec.name
     );
     let keys = spec.context.iter().map(|key| key.name.as_ref());
-    let cure = match spelling::nearest(key, keys.chain(rule::PLACEHOLDERS.iter().copied())) {
+    let cure = match spelling::nearest(key, keys.chain(PLACEHOLDERS.iter().copied())) {
         Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
         None => "write `{command}`, `{program}`, `{path}`, `{tool}` or a field".to_string(),
     };

@@ -15,7 +15,7 @@ use super::manifest::{HookTable, Manifest};
 use super::problem::{Problem, Severity};
 use super::{convention, directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::spelling;
 use crate::hosts::{self, Host};
@@ -55,7 +55,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
             load_commands(loader, layer, path);
             continue;
         }
-        if let Some(name) = command::name_of(&name) {
+        if let Some(name) = command_name(&name) {
             let cure = format!("make it a file: hooks.d/{}/{name}", commands::FOLDER);
             loader.fault(path, "a command is a file, not a folder", cure);
             continue;
@@ -84,7 +84,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
 }
 
 fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path) {
-    if !loader.scope.has(|event| command::name_of(event).is_some()) {
+    if !loader.scope.has(|event| command_name(event).is_some()) {
         return;
     }
     loader.check_writers(folder);
@@ -93,10 +93,10 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
         if file.is_folder {
             let cure = "commands are files; shared code belongs into hooks.d/lib/";
             loader.fault(&file.path, "is a folder among the commands", cure);
-        } else if !command::is_name(&name) {
+        } else if !is_command_name(&name) {
             loader.complain(bad_command(&name), &file.path, None);
         } else if is_asked(loader.scope, &name) {
-            load_drop_in(loader, layer, file, &format!("{}{name}", command::PREFIX));
+            load_drop_in(loader, layer, file, &format!("{}{name}", COMMAND_PREFIX));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::command_name;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::hosts::{self, Binding, Host, Reply, native, signs};
@@ -267,7 +267,7 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
             let complaint = config.complaint().unwrap_or_default();
             Complaint::with_cure(format!("unknown event `{name}`"), complaint)
         }
-        None if command::name_of(name).is_some() => Complaint::with_cure(
+        None if command_name(name).is_some() => Complaint::with_cure(
             format!("unknown command `{name}`"),
             "an executable file in hooks.d/command/ is one, called as the file without its ending",
         ),

@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::engine::event::payload::Payload;
+use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, Job};
-use crate::engine::hook::{EventPart, Handler, Hook, rule};
+use crate::engine::hook::{EventPart, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -361,7 +361,7 @@ impl Chain<'_> {
         {
             let seen = self.seen();
             let place = self.surroundings.place(seen);
-            let verdict = rule::verdict(decision, &hook.matcher, seen, &hook.place(&place));
+            let verdict = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
             return vec![Trace::not_run(Ending::Answered(verdict))];
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();

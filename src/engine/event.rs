@@ -4,19 +4,15 @@
 //! speaks only the names in [`catalog`]. No I/O here, and no host's JSON.
 
 pub mod action;
-mod builder;
 pub mod catalog;
 pub mod context;
-pub mod framing;
-pub(crate) mod json;
+pub mod json;
 mod occurrence;
-pub mod payload;
 mod spec;
 
 pub use action::{Action, ActionKind};
-pub use builder::{BuildError, EventBuilder};
 pub use context::{Context, ContextError};
-pub use occurrence::{Event, Links};
+pub use occurrence::{BuildError, Event, EventBuilder, Links};
 pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule,
 };

@@ -7,12 +7,8 @@
 //! a variable has a value only if the text sets it once, so much is unknown. A text that cannot be
 //! read, or that is too large or too deep to read safely, leaves the line in doubt.
 
-mod braces;
 mod line;
 mod options;
-mod parse;
-mod parts;
-mod program_index;
 mod programs;
 mod quotes;
 mod scan;
@@ -21,8 +17,7 @@ mod word;
 mod wrapped;
 
 pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
-pub(crate) use program_index::find as find_program;
-pub(crate) use programs::Writes;
+pub(crate) use programs::{Writes, find as find_program};
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
@@ -38,5 +33,5 @@ pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
 
 /// Whether a program runs the one that its words name.
 pub fn is_wrapper(program: &str) -> bool {
-    program_index::find(program).is_some_and(|row| row.is_wrapper())
+    programs::find(program).is_some_and(|row| row.is_wrapper())
 }

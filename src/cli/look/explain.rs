@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Event};
-use crate::engine::hook::{Handler, Hook, PathBase, rule};
+use crate::engine::hook::{Handler, Hook, PathBase, verdict_of_rule};
 use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
 use crate::engine::runner::Runner;
@@ -211,7 +211,7 @@ impl ExplainedHook {
         };
         let mut says = None;
         if let (Handler::Rule(decision), true) = (&hook.handler, runs) {
-            let verdict = rule::verdict(decision, &hook.matcher, event, &hook.place(place));
+            let verdict = verdict_of_rule(decision, &hook.matcher, event, &hook.place(place));
             says = match verdict.decision {
                 Decision::Block { reason } => Some(("deny", reason)),
                 Decision::Ask { question } => Some(("ask", question)),

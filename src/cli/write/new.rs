@@ -10,7 +10,7 @@ use crate::config::discover::is_passed_over;
 use crate::config::{Config, ConfigScope, Environment, Problem, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::lab::report::{Paths, plain};
 
 use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
@@ -89,7 +89,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let stem = file
         .strip_suffix(&format!(".{}", language.ending))
         .unwrap_or(&file);
-    let folder = match command::name_of(&spec.name) {
+    let folder = match command_name(&spec.name) {
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
     };
@@ -163,8 +163,8 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePla
 
 /// The event; a command need not be there before its hook.
 fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
-    match command::name_of(event) {
-        Some(name) if command::is_name(name) => Ok(command::event(name, None)),
+    match command_name(event) {
+        Some(name) if is_command_name(name) => Ok(command_event(name, None)),
         _ => Ok(find_event(config, event)?.as_ref().clone()),
     }
 }
@@ -199,7 +199,7 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) {
         return cannot("hooks.d skips files with such a name".to_string());
     }
-    match command::name_of(&spec.name) {
+    match command_name(&spec.name) {
         Some(command) if command != stem => cannot(format!(
             "the file of a command is called as it: `hookrun new {command} --event {}`",
             spec.name

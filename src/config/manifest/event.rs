@@ -152,7 +152,7 @@ fn bad_name(name: &str) -> Option<Complaint> {
         let cause = format!("`{name}` is already an event: {}", known.summary);
         return Some(Complaint::with_cure(cause, "give yours another name"));
     }
-    if catalog::command::name_of(name).is_some() {
+    if catalog::command_name(name).is_some() {
         let cause = format!("`{name}` is a command, which needs no declaration");
         let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
         return Some(Complaint::with_cure(cause, cure));

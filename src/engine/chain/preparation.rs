@@ -9,7 +9,7 @@ use super::surroundings::{
     whole, working_directory,
 };
 use crate::engine::event::Event;
-use crate::engine::event::payload::Payload;
+use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, KnownFolders};
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Lives, Permit};

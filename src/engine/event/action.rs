@@ -2,13 +2,10 @@
 //!
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
-mod calls;
 mod commands;
-mod input;
-mod kind;
 mod operands;
-mod patch;
 mod paths;
+mod tool;
 
 use std::collections::HashSet;
 
@@ -17,11 +14,11 @@ use serde::Serialize;
 use super::context::{Context, ContextError};
 use super::json::{child, elements, key_text, raw_entries, string_text};
 use crate::engine::shell::{self, CommandLine};
-use input::{ToolInput, opened};
-pub use kind::{ActionKind, TOOLS, ToolClass};
 use operands::LinePaths;
 pub(crate) use paths::Guesses;
 use paths::NamedPaths;
+pub use tool::{ActionKind, TOOLS, ToolClass};
+use tool::{ToolInput, opened};
 
 /// What a call of several tools counts as: the first of these that is among them.
 const GRAVEST: &[ActionKind] = &[
@@ -196,7 +193,7 @@ impl Action {
         let patched = if is_shell {
             Vec::new()
         } else {
-            patch::in_input(tool_input)
+            paths::patched_in_input(tool_input)
         };
         if kind == ActionKind::Edit && !patched.is_empty() {
             commands.clear();
@@ -288,7 +285,7 @@ impl Action {
     /// The files that a patch in the command names.
     fn patch(&self) -> Vec<String> {
         match (&self.command, self.kind) {
-            (Some(command), ActionKind::Shell) => patch::in_command(command),
+            (Some(command), ActionKind::Shell) => paths::patched_in_command(command),
             _ => Vec::new(),
         }
     }
@@ -394,7 +391,7 @@ fn each_call(
     };
     visit(ToolInput::read(kind, &input, "toolInput")?);
     if kind == ActionKind::Other {
-        for call in calls::find(&input)? {
+        for call in commands::find_calls(&input)? {
             visit(ToolInput::read(
                 call.kind,
                 &opened(call.input),

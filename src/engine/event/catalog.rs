@@ -8,14 +8,15 @@
 //! different hosts, the row that fits most has it, a comment says so, and the dialect of the
 //! other host names its row itself.
 
-pub mod command;
 mod keys;
 mod rows;
 
 use std::sync::Arc;
 
-use super::spec::{EventSpec, OnFailure};
+use super::spec::{Conduct, ContextKey, EventSpec, OnFailure};
 use crate::engine::spelling;
+use keys::{ARGS, CWD, SESSION_ID};
+use rows::GATE;
 
 pub use rows::EVENTS;
 
@@ -86,13 +87,10 @@ impl Catalog {
         if let Some(spec) = find(name) {
             return Ok(Arc::new(spec.clone()));
         }
-        if let Some(command) = command::name_of(name) {
-            let names = self
-                .own
-                .iter()
-                .filter_map(|spec| command::name_of(&spec.name));
+        if let Some(command) = command_name(name) {
+            let names = self.own.iter().filter_map(|spec| command_name(&spec.name));
             let nearest = spelling::nearest(command, names);
-            let nearest = nearest.map(|near| format!("{}{near}", command::PREFIX));
+            let nearest = nearest.map(|near| format!("{}{near}", COMMAND_PREFIX));
             return Err(UnknownEvent {
                 name: name.to_string(),
                 nearest,
@@ -119,5 +117,191 @@ impl Catalog {
     }
 }
 
+/// How the names of these events begin.
+pub const COMMAND_PREFIX: &str = "command.";
+
+const COMMAND_CONTEXT: &[ContextKey] = &[ARGS, SESSION_ID, CWD];
+
+/// The event of the command `name`, which does what `description` says.
+pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
+    let about = description
+        .map(|text| format!(": {text}"))
+        .unwrap_or_default();
+    EventSpec {
+        name: format!("{COMMAND_PREFIX}{name}").into(),
+        summary: format!("the user gives the command `{name}`{about}").into(),
+        aliases: &[],
+        context: COMMAND_CONTEXT.into(),
+        required: [].as_slice().into(),
+        blocks: GATE.blocks,
+        rewrites: [].as_slice().into(),
+        on_failure: GATE.on_failure,
+        schedule: GATE.schedule,
+        conduct: Conduct::USUAL,
+    }
+}
+
+/// The name of the command of the event `event`; in any case; `None` for an event of another kind.
+/// It need not be a valid name.
+pub fn command_name(event: &str) -> Option<&str> {
+    // An alias of the catalog begins so too, and has a second dot.
+    if find(event).is_some() {
+        return None;
+    }
+    let (start, name) = event.split_at_checked(COMMAND_PREFIX.len())?;
+    start.eq_ignore_ascii_case(COMMAND_PREFIX).then_some(name)
+}
+
+/// Whether a command can be called `name`: letters, digits, `-`, `_` and `:`.
+pub fn is_command_name(name: &str) -> bool {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    !name.is_empty() && name.chars().all(is_good)
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::engine::event::spec::{JsonType, Merge, OnFailure, Schedule};
+    use serde_json::Value;
+    use std::collections::{HashMap, HashSet};
+
+    #[test]
+    fn every_row_keeps_the_rules_of_the_table() {
+        for spec in EVENTS {
+            assert_names(spec);
+            assert_rules(spec);
+            assert_sample(spec);
+        }
+    }
+
+    fn assert_names(spec: &EventSpec) {
+        let name = spec.name.as_ref();
+        let is_dotted_lower_case = name
+            .split('.')
+            .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()));
+        assert!(is_dotted_lower_case, "{name}");
+
+        let summary = spec.summary.as_ref();
+        assert!(
+            !summary.is_empty() && summary.len() <= 60,
+            "{name}: {summary}"
+        );
+        assert!(!summary.ends_with('.'), "{name}: {summary}");
+        assert!(summary.starts_with(char::is_lowercase), "{name}: {summary}");
+    }
+
+    fn assert_rules(spec: &EventSpec) {
+        let name = &spec.name;
+        let changes_something = spec.blocks || !spec.rewrites.is_empty();
+        let is_sequential = spec.schedule == Schedule::Sequential;
+        assert_eq!(changes_something, is_sequential, "{name}");
+        assert!(
+            spec.blocks || spec.on_failure == OnFailure::Allow,
+            "{name} fails closed and cannot be blocked"
+        );
+        for rewrite in spec.rewrites.iter() {
+            let field = &rewrite.field;
+            assert!(
+                spec.carries(field),
+                "{name} rewrites `{field}` and lacks it"
+            );
+        }
+    }
+
+    fn assert_sample(spec: &EventSpec) {
+        let name = &spec.name;
+        let sample: Value = serde_json::from_str(&spec.sample()).unwrap();
+        assert_eq!(sample.to_string(), spec.sample(), "{name} is not compact");
+        let sample = sample.as_object().unwrap();
+        let keys: HashSet<&str> = spec.context.iter().map(|key| key.name.as_ref()).collect();
+        assert_eq!(
+            keys.len(),
+            spec.context.len(),
+            "{name}: a key appears twice"
+        );
+        assert_eq!(sample["event"], name.as_ref());
+
+        for key in spec.context.iter() {
+            let label = format!("{name}: {}", key.name);
+            assert!(
+                !["event", "action", "raw"].contains(&key.name.as_ref()),
+                "{label} is reserved"
+            );
+            assert!(!key.about.is_empty(), "{label}");
+            assert!(key.kind.fits(&sample[key.name.as_ref()]), "{label}");
+        }
+        for rewrite in spec.rewrites.iter() {
+            let kind = spec
+                .context
+                .iter()
+                .find(|key| key.name == rewrite.field)
+                .unwrap()
+                .kind;
+            match rewrite.merge {
+                Merge::Append => assert_eq!(kind, JsonType::Array, "{name}: {}", rewrite.field),
+                Merge::SameRole | Merge::Entries => {
+                    assert_eq!(kind, JsonType::Object, "{name}: {}", rewrite.field);
+                }
+                Merge::Claim => assert_eq!(kind, JsonType::Boolean, "{name}: {}", rewrite.field),
+                Merge::Last | Merge::Chain | Merge::First => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_names_one_row() {
+        let mut rows: HashMap<String, &str> = HashMap::new();
+        for spec in EVENTS {
+            for name in spec.aliases.iter().chain([&spec.name.as_ref()]) {
+                if let Some(other) = rows.insert(name.to_ascii_lowercase(), &spec.name) {
+                    panic!("`{name}` is in `{other}` and in `{}`", spec.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_in_any_case() {
+        for spec in EVENTS {
+            for name in spec.aliases.iter().chain([&spec.name.as_ref()]) {
+                assert_eq!(
+                    find(&name.to_uppercase()).unwrap().name,
+                    spec.name,
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn loom_s_contexts_come_in_loom_s_order() {
+        let cases = [
+            ("session.start", "turnIndex sessionId model"),
+            ("prompt.submit", "turnIndex prompt"),
+            ("tool.pre", "turnIndex toolName toolInput"),
+            ("tool.post", "turnIndex toolName toolInput result isError"),
+            ("model.pre", "turnIndex model messageCount"),
+            (
+                "model.post",
+                "turnIndex model stopReason inputTokens outputTokens costUsd toolCallCount",
+            ),
+            ("session.end", "turnIndex sessionId reason"),
+            ("error", "turnIndex code message"),
+        ];
+        for (event, keys) in cases {
+            let keys: Vec<&str> = keys.split(' ').collect();
+            let context = &find(event).unwrap().context;
+            let begins: Vec<&str> = context.iter().map(|key| key.name.as_ref()).collect();
+            assert_eq!(begins[..keys.len()], keys, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_event_gets_the_one_that_was_meant() {
+        let error = Catalog::default().find("tool.per").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown event `tool.per`; did you mean `tool.pre`?"
+        );
+    }
+}

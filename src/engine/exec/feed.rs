@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::lines::LineStream;
-use crate::engine::event::payload::{Payload, Pieces};
+use crate::engine::event::context::{Payload, Pieces};
 
 /// What a hook gets on stdin.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use super::lines::LineStream;
 use super::pipes::PipeStore;
 use super::sandbox::SandboxRules;
 use crate::engine::event::Event;
-use crate::engine::event::payload::Payload;
+use crate::engine::event::context::Payload;
 use crate::engine::hook::Permit;
 use crate::engine::hook::{Background, Containment, Function, Hook};
 use crate::engine::run::StartError;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::process::Resource;
 
 use super::feed::{Feed, StdinContent};
-use crate::engine::event::payload::Payload;
+use crate::engine::event::context::Payload;
 
 /// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc` and
 /// the keeper.

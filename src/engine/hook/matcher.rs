@@ -1,7 +1,6 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all of them must match.
 //! Pure.
 
-mod glob;
 mod path;
 mod row;
 mod runs;
@@ -13,8 +12,8 @@ use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::shell::{CommandLine, ShellCommand};
-use glob::{Glob, tool_glob};
 pub use path::check_path;
+use path::{Glob, tool_glob};
 pub(crate) use path::{PathMatch, decide_paths, tidy};
 pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};

@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::function::Function;
-use super::limits::Limits;
+use super::handler::Function;
+use super::limits::{Containment, Limits, Sandbox};
 use super::matcher::{Matcher, Mismatch, PathBase};
-use super::sandbox::{Containment, Sandbox};
 use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};

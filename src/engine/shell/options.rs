@@ -1,8 +1,7 @@
 //! The words after a program: which of them are options, values and operands.
 
 use super::line::ShellWord;
-use super::program_index;
-use super::programs::{ProgramRow, Style, UNKNOWN_PROGRAM};
+use super::programs::{self, ProgramRow, Style, UNKNOWN_PROGRAM};
 
 /// An option. Letters that share a word are several.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +124,7 @@ impl<'c> GivenWords<'c> {
     /// begins as an option. If not all options of the program are known, all words after its
     /// options count as operands.
     pub(crate) fn read(name: &str, args: &'c [ShellWord]) -> GivenWords<'c> {
-        let row = program_index::find(name).filter(|row| row.lists_values);
+        let row = programs::find(name).filter(|row| row.lists_values);
         GivenWords::read_as(name, row.unwrap_or(UNKNOWN_PROGRAM), args)
     }
 

@@ -11,6 +11,8 @@ use super::quotes::{HereDocument, without_backtick_escapes};
 /// A private-use character; a command that contains one is in doubt.
 pub(super) const MARK: char = '\u{10fffc}';
 
+/// Longer texts are not read: no real command is this long.
+const LONGEST_BYTES: usize = 1 << 20;
 /// How deep substitutions may nest in one word.
 const DEEPEST: usize = 24;
 /// Pairs of parentheses that may begin a sum; each looks for its end.
@@ -548,4 +550,28 @@ fn is_descriptor_name(word: &str) -> bool {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_[]".contains(c);
         !name.is_empty() && name.chars().all(is_part)
     })
+}
+
+/// Cuts up a text, or says why it cannot be read. There may be `most` words in it.
+pub(super) fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
+    if text.len() > LONGEST_BYTES {
+        return Err("it is too long to read".to_string());
+    }
+    if text.contains(['\0', MARK]) {
+        return Err("it has a character that no text has".to_string());
+    }
+    let flat = FlatText::of_commands(text)
+        .map_err(|MissingEnd(part)| format!("it cannot be read at `{part}`"))?;
+    if least_tokens(&flat.text) > most {
+        return Err("it has too many words to read".to_string());
+    }
+    Ok(flat)
+}
+
+/// Tokens that a text has in any case: operators, and words between blanks.
+fn least_tokens(text: &str) -> usize {
+    let ends = |pair: &&[u8]| {
+        b";&|()<>\n".contains(&pair[1]) || pair[1] == b' ' && !b" \t\n".contains(&pair[0])
+    };
+    text.as_bytes().windows(2).filter(ends).count() / 2
 }

@@ -6,19 +6,20 @@ use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
 };
+use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
-use super::braces;
 use super::line::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
-use super::parse;
-use super::parts::{Parts, Place, Stdin};
-use super::scan::{FlatText, MissingEnd};
+use super::quotes::expand_braces;
+use super::scan::{FlatText, MissingEnd, flat_text};
 use super::word::{self, Constants, ReadWord, Word};
-use super::wrapped::{self, InDoubt, Inner, InnerCommands};
+use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
 /// Of all texts in one text together; the parser takes 3 µs for each.
 const MOST_TOKENS: usize = 20_000;
+/// Indices in each other, `a[b[c]]`; the parser recurses for each.
+const MOST_INDICES: usize = 64;
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
@@ -84,7 +85,7 @@ impl ScriptReader<'_> {
             return self.doubt("it is too long to read");
         };
         self.bytes_left = left;
-        let flat = match parse::flat_text(text, self.tokens_left) {
+        let flat = match flat_text(text, self.tokens_left) {
             Ok(flat) => flat,
             Err(why) => return self.doubt(why),
         };
@@ -95,7 +96,7 @@ impl ScriptReader<'_> {
         if depth > DEEPEST {
             return self.doubt("its commands are nested too deeply to read");
         }
-        match parse::parse(&flat.text) {
+        match parse(&flat.text) {
             Ok((program, tokens)) => {
                 self.tokens_left = self.tokens_left.saturating_sub(tokens);
                 let flat = &flat;
@@ -398,7 +399,7 @@ impl ScriptReader<'_> {
 
     /// The words that a word becomes.
     fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
-        let made = braces::expand(text, MOST_WORDS_OF_BRACES);
+        let made = expand_braces(text, MOST_WORDS_OF_BRACES);
         let made = made.filter(|made| made.len() <= self.words_left);
         let Some(made) = made else {
             return self.doubt("it has too many words to read");
@@ -571,4 +572,32 @@ fn reads(kind: &IoFileRedirectKind) -> bool {
             | IoFileRedirectKind::ReadAndWrite
             | IoFileRedirectKind::DuplicateInput
     )
+}
+
+/// The commands of a flat text, and how many tokens it has.
+fn parse(text: &str) -> Result<(ast::Program, usize), String> {
+    let options = ParserOptions::default();
+    let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    if tokens
+        .iter()
+        .any(|token| indices(token.to_str()) > MOST_INDICES)
+    {
+        return Err("it has too many indices in each other to read".to_string());
+    }
+    let program = parse_tokens(&tokens, &options);
+    let program = program.map_err(|error| format!("it cannot be read: {error}"))?;
+    Ok((program, tokens.len()))
+}
+
+/// How deep the indices of `a[b[c]]` may nest.
+fn indices(word: &str) -> usize {
+    let name = word
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(0);
+    if word[name..].starts_with('[') {
+        word.matches('[').count()
+    } else {
+        0
+    }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use brush_parser::ParserOptions;
 use brush_parser::word::{self, Parameter, ParameterExpr, SpecialParameter, WordPiece};
 
 use super::line::ShellWord;
-use super::quotes::ansi;
+use super::quotes::{ansi, options};
 use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
 
 /// Takes the place of what only a run knows, also in a text that a shell is given and that is
@@ -135,15 +134,6 @@ pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<Rea
         reader.piece(&piece.piece, true)?;
     }
     Ok(reader.done(&flat.text))
-}
-
-/// Words are read without `~`, which stays as it is.
-pub(super) fn options() -> ParserOptions {
-    ParserOptions {
-        tilde_expansion_at_word_start: false,
-        tilde_expansion_after_colon: false,
-        ..ParserOptions::default()
-    }
 }
 
 fn unreadable(text: &str) -> MissingEnd {

@@ -1,7 +1,7 @@
 //! What must hold for every event on stdin: where it ends, what it says, what a tool is about to
 //! do.
 
-use hookrun::internals::event::framing::{FrameState, Hopeless, MAX_DEPTH, Scanner};
+use hookrun::internals::event::json::{FrameState, Hopeless, MAX_DEPTH, Scanner};
 use hookrun::internals::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
 use hookrun::internals::hook::{Matcher, PathBase};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The places of a template, `@WORDS@` in capitals, and what an event puts there.
 
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::command_name;
 use crate::engine::event::{EventSpec, JsonType};
 
 pub(super) struct LookResult<'s> {
@@ -83,10 +83,7 @@ pub(super) fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@SUMMARY@", &spec.summary)
         .replace("@EVENT@", &spec.name)
         .replace("@FILE@", file)
-        .replace(
-            "@COMMAND@",
-            command::name_of(&spec.name).unwrap_or_default(),
-        )
+        .replace("@COMMAND@", command_name(&spec.name).unwrap_or_default())
         .replace("@KEY@", key)
         .replace("@WORD@", word)
         .replace("@BAD@", &sample.replace("@", word))

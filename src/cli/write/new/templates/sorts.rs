@@ -1,6 +1,6 @@
 //! The sorts of events, and what a new hook for each does. The bodies and cases are files here.
 
-use crate::engine::event::catalog::command;
+use crate::engine::event::catalog::command_name;
 use crate::engine::event::{EventSpec, Schedule};
 
 use super::places::looked_at;
@@ -28,7 +28,7 @@ macro_rules! written {
 pub(super) const SORTS: &[TemplateSort] = &[
     // A command of the user: its output is the answer.
     TemplateSort {
-        fits: |spec| command::name_of(&spec.name).is_some(),
+        fits: |spec| command_name(&spec.name).is_some(),
         directive: "description=\"say what it does\"",
         about: "the host's list of commands shows the description.",
         ..written!("command": "sh" "bash" "py")
