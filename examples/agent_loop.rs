@@ -87,7 +87,9 @@ impl Agent<'_> {
     fn request(&mut self, turn: u64) -> Result<Turn, Box<dyn std::error::Error>> {
         let count = self.messages.len();
         self.asks(
-            &Event::model_pre(MODEL, count)
+            &Event::builder("model.pre")
+                .with("model", MODEL)
+                .with("messageCount", count)
                 .session(SESSION)
                 .turn(turn)
                 .build()?,
@@ -107,7 +109,9 @@ impl Agent<'_> {
             "tool_use"
         };
         self.asks(
-            &Event::model_post(MODEL, stop)
+            &Event::builder("model.post")
+                .with("model", MODEL)
+                .with("stopReason", stop)
                 .session(SESSION)
                 .turn(turn)
                 .build()?,
@@ -156,7 +160,8 @@ impl Agent<'_> {
 
     /// A session. However it ends, its end is told.
     fn session(&mut self, first: u64) -> Result<(), Box<dyn std::error::Error>> {
-        self.asks(&Event::session_start(SESSION, MODEL).build()?)?;
+        let start = Event::builder("session.start").with("model", MODEL);
+        self.asks(&start.session(SESSION).build()?)?;
         let reason = match self.turns(first) {
             Ok(reason) => reason,
             Err(problem) => {
@@ -164,14 +169,19 @@ impl Agent<'_> {
                 "error"
             }
         };
-        self.asks(&Event::session_end(SESSION, reason).build()?)?;
+        let end = Event::builder("session.end").with("reason", reason);
+        self.asks(&end.session(SESSION).build()?)?;
         writeln!(self.out, "  ended: {reason}")?;
         Ok(())
     }
 }
 
 fn error(message: &str) -> Result<Event, BuildError> {
-    Event::error("model", message).session(SESSION).build()
+    Event::builder("error")
+        .with("code", "model")
+        .with("message", message)
+        .session(SESSION)
+        .build()
 }
 
 /// Two sessions: one that completes, and one whose model fails.

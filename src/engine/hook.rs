@@ -1,7 +1,10 @@
-//! A hook: one configured thing to run, and everything its author said about running it. A program
-//! that embeds hookrun makes hooks here, from a command, a script or a function.
+//! A hook: one configured thing to run, and everything its author said about running it.
+//!
+//! A program that embeds hookrun makes hooks here, from a command, a script or a function. A rule
+//! is a hook without a program: what it says is written beside its matcher. Whatever a hook
+//! answers is checked here against its event's rules and its author's permissions.
 
-mod handler;
+mod function;
 pub mod limits;
 pub mod matcher;
 mod spec;
@@ -9,11 +12,13 @@ mod spec;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::engine::event::{Event, OnFailure};
+use crate::engine::ending::Ending;
+use crate::engine::event::{Event, JsonType, Merge, OnFailure};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
-pub(crate) use handler::{CallStart, verdict_of_rule};
-pub use handler::{Function, FunctionReturn, IntoVerdict, PLACEHOLDERS, placeholders};
+pub(crate) use function::CallStart;
+pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
 pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use spec::{
@@ -154,5 +159,160 @@ impl Hook {
         F: std::future::Future<Output: IntoVerdict> + Send + 'static,
     {
         Hook::new(name, event, Handler::Function(Function::new_async(call)))
+    }
+}
+
+/// Placeholders that are no fields of the context.
+pub const PLACEHOLDERS: &[&str] = &["command", "program", "path", "tool"];
+
+/// What the rule says of `event`, which its matcher takes.
+pub(crate) fn verdict_of_rule(
+    decision: &Decision,
+    matcher: &Matcher,
+    event: &Event,
+    place: &PathBase,
+) -> Verdict {
+    let met = matcher.find_command(event, place);
+    let fill = |text: &str| {
+        let said = filled(text, |name| match name {
+            "command" => {
+                let whole = || event.action()?.command.clone();
+                met.as_ref()
+                    .and_then(|met| met.command.clone())
+                    .or_else(whole)
+            }
+            "program" => {
+                let command = met.as_ref()?.command.as_ref()?;
+                command.split_whitespace().next().map(str::to_string)
+            }
+            "path" => matcher.find_path(event, place),
+            "tool" => event.context().text("toolName"),
+            field => event.context().text(field),
+        });
+        match met.as_ref().and_then(|met| met.doubt.as_ref()) {
+            Some(doubt) => format!("cannot tell {doubt}; write it out. The rule: {said}"),
+            None => said,
+        }
+    };
+    let decision = match decision {
+        Decision::Block { reason } => Decision::Block {
+            reason: fill(reason),
+        },
+        Decision::Ask { question } => Decision::Ask {
+            question: fill(question),
+        },
+        Decision::Allow => Decision::Allow,
+    };
+    Verdict::new(decision, ContractRule::Ruled)
+}
+
+/// The names of the placeholders in a text, in their order.
+///
+/// # Errors
+/// What is between braces and is no name.
+pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    filled(text, |name| {
+        names.push(name.to_string());
+        None
+    });
+    match names.iter().find(|name| !is_name(name)) {
+        Some(wrong) => Err(wrong.clone()),
+        None => Ok(names),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-".contains(c))
+    };
+    name.split('.').all(is_part)
+}
+
+/// A text with its placeholders filled; `{{` and `}}` are braces.
+fn filled(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
+    let mut done = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        done.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix(brace) {
+            done.push_str(brace);
+            rest = after;
+            continue;
+        }
+        match rest.split_once('}').filter(|_| brace == "{") {
+            Some((name, after)) => {
+                done.push_str(&value(name).unwrap_or_else(|| format!("{{{name}}}")));
+                rest = after;
+            }
+            None => done.push_str(brace),
+        }
+    }
+    done.push_str(rest);
+    done
+}
+
+impl Permit<'_> {
+    /// Checks that a question has words, and that the hook may rewrite what it rewrites.
+    pub(crate) fn check(self, verdict: &Verdict) -> Result<(), String> {
+        if matches!(&verdict.decision, Decision::Ask { question } if question.trim().is_empty()) {
+            return Err("`ask` is empty; write the question".to_string());
+        }
+        for (field, value) in &verdict.update {
+            let Some(rule) = self.spec.rewrite(field) else {
+                let rewrites = self.spec.rewrites.iter();
+                let fields: Vec<String> = rewrites.map(|one| format!("`{}`", one.field)).collect();
+                let fields = if fields.is_empty() {
+                    "nothing".to_string()
+                } else {
+                    fields.join(", ")
+                };
+                return Err(format!(
+                    "`update` names `{field}`; of `{}` hooks may rewrite {fields}",
+                    self.spec.name
+                ));
+            };
+            if !self.hook.rewrite {
+                let cure = self.cure_for_rewrite();
+                return Err(format!("`update` names `{field}`; {cure}"));
+            }
+            let kind = self.spec.key(field).map_or(JsonType::Any, |key| key.kind);
+            if rule.merge != Merge::Append && !kind.fits(value) {
+                return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
+            }
+        }
+        Ok(())
+    }
+
+    fn cure_for_rewrite(self) -> String {
+        let file = self.hook.source.file.display();
+        match (&self.hook.handler, self.hook.source.line) {
+            (Handler::File(_), _) => format!("add `rewrite` to its `# hookrun:` line ({file})"),
+            (_, Some(line)) => format!("add `rewrite = true` to it ({file}:{line})"),
+            (_, None) => "add `rewrite = true` to it".to_string(),
+        }
+    }
+
+    /// The ending of a function that returned this. An empty reason counts as none.
+    pub(crate) fn ending_of(self, returned: Result<Verdict, String>) -> Ending {
+        let mut verdict = match returned {
+            Ok(verdict) => verdict,
+            Err(problem) => return Ending::Errored { problem },
+        };
+        if let Decision::Block { reason } = &mut verdict.decision
+            && reason.trim().is_empty()
+        {
+            *reason = NO_REASON.to_string();
+        }
+        verdict.rule = ContractRule::Returned;
+        match self.check(&verdict) {
+            Ok(()) => Ending::Answered(verdict),
+            Err(problem) => Ending::Malformed { problem },
+        }
     }
 }

@@ -92,7 +92,7 @@ pub trait SessionSink: Session {
 ///
 /// let (sender, messages) = channel();
 /// let hooks = SessionHooks::new(&runner, Arc::new(Told(sender)));
-/// hooks.event(&Event::session_start("s-1", "model").build()?);
+/// hooks.event(&Event::builder("session.start").session("s-1").build()?);
 /// assert_eq!(messages.recv()?, "it begins");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -107,12 +107,7 @@ impl HostMatch {
         if own.any(|row| row.is_called(&found)) {
             return Ok(());
         }
-        let wanted = self.event.to_string();
-        Err(Mismatch::Matcher {
-            what: "the event".to_string(),
-            wanted,
-            found: vec![found],
-        })
+        Err(Mismatch::of_host("event", self.event, vec![found]))
     }
 }
 
@@ -138,12 +133,11 @@ impl Condition for HostMatch {
                     .around_unknown_server(event)
                     .is_some_and(may_fit);
             if !is_untold && !found.iter().any(|name| names.fit(name)) {
-                let (wanted, what) = (names.to_string(), subject.about());
-                return Err(Mismatch::Matcher {
-                    what,
-                    wanted,
+                return Err(Mismatch::of_host(
+                    &subject.about(),
+                    &names.to_string(),
                     found,
-                });
+                ));
             }
         }
         match &self.condition {
@@ -359,14 +353,7 @@ impl PermissionRule {
 
     fn decide(&self, dialect: &Host, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         let names = dialect.tool_names(event);
-        let mismatch = |found| {
-            let (what, wanted) = ("if".to_string(), self.written.clone());
-            Err(Mismatch::Matcher {
-                what,
-                wanted,
-                found,
-            })
-        };
+        let mismatch = |found| Err(Mismatch::of_host("if", &self.written, found));
         let is_called = |name: &String| match self.tool.split_once('*') {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,

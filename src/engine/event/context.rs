@@ -68,15 +68,8 @@ pub enum ContextError {
 
 /// What there is instead of `key`.
 fn missing(key: &str, found: &[String]) -> String {
-    let is_alike = |one: &&String| {
-        let (key, one) = (key.to_lowercase(), one.to_lowercase());
-        one.len() > 2 && (key.contains(&one) || one.contains(&key))
-    };
     if found.is_empty() {
         return format!("the context is empty; add `{key}`");
-    }
-    if let Some(alike) = found.iter().find(is_alike).filter(|alike| *alike != key) {
-        return format!("did you mean `{key}` where it says `{alike}`?");
     }
     let shown = found.iter().take(8).map(String::as_str).collect::<Vec<_>>();
     format!("the context has `{}`; add `{key}`", shown.join("`, `"))

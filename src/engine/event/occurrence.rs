@@ -367,18 +367,6 @@ impl Event {
         Ok(Event::new(spec, NATIVE, Context::parse(context)?)?)
     }
 
-    /// `session.start`: a session begins, with this model.
-    pub fn session_start(session: &str, model: &str) -> EventBuilder {
-        Event::builder("session.start")
-            .session(session)
-            .with("model", model)
-    }
-
-    /// `prompt.submit` (loom's `user.prompt.submit`): the user has sent a prompt.
-    pub fn prompt_submit(prompt: &str) -> EventBuilder {
-        Event::builder("prompt.submit").with("prompt", prompt)
-    }
-
     /// `tool.pre`: a tool is about to run.
     pub fn tool_pre(tool: &str, input: Value) -> EventBuilder {
         Event::builder("tool.pre")
@@ -392,34 +380,6 @@ impl Event {
             .with("toolName", tool)
             .with("toolInput", input);
         builder.with("result", result).with("isError", false)
-    }
-
-    /// `model.pre`: a request with so many messages is about to go to the model.
-    pub fn model_pre(model: &str, messages: usize) -> EventBuilder {
-        Event::builder("model.pre")
-            .with("model", model)
-            .with("messageCount", messages)
-    }
-
-    /// `model.post`: the model has answered, and stopped for this reason.
-    pub fn model_post(model: &str, stop_reason: &str) -> EventBuilder {
-        Event::builder("model.post")
-            .with("model", model)
-            .with("stopReason", stop_reason)
-    }
-
-    /// `session.end`: the session is over, for this reason.
-    pub fn session_end(session: &str, reason: &str) -> EventBuilder {
-        Event::builder("session.end")
-            .session(session)
-            .with("reason", reason)
-    }
-
-    /// `error`: the run has failed beyond repair.
-    pub fn error(code: &str, message: &str) -> EventBuilder {
-        Event::builder("error")
-            .with("code", code)
-            .with("message", message)
     }
 }
 
@@ -520,20 +480,6 @@ mod tests {
             .build()
             .unwrap();
         assert_eq!(event.context().to_json(), wanted.as_bytes());
-        for builder in [
-            Event::session_start("s", "m"),
-            Event::prompt_submit("hi"),
-            Event::tool_post("note", json!({}), "ok"),
-            Event::model_pre("m", 4),
-            Event::model_post("m", "end_turn").with("costUsd", 0.5),
-            Event::session_end("s", "done"),
-            Event::error("e1", "no"),
-        ] {
-            let event = builder.session("s").turn(2).build().unwrap();
-            let place = |key: &str| event.spec().context.iter().position(|row| row.name == key);
-            let places: Vec<usize> = event.context().keys().filter_map(place).collect();
-            assert!(places.len() > 2 && places.is_sorted(), "{event:?}");
-        }
     }
 
     #[test]

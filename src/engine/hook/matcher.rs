@@ -17,7 +17,7 @@ use path::{Glob, tool_glob};
 pub(crate) use path::{PathMatch, decide_paths, tidy};
 pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
-use row::{OF_HOST, of_field};
+use row::{EXCEPT, OF_HOST, of_field};
 use runs::RunsForm;
 pub(crate) use runs::RunsMatch;
 
@@ -157,7 +157,7 @@ impl Matcher {
             (self.command.is_some(), "command"),
             (!self.runs.is_empty(), "runs"),
             (self.condition.is_some(), OF_HOST),
-            (self.except.is_some(), "except"),
+            (self.except.is_some(), EXCEPT),
         ];
         let set = all
             .into_iter()
@@ -232,9 +232,9 @@ impl Matcher {
     pub fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         self.decide_alone(event, place)?;
         match &self.except {
-            Some(except) if self.is_lifted(except, event, place) => Err(Mismatch::Excepted {
-                by: except.to_string(),
-            }),
+            Some(except) if self.is_lifted(except, event, place) => {
+                Err(Mismatch::of(EXCEPT, "exception", except.to_string(), None))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -246,8 +246,13 @@ impl Matcher {
         if !self.runs.is_empty() && self.find(event, None).is_none() {
             let found = event.action().and_then(|action| action.command.as_deref());
             let wanted: Vec<&str> = self.runs.iter().map(|form| form.written.as_str()).collect();
-            let (wanted, found) = (wanted.join("` or `"), found.map(shortened));
-            return Err(Mismatch::Runs { wanted, found });
+            let wanted = wanted.join("` or `");
+            return Err(Mismatch::of(
+                "runs",
+                "command",
+                wanted,
+                found.map(shortened),
+            ));
         }
         if !self.paths.is_empty() {
             decide_paths(&self.paths, event, place)?;
@@ -257,10 +262,7 @@ impl Matcher {
             let is_meant = command.is_some_and(|text| fits_command(form, text));
             if !is_meant && !may_run(form, event) {
                 let found = command.map(shortened);
-                return Err(Mismatch::Command {
-                    wanted: form.to_string(),
-                    found,
-                });
+                return Err(Mismatch::of("command", "command", form.to_string(), found));
             }
         }
         if let Some(condition) = &self.condition {
@@ -364,12 +366,13 @@ impl FieldMatch {
         if text.as_deref().is_some_and(|text| self.form.is_match(text)) {
             return Ok(());
         }
-        let (field, wanted) = (self.field.clone(), self.form.to_string());
-        Err(Mismatch::Field {
-            field,
-            wanted,
-            found: text.as_deref().map(shortened),
-        })
+        let found = text.as_deref().map(shortened);
+        Err(Mismatch::of(
+            &of_field(&self.field),
+            "value there",
+            self.form.to_string(),
+            found,
+        ))
     }
 }
 
@@ -390,10 +393,7 @@ impl ToolMatch {
             return Ok(());
         }
         let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
-        Err(Mismatch::Tool {
-            wanted: self.written.clone(),
-            found,
-        })
+        Err(Mismatch::of("tool", "tool", self.written.clone(), found))
     }
 }
 

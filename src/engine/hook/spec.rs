@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::handler::Function;
+use super::function::Function;
 use super::limits::{Containment, Limits, Sandbox};
 use super::matcher::{Matcher, Mismatch, PathBase};
 use crate::engine::duration::DEFAULT_TIMEOUT;
@@ -202,12 +202,7 @@ impl Hook {
     pub fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
-            let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
-            return Err(Mismatch::Matcher {
-                what,
-                wanted,
-                found,
-            });
+            return Err(Mismatch::of_host("tool", convention.event_name(), found));
         }
         self.matcher.decide(event, &self.place(place))
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -112,7 +113,7 @@ pub struct Assignment {
 }
 
 /// A file that a command reads or writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandRedirect {
     /// `<`, `>`, `>>`, `<>`, `>|`, `<&`, `>&`, `&>` or `&>>`.
     pub operator: &'static str,
@@ -127,67 +128,54 @@ impl ShellCommand {
     }
 }
 
-/// A command as `action.commands` has it.
-#[derive(Serialize)]
-struct CommandJson<'c> {
-    program: Option<&'c str>,
-    args: Vec<Option<&'c str>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    through: Vec<&'c str>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    assigns: Map<String, Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    redirects: Vec<RedirectJson<'c>>,
-    /// The keys that have a word which is not known, or which may become other words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unknown: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct RedirectJson<'c> {
-    operator: &'static str,
-    target: Option<&'c str>,
-}
-
+/// As `action.commands` has it.
 impl Serialize for ShellCommand {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_open = |word: &ShellWord| word.known().is_none();
-        let unknown = [
-            ("program", is_open(&self.program)),
-            ("args", self.args.iter().any(is_open)),
-            (
-                "assigns",
-                self.assigns.iter().any(|one| one.value.is_none()),
-            ),
-            (
-                "redirects",
-                self.redirects.iter().any(|one| is_open(&one.target)),
-            ),
-        ];
-        let redirects = self.redirects.iter().map(|one| RedirectJson {
-            operator: one.operator,
-            target: one.target.text.as_deref(),
-        });
-        let json = CommandJson {
-            program: self.program.text.as_deref(),
-            args: self.args.iter().map(|word| word.text.as_deref()).collect(),
-            through: self
-                .through
-                .iter()
-                .map(|wrapper| wrapper.name.as_str())
-                .collect(),
-            assigns: self
-                .assigns
-                .iter()
+        let mut json = serializer.serialize_map(None)?;
+        json.serialize_entry("program", &self.program)?;
+        json.serialize_entry("args", &self.args)?;
+        if !self.through.is_empty() {
+            let names = self.through.iter().map(|wrapper| &wrapper.name);
+            json.serialize_entry("through", &names.collect::<Vec<_>>())?;
+        }
+        if !self.assigns.is_empty() {
+            let assigns = self.assigns.iter();
+            let assigns: Map<String, Value> = assigns
                 .map(|one| (one.name.clone(), one.value.clone().into()))
-                .collect(),
-            redirects: redirects.collect(),
-            unknown: unknown
-                .into_iter()
-                .filter(|(_, is_open)| *is_open)
-                .map(|(key, _)| key)
-                .collect(),
-        };
-        json.serialize(serializer)
+                .collect();
+            json.serialize_entry("assigns", &assigns)?;
+        }
+        if !self.redirects.is_empty() {
+            json.serialize_entry("redirects", &self.redirects)?;
+        }
+        // The keys that have a word which is not known, or which may become other words.
+        let mut unknown = Vec::new();
+        if self.program.known().is_none() {
+            unknown.push("program");
+        }
+        if self.args.iter().any(|word| word.known().is_none()) {
+            unknown.push("args");
+        }
+        if self.assigns.iter().any(|one| one.value.is_none()) {
+            unknown.push("assigns");
+        }
+        if self
+            .redirects
+            .iter()
+            .any(|one| one.target.known().is_none())
+        {
+            unknown.push("redirects");
+        }
+        if !unknown.is_empty() {
+            json.serialize_entry("unknown", &unknown)?;
+        }
+        json.end()
+    }
+}
+
+/// Its text as the program is given it.
+impl Serialize for ShellWord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
     }
 }

@@ -188,9 +188,6 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
         --list! --login~ --no-update --non-interactive --other-user: --preserve-env --preserve-groups --prompt: \
         --remove-timestamp! --reset-timestamp --role: --set-home --shell~ --stdin --type: --user: --validate! --version!") },
     words("doas", "a: C: L! n s~ u:"),
-    or_shell(words("pkexec", "--user: --disable-internal-agent --keep-cwd --help! --version!")),
-    or_shell(words("run0", "u: g: D: --user: --group: --nice: --chdir: --setenv: --unit: --property: --description: --slice: \
-        --slice-inherit --background: --machine: --no-ask-password --pty --pipe --shell-prompt-prefix: --help! --version!")),
     ProgramRow { operands: 1, ..row(Kind::Login, "su", "- c$ f g: G: l m P p s: T w: --command$ --session-command$ --fast --group: --supp-group: --login \
         --preserve-environment --pty --no-pty --shell: --whitelist-environment: --help! --version!") },
     ProgramRow { operands: 1, ..row(Kind::Login, "runuser", "- c$ f g: G: l m P p s: T u:= w: --command$ --session-command$ --fast --group: --supp-group: \
@@ -198,13 +195,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     after(1, "gosu su-exec", "--help! --version!"),
     ProgramRow { operands: 1, alone: Alone::RemoteShell, ..row(Kind::Text, "ssh", "4 6 A a B: b: C c: D: E: e: F: f G! g I: i: \
         J: K k L: l: M m: N! n O!: o: P: p: Q!: q R: S: s T t V! v W!: w: X x Y y") },
-    after(1, "mosh", "4 6 a n p: --ssh: --predict: --port: --server: --client: --bind-server: --family: --no-init --no-ssh-pty --local --help! --version!"),
-    words("sshpass", "p: f: d: e P: V! h! v"),
     // Another surrounding.
     ProgramRow { assigns: true, ..words("env", "- 0 a: C/ i S% u: v --argv0: --block-signal --chdir/ --debug --default-signal \
         --help! --ignore-environment --ignore-signal --list-signal-handling --null --split-string% --unset: --version!") },
     words("nice", "# n: --adjustment: --help! --version!"),
-    words("ionice", "c: n: P!: p!: t u!: --class: --classdata: --ignore --pgid!: --pid!: --uid!: --help! --version!"),
     after(1, "timeout gtimeout", "f k: p s: v --foreground --kill-after: --preserve-status --signal: --verbose --help! --version!"),
     words("nohup", "--help! --version!"),
     words("setsid", "c f w --ctty --fork --wait --help! --version!"),
@@ -216,53 +210,20 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("exec", "a: c l"),
     words("builtin", ""),
     or_shell(after(1, "chroot", "--groups: --userspec: --skip-chdir --help! --version!")),
-    after(1, "chrt", "a b D: d f i m! o P: p! R r T: v --all-tasks --batch --deadline --fifo --idle --max! --other --pid! --reset-on-fork \
-        --rr --sched-deadline: --sched-period: --sched-runtime: --verbose --help! --version!"),
-    after(1, "taskset", "a c p! --all-tasks --cpu-list --pid! --help! --version!"),
-    or_shell(words("unshare", "C c f G: i m n p R: r S: T U u w: --boottime: --cgroup --fork --ipc --keep-caps --kill-child --map-auto \
-        --map-current-user --map-group: --map-groups: --map-root-user --map-user: --map-users: --monotonic: --mount --mount-proc \
-        --net --pid --propagation: --root: --setgid: --setgroups: --setuid: --time --user --uts --wd: --help! --version!")),
-    or_shell(words("nsenter", "a C? e F G: i? m? n? p? r? S: T? t: U? u? W: w? Z --all --cgroup --env --follow-context --ipc --mount \
-        --net --net-socket: --no-fork --pid --preserve-credentials --root --setgid: --setuid: --target: --time --user --uts --wd --wdns: --help! --version!")),
-    words("setpriv", "d! --ambient-caps: --apparmor-profile: --bounding-set: --clear-groups --dump! --egid: --euid: --groups: --inh-caps: \
-        --init-groups --keep-groups --landlock-access: --landlock-rule: --list-caps! --nnp --no-new-privs --pdeathsig: --ptracer: \
-        --regid: --reset-env --reuid: --rgid: --ruid: --securebits: --selinux-label: --help! --version!"),
-    words("prlimit", "c? d? e? f? i? l? m? n? o: p!: q? r? s? t? u? v? x? y? --as --core --cpu --data --fsize --locks --memlock \
-        --msgqueue --nice --nofile --noheadings --nproc --output: --pid!: --raw --rss --rtprio --rttime --sigpending --stack --verbose --help! --version!"),
     or_shell(after(1, "script", "a B: c$ E: e f I: m: O: o: q T: t? --append --command$ --echo: --flush --force --log-in: --log-io: \
         --log-out: --log-timing: --logging-format: --output-limit: --quiet --return --timing? --help! --version!")),
-    words("strace", "a: b: C c D d E: e: F f h! I: i k n N O: o: P: p: q r S: s: T t U: u: V! v w X: x Y y Z z --*"),
-    words("ltrace", "a: A: b C c D: e: F: f h! i L l: n: o: p: r S s: T t u: V! w: x: --*"),
-    words("valgrind", "h! d q v --*"),
     words("systemd-run", "C: d E: G H: h! M: P p: q r S~ t u: --capsule: --collect --description: --expand-environment: --gid: --host: \
         --machine: --nice: --no-ask-password --no-block --on-active: --on-boot: --on-calendar: --on-startup: --on-unit-active: \
         --on-unit-inactive: --path-property: --pipe --property: --pty --quiet --remain-after-exit --same-dir --scope --send-sighup \
         --service-type: --setenv: --shell~ --slice: --slice-inherit --socket-property: --system --timer-property: --uid: --unit: \
         --user --wait --working-directory: --help! --version!"),
-    words("systemd-inhibit", "--list! --mode: --no-legend --no-pager --what: --who: --why: --help! --version!"),
-    words("numactl", "a b C: H! i: l m: N: P: p: s! --all --balancing --cpunodebind: --hardware! --interleave: --localalloc --membind: \
-        --physcpubind: --preferred: --preferred-many: --show! --help! --version!"),
-    or_shell(words("firejail", "c --*")),
-    words("bwrap", "--add-seccomp-fd: --args: --as-pid-1 --bind-data:: --bind-fd:: --bind-try:: --bind:: --block-fd: --cap-add: --cap-drop: \
-        --chdir: --chmod:: --clearenv --dev-bind-try:: --dev-bind:: --dev: --die-with-parent --dir: --exec-label: --file-label: --file:: \
-        --gid: --hostname: --info-fd: --lock-file: --mqueue: --new-session --perms: --proc: --remount-ro: --ro-bind-data:: --ro-bind-try:: \
-        --ro-bind:: --seccomp: --setenv:: --share-net --size: --symlink:: --sync-fd: --tmpfs: --uid: --unsetenv: --unshare-all \
-        --unshare-cgroup --unshare-cgroup-try --unshare-ipc --unshare-net --unshare-pid --unshare-user --unshare-user-try --unshare-uts \
-        --userns-block-fd: --userns: --help! --version!"),
-    or_shell(words("fakeroot", "b: f: h! i: l: s: u v! --faked: --lib: --unknown-is-real --help! --version!")),
-    or_shell(words("proot", "0 b: k: q: R: r: S: v: w: -b: --bind: --change-id: --cwd: --kill-on-exit --mount: --pwd: --qemu: --root-id --rootfs: --verbose: --help! --version!")),
-    words("xvfb-run", "a e: f: h! l n: p: s: w: --auth-file: --auto-display --auto-servernum --error-file: --listen-tcp --server-args: \
-        --server-num: --wait: --xauth-protocol: --help!"),
     words("unbuffer", "p"),
-    words("tini", "e: g h! l! p: s v w --version!"),
     words("caffeinate", "d i m s t: u w:"),
-    words("choom", "n: p!: --adjust: --pid!: --help! --version!"),
-    words("cgexec", "g: --sticky --help!"),
-    words("cpulimit", "b f h! i k l: m P!: p!: e!: q r s: v z c: --background --foreground --include-children --kill --limit: --lazy --monitor-forks \
-        --path!: --exe!: --pid!: --quiet --signal: --verbose --help!"),
-    words("linux32 linux64 i386 x86_64", "3 B F h! I L R S T v X Z --*"),
-    after(1, "setarch", "3 B F h! I L R S T v X Z --*"),
-    words("dbus-run-session", "--config-file: --dbus-daemon: --help! --version!"),
+    // Of those that are rare, options leave in doubt what runs.
+    or_shell(words("pkexec run0 unshare nsenter firejail fakeroot proot", "")),
+    words("ionice setpriv prlimit systemd-inhibit numactl bwrap xvfb-run tini choom cgexec cpulimit linux32 linux64 i386 x86_64 \
+        dbus-run-session sshpass strace ltrace valgrind", ""),
+    after(1, "chrt taskset setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
     // What is repeated.
     ProgramRow { kind: Kind::WordsAndMore, ..words("xargs gxargs", "0 a: d: E: e? I@ i@? L: l? n: o P: p r s: t x --arg-file: --delimiter: --eof? \

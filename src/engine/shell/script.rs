@@ -99,16 +99,13 @@ impl ScriptReader<'_> {
         match parse(&flat.text) {
             Ok((program, tokens)) => {
                 self.tokens_left = self.tokens_left.saturating_sub(tokens);
-                let flat = &flat;
+                let inside = Place {
+                    depth,
+                    flat: &flat,
+                    ..place
+                };
                 for list in &program.complete_commands {
-                    self.list(
-                        list,
-                        Place {
-                            depth,
-                            flat,
-                            ..place
-                        },
-                    );
+                    self.list(list, inside);
                 }
             }
             Err(why) => self.doubt(why),

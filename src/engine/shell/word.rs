@@ -321,57 +321,17 @@ fn may_split(value: &str) -> bool {
 }
 
 /// What may change a variable without naming it, or what its value means.
-const CHANGERS: &[&str] = &[
-    "IFS",
-    "declare",
-    "eval",
-    "export",
-    "getopts",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "shopt",
-    "source",
-    "typeset",
-    "unset",
-    "set",
-];
+const CHANGERS: &str = "IFS declare eval export getopts local mapfile printf read readarray readonly shopt \
+    source typeset unset set";
 /// The shell sets them itself.
-const OWN: &[&str] = &[
-    "BASH",
-    "COMP",
-    "DIRSTACK",
-    "EPOCH",
-    "EUID",
-    "FUNCNAME",
-    "GROUPS",
-    "HIST",
-    "IFS",
-    "LINENO",
-    "MAPFILE",
-    "OLDPWD",
-    "OPT",
-    "PATH",
-    "PPID",
-    "PWD",
-    "RANDOM",
-    "READLINE",
-    "REPLY",
-    "SECONDS",
-    "SHELLOPTS",
-    "SRANDOM",
-    "UID",
-    "_",
-];
+const OWN: &str = "BASH COMP DIRSTACK EPOCH EUID FUNCNAME GROUPS HIST IFS LINENO MAPFILE OLDPWD OPT PATH \
+    PPID PWD RANDOM READLINE REPLY SECONDS SHELLOPTS SRANDOM UID _";
 
 /// Whether a text, in which `name` is assigned somewhere, only reads it everywhere else. Any word
 /// that is its name counts as a change.
 pub(super) fn is_constant(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if OWN.iter().any(|own| name.starts_with(own)) || text.starts_with(". ") {
+    if OWN.split(' ').any(|own| name.starts_with(own)) || text.starts_with(". ") {
         return false;
     }
     let mut named = 0;
@@ -383,7 +343,7 @@ pub(super) fn is_constant(text: &str, name: &str) -> bool {
                 .chars()
                 .next()
                 .map_or(0, char::len_utf8);
-        if CHANGERS.contains(&word) {
+        if CHANGERS.split(' ').any(|changer| changer == word) {
             return false;
         }
         named += usize::from(word == name && !before.ends_with('$') && !before.ends_with("${"));

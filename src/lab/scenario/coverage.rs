@@ -369,7 +369,7 @@ impl ShownPoints {
                 }
             }
             if let Fate::Unwanted(mismatch) = &one.fate {
-                names.insert(format!("matched.{}", mismatch.key()));
+                names.insert(format!("matched.{}", mismatch.key));
             }
         }
     }

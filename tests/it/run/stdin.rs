@@ -295,7 +295,7 @@ fn an_event_that_says_too_little_is_malformed() {
         (
             "tool.pre",
             r#"{"tool":"Bash","input":{}}"#,
-            "did you mean `toolName` where it says `tool`?",
+            "the context has `tool`, `input`; add `toolName`",
         ),
         (
             "tool.pre",

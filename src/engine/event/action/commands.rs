@@ -1,8 +1,6 @@
 //! The command lines in what a tool is given, and the calls of other tools in it: OpenCode's
 //! `batch`, Codex's `multi_tool_use`, and every other tool that passes calls on.
 
-use std::ptr;
-
 use serde_json::value::RawValue;
 
 use super::tool::{
@@ -10,7 +8,9 @@ use super::tool::{
     inner_json,
 };
 use crate::engine::event::context::ContextError;
-use crate::engine::event::json::{distinct_entries, elements, scalar_text, string_text};
+use crate::engine::event::json::{
+    distinct_entries, elements, key_text, raw_entries, scalar_text, string_text,
+};
 
 /// Keys that hold one in the input of a shell (Copilot CLI `write_bash`, Codex `write_stdin`).
 const SHELL_KEYS: &[&str] = &["input", "chars"];
@@ -70,7 +70,7 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     let is_told = |line: &str| is_editor && EDITOR_COMMANDS.contains(&line);
     lines.retain(|(_, line)| !line.trim().is_empty() && !is_told(line));
     if runs {
-        add_arguments(&mut lines, input);
+        add_arguments(&mut lines, &input.entries);
     }
     let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
     if runs {
@@ -84,12 +84,8 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
 }
 
 /// Adds to each command the words that another key has for it.
-fn add_arguments(lines: &mut [(&Key, String)], input: &ToolInput<'_>) {
-    for (key, raw) in input
-        .entries
-        .iter()
-        .filter(|(key, _)| key.is_in(ARGUMENT_KEYS))
-    {
+fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
+    for (key, raw) in entries.iter().filter(|(key, _)| key.is_in(ARGUMENT_KEYS)) {
         let Some(words) = words_text(raw) else {
             continue;
         };
@@ -148,12 +144,13 @@ fn is_shell(program: &str) -> bool {
     ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name)
 }
 
-/// The command lines deeper in a tool input, and those texts of it that may be programs.
+/// The command lines deeper in a tool input, and those texts of it that may be programs: of each
+/// object its commands with its arguments.
 fn deep(input: &ToolInput<'_>) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut lines = Vec::new();
     for (key, raw) in &input.entries {
         if input.kind != ActionKind::Shell && key.is_in(PROGRAM_KEYS) {
-            found.extend(string_text(raw).filter(|text| is_program(text)));
+            lines.extend(string_text(raw).filter(|text| is_program(text)));
         }
         let inner = if key.is_in(INPUT_KEYS) {
             inner_json(raw)
@@ -163,80 +160,44 @@ fn deep(input: &ToolInput<'_>) -> Vec<String> {
         let raw = inner.as_deref().unwrap_or(raw).trim_start();
         let is_taken = (key.is_of_command() || key.is_in(ARGUMENT_KEYS))
             && elements(raw).is_some_and(|list| is_plain(&list));
-        if raw.starts_with(['{', '[']) && !is_taken {
-            found.extend(lines_of(&groups(raw, key)));
+        if !is_taken {
+            below(raw, key, &mut lines);
         }
     }
-    found
+    lines
+}
+
+fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
+    let list = elements(raw);
+    for one in list.iter().flatten() {
+        if key.is_of_command() {
+            lines.extend(command_lines(one.get(), false));
+        }
+        below(one.get(), key, lines);
+    }
+    let mut own: Vec<(Key, &str)> = Vec::new();
+    for (key, value) in raw_entries(raw) {
+        own.push((Key::new(&key_text(key)), value.get()));
+    }
+    let mut commands: Vec<(&Key, String)> = Vec::new();
+    for (key, value) in &own {
+        if key.is_of_command() {
+            let found = command_lines(value, key.is(LIST_KEY));
+            commands.extend(found.into_iter().map(|line| (key, line)));
+        } else if key.is_in(PROGRAM_KEYS) {
+            lines.extend(string_text(value).filter(|text| is_program(text)));
+        }
+        below(value, key, lines);
+    }
+    add_arguments(&mut commands, &own);
+    let is_whole = commands.is_empty();
+    lines.extend(commands.into_iter().map(|(_, line)| line));
+    let words = own.iter().filter(|(key, _)| is_whole && key.is("argv"));
+    lines.extend(words.filter_map(|(_, raw)| words_text(raw)));
 }
 
 fn is_program(text: &str) -> bool {
     text.trim() != text || text.contains(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
-}
-
-/// The texts under one key: one, or those of a list.
-struct Group<'i> {
-    key: Key,
-    /// Where its key is written.
-    place: &'i str,
-    texts: Vec<String>,
-}
-
-impl Group<'_> {
-    fn is_argument(&self) -> bool {
-        self.key.is_in(ARGUMENT_KEYS)
-    }
-}
-
-fn groups<'i>(raw: &'i str, around: &Key) -> Vec<Group<'i>> {
-    let mut found: Vec<Group<'i>> = Vec::new();
-    each_keyed_text(raw, around, &mut |key, place, text| {
-        let is_program_key = key.is_in(PROGRAM_KEYS);
-        if !key.is_in(ARGUMENT_KEYS) && !key.is_of_command() && !is_program_key {
-            return;
-        }
-        let text = string_text(text).filter(|text| !is_program_key || is_program(text));
-        let Some(text) = text else { return };
-        match found.last_mut() {
-            // The same list goes on.
-            Some(last) if ptr::eq(last.place, place) && !key.is(LIST_KEY) => last.texts.push(text),
-            _ => found.push(Group {
-                key: key.clone(),
-                place,
-                texts: vec![text],
-            }),
-        }
-    });
-    found
-}
-
-/// The command lines of groups: arguments may come before their command or after it.
-fn lines_of(groups: &[Group<'_>]) -> Vec<String> {
-    let around = |at: usize, is_argument: bool| {
-        let both = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
-        let both = both.filter_map(|at| groups.get(at));
-        both.filter(move |group| group.is_argument() == is_argument)
-    };
-    let text = |group: &Group<'_>| joined(group.texts.clone());
-    let (mut alone, mut lines) = (Vec::new(), Vec::new());
-    for (at, group) in groups.iter().enumerate() {
-        if group.is_argument() {
-            let is_whole = group.key.is("argv") && around(at, false).next().is_none();
-            alone.extend(is_whole.then(|| text(group)));
-            continue;
-        }
-        let command = text(group);
-        let with: Vec<String> = around(at, true)
-            .map(|words| format!("{command} {}", text(words)))
-            .collect();
-        if with.is_empty() {
-            lines.push(command)
-        } else {
-            lines.extend(with)
-        }
-    }
-    alone.append(&mut lines);
-    alone
 }
 
 /// All that a tool is given, as text: it counts as a command if none can be found.

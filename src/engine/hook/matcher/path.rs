@@ -127,10 +127,7 @@ pub(crate) fn decide_paths(
     let found = event
         .action()
         .map_or_else(Vec::new, |action| action.paths.clone());
-    Err(Mismatch::Path {
-        wanted: written.join(", "),
-        found,
-    })
+    Err(Mismatch::of("path", "path", written.join(", "), found))
 }
 
 /// The first path that one of the globs fits, or any where there are none, and that no glob of

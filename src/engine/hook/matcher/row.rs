@@ -41,58 +41,41 @@ pub struct PathBase {
 
 /// The matcher that did not match, and what it was compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mismatch {
-    /// The event carries no tool, or another one.
-    Tool {
-        wanted: String,
-        found: Option<String>,
-    },
-    /// None of the paths match.
-    Path { wanted: String, found: Vec<String> },
-    /// The action has no command, or another one.
-    Command {
-        wanted: String,
-        found: Option<String>,
-    },
-    /// None of the commands match.
-    Runs {
-        wanted: String,
-        found: Option<String>,
-    },
-    /// All that matches is lifted by its exception.
-    Excepted { by: String },
-    /// The field is missing, or says something else.
-    Field {
-        field: String,
-        wanted: String,
-        found: Option<String>,
-    },
-    /// A matcher of a host's own: what it is compared with says something else.
-    Matcher {
-        what: String,
-        wanted: String,
-        found: Vec<String>,
-    },
+pub struct Mismatch {
+    /// The key of `match`: `tool`, `where.FIELD` for a field, `matcher` for one of a host's own.
+    pub key: String,
+    /// What the key looks at.
+    pub subject: String,
+    pub wanted: String,
+    /// What the event has of that.
+    pub found: Vec<String>,
 }
 
 impl Mismatch {
-    /// The key of `match` that did not match: `where.FIELD` for a field, and `matcher` for one of
-    /// a host's own.
-    pub fn key(&self) -> String {
-        match self {
-            Mismatch::Tool { .. } => "tool".to_string(),
-            Mismatch::Path { .. } => "path".to_string(),
-            Mismatch::Command { .. } => "command".to_string(),
-            Mismatch::Runs { .. } => "runs".to_string(),
-            Mismatch::Excepted { .. } => "except".to_string(),
-            Mismatch::Field { field, .. } => of_field(field),
-            Mismatch::Matcher { .. } => OF_HOST.to_string(),
+    pub(super) fn of(
+        key: &str,
+        subject: &str,
+        wanted: String,
+        found: impl IntoIterator<Item = String>,
+    ) -> Mismatch {
+        Mismatch {
+            key: key.to_string(),
+            subject: subject.to_string(),
+            wanted,
+            found: found.into_iter().collect(),
         }
+    }
+
+    /// Of a matcher that is a host's own.
+    pub(crate) fn of_host(subject: &str, wanted: &str, found: Vec<String>) -> Mismatch {
+        Mismatch::of(OF_HOST, subject, wanted.to_string(), found)
     }
 }
 
 /// The key of a host's own matcher.
 pub(super) const OF_HOST: &str = "matcher";
+/// The key of exceptions.
+pub(super) const EXCEPT: &str = "except";
 
 pub(super) fn of_field(field: &str) -> String {
     format!("where.{field}")
@@ -100,61 +83,21 @@ pub(super) fn of_field(field: &str) -> String {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_none = |what: &str, found: &Option<String>| match found {
-            Some(text) => format!("the event's {what} is `{text}`"),
-            None => format!("the event has no {what}"),
-        };
-        match self {
-            Mismatch::Tool { wanted, found } => {
-                write!(f, "it matches tool `{wanted}`; {}", or_none("tool", found))
-            }
-            Mismatch::Path { wanted, found } if found.is_empty() => {
-                write!(f, "it matches path `{wanted}`; the event names no path")
-            }
-            Mismatch::Path { wanted, found } => {
-                write!(
-                    f,
-                    "it matches path `{wanted}`; the event names `{}`",
-                    found.join("`, `")
-                )
-            }
-            Mismatch::Command { wanted, found } => {
-                write!(
-                    f,
-                    "it matches command /{wanted}/; {}",
-                    or_none("command", found)
-                )
-            }
-            Mismatch::Excepted { by } => write!(f, "its exception matches the event: {by}"),
-            Mismatch::Runs { wanted, found } => {
-                write!(
-                    f,
-                    "it matches runs of `{wanted}`; {}",
-                    or_none("command", found)
-                )
-            }
-            Mismatch::Field {
-                field,
-                wanted,
-                found,
-            } => {
-                write!(
-                    f,
-                    "it matches `{field}` /{wanted}/; {}",
-                    or_none("value there", found)
-                )
-            }
-            Mismatch::Matcher {
-                what,
-                wanted,
-                found,
-            } => {
-                let found = match found.is_empty() {
-                    true => "none".to_string(),
-                    false => format!("`{}`", found.join("`, `")),
-                };
-                write!(f, "it matches {what} {wanted}; this event has {found}")
-            }
+        let Mismatch {
+            key,
+            subject,
+            wanted,
+            found,
+        } = self;
+        match key.as_str() {
+            EXCEPT => return write!(f, "its exception matches the event: {wanted}"),
+            OF_HOST => write!(f, "it matches {subject} `{wanted}`; ")?,
+            _ => write!(f, "it matches {key} `{wanted}`; ")?,
+        }
+        if found.is_empty() {
+            write!(f, "the event has no {subject}")
+        } else {
+            write!(f, "the event's {subject} is `{}`", found.join("`, `"))
         }
     }
 }
