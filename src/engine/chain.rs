@@ -21,7 +21,7 @@ pub use links::follow;
 pub(crate) use preparation::{EventStores, HookTurn, Preparation};
 use preparation::{PreparedTurn, add_notes, refuses};
 pub(crate) use surroundings::EventVariables;
-pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
+pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
 
 /// Runs `plan` for `event`.
 ///
@@ -42,7 +42,7 @@ pub fn run(
             .hooks()
             .map(|planned| Arc::clone(&planned.hook))
             .collect(),
-        came: spec.conduct.isolated.then(|| event.clone()),
+        original: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
         engine,
@@ -90,9 +90,11 @@ pub fn run(
 /// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
 /// event.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
-    let fate = |planned: &PlannedHook| fate_of(planned.selection.clone(), wanted.clone());
     plan.hooks()
-        .map(|planned| HookRun::new(&planned.hook, event, fate(planned)))
+        .map(|planned| {
+            let fate = fate_of(planned.selection.clone(), wanted.clone());
+            HookRun::new(&planned.hook, event, fate)
+        })
         .collect()
 }
 
@@ -111,7 +113,7 @@ struct Chain<'c> {
     /// The event with all rewrites so far.
     event: Event,
     /// The original event, where every hook sees that one.
-    came: Option<Event>,
+    original: Option<Event>,
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
@@ -154,11 +156,10 @@ impl Chain<'_> {
             let hook = Arc::clone(&planned.hook);
             let fate = self.first_fate(planned);
             if matches!(fate, Fate::Unreached | Fate::Unwanted(_)) {
-                let (hook, rewrites) = (Arc::clone(&hook), self.rewrites);
                 self.turned.push(FinishedTurn {
-                    hook,
+                    hook: Arc::clone(&hook),
                     step: number,
-                    rewrites,
+                    rewrites: self.rewrites,
                     has_rewritten: false,
                 });
             }
@@ -188,36 +189,36 @@ impl Chain<'_> {
     /// again, so this ends. In some systems hooks see the original event, or only the last result
     /// counts. Hooks written for such a system follow its rule; native hooks run again there too.
     fn ask_again(&mut self) {
-        let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
-        let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
-        let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks) else {
+        let spec = self.event.spec();
+        let Some(rewriter) = self.rewriter.clone() else {
             return;
         };
-        self.came = None;
+        if !spec.blocks {
+            return;
+        }
+        let conduct = spec.conduct;
+        let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
+        self.original = None;
         self.inputs = HookInputs::default();
         let place = self.surroundings.place(&self.event);
-        let is_meant = |one: &FinishedTurn| {
-            let has_turn = one.rewrites < self.rewrites;
-            let is_ours = !one.hook.is_foreign();
-            has_turn
-                && (is_ours || !is_strange)
-                && Selection::of(&one.hook, &self.event, &place) == Selection::Wanted
-        };
         let mut again = std::mem::take(&mut self.turned);
-        again.retain(is_meant);
+        again.retain(|one| {
+            one.rewrites < self.rewrites
+                && !(is_strange && one.hook.is_foreign())
+                && Selection::of(&one.hook, &self.event, &place) == Selection::Wanted
+        });
         for step in again.chunk_by(|one, next| one.step == next.step) {
             if self.is_settled {
                 return;
             }
-            let turns: Vec<(HookTurn, bool)> = step
-                .iter()
-                .flat_map(|one| {
-                    self.turns(&one.hook)
-                        .into_iter()
-                        .map(|turn| (turn, one.has_rewritten))
-                })
-                .collect();
-            let (turns, have_rewritten): (Vec<HookTurn>, Vec<bool>) = turns.into_iter().unzip();
+            let mut turns = Vec::new();
+            let mut have_rewritten = Vec::new();
+            for one in step {
+                for turn in self.turns(&one.hook) {
+                    turns.push(turn);
+                    have_rewritten.push(one.has_rewritten);
+                }
+            }
             let traces = self.run_step(&turns);
             for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
                 trace.notes.push(format!(
@@ -247,16 +248,10 @@ impl Chain<'_> {
             }
             return;
         };
-        let change = verdict.update.iter().find(|(field, new)| {
-            let old = self
-                .event
-                .context()
-                .value(field)
-                .ok()
-                .flatten()
-                .unwrap_or(Value::Null);
-            old != *new
-        });
+        let change = verdict
+            .update
+            .iter()
+            .find(|(field, new)| self.value(field) != *new);
         let mut heard = Contribution::Verdict(Verdict {
             update: Vec::new(),
             ..verdict.clone()
@@ -269,21 +264,12 @@ impl Chain<'_> {
         }
         match change {
             Some((field, new)) if has_rewritten => {
-                let old = self
-                    .event
-                    .context()
-                    .value(field)
-                    .ok()
-                    .flatten()
-                    .unwrap_or(Value::Null);
-                let rejected = Some("a hook rewrites once; this was its second run".to_string());
-                let (hook, field, new) = (hook.name.clone(), field.clone(), new.clone());
                 self.merger.rewritten(Rewritten {
-                    hook,
-                    field,
-                    old,
-                    new,
-                    rejected,
+                    hook: hook.name.clone(),
+                    field: field.clone(),
+                    old: self.value(field),
+                    new: new.clone(),
+                    rejected: Some("a hook rewrites once; this was its second run".to_string()),
                 });
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
@@ -310,9 +296,15 @@ impl Chain<'_> {
         fate_of(selection, Fate::Unreached)
     }
 
+    /// The value of a field as the event is now.
+    fn value(&self, field: &str) -> Value {
+        let value = self.event.context().value(field).ok().flatten();
+        value.unwrap_or(Value::Null)
+    }
+
     /// The event as hooks see it now.
     fn seen(&self) -> &Event {
-        self.came.as_ref().unwrap_or(&self.event)
+        self.original.as_ref().unwrap_or(&self.event)
     }
 
     /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
@@ -336,15 +328,18 @@ impl Chain<'_> {
             let theirs = convention.payload(self.seen(), &turn.part);
             return Arc::new(Payload::of(&theirs));
         }
-        let seen = self.came.as_ref().unwrap_or(&self.event);
+        let seen = self.original.as_ref().unwrap_or(&self.event);
         let payload = &mut self.inputs.payload;
         Arc::clone(payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
     }
 
     fn variables(&mut self) -> Arc<EventVariables> {
-        let seen = self.came.as_ref().unwrap_or(&self.event);
-        let make = || EventVariables::of(seen, self.surroundings, self.trace);
-        Arc::clone(self.inputs.variables.get_or_insert_with(make))
+        let seen = self.original.as_ref().unwrap_or(&self.event);
+        let variables = &mut self.inputs.variables;
+        Arc::clone(
+            variables
+                .get_or_insert_with(|| EventVariables::of(seen, self.surroundings, self.trace)),
+        )
     }
 
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
@@ -365,20 +360,23 @@ impl Chain<'_> {
             return vec![Trace::not_run(Ending::Answered(verdict))];
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
-        let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
         if hooks.iter().all(|hook| hook.handler.is_function()) {
             let jobs: Vec<Job<'_>> = hooks
                 .iter()
                 .filter_map(|hook| preparation::call(hook, self.seen()))
                 .collect();
-            return self.engine.step(&jobs, self.budget, &self.settles(hooks));
+            return self.engine.step(&jobs, self.budget, &self.settles(&hooks));
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
         let variables = self.variables();
-        let (engine, surroundings) = (self.engine, self.surroundings);
-        let preparation =
-            Preparation::new(self.seen(), engine, surroundings, variables, &self.stores);
+        let preparation = Preparation::new(
+            self.seen(),
+            self.engine,
+            self.surroundings,
+            variables,
+            &self.stores,
+        );
         // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<PreparedTurn<'_>> = turns
             .iter()
@@ -389,9 +387,9 @@ impl Chain<'_> {
             .iter_mut()
             .map(|one| preparation.job(one))
             .collect();
-        let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
+        let mut traces = self.engine.step(&jobs, self.budget, &self.settles(&hooks));
         let cwd_note = preparation.cwd_note.clone();
-        add_notes(cwd_note, self.seen(), hooks, &mut traces);
+        add_notes(cwd_note, self.seen(), &hooks, &mut traces);
         traces
     }
 
@@ -449,12 +447,11 @@ impl Chain<'_> {
             | ContractRule::PassingExit
             | ContractRule::Ruled => false,
         };
-        if let Some(came) = self
-            .came
-            .as_ref()
-            .filter(|came| is_result && came.spec().conduct.last_result)
+        if is_result
+            && let Some(original) = &self.original
+            && original.spec().conduct.last_result
         {
-            self.event = came.clone();
+            self.event = original.clone();
             self.merger.start_over();
         }
         self.rewrite(hook, &verdict.update, is_frozen);
@@ -466,17 +463,11 @@ impl Chain<'_> {
                 continue;
             };
             let rule = rule.merge;
-            let old = self
-                .event
-                .context()
-                .value(field)
-                .ok()
-                .flatten()
-                .unwrap_or(Value::Null);
-            let already = self.merger.has_rewritten(field);
-            let merged = match is_frozen {
-                true => Err("a person decides about the event as it was then".to_string()),
-                false => merge::rewrite(rule, &old, value, already),
+            let old = self.value(field);
+            let merged = if is_frozen {
+                Err("a person decides about the event as it was then".to_string())
+            } else {
+                merge::rewrite(rule, &old, value, self.merger.has_rewritten(field))
             };
             let result = merged.and_then(|new| {
                 let applied = self.event.rewrite(field, &new);
@@ -491,11 +482,8 @@ impl Chain<'_> {
             if rejected.is_none() {
                 self.inputs = HookInputs::default();
                 self.rewrites += 1;
-                let own = self
-                    .turned
-                    .iter_mut()
-                    .find(|one| one.hook.name == hook.name);
-                if let Some(own) = own {
+                let mut turned = self.turned.iter_mut();
+                if let Some(own) = turned.find(|one| one.hook.name == hook.name) {
                     own.rewrites = self.rewrites;
                     own.has_rewritten = true;
                     self.rewriter = Some(Arc::clone(&own.hook));
@@ -503,10 +491,9 @@ impl Chain<'_> {
                 // A hook that claims the event ends the chain.
                 self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
             }
-            let (hook, field) = (hook.name.clone(), field.clone());
             self.merger.rewritten(Rewritten {
-                hook,
-                field,
+                hook: hook.name.clone(),
+                field: field.clone(),
                 old,
                 new,
                 rejected,

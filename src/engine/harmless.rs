@@ -108,35 +108,36 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
 /// a blank is put into `---`, `+++`, `~~~` and `^^^`. Only where that log is read: a diff has such
 /// lines.
 pub fn without_groups(text: &str) -> Cow<'_, str> {
-    let begins = |line: &str| {
-        let sign = ["---", "+++", "~~~", "^^^"]
-            .iter()
-            .find_map(|sign| line.strip_prefix(sign));
-        sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
-    };
-    if !text.split(['\n', '\r']).any(begins) {
+    if !text.split(['\n', '\r']).any(begins_group) {
         return Cow::Borrowed(text);
     }
     let mut made = String::with_capacity(text.len() + 1);
     for line in text.split_inclusive(['\n', '\r']) {
-        match begins(line) {
-            true => made.extend([&line[..1], " ", &line[1..]]),
-            false => made.push_str(line),
+        if begins_group(line) {
+            made.extend([&line[..1], " ", &line[1..]]);
+        } else {
+            made.push_str(line);
         }
     }
     Cow::Owned(made)
 }
 
+fn begins_group(line: &str) -> bool {
+    let sign = ["---", "+++", "~~~", "^^^"]
+        .iter()
+        .find_map(|sign| line.strip_prefix(sign));
+    sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
 /// JSON text with the same meaning, in which nothing is hidden and nothing is a command: outside of
 /// its strings it has only blanks, tabs and line ends of that sort.
 pub fn json(text: &str) -> Cow<'_, str> {
-    let is_hidden = |c| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
-    if !text.contains(is_hidden) && !text.contains("##") {
+    if !text.contains(hides) && !text.contains("##") {
         return Cow::Borrowed(text);
     }
     let mut made = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_hidden(c) {
+        if hides(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(made, "\\u{unit:04x}");
             }
@@ -147,6 +148,11 @@ pub fn json(text: &str) -> Cow<'_, str> {
     let mut whole = String::with_capacity(made.len());
     push_without_signs(&made, "#\\u0023", &mut whole);
     Cow::Owned(whole)
+}
+
+/// Whether a character of JSON text is hidden. Line ends and tabs are not.
+fn hides(c: char) -> bool {
+    !matches!(c, '\n' | '\r' | '\t') && is_hidden(c)
 }
 
 /// Writes a text, with `instead` for each `##` that begins a command in brackets.

@@ -141,11 +141,10 @@ impl Interceptors {
         tools: impl Into<ToolSet>,
         function: impl Fn(&ToolCall) -> CallChange + Send + Sync + 'static,
     ) {
-        let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
         self.before.push(Interceptor {
-            name,
-            tools,
-            function,
+            name: name.to_string(),
+            tools: tools.into(),
+            function: Box::new(function),
         });
     }
 
@@ -156,11 +155,10 @@ impl Interceptors {
         tools: impl Into<ToolSet>,
         function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
     ) {
-        let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
         self.after.push(Interceptor {
-            name,
-            tools,
-            function,
+            name: name.to_string(),
+            tools: tools.into(),
+            function: Box::new(function),
         });
     }
 
@@ -177,22 +175,18 @@ impl Interceptors {
     pub fn run_before(&self, mut call: ToolCall) -> InterceptedCall {
         let mut rewritten_by = Vec::new();
         for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
-            let made = catch_unwind(AssertUnwindSafe(|| (one.function)(&call)));
-            let by = || one.name.clone();
-            match made {
-                Ok(CallChange::Pass) => {}
+            let reason = match catch_unwind(AssertUnwindSafe(|| (one.function)(&call))) {
+                Ok(CallChange::Pass) => continue,
                 Ok(CallChange::Rewrite(input)) => {
                     call.input = input;
-                    rewritten_by.push(by());
+                    rewritten_by.push(one.name.clone());
+                    continue;
                 }
-                Ok(CallChange::Veto(reason)) => {
-                    return InterceptedCall::Vetoed { by: by(), reason };
-                }
-                Err(panic) => {
-                    let reason = format!("{} (fail closed)", failed(&one.name, panic));
-                    return InterceptedCall::Vetoed { by: by(), reason };
-                }
-            }
+                Ok(CallChange::Veto(reason)) => reason,
+                Err(panic) => format!("{} (fail closed)", failed(&one.name, panic)),
+            };
+            let by = one.name.clone();
+            return InterceptedCall::Vetoed { by, reason };
         }
         InterceptedCall::Runs { call, rewritten_by }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::event::{Event, EventSpec, Schedule};
-use crate::engine::hook::{Handler, Hook, Mismatch, PathBase};
+use crate::engine::hook::{Hook, Mismatch, PathBase};
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -40,10 +40,9 @@ pub enum Selection {
 impl PlanStep {
     /// Whether it starts a program, as far as that is known before the first hook runs.
     pub(crate) fn starts_programs(&self) -> bool {
-        let starts = |planned: &PlannedHook| {
+        self.hooks.iter().any(|planned| {
             planned.selection == Selection::Wanted && planned.hook.handler.is_program()
-        };
-        self.hooks.iter().any(starts)
+        })
     }
 }
 
@@ -65,10 +64,10 @@ impl Plan {
     fn drop_repeated(&mut self) {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
         for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
-            let is_wanted = planned.selection == Selection::Wanted;
-            let runs_once =
-                |hook: &Hook| hook.convention.as_ref().is_some_and(|one| one.runs_once());
-            if !is_wanted || !runs_once(&planned.hook) {
+            let convention = planned.hook.convention.as_ref();
+            if planned.selection != Selection::Wanted
+                || !convention.is_some_and(|convention| convention.runs_once())
+            {
                 continue;
             }
             match wanted
@@ -135,17 +134,18 @@ impl Selection {
 }
 
 fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
-    let is_rule = |hook: &Hook| matches!(hook.handler, Handler::Rule(_));
-    // A rule takes no time, and starts nothing beside others.
-    if is_rule(hook) || step.hooks.iter().any(|planned| is_rule(&planned.hook)) {
+    // A rule takes no time, and runs nothing in parallel.
+    if hook.is_rule() || step.hooks.iter().any(|planned| planned.hook.is_rule()) {
         return false;
     }
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential => {
             // The next hook must see a rewrite, so hooks that rewrite run alone.
-            let may_share = |hook: &Hook| hook.parallel && !hook.rewrite;
-            may_share(hook) && step.hooks.iter().all(|planned| may_share(&planned.hook))
+            let mut hooks = step.hooks.iter().map(|planned| planned.hook.as_ref());
+            std::iter::once(hook)
+                .chain(&mut hooks)
+                .all(|hook| hook.parallel && !hook.rewrite)
         }
     }
 }

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "tokio")]
 mod awaited;
-mod closed;
 mod stops;
 
 use std::fmt;
@@ -18,11 +17,9 @@ use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
-use crate::engine::run::{Fate, Run};
+use crate::engine::run::{Fate, HookRun, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
-use closed::{Broken, Seal};
-pub use closed::{BrokenSeal, ReasonFor};
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
@@ -200,7 +197,7 @@ impl Runner {
     }
 
     /// Receives the messages of hooks (`hookrun send`). Without it they wait in the session's
-    /// [`Outbox`](crate::engine::session::outbox::Outbox).
+    /// [`Outbox`](crate::engine::session::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
         self.engine.server = Some(self.server().with_session(session));
@@ -355,25 +352,27 @@ impl Runner {
         let is_left = event.spec().schedule == Schedule::Detached
             && detached == DetachedHooks::LeftRunning
             && (plan.is_idle() || self.leave_running(plan.clone(), event));
-        match is_left {
-            true => self.left_to_others(event),
-            false => chain::run(plan, event, &self.engine, &self.surroundings, budget),
+        if is_left {
+            self.left_to_others(event)
+        } else {
+            chain::run(plan, event, &self.engine, &self.surroundings, budget)
         }
     }
 
     /// Starts the hooks of a detached event in a thread that supervises them. Returns whether there
     /// is such a thread.
     fn leave_running(&self, plan: Plan, event: &Event) -> bool {
-        let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
-        let (engine, observer) = (self.engine.detached(), self.observer.clone());
-        let supervise = move || {
-            let run = chain::run(plan, &own, &engine, &surroundings, None);
-            if let Some(Observer(observe)) = observer {
-                observe(&own, &run);
-            }
-        };
+        let event = event.clone();
+        let surroundings = Arc::clone(&self.surroundings);
+        let engine = self.engine.detached();
+        let observer = self.observer.clone();
         let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
-        let started = thread.spawn(supervise);
+        let started = thread.spawn(move || {
+            let run = chain::run(plan, &event, &engine, &surroundings, None);
+            if let Some(Observer(observe)) = observer {
+                observe(&event, &run);
+            }
+        });
         if let Err(error) = &started {
             tracing::warn!(%error, "no thread for detached hooks; they are waited for");
         }
@@ -407,9 +406,10 @@ impl Runner {
     /// event counts.
     fn closed(&self, spec: &EventSpec) -> Option<String> {
         let broken = self.broken.as_ref().filter(|_| spec.blocks)?;
-        let is_open = |spec: &EventSpec| spec.on_failure == OnFailure::Allow;
         // In a system whose hooks fail open, a typo must still not disable a guard.
-        if is_open(spec) && (spec.conduct.reads_on || catalog::find(&spec.name).is_none_or(is_open))
+        if spec.on_failure == OnFailure::Allow
+            && (spec.conduct.reads_on
+                || catalog::find(&spec.name).is_none_or(|spec| spec.on_failure == OnFailure::Allow))
         {
             return None;
         }
@@ -465,4 +465,58 @@ fn own_failure(event: &Event, reason: String) -> Run {
         }
     };
     run_without(event, outcome)
+}
+
+/// Why gates block before any hook runs.
+#[derive(Clone)]
+struct Broken {
+    reason: String,
+    /// The reason for one event, if only errors that may concern that event block it.
+    for_event: Option<Arc<ReasonFor>>,
+}
+
+/// Why the hooks are no longer those that were loaded; `None` if they are.
+pub type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
+
+#[derive(Clone)]
+struct Seal {
+    check: Arc<BrokenSeal>,
+    made: Instant,
+}
+
+/// How long what was looked at when the hooks were loaded counts as just looked at.
+const FRESH: Duration = Duration::from_millis(50);
+
+impl Seal {
+    fn broken_before(&self) -> Option<String> {
+        if self.made.elapsed() < FRESH {
+            None
+        } else {
+            (self.check)()
+        }
+    }
+
+    /// Where nothing was started, nothing that has changed meanwhile can have run.
+    fn broken_after(&self, run: &Run) -> Option<String> {
+        if run.hooks.iter().any(HookRun::has_started) {
+            (self.check)()
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal")
+    }
+}
+
+/// Why errors in the configuration block an event; `None` if none of them concerns it.
+pub type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
+
+impl fmt::Debug for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Broken").field(&self.reason).finish()
+    }
 }

@@ -4,11 +4,10 @@
 //! each hook. Files change behind a lock and are replaced whole, so that hooks that run at once
 //! lose nothing. No link is followed, since a hook in a sandbox may write these folders.
 
-pub mod entries;
-pub mod outbox;
 mod store;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -17,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use store::PATIENCE;
 pub(crate) use store::Store;
 pub use store::{StoreError, careful, release};
 
@@ -97,11 +97,7 @@ pub fn own_folder(session: &Path) -> PathBuf {
 /// When it cannot be created, is open to others, or another user could replace it.
 pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
-    let is_private = || {
-        let meta = folder.symlink_metadata();
-        meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
-    };
-    let was_private = is_private();
+    let was_private = is_private(folder, own);
     if !was_private {
         // It is there and open to others, or it is missing and gets created.
         DirBuilder::new()
@@ -113,13 +109,19 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
-    if !root_is_own || !(was_private || is_private()) {
+    if !root_is_own || !(was_private || is_private(folder, own)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             "it is open to others",
         ));
     }
     Ok(())
+}
+
+/// Whether it is a folder that only the user `own` can read.
+fn is_private(folder: &Path, own: u32) -> bool {
+    let meta = folder.symlink_metadata();
+    meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
 }
 
 /// A file in a folder below `root`, which is made private first.
@@ -162,4 +164,138 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
+}
+
+/// The waiting messages of a session: JSON, one per line.
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    store: Store,
+}
+
+impl Outbox {
+    /// The outbox of a session, in the private folder that its hooks share. Creates nothing yet.
+    pub fn in_folder(folder: &Path) -> Outbox {
+        Outbox {
+            store: Store::new(folder, ".messages.jsonl"),
+        }
+    }
+
+    /// Adds a message.
+    ///
+    /// # Errors
+    /// When it cannot be stored, or too many messages already wait.
+    pub fn put(&self, message: &Message) -> Result<(), StoreError> {
+        let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
+        let locked = self.store.lock()?;
+        let mut all = locked.read()?;
+        all.extend(line);
+        all.push(b'\n');
+        locked.replace(&all)
+    }
+
+    /// Passes all waiting messages to `deliver`, oldest first, then removes them. Lines that are
+    /// not messages are removed too.
+    ///
+    /// # Errors
+    /// When they cannot be read, or one cannot be delivered: then all of them stay.
+    pub fn take(
+        &self,
+        mut deliver: impl FnMut(&Message) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let locked = self.store.lock()?;
+        let all = locked.read()?;
+        if all.is_empty() {
+            return Ok(());
+        }
+        for line in all
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            match serde_json::from_slice(line) {
+                Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
+                Err(error) => tracing::warn!(%error, "a line of the outbox is no message"),
+            }
+        }
+        locked.replace(b"")
+    }
+}
+
+/// What messages call them.
+const ENTRIES: &str = "entries";
+
+/// All entries, by key. `set` leaves one text under a key; each `append` adds another.
+pub type EntryTexts = BTreeMap<String, Vec<String>>;
+
+#[derive(Debug, Clone)]
+pub struct SessionEntries {
+    store: Store,
+}
+
+impl SessionEntries {
+    /// The entries in a private folder. Creates nothing yet.
+    pub fn in_folder(folder: &Path) -> SessionEntries {
+        SessionEntries {
+            store: Store::new(folder, ".entries.json"),
+        }
+    }
+
+    /// The texts of a session's status line, by key. They are separate from its hooks' shared
+    /// entries.
+    pub fn of_status(folder: &Path) -> SessionEntries {
+        SessionEntries {
+            store: Store::new(folder, ".status.json"),
+        }
+    }
+
+    /// All entries.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn all(&self) -> Result<EntryTexts, StoreError> {
+        self.store.read_table(ENTRIES)
+    }
+
+    /// The texts of `key`, oldest first; empty if there are none.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn get(&self, key: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.all()?.remove(key).unwrap_or_default())
+    }
+
+    /// Replaces all texts of `key` with `text`.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    pub fn set(&self, key: &str, text: &str) -> Result<(), StoreError> {
+        self.change(|kept| {
+            kept.insert(key.to_string(), vec![text.to_string()]);
+        })
+    }
+
+    /// Adds `text` to the texts of `key`.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    pub fn append(&self, key: &str, text: &str) -> Result<(), StoreError> {
+        self.change(|kept| {
+            kept.entry(key.to_string())
+                .or_default()
+                .push(text.to_string())
+        })
+    }
+
+    /// Removes `key`. Returns whether it existed.
+    ///
+    /// # Errors
+    /// When the remaining entries cannot be stored.
+    pub fn remove(&self, key: &str) -> Result<bool, StoreError> {
+        let mut was_there = false;
+        self.change(|kept| was_there = kept.remove(key).is_some())?;
+        Ok(was_there)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
+        self.store.change_table(ENTRIES, PATIENCE, change)
+    }
 }

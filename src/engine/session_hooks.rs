@@ -3,7 +3,6 @@
 //! Such a hook is started, bounded and ended as any other (`chain` prepares it, `exec` runs it). A
 //! thread for each reads its stream of lines and starts it again when it ends too early.
 
-mod line;
 mod lines;
 
 use std::collections::HashMap;
@@ -72,15 +71,15 @@ pub trait SessionSink: Session {
 ///
 /// use hookrun::{Event, Hook, Message, Runner, Session, SessionHooks, SessionSink};
 ///
-/// struct Told(Sender<String>);
+/// struct Messages(Sender<String>);
 ///
-/// impl Session for Told {
+/// impl Session for Messages {
 ///     fn send(&self, _session: &str, message: &Message) -> Result<(), String> {
 ///         self.0.send(message.text.clone()).map_err(|error| error.to_string())
 ///     }
 /// }
 ///
-/// impl SessionSink for Told {
+/// impl SessionSink for Messages {
 ///     fn context(&self, _session: &str, _hook: &str, _text: &str) {}
 ///     fn status(&self, _session: &str, _hook: &str, _key: &str, _text: Option<&str>) {}
 ///     fn ended(&self, _session: &str, _hook: &str, _how: &str, _restarts: Option<Duration>) {}
@@ -91,7 +90,7 @@ pub trait SessionSink: Session {
 /// runner.register(Hook::shell("watcher", "session.start", watcher).for_session())?;
 ///
 /// let (sender, messages) = channel();
-/// let hooks = SessionHooks::new(&runner, Arc::new(Told(sender)));
+/// let hooks = SessionHooks::new(&runner, Arc::new(Messages(sender)));
 /// hooks.event(&Event::builder("session.start").session("s-1").build()?);
 /// assert_eq!(messages.recv()?, "it begins");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -148,14 +147,15 @@ impl SessionHook {
     /// Whether this is the hook that `other` is: one hook may be bound to several events, by its
     /// table or by links in several folders.
     fn is_same(&self, other: &Hook) -> bool {
-        let (own, other_file) = (&self.hook.source.file, &other.source.file);
-        let is_linked = || {
-            let whole = own.canonicalize().ok();
-            whole.is_some() && whole == other_file.canonicalize().ok()
-        };
-        self.hook.name == other.name
-            && self.hook.source.line == other.source.line
-            && (own == other_file || is_linked())
+        if self.hook.name != other.name || self.hook.source.line != other.source.line {
+            return false;
+        }
+        let own = &self.hook.source.file;
+        if *own == other.source.file {
+            return true;
+        }
+        let real = own.canonicalize().ok();
+        real.is_some() && real == other.source.file.canonicalize().ok()
     }
 }
 
@@ -175,7 +175,9 @@ impl SessionHooks {
     ) -> SessionHooks {
         let mut engine = runner.engine.clone();
         engine.server = Some(runner.server().apart(Arc::clone(&sink) as Arc<dyn Session>));
-        (engine.heartbeat, engine.watcher, engine.cancel) = (None, None, None);
+        engine.heartbeat = None;
+        engine.watcher = None;
+        engine.cancel = None;
         let mark = engine.new_mark(
             engine
                 .mark
@@ -183,14 +185,13 @@ impl SessionHooks {
                 .unwrap_or(&runner.surroundings.run_id),
         );
         engine.spare_sessions(&mark, true);
-        let (runner, sessions) = (runner.clone(), Arc::default());
         let shared = SharedState {
-            runner,
+            runner: runner.clone(),
             engine,
             sink,
             mark,
             first_pause,
-            sessions,
+            sessions: Arc::default(),
         };
         SessionHooks {
             shared: Arc::new(shared),
@@ -220,16 +221,14 @@ impl SessionHooks {
             return;
         }
         let is_end = event.spec().name == END_OF_SESSION;
-        let is_bound = |hook: &&Arc<Hook>| hook.event == event.spec().name;
-        let bound: Vec<&Arc<Hook>> = lasting.iter().filter(is_bound).collect();
+        let mut bound: Vec<&Arc<Hook>> = lasting
+            .iter()
+            .filter(|hook| hook.event == event.spec().name)
+            .collect();
         let followed = (!bound.is_empty()).then(|| runner.follow_links(event.clone()));
         let event = followed.as_ref().unwrap_or(event);
         let place = runner.place(event);
-        let is_wanted = |hook: &SessionHook| {
-            bound
-                .iter()
-                .any(|bound| hook.is_same(bound) && bound.wants(event, &place).is_ok())
-        };
+        bound.retain(|hook| hook.wants(event, &place).is_ok());
         let mut line = event.context().to_json();
         line.push(b'\n');
 
@@ -250,14 +249,14 @@ impl SessionHooks {
             }
         }
         for hook in held.sessions.get(&session).into_iter().flatten() {
-            if is_wanted(hook) {
+            if bound.iter().any(|bound| hook.is_same(bound)) {
                 hook.lines.push(line.clone());
             }
         }
         drop(held);
         for (hook, error) in failures {
             let how = format!("cannot be started: {error}; raise the thread and descriptor limits");
-            shared.tell(|sink| sink.ended(&session, &hook, &how, None));
+            shared.call_sink(|sink| sink.ended(&session, &hook, &how, None));
         }
         if is_end {
             self.end(&session);
@@ -284,8 +283,8 @@ impl SessionHooks {
         held.running
             .iter()
             .for_each(|hook| hook.lines.shorten(LineLife::Stopped));
-        let is_running = |held: &mut HeldSessions| !held.running.is_empty();
-        let waited = self.shared.sessions.over.wait_while(held, is_running);
+        let over = &self.shared.sessions.over;
+        let waited = over.wait_while(held, |held| !held.running.is_empty());
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         if had_some {
             self.shared.engine.end_strays(&self.shared.mark);
@@ -303,10 +302,9 @@ impl Drop for SessionHooks {
 impl std::fmt::Debug for SessionHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let held = locked(&self.shared.sessions.held);
-        let (sessions, hooks) = (held.sessions.len(), held.running.len());
         f.debug_struct("SessionHooks")
-            .field("sessions", &sessions)
-            .field("hooks", &hooks)
+            .field("sessions", &held.sessions.len())
+            .field("hooks", &held.running.len())
             .finish()
     }
 }
@@ -319,38 +317,36 @@ impl SharedState {
         hook: &Arc<Hook>,
         first: &FirstEvent<'_>,
     ) -> std::io::Result<()> {
-        let session = first.session.to_string();
-        let (shared, name, id) = (Arc::downgrade(self), hook.name.clone(), session.clone());
-        let hear = move |line: &[u8]| {
-            if let Some(shared) = shared.upgrade() {
-                shared.tell(|sink| line::hear(sink, &id, &name, line));
+        let sink_owner = Arc::downgrade(self);
+        let name = hook.name.clone();
+        let id = first.session.to_string();
+        let lines = HookLines::new(move |line| {
+            if let Some(shared) = sink_owner.upgrade() {
+                shared.call_sink(|sink| lines::pass_on(sink, &id, &name, line));
             }
-        };
-        let lines = Arc::new(HookLines::new(hear)?);
+        })?;
         held.started += 1;
-        let mark = format!("{}.{}", self.mark, held.started);
-        let hook = Arc::clone(hook);
         let one = Arc::new(SessionHook {
-            session,
-            hook,
-            mark,
-            lines,
+            session: first.session.to_string(),
+            hook: Arc::clone(hook),
+            mark: format!("{}.{}", self.mark, held.started),
+            lines: Arc::new(lines),
         });
-        let (shared, own) = (Arc::clone(self), Arc::clone(&one));
-        let (event, runner) = (first.event.clone(), first.runner.clone());
-        let supervise = move || {
+        let shared = Arc::clone(self);
+        let own = Arc::clone(&one);
+        let event = first.event.clone();
+        let runner = first.runner.clone();
+        let thread = thread::Builder::new().name("hookrun-session".to_string());
+        thread.spawn(move || {
             shared.supervise(&own, &event, &runner);
-            // Who waits for the end of all hooks also waits for that of the engine's keeper.
+            // A caller that waits for the end of all hooks also waits for the engine's keeper.
             let sessions = Arc::clone(&shared.sessions);
             drop((shared, runner));
             locked(&sessions.held)
                 .running
                 .retain(|known| !Arc::ptr_eq(known, &own));
             sessions.over.notify_all();
-        };
-        thread::Builder::new()
-            .name("hookrun-session".to_string())
-            .spawn(supervise)?;
+        })?;
         held.sessions
             .entry(one.session.clone())
             .or_default()
@@ -404,8 +400,7 @@ impl SharedState {
                 .map(|trace| how(&trace, life))
                 .or(changed)
                 .unwrap_or_default();
-            let (session, hook) = (&one.session, &one.hook.name);
-            self.tell(|sink| sink.ended(session, hook, &how, restarts_in));
+            self.call_sink(|sink| sink.ended(&one.session, &one.hook.name, &how, restarts_in));
             if restarts_in.is_none_or(|pause| !one.lines.pause(pause)) {
                 one.lines.shorten(LineLife::Closing);
                 return;
@@ -415,7 +410,7 @@ impl SharedState {
     }
 
     /// Calls the sink. A panic in it must not leave a hook without supervision.
-    fn tell(&self, call: impl FnOnce(&dyn SessionSink)) {
+    fn call_sink(&self, call: impl FnOnce(&dyn SessionSink)) {
         if catch_unwind(AssertUnwindSafe(|| call(self.sink.as_ref()))).is_err() {
             tracing::warn!("the holder of the session panicked");
         }

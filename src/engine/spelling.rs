@@ -35,18 +35,21 @@ pub(crate) fn near_misses<'k>(
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Vec<(&'k str, &'k str)> {
     const MOST: usize = 1000;
-    let strange = found
+    let strange: Vec<&str> = found
         .clone()
-        .filter(|key| !known.clone().any(|one| one == *key));
-    let strange: Vec<&str> = strange.take(MOST).collect();
+        .filter(|key| !known.clone().any(|one| one == *key))
+        .take(MOST)
+        .collect();
     if strange.is_empty() {
         return Vec::new();
     }
-    let lacking: Vec<&str> = known
+    let missing: Vec<&str> = known
         .filter(|one| !found.clone().any(|key| key == *one))
         .collect();
-    let meant = |key| Some((key, nearest(key, lacking.iter().copied())?));
-    strange.into_iter().filter_map(meant).collect()
+    strange
+        .into_iter()
+        .filter_map(|key| Some((key, nearest(key, missing.iter().copied())?)))
+        .collect()
 }
 
 /// `word` as it is compared: lower case, without separators.

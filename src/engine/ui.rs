@@ -36,13 +36,12 @@
 //! ```
 
 mod caller;
-pub mod clock;
 mod connection;
 mod dialog;
 mod server;
 
 pub use caller::{Outer, ask};
-pub use clock::PATIENCE;
+pub use connection::{Clock, PATIENCE};
 pub use connection::{Connection, Tenure};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named, show};
 pub use server::Server;

@@ -176,7 +176,7 @@ fn the_pages_of_the_commands_are_made_from_their_arguments() {
 fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
     let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
     wanted.extend(FAILURES.iter().map(|row| (row.example)().name()));
-    wanted.extend(VARIABLES.iter().map(|row| row.name));
+    wanted.extend(VARIABLES.iter().map(|(name, _)| *name));
     wanted.extend(RESULT_KEYS.iter().map(|row| row.name));
     page_names("man/hookrun-hook.5", &wanted);
 }
@@ -654,7 +654,7 @@ fn variables() -> String {
         ["variable", "holds"],
         VARIABLES
             .iter()
-            .map(|row| [code(row.name), row.about.to_string()]),
+            .map(|(name, about)| [code(name), (*about).to_string()]),
     )
 }
 

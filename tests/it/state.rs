@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use hookrun::internals::session::entries::SessionEntries;
+use hookrun::internals::session::SessionEntries;
 use hookrun::internals::session::{folder, hook_folder, make_private, own_folder, shared_folder};
 
 use crate::sandbox::{Ran, Sandbox};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::session::Message;
-use crate::engine::session::outbox::Outbox;
+use crate::engine::session::Outbox;
 use crate::engine::ui::{self, DialogAnswer, Request};
 
 use crate::cli::args::SendArgs;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
-use crate::engine::session::entries::SessionEntries;
+use crate::engine::session::SessionEntries;
 use crate::engine::session::{self, StoreError};
 
 use crate::cli::args::{StateAction, StateArgs, ValueFormat};

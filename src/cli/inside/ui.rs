@@ -11,7 +11,7 @@ use crate::cli::terminal::status::StatusLine;
 use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
-use crate::engine::session::entries::SessionEntries;
+use crate::engine::session::SessionEntries;
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request};
 
 use crate::cli::args::Dialog;

@@ -33,12 +33,14 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
     let is_guessed = needs_paths && event.spec().blocks;
-    let guesses = match is_guessed {
-        true => action.guessed_paths(event.context()),
-        false => Guesses::default(),
+    let Guesses {
+        texts: guessed,
+        is_whole: has_all_guesses,
+    } = if is_guessed {
+        action.guessed_paths(event.context())
+    } else {
+        Guesses::default()
     };
-    let has_all_guesses = guesses.is_whole;
-    let guesses = guesses.texts;
     if action.paths.is_empty() && !is_guessed {
         return event;
     }
@@ -50,14 +52,14 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         bases: Vec::new(),
         names_left: MOST_NAMES,
     };
-    if !(action.paths.is_empty() && guesses.is_empty()) {
-        let roots = hooks.iter().filter_map(|hook| hook.root.as_deref());
-        let roots = roots
-            .chain([place.project.as_path()])
-            .filter(|_| needs_paths);
-        roots
-            .chain([place.cwd.as_path()])
-            .for_each(|base| walk.add_base(base));
+    if !(action.paths.is_empty() && guessed.is_empty()) {
+        if needs_paths {
+            for root in hooks.iter().filter_map(|hook| hook.root.as_deref()) {
+                walk.add_base(root);
+            }
+            walk.add_base(&place.project);
+        }
+        walk.add_base(&place.cwd);
     }
     // A host with files elsewhere reports itself where links lead.
     let paths = if action.resolved.is_empty() {
@@ -66,18 +68,18 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         &[]
     };
     let resolved = walk.ends(paths);
-    let guesses = walk.ends(&guesses);
-    let is_whole = resolved.is_some() && guesses.is_some();
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    let resolved = resolved.unwrap_or_default().into_iter().map(text).collect();
-    let guesses = guesses.unwrap_or_default();
+    let guesses = walk.ends(&guessed);
     let links = Links {
         bases: walk.bases,
-        guesses,
-        is_whole,
+        is_whole: resolved.is_some() && guesses.is_some(),
+        guesses: guesses.unwrap_or_default(),
         has_all_guesses,
     };
-    event.with_links(resolved, links)
+    let resolved = resolved.unwrap_or_default();
+    let texts = resolved
+        .into_iter()
+        .map(|path| path.to_string_lossy().into_owned());
+    event.with_links(texts.collect(), links)
 }
 
 struct Walk<'s> {
@@ -147,7 +149,8 @@ impl Walk<'_> {
         });
         let (mut done, rest) = known.unwrap_or_else(|| (PathBuf::from("/"), absolute));
         let mut left = reversed(rest);
-        let (mut links, mut is_missing) = (0, false);
+        let mut links = 0;
+        let mut is_missing = false;
         while let Some(part) = left.pop() {
             self.names_left = self.names_left.checked_sub(1).ok_or(Stuck::TooMany)?;
             if part == ".." {

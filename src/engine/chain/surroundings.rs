@@ -18,104 +18,31 @@ use crate::engine::ui::{Connection, Server};
 /// is 128 KiB, and for all together usually 2 MiB.
 pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
 
-/// A row of [`VARIABLES`].
-#[derive(Debug)]
-pub struct VariableRow {
-    pub name: &'static str,
-    /// What it contains.
-    pub about: &'static str,
-}
-
-/// The variables that hookrun adds to a hook's environment.
-pub const VARIABLES: &[VariableRow] = &[
-    VariableRow {
-        name: "HOOKRUN_EVENT",
-        about: "the event's canonical name",
-    },
-    VariableRow {
-        name: "HOOKRUN_HOOK",
-        about: "the hook's name",
-    },
-    VariableRow {
-        name: "HOOKRUN_HOST",
-        about: "the host: `native`, or a dialect",
-    },
-    VariableRow {
-        name: "HOOKRUN_SESSION_ID",
-        about: "the context's `sessionId`",
-    },
-    VariableRow {
-        name: "HOOKRUN_PROJECT_DIR",
-        about: "the project's root; for a hook of another folder of the project that one",
-    },
-    VariableRow {
-        name: "HOOKRUN_HOOK_DIR",
-        about: "the folder of the script, or of the hookrun.toml that names the hook",
-    },
-    VariableRow {
-        name: "HOOKRUN_TIMEOUT_MS",
-        about: "how long the hook may run",
-    },
-    VariableRow {
-        name: "HOOKRUN_STATE_DIR",
-        about: "a private folder for each session and hook name",
-    },
-    VariableRow {
-        name: "HOOKRUN_HAS_UI",
-        about: "1 if `hookrun ui` can ask a person now, else 0",
-    },
-    VariableRow {
-        name: "HOOKRUN_SOCKET",
-        about: "how `hookrun ui` and `hookrun send` reach the host, if there is a way",
-    },
-    VariableRow {
-        name: "HOOKRUN_DEPTH",
-        about: "how many runs of hookrun it is inside of; `run` blocks beyond 8",
-    },
-    VariableRow {
-        name: "HOOKRUN_TOOL_NAME",
-        about: "the context's `toolName`",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_KIND",
-        about: "`action.kind`: shell, read, write, …",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_COMMAND",
-        about: "`action.command`",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_PROGRAMS",
-        about: "the base names of the programs in `action.commands`, one a line; `?` where only a run can tell, and if the command line is uncertain",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_PATHS",
-        about: "`action.paths`, one a line",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_RESOLVED",
-        about: "`action.resolved`: the same paths, absolute and with links followed, one a line",
-    },
-    VariableRow {
-        name: "HOOKRUN_CHANGES",
-        about: "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted, `R` the old path of a rename), a tab and the path",
-    },
-    VariableRow {
-        name: "HOOKRUN_PROMPT",
-        about: "the context's `prompt`",
-    },
-    VariableRow {
-        name: "HOOKRUN_RUN_ID",
-        about: "the mark by which stray processes of a run are found",
-    },
-    VariableRow {
-        name: "TRACEPARENT",
-        about: "the W3C trace context that hookrun got; else one that makes a session one trace",
-    },
-    VariableRow {
-        name: "HOOKRUN_TRUNCATED",
-        about: "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks",
-    },
+/// The variables that hookrun adds to a hook's environment: name and content.
+#[rustfmt::skip]
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("HOOKRUN_EVENT", "the event's canonical name"),
+    ("HOOKRUN_HOOK", "the hook's name"),
+    ("HOOKRUN_HOST", "the host: `native`, or a dialect"),
+    ("HOOKRUN_SESSION_ID", "the context's `sessionId`"),
+    ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook of another folder of the project that one"),
+    ("HOOKRUN_HOOK_DIR", "the folder of the script, or of the hookrun.toml that names the hook"),
+    ("HOOKRUN_TIMEOUT_MS", "how long the hook may run"),
+    ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
+    ("HOOKRUN_HAS_UI", "1 if `hookrun ui` can ask a person now, else 0"),
+    ("HOOKRUN_SOCKET", "how `hookrun ui` and `hookrun send` reach the host, if there is a way"),
+    ("HOOKRUN_DEPTH", "how many runs of hookrun it is inside of; `run` blocks beyond 8"),
+    ("HOOKRUN_TOOL_NAME", "the context's `toolName`"),
+    ("HOOKRUN_ACTION_KIND", "`action.kind`: shell, read, write, …"),
+    ("HOOKRUN_ACTION_COMMAND", "`action.command`"),
+    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one a line; `?` where only a run can tell, and if the command line is uncertain"),
+    ("HOOKRUN_ACTION_PATHS", "`action.paths`, one a line"),
+    ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links followed, one a line"),
+    ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted, `R` the old path of a rename), a tab and the path"),
+    ("HOOKRUN_PROMPT", "the context's `prompt`"),
+    ("HOOKRUN_RUN_ID", "the mark by which stray processes of a run are found"),
+    ("TRACEPARENT", "the W3C trace context that hookrun got; else one that makes a session one trace"),
+    ("HOOKRUN_TRUNCATED", "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
 /// The facts that are the same for all events of a hook in one project.
@@ -260,49 +187,53 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
             surroundings.project.to_string_lossy().into_owned(),
         ),
     ];
-    let mut fact = |name, value: Option<String>| {
-        if let Some(value) = value {
-            facts.push((name, value));
-        }
+    for (name, key) in [
+        ("HOOKRUN_SESSION_ID", "sessionId"),
+        ("HOOKRUN_TOOL_NAME", "toolName"),
+        ("HOOKRUN_PROMPT", "prompt"),
+    ] {
+        facts.extend(context.string(key).map(|value| (name, value)));
+    }
+    let changes = event.changes().iter();
+    let changes: Vec<String> = changes
+        .map(|PathChange { status, path }| format!("{status}\t{path}"))
+        .collect();
+    facts.extend(list("HOOKRUN_CHANGES", &changes));
+    let Some(action) = event.action() else {
+        return facts;
     };
-    fact("HOOKRUN_SESSION_ID", context.string("sessionId"));
-    fact("HOOKRUN_TOOL_NAME", context.string("toolName"));
-    fact("HOOKRUN_PROMPT", context.string("prompt"));
-    // A line break in a path or name would make two of it; a NUL makes the caller leave the list out.
-    let left_out = || Some("\0".to_string());
-    let list = |texts: &[String]| match texts.iter().any(|text| text.contains('\n')) {
-        true => left_out(),
-        false => (!texts.is_empty()).then(|| texts.join("\n")),
-    };
-    let line = |PathChange { status, path }: &PathChange| format!("{status}\t{path}");
-    fact(
-        "HOOKRUN_CHANGES",
-        list(&event.changes().iter().map(line).collect::<Vec<_>>()),
-    );
-    if let Some(action) = event.action() {
-        fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
-        // Values that will be left out are not copied.
-        let fits = |text: &String| text.len() <= LONGEST_VARIABLE_BYTES;
-        let command = action.command.as_ref();
-        let command = command.map(|text| {
-            if fits(text) {
-                text.clone()
-            } else {
-                "\0".to_string()
-            }
-        });
-        fact("HOOKRUN_ACTION_COMMAND", command);
-        fact("HOOKRUN_ACTION_PROGRAMS", list(&programs(action)));
-        fact("HOOKRUN_ACTION_PATHS", list(&action.paths));
-        let is_whole = event.links().is_none_or(|links| links.is_whole);
-        let resolved = if is_whole {
-            list(&action.resolved)
-        } else {
-            left_out()
-        };
-        fact("HOOKRUN_ACTION_RESOLVED", resolved);
+    facts.push(("HOOKRUN_ACTION_KIND", action.kind.word().to_string()));
+    if let Some(command) = &action.command {
+        // A value that does not fit is not copied.
+        let fits = command.len() <= LONGEST_VARIABLE_BYTES;
+        let value = if fits { command.as_str() } else { LEFT_OUT };
+        facts.push(("HOOKRUN_ACTION_COMMAND", value.to_string()));
+    }
+    facts.extend(list("HOOKRUN_ACTION_PROGRAMS", &programs(action)));
+    facts.extend(list("HOOKRUN_ACTION_PATHS", &action.paths));
+    if event.links().is_none_or(|links| links.is_whole) {
+        facts.extend(list("HOOKRUN_ACTION_RESOLVED", &action.resolved));
+    } else {
+        facts.push(("HOOKRUN_ACTION_RESOLVED", LEFT_OUT.to_string()));
     }
     facts
+}
+
+/// A value that [`variables`] leaves out.
+const LEFT_OUT: &str = "\0";
+
+/// A variable with a line for each text; none without texts. A line break in a text would make two
+/// of it, so such a list is left out.
+fn list(name: &'static str, texts: &[String]) -> Option<(&'static str, String)> {
+    if texts.iter().any(|text| text.contains('\n')) {
+        return Some((name, LEFT_OUT.to_string()));
+    }
+    (!texts.is_empty()).then(|| (name, texts.join("\n")))
+}
+
+/// Whether a value can be in an environment.
+fn fits(value: &str) -> bool {
+    value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0')
 }
 
 /// The programs that an action runs, by their base names; `?` where that cannot be told.
@@ -349,17 +280,19 @@ pub(super) fn variables<'h>(
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
-    // What differs from event to event is in the lines that a hook reads that stays up.
-    let is_lasting = |name: &str| !hook.stays_up() || OF_ALL_EVENTS.contains(&name);
-    for (name, value) in event.0.iter().filter(|(name, _)| is_lasting(name)) {
+    for (name, value) in &event.0 {
+        // A hook that stays up reads what differs from event to event in its lines.
+        if hook.stays_up() && !OF_ALL_EVENTS.contains(name) {
+            continue;
+        }
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
         };
-        if value.len() > LONGEST_VARIABLE_BYTES || value.contains('\0') {
-            left_out.push(*name);
-        } else {
+        if fits(value) {
             variables.push((*name, value.to_string()));
+        } else {
+            left_out.push(*name);
         }
     }
     if !left_out.is_empty() {
@@ -407,15 +340,15 @@ pub(super) fn variables_of_host<'h>(
     surroundings: &Surroundings,
 ) -> Vec<(&'h str, String)> {
     let project = surroundings.project.to_string_lossy();
-    let of_host = hook.convention.as_ref().map(|convention| {
-        let is_asking = event.host() == convention.system();
-        let is_set = |name: &str| surroundings.inherited.iter().any(|set| set == name);
-        let all = convention.variables(event, &project).into_iter();
-        all.filter(move |(name, _)| !(is_asking && is_set(name)))
-    });
-    let of_host = of_host.into_iter().flatten();
-    let fits = |value: &str| value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0');
-    let mut all: Vec<(&'h str, String)> = of_host.filter(|(_, value)| fits(value)).collect();
+    let mut all: Vec<(&'h str, String)> = Vec::new();
+    if let Some(convention) = &hook.convention {
+        all.extend(convention.variables(event, &project));
+        let sends_event = event.host() == convention.system();
+        let inherited = &surroundings.inherited;
+        all.retain(|(name, value)| {
+            fits(value) && !(sends_event && inherited.iter().any(|set| set == name))
+        });
+    }
     for (name, value) in &hook.variables {
         all.retain(|(known, _)| known != name);
         all.push((name, value.clone()));
@@ -438,12 +371,12 @@ pub(super) fn ways_to_ask(
 /// Our variables in hookrun's environment that this hook does not get: they describe another event,
 /// or only look like ours.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
-    let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
     let ours = inherited
         .iter()
         .map(String::as_str)
         .filter(|name| name.starts_with("HOOKRUN_"));
-    ours.filter(|name| !is_set(name)).collect()
+    ours.filter(|name| variables.iter().all(|(set, _)| set != name))
+        .collect()
 }
 
 /// Creates the state folder of a session and hook, for its owner only. `None` if that fails: a hook
@@ -487,8 +420,9 @@ pub(super) fn sandbox(
         .find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
-        let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();
-        rules.write.extend(shared.filter(made));
+        rules.write.extend(
+            shared.filter(|folder| session::make_private(&surroundings.state, folder).is_ok()),
+        );
         rules.write.push(own);
     }
     (Some(rules), notes)

@@ -15,7 +15,7 @@ use crate::engine::event::context::Payload;
 use crate::engine::hook::Permit;
 use crate::engine::hook::{Background, Containment, Function, Hook};
 use crate::engine::run::StartError;
-use crate::engine::ui::clock::Clock;
+use crate::engine::ui::Clock;
 
 #[derive(Debug)]
 pub struct Job<'a> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question, Refusal,
-    Rewritten, Settled, Verdict, finding::Finding,
+    Rewritten, Settled, Verdict,
 };
 use crate::engine::event::{EventSpec, Merge, OnFailure};
 
@@ -101,12 +101,12 @@ impl<'s> Merger<'s> {
     }
 
     fn failure(&mut self, hook: &str, on_failure: OnFailure, words: &str) -> Flow {
-        let words = match words.starts_with(CRASHED) {
-            true => words.to_string(),
-            false => format!("failed: {words}"),
+        let words = if words.starts_with(CRASHED) {
+            words.to_string()
+        } else {
+            format!("failed: {words}")
         };
-        let closed = self.spec.blocks && on_failure == OnFailure::Block;
-        if closed {
+        if self.spec.blocks && on_failure == OnFailure::Block {
             let reason = format!("hook `{hook}` {words} (fail closed)");
             return self.settle(Refusal {
                 hook: Some(hook.to_string()),
@@ -124,13 +124,12 @@ impl<'s> Merger<'s> {
     }
 
     fn verdict(&mut self, hook: &str, verdict: &Verdict) -> Flow {
-        let found = |finding: &Finding| HookFinding {
-            hook: hook.to_string(),
-            finding: finding.clone(),
-        };
-        self.outcome
-            .findings
-            .extend(verdict.findings.iter().map(found));
+        for finding in &verdict.findings {
+            self.outcome.findings.push(HookFinding {
+                hook: hook.to_string(),
+                finding: finding.clone(),
+            });
+        }
         match &verdict.decision {
             Decision::Block { reason } if self.spec.blocks => {
                 return self.settle(Refusal {

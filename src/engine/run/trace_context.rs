@@ -49,10 +49,6 @@ fn is_traceparent(text: &str) -> bool {
     let [version, id, span, flags, rest @ ..] = parts.as_slice() else {
         return false;
     };
-    let is_hex = |part: &str, length: usize| {
-        part.len() == length && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let is_id = |part: &str, length| is_hex(part, length) && part.bytes().any(|byte| byte != b'0');
     is_hex(version, 2)
         && *version != "ff"
         && is_id(id, 32)
@@ -61,13 +57,22 @@ fn is_traceparent(text: &str) -> bool {
         && (*version != "00" || rest.is_empty())
 }
 
+fn is_hex(part: &str, length: usize) -> bool {
+    part.len() == length && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_id(part: &str, length: usize) -> bool {
+    is_hex(part, length) && part.bytes().any(|byte| byte != b'0')
+}
+
 /// FNV-1a of 128 bits.
 fn hash(text: &str) -> u128 {
-    let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    let step = |hash: u128, byte: u8| {
-        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
-    };
-    text.bytes().fold(start, step)
+    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for byte in text.bytes() {
+        hash ^= u128::from(byte);
+        hash = hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    }
+    hash
 }
 
 #[cfg(test)]

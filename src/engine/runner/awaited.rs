@@ -37,19 +37,21 @@ impl Runner {
         };
         let own = own.cancelled_by(abort.clone());
         let (answer, decided) = tokio::sync::oneshot::channel();
-        let asked = event.clone();
-        // If the future was dropped, nothing receives this.
-        let decide = move || {
-            drop(answer.send(own.decide(&asked, DetachedHooks::Awaited, None)));
-        };
-        let mut given_up = RaiseOnDrop { abort: Some(abort) };
-        if let Err(error) = self.engine.beside(decide) {
+        let mut on_drop = RaiseOnDrop { abort: Some(abort) };
+        let own_event = event.clone();
+        let started = self.engine.beside(move || {
+            // If the future was dropped, nothing receives this.
+            drop(answer.send(own.decide(&own_event, DetachedHooks::Awaited, None)));
+        });
+        if let Err(error) = started {
             return own_failure(event, format!("no thread to decide in: {error}"));
         }
-        let run = decided.await;
-        given_up.abort = None;
-        let gone = |_| own_failure(event, "the thread that decides has ended".to_string());
-        self.collected(run.unwrap_or_else(gone))
+        let decided = decided.await;
+        on_drop.abort = None;
+        let run = decided.unwrap_or_else(|_| {
+            own_failure(event, "the thread that decides has ended".to_string())
+        });
+        self.collected(run)
     }
 
     /// The same runner for one decision, which `cancel` can end too.

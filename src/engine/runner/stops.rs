@@ -61,12 +61,11 @@ fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
 
 impl Facts {
     fn of(context: &Context) -> Facts {
-        let fact = |key: &str| context.value(key).ok().flatten();
-        let loops = fact("loopCount")
-            .and_then(|count| count.as_u64())
-            .unwrap_or(0);
+        let flag = context.value("stopHookActive").ok().flatten();
+        let count = context.value("loopCount").ok().flatten();
+        let loops = count.and_then(|count| count.as_u64()).unwrap_or(0);
         Facts {
-            is_kept_going: fact("stopHookActive").and_then(|flag| flag.as_bool()),
+            is_kept_going: flag.and_then(|flag| flag.as_bool()),
             loops: u32::try_from(loops).unwrap_or(u32::MAX),
         }
     }

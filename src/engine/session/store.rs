@@ -115,8 +115,7 @@ impl Store {
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), StoreError> {
-        let is_much = bytes.len() > MOST_BYTES;
-        if is_much {
+        if bytes.len() > MOST_BYTES {
             Err(self.fails(&"it would hold more than 4 MiB"))
         } else {
             Ok(())
@@ -142,8 +141,8 @@ impl Store {
         if bytes.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let fails = |error| self.fails(&format!("it does not hold {what} ({error})"));
-        serde_json::from_slice(&bytes).map_err(fails)
+        serde_json::from_slice(&bytes)
+            .map_err(|error| self.fails(&format!("it does not hold {what} ({error})")))
     }
 
     /// Changes its table behind the lock, for which it waits no longer than `patience`.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::PATIENCE;
+use super::connection::PATIENCE;
 use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named};
 
 /// The longest request or answer.

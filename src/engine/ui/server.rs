@@ -4,7 +4,7 @@
 //! Each hook has a token, which identifies it, and a clock. When the hook ends or the server
 //! closes, its connections are cut, which withdraws their open dialogs.
 
-use std::fs::{DirEntry, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -53,9 +53,8 @@ pub struct Server {
 impl Server {
     /// A server that offers nothing, with its socket below `root`.
     pub fn new(root: &Path) -> Server {
-        let root = root.to_path_buf();
         Server {
-            root,
+            root: root.to_path_buf(),
             ui: None,
             session: None,
             request: None,
@@ -80,13 +79,11 @@ impl Server {
     /// A server with the same person, a socket of its own, and this session for messages.
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
-        let (root, ui) = (self.root.clone(), self.ui.clone());
         Server {
-            root,
-            ui,
             session: Some(session),
             request: None,
             socket: Arc::default(),
+            ..self.clone()
         }
     }
 
@@ -189,7 +186,8 @@ impl OpenSocket {
 
     fn connection(&self, guest: Guest) -> Connection {
         let guest = Arc::new(guest);
-        let (guests, token) = (Arc::clone(&self.shared.guests), new_token());
+        let guests = Arc::clone(&self.shared.guests);
+        let token = new_token();
         locked(&guests).insert(token.clone(), Arc::clone(&guest));
         Connection {
             guests,
@@ -339,7 +337,8 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
         return;
     }
     let own = Arc::clone(shared);
-    let serve = move || {
+    let thread = thread::Builder::new().name("hookrun-dialog".to_string());
+    let started = thread.spawn(move || {
         let served = stream
             .set_nonblocking(false)
             .and_then(|()| own.serve(&stream));
@@ -347,9 +346,8 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
             tracing::debug!(%error, "a request of a hook");
         }
         own.calls.fetch_sub(1, Ordering::SeqCst);
-    };
-    let thread = thread::Builder::new().name("hookrun-dialog".to_string());
-    if thread.spawn(serve).is_err() {
+    });
+    if started.is_err() {
         shared.calls.fetch_sub(1, Ordering::SeqCst);
     }
 }
@@ -386,12 +384,12 @@ fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
 }
 
 fn remove_stale(folder: &Path) {
-    let is_old = |entry: &DirEntry| {
-        let made = entry.metadata().and_then(|meta| meta.modified());
-        made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STALE))
-    };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(is_old) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|meta| meta.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age.is_none_or(|age| age <= STALE) {
+            continue;
+        }
         let tried = UnixStream::connect(entry.path());
         if tried.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
             let _ = std::fs::remove_file(entry.path());

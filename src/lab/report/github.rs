@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::{Annotation, Check, CheckList};
 use crate::engine::harmless::{plain, visible};
-use crate::engine::outcome::finding;
+use crate::engine::outcome;
 use crate::log::report::RunReport;
 use summary::decided;
 pub use summary::{goes_on, summary};
@@ -49,7 +49,7 @@ pub fn run(report: &RunReport) -> CheckList {
     }
     for hook in &report.hooks {
         let notes = hook.trace.iter().flat_map(|trace| &trace.notes);
-        for note in notes.filter(|note| finding::is_about(note)) {
+        for note in notes.filter(|note| outcome::is_about(note)) {
             annotation("warning", vec![("title", hook.name.clone())], note);
         }
     }

@@ -3,7 +3,7 @@
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::catalog;
 use hookrun::internals::hook::{Handler, Hook, Permit};
-use hookrun::internals::outcome::finding::is_about;
+use hookrun::internals::outcome::is_about;
 use hookrun::internals::outcome::{ContractRule, Decision, FindingLevel, Verdict};
 use hookrun::internals::run::{CapturedStream, Ending, Exit};
 

@@ -300,7 +300,7 @@ fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
         }
     }
     assert!(settings.len() > 30, "{settings:?}");
-    settings.retain(|name| VARIABLES.iter().all(|row| row.name != name));
+    settings.retain(|name| VARIABLES.iter().all(|(known, _)| known != name));
     settings.extend(["HOOKRUN_LOG", "HOOKRUN_DECISIONS", "HOOKRUN_RECORD"].map(str::to_string));
     let others = [
         "HOOKRUN_ACTION_PATH",

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use hookrun::internals::ui::Clock;
 use hookrun::internals::ui::PATIENCE;
-use hookrun::internals::ui::clock::Clock;
 use serde_json::json;
 
 use super::screen::{Step, asking, at_terminal, decided};
