@@ -65,8 +65,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
 use install::UserFile;
-use settings::files::HostFile;
-use settings::{BucketShape, ListingShape};
+use settings::HostFile;
 
 pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
 #[cfg(feature = "serve")]
@@ -147,21 +146,10 @@ pub fn settings_file(name: &str) -> Option<&'static HostFile> {
     find(name)?.settings.as_ref()
 }
 
-/// Every settings file with actions in buckets.
-pub fn profiles() -> impl DoubleEndedIterator<Item = &'static BucketShape> + Clone {
-    HOSTS.iter().filter_map(|host| host.profile)
-}
-
-/// Every settings file that lists the files of hooks.
-pub fn listings() -> impl Iterator<Item = &'static ListingShape> {
-    HOSTS.iter().filter_map(|host| host.listing.as_ref())
-}
-
 /// The dialect that is called `name`, if its system has settings with hooks.
 pub fn with_settings(name: &str) -> Option<&'static str> {
     let host = find(name)?;
-    let has_settings = host.settings.is_some() || host.listing.is_some() || host.profile.is_some();
-    has_settings.then_some(host.name)
+    host.settings.as_ref().map(|file| file.dialect)
 }
 
 /// Variables that move the folder of a user's settings of a host.
@@ -201,14 +189,10 @@ impl Host {
     /// by the canonical one. Several events can have one name, and a key that distinguishes them
     /// (pi's `session`); of several names for a canonical event the first row is meant.
     pub fn called(&'static self, name: &str) -> Vec<Binding> {
-        let own = self.events.iter().filter(|row| row.is_called(name));
-        let mut rows: Vec<&HostEvent> = own.collect();
+        let all = self.all_events().iter();
+        let mut rows: Vec<&HostEvent> = all.clone().filter(|row| row.is_called(name)).collect();
         if rows.is_empty() {
-            rows.extend(
-                self.events
-                    .iter()
-                    .find(|row| row.event.eq_ignore_ascii_case(name)),
-            );
+            rows.extend(all.clone().find(|row| row.event.eq_ignore_ascii_case(name)));
         }
         rows.into_iter()
             .map(|row| Binding { dialect: self, row })
@@ -216,12 +200,12 @@ impl Host {
     }
 
     /// The name of an event of this dialect that is nearest to `name`.
-    pub fn nearest(&self, name: &str) -> Option<&'static str> {
-        spelling::nearest(name, self.events.iter().map(|row| row.name))
+    pub fn nearest(&'static self, name: &str) -> Option<&'static str> {
+        spelling::nearest(name, self.all_events().iter().map(|row| row.name))
     }
 
     /// What to say of an event that it does not have.
-    pub(crate) fn unknown_event(&self, name: &str) -> Complaint {
+    pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
         let cause = format!("`{name}` is no event of {}", self.name);
         let all = || format!("its events are {}", self.names().join(", "));
         Complaint::with_cure(cause, spelling::did_you_mean(self.nearest(name), all))
@@ -235,8 +219,8 @@ impl Host {
     }
 
     /// The names of all events, each once.
-    pub fn names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&'static str> = self.events.iter().map(|row| row.name).collect();
+    pub fn names(&'static self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> = self.all_events().iter().map(|row| row.name).collect();
         names.dedup();
         names
     }
@@ -248,44 +232,6 @@ impl HostEvent {
         match self.when {
             Some((key, value)) => format!("{} ({key} = {value})", self.name),
             None => self.name.to_string(),
-        }
-    }
-
-    /// How the verdicts of several hooks come together, in words.
-    pub fn merging(&self) -> String {
-        let conduct = self.conduct;
-        let mut rules: Vec<String> = Vec::new();
-        if self.blocks || conduct.refusal_ends {
-            rules.push("the first block ends it".to_string());
-        }
-        if conduct.last_result {
-            rules.push("the last result counts".to_string());
-        }
-        if conduct.isolated {
-            rules.push("each sees it as it came".to_string());
-        }
-        if conduct.first_question {
-            rules.push("the first question counts and freezes the rest".to_string());
-        }
-        if conduct.keeps_said {
-            rules.push("what earlier hooks said stays".to_string());
-        }
-        for rewrite in self
-            .results
-            .rewrites()
-            .iter()
-            .filter(|_| !conduct.last_result)
-        {
-            rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
-        }
-        let has_field = |key: &ReplyKey| matches!(key.says, KeyMeaning::Field(..));
-        if self.keeps_thrown && self.results.reads().any(has_field) {
-            rules.push("what one changes before it throws stays".to_string());
-        }
-        if rules.is_empty() {
-            "all hooks run".to_string()
-        } else {
-            rules.join("; ")
         }
     }
 

@@ -111,7 +111,7 @@ fn passes(
         .iter()
         .any(|binding| match binding.row.results {
             Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
-            Results::Native | Results::Keys(_) | Results::Whole(..) => false,
+            _ => false,
         });
     if !lets_pass || draft.hook.on_failure == Some(OnFailure::Block) {
         return None;

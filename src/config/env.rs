@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
-use crate::hosts::settings::OperatorSwitch;
-use crate::hosts::{dialects, folders, moving_variables, profiles};
+use crate::hosts::{dialects, folders, moving_variables};
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -75,8 +74,6 @@ pub struct Environment {
     pub step_summary: Option<PathBuf>,
     /// Whether the terminal shows more than ASCII, by its locale.
     pub is_utf8: bool,
-    /// The variables by which an operator decides about settings files, of those that are set.
-    pub switches: Vec<(&'static str, String)>,
     /// Where hosts have a user's settings, by the variables of those that are moved.
     pub host_folders: Vec<(&'static str, PathBuf)>,
     /// The projects that hosts name, by the variables that are set.
@@ -161,7 +158,6 @@ impl Environment {
         let state_home = all
             .folder("XDG_STATE_HOME")
             .or_else(|| below_home(".local/state"));
-        let switches = profiles().flat_map(|shape| shape.switches());
         Environment {
             search: all.variable("PATH"),
             config_home: all
@@ -183,7 +179,6 @@ impl Environment {
             workspace: all.folder("GITHUB_WORKSPACE"),
             step_summary: all.folder("GITHUB_STEP_SUMMARY"),
             is_utf8: all.is_utf8(),
-            switches: switches.filter_map(|switch| all.set(switch)).collect(),
             host_folders: moving_variables()
                 .into_iter()
                 .filter_map(|name| Some((name, all.folder(name)?)))
@@ -280,11 +275,6 @@ impl Environment {
             .iter()
             .filter(|(name, _)| variable == Some(*name));
         of_host.map(|(_, folder)| folder.clone()).collect()
-    }
-
-    pub(super) fn switch(&self, switch: &OperatorSwitch) -> Option<&str> {
-        let found = self.switches.iter().find(|(name, _)| *name == switch.name);
-        found.map(|(_, value)| value.as_str())
     }
 
     /// What hookrun has passed to the hook that started this process, if one did.
@@ -399,13 +389,6 @@ impl Lookup<'_> {
     /// What a variable says that counts as not set.
     fn unusable(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.to_string_lossy().into_owned())
-    }
-
-    fn set(&self, switch: &OperatorSwitch) -> Option<(&'static str, String)> {
-        Some((
-            switch.name,
-            self.variable(switch.name)?.to_string_lossy().into_owned(),
-        ))
     }
 
     fn is_utf8(&self) -> bool {

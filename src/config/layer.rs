@@ -101,8 +101,6 @@ pub struct StandaloneScript {
 pub enum StandaloneOrigin {
     /// It is a system's folder, which holds other things too.
     Folder,
-    /// The system's own settings name the file: it is a hook, but may be a module.
-    Listed,
     /// This file was named.
     Named,
 }

@@ -152,13 +152,6 @@ impl Config {
         });
         let trust = trust.unwrap_or_default();
         problems.extend(commands::shadow_commands(&mut hooks));
-        for (dialect, timeout) in manifests
-            .iter()
-            .flatten()
-            .flat_map(|(_, one)| &one.timeouts)
-        {
-            sources::limit(&mut hooks, dialect, *timeout);
-        }
         hooks
             .iter_mut()
             .for_each(|hook| hook.warm = hook.warm.or(python));
@@ -251,9 +244,6 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
     for (file, manifest) in manifests {
         loader.check_writers(file);
-        for one in &manifest.loose {
-            sources::load_standalone(loader, kind, one);
-        }
         sources::load_tables(loader, kind, file, manifest);
     }
 }

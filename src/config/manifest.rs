@@ -4,11 +4,9 @@ mod event;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::draft::HookDraft;
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
-use super::layer::StandaloneScript;
 use super::problem::{Position, Problem};
 use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::declared::{self, DeclaredSet};
@@ -28,9 +26,6 @@ pub struct Manifest {
     pub(super) events: Vec<(EventSpec, Position)>,
     /// The names of events that are declared with a mistake: they are not unknown.
     pub(super) rejected_events: Vec<String>,
-    pub(super) loose: Vec<StandaloneScript>,
-    /// How long hooks of a dialect may run that do not say so themselves.
-    pub(super) timeouts: Vec<(&'static str, Duration)>,
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,

@@ -5,7 +5,6 @@
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::commands::{self, command_of, is_asked};
 use super::draft::{BoundEvent, HookDraft};
@@ -16,7 +15,7 @@ use super::problem::{Problem, Severity};
 use super::{convention, directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
-use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
+use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
 use crate::hosts::{self, Host};
 
@@ -216,7 +215,7 @@ fn load_script(
         let cause = format!("is a module of {host}'s own, which only {host} can load");
         let cure = format!("leave it to {host}, or write it as a program");
         let severity = match script.origin {
-            StandaloneOrigin::Folder | StandaloneOrigin::Listed => Severity::Note,
+            StandaloneOrigin::Folder => Severity::Note,
             StandaloneOrigin::Named => Severity::Error,
         };
         return loader.problems.push(Problem {
@@ -274,21 +273,6 @@ fn eventless(file: &Path, dialect: Option<&'static Host>, origin: StandaloneOrig
         };
     }
     Complaint::with_cure("does not say which event it is for", cure).in_file(file, None)
-}
-
-/// Limits the hooks of a dialect that do not say themselves how long they may run. If its
-/// rules let a hook run as long as it likes, it still may.
-pub(super) fn limit(hooks: &mut [Hook], dialect: &str, timeout: Duration) {
-    for hook in hooks {
-        let own = hook
-            .convention
-            .as_ref()
-            .filter(|own| own.system() == dialect);
-        let is_limited = own.is_some_and(|own| own.timeout() != Some(Duration::MAX));
-        if is_limited && hook.limits.timeout.is_none() {
-            hook.limits.timeout = Some(timeout);
-        }
-    }
 }
 
 /// Loads the tables of a `hookrun.toml` and the hooks of a host's settings.

@@ -85,10 +85,9 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits is nowhere stated for its command line; its settings count seconds.
-const ROW: HostEvent = HostEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
-    is_known: false,
-    ..Wait::seconds(30)
-});
+const ROW: HostEvent = HostEvent::OBSERVER
+    .keys(&[SESSION])
+    .waits(Wait::guessed(30));
 
 pub(super) static AGY: Host = Host {
     name: "agy",
@@ -118,9 +117,7 @@ pub(super) static AGY: Host = Host {
     )],
     settings: Some(HostFile {
         dialect: "agy",
-        name: "Antigravity's hooks.json",
-        folders: &[".agents"],
-        named: &[".agents/hooks.json", ".gemini/config/hooks.json"],
+        places: &[".agents/hooks.json", ".gemini/config/hooks.json"],
         ungrouped: &["PreInvocation", "PostInvocation", "Stop"],
         has_sets: true,
         beside: &["enabled"],

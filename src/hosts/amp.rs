@@ -5,7 +5,7 @@
 use super::prelude::*;
 
 /// Its types name them. It asks no hook whether a prompt or a stop may pass.
-const PLUGIN_EVENTS: &[PluginEvent] = &[
+const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session.start", "session.start"),
     asks("agent.start", "agent.start", &[Context]),
     asks("tool.call", "tool.pre", &[Refusal, New("toolInput")]),

@@ -83,7 +83,7 @@ impl Binding {
             notes: Vec::new(),
         };
         match self.row.results {
-            Results::Native => {}
+            Results::Native | Results::Plugin(_) => {}
             Results::Keys(keys) => reading.read_keys(keys, answer)?,
             Results::Form(_) => reading.read_form(self.row.results, answer)?,
             Results::Whole(field, _) => {

@@ -3,8 +3,8 @@
 
 use super::event::{HostEvent, Wait};
 use super::facts::{HostFailure, HostShell};
-use super::install::{HostForm, Plugin, PluginEvent};
-use super::results::{ReplyRule, ReplySlot, Results};
+use super::install::{HostForm, Plugin};
+use super::results::{ReplyRule, ReplySlot};
 use super::row::Host;
 use super::tool::HostTools;
 use crate::engine::event::OnFailure;
@@ -31,43 +31,17 @@ pub struct ServedEvent {
 const GATE: &str = "tool.pre";
 
 impl ServedEvent {
-    /// The event that a plugin passes on.
-    pub fn of_plugin(row: &PluginEvent) -> ServedEvent {
-        let PluginEvent {
-            name,
-            event,
-            wait,
-            says,
-        } = *row;
-        let blocks = row.can_block();
-        ServedEvent {
-            name,
-            event,
-            tool: None,
-            blocks,
-            fails_closed: blocks && event != "agent.stop",
-            takes_status: false,
-            says: says.to_vec(),
-            wait,
-        }
-    }
-
-    /// The event by which a host asks itself.
-    pub fn of_dialect(row: &HostEvent) -> ServedEvent {
-        let writes: &[ReplyRule] = match row.results {
-            Results::Form(form) => form.writes,
-            Results::Native | Results::Keys(_) | Results::Whole(..) => &[],
-        };
+    pub fn of(row: &HostEvent) -> ServedEvent {
+        let is_by_status = |say: &ReplyRule| say.on == ReplySlot::Refusal && say.status == 2;
+        let form = row.results.form();
         ServedEvent {
             name: row.name,
             event: row.event,
             tool: row.gather.map(|gather| gather.tool),
             blocks: row.blocks,
             fails_closed: row.blocks && row.on_failure == OnFailure::Block,
-            takes_status: writes
-                .iter()
-                .any(|say| say.on == ReplySlot::Refusal && say.status == 2),
-            says: writes.iter().map(|say| say.on).collect(),
+            takes_status: form.is_some_and(|form| form.writes.iter().any(is_by_status)),
+            says: row.results.says(),
             wait: row.wait,
         }
     }
@@ -104,12 +78,18 @@ impl Host {
         self.settings.as_ref().map(|file| file.shell)
     }
 
+    /// Its events in its own words; else those that its plugin passes on.
+    pub fn all_events(&'static self) -> &'static [HostEvent] {
+        match self.plugin() {
+            Some(plugin) if self.events.is_empty() => plugin.events,
+            _ => self.events,
+        }
+    }
+
     /// Its events as hookrun serves them.
     pub fn served_events(&self) -> Vec<ServedEvent> {
-        match self.plugin() {
-            Some(plugin) => plugin.events.iter().map(ServedEvent::of_plugin).collect(),
-            None => self.events.iter().map(ServedEvent::of_dialect).collect(),
-        }
+        let rows = self.plugin().map_or(self.events, |plugin| plugin.events);
+        rows.iter().map(ServedEvent::of).collect()
     }
 
     /// The tools that its events show, as far as they are known.

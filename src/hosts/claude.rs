@@ -261,14 +261,7 @@ pub(super) static CLAUDE: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Named("sh"),
         dialect: "claude",
-        name: "Claude Code's settings.json or hooks.json",
-        folders: &[".claude"],
-        is_grouped: true,
-        group: &[
-            setting("matcher", Matcher),
-            setting("hooks", Hooks),
-            setting("description", About),
-        ],
+        places: &[".claude"],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
@@ -279,53 +272,21 @@ pub(super) static CLAUDE: Host = Host {
             setting("asyncRewake", Async),
             setting("shell", Shell),
             setting("statusMessage", About),
-            setting(
-                "once",
-                Void("it runs every time, as it does in such a file of its host"),
-            ),
-            setting("onFailure", Closed("block")),
-            setting(
-                "continueOnBlock",
-                Void("a turn goes on after what a hook objects to"),
-            ),
+            setting("onFailure", Closed),
             setting("description", About),
             setting("name", About),
-            setting("url", OfKind),
-            setting("headers", OfKind),
-            setting("allowedEnvVars", OfKind),
-            setting("prompt", OfKind),
-            setting("model", OfKind),
-            setting("server", OfKind),
-            setting("tool", OfKind),
-            setting("input", OfKind),
         ],
+        closed: "\"block\"",
         of_plugin: &["CLAUDE_PLUGIN_ROOT"],
-        kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
         matching: Matching {
             list: Some("_- ,|"),
             divides: &['|', ','],
             ..Matching::SEARCHED
         },
-        subjects: &[
-            (
-                BY_TOOL,
-                "PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied",
-            ),
-            (BY_SOURCE, "SessionStart ConfigChange"),
-            (BY_REASON, "SessionEnd InstructionsLoaded"),
-            (BY_TRIGGER, "Setup PreCompact PostCompact"),
-            (BY_KIND, "Notification"),
-            (BY_AGENT, "SubagentStart SubagentStop"),
-            (MatcherSubject::Fact("code"), "StopFailure"),
-            (BY_SERVER, "Elicitation ElicitationResult"),
-        ],
-        together: Together::AtOnce,
-        off: Some(Off {
-            path: &["disableAllHooks"],
-            value: true,
-        }),
+        subjects: SUBJECTS,
+        off: DISABLE_ALL,
         comments: Comments::Refused,
-        ..HostFile::PLAIN
+        ..HostFile::FAMILY
     }),
     imports: &[".claude/settings.json", ".claude/settings.local.json"],
     install: Install {

@@ -106,14 +106,8 @@ pub(super) static CODEX: Host = Host {
     ],
     measured: measured("0.169.0", "2026-11-21"),
     unseen: &[
-        unseen(
-            "write_stdin",
-            "text for a shell or interpreter that already runs",
-        ),
-        unseen(
-            "web_search",
-            "it runs at the provider, as other hosted tools do",
-        ),
+        "`write_stdin`: text for a shell or interpreter that already runs",
+        "`web_search`: it runs at the provider, as other hosted tools do",
     ],
     trust: Some(
         "trust the project, and accept the hooks in `/hooks`, again after every change of their \
@@ -136,12 +130,9 @@ pub(super) static CODEX: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Account,
         dialect: "codex",
-        name: "Codex's hooks.json or config.toml",
-        folders: &[".codex"],
-        is_grouped: true,
+        places: &[".codex"],
         // What the person has accepted.
         beside: &["state"],
-        group: &[setting("matcher", Matcher), setting("hooks", Hooks)],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
@@ -150,38 +141,21 @@ pub(super) static CODEX: Host = Host {
             setting("timeout", Time),
             setting("async", Async),
             setting("statusMessage", About),
-            setting(
-                "additionalContextLimit",
-                Void("what it says for the model stays whole"),
-            ),
-            setting("server", OfKind),
-            setting("tool", OfKind),
-            setting("prompt", OfKind),
         ],
         of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
-        kinds: &["command", "mcp_tool", "prompt", "agent"],
         matching: Matching {
             list: Some("_|"),
             divides: &['|'],
             ..Matching::SEARCHED
         },
-        subjects: &[
-            (BY_TOOL, "PreToolUse PostToolUse PermissionRequest"),
-            (BY_SOURCE, "SessionStart"),
-            (BY_REASON, "SessionEnd"),
-            (BY_TRIGGER, "PreCompact PostCompact"),
-            (BY_AGENT, "SubagentStart SubagentStop"),
-            (MatcherSubject::Fact("code"), "StopFailure"),
-        ],
-        together: Together::AtOnce,
+        subjects: SUBJECTS,
         off: Some(Off {
             path: &["features", "hooks"],
             value: false,
         }),
-        owns_toml: true,
         comments: Comments::Refused,
         takes_mark: false,
-        ..HostFile::PLAIN
+        ..HostFile::FAMILY
     }),
     imports: &[".codex/hooks.json", ".codex/config.toml"],
     install: Install {

@@ -241,9 +241,7 @@ pub(super) static COPILOT: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Named("bash"),
         dialect: "copilot",
-        name: "a file of hooks of Copilot CLI",
-        folders: &[".github", ".copilot"],
-        has_other_words: true,
+        places: &[".github", ".copilot"],
         hook: &[
             setting("type", Kind),
             setting("bash", Command),
@@ -258,12 +256,7 @@ pub(super) static COPILOT: Host = Host {
             setting("matcher", Matcher),
             setting("comment", About),
             setting("description", About),
-            setting("url", OfKind),
-            setting("headers", OfKind),
-            setting("allowedEnvVars", OfKind),
-            setting("prompt", OfKind),
         ],
-        kinds: &["command", "http", "prompt"],
         matching: Matching {
             is_anchored: true,
             ..Matching::SEARCHED
@@ -279,10 +272,7 @@ pub(super) static COPILOT: Host = Host {
             (BY_TRIGGER, "preCompact"),
             (BY_AGENT, "subagentStart subagentStop"),
         ],
-        off: Some(Off {
-            path: &["disableAllHooks"],
-            value: true,
-        }),
+        off: DISABLE_ALL,
         version: Some("1"),
         names_event: true,
         ..HostFile::PLAIN

@@ -66,23 +66,18 @@ pub(super) static CRUSH: Host = Host {
         "tool.pre",
         &PRE_TOOL_USE,
     )],
-    unseen: &[calls("tools of subagents")],
+    unseen: &["tools of subagents"],
     settings: Some(HostFile {
         shell: HostShell::BuiltIn,
         dialect: "crush",
-        name: "crush.json",
-        folders: &["crush"],
-        named: &["crush.json", ".crush.json"],
+        places: &["crush", "crush.json", ".crush.json"],
         hook: &[
             setting("name", Name),
             setting("matcher", Matcher),
             setting("command", Command),
             setting("timeout", Time),
         ],
-        kinds: &["command"],
-        usual: Duration::from_secs(30),
-        subjects: &[(BY_TOOL, "PreToolUse")],
-        together: Together::AtOnce,
+        runs_at_once: true,
         ..HostFile::PLAIN
     }),
     install: Install {

@@ -77,11 +77,9 @@ const DURATION: (&str, &str) = ("duration", "durationMs");
 
 /// What it waits is nowhere stated ("the platform's default"). Its documents show hooks with 30 s,
 /// so no less is meant, and half a minute is what the shortest of the others wait for a tool.
-const ROW: HostEvent = HostEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
-    usual: Duration::from_secs(30),
-    longest: None,
-    is_known: false,
-});
+const ROW: HostEvent = HostEvent::OBSERVER
+    .keys(&[SESSION])
+    .waits(Wait::guessed(30));
 
 /// It starts the agent again at most five times.
 const fn stop_gate(name: &'static str, event: &'static str) -> HostEvent {
@@ -177,7 +175,7 @@ pub(super) static CURSOR: Host = Host {
         ROW.told("workspaceOpen", "resources.discover", &TOLD),
     ],
     closed_on: HostFailure::ALL,
-    unseen: &[calls("tools of cloud agents, which run no hooks of a user")],
+    unseen: &["tools of cloud agents, which run no hooks of a user"],
     trust: Some("trust the workspace"),
     reads: &[always("claude")],
     signs: &[
@@ -191,22 +189,14 @@ pub(super) static CURSOR: Host = Host {
     words: &["conversation_id", "generation_id", "workspace_roots"],
     settings: Some(HostFile {
         dialect: "cursor",
-        name: "Cursor's hooks.json",
-        folders: &[".cursor"],
+        places: &[".cursor"],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
             setting("timeout", Time),
             setting("matcher", Matcher),
-            setting("failClosed", ClosedFlag),
-            setting(
-                "loop_limit",
-                Void("how often an agent may be sent on is the host's business"),
-            ),
-            setting("prompt", OfKind),
-            setting("model", OfKind),
+            setting("failClosed", Closed),
         ],
-        kinds: &["command", "prompt"],
         subjects: &[
             (
                 BY_TOOL,

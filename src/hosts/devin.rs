@@ -20,10 +20,7 @@ const TOOLS: HostTools = HostTools {
     mcp: Mcp::Double,
 };
 
-const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait {
-    is_known: false,
-    ..Wait::seconds(30)
-});
+const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::guessed(30));
 
 pub(super) static DEVIN: Host = Host {
     name: "devin",
@@ -50,17 +47,7 @@ pub(super) static DEVIN: Host = Host {
     )],
     settings: Some(HostFile {
         dialect: "devin",
-        name: "Devin CLI's config.json or hooks.v1.json",
-        folders: &[".devin", "devin"],
-        named: &["hooks.v1.json"],
-        hook: &[
-            setting("type", Kind),
-            setting("command", Command),
-            setting("timeout", Time),
-            setting("prompt", OfKind),
-        ],
-        kinds: &["command", "prompt"],
-        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PermissionRequest")],
+        places: &[".devin", "devin", "hooks.v1.json"],
         comments: Comments::Read,
         ..HostFile::FAMILY
     }),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::results::{ReplyForm, ReplyKey, Results};
+use super::results::{ReplyForm, ReplyKey, ReplySlot, Results};
 use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 
 /// One event of a dialect: a row over a row of the catalog.
@@ -191,6 +191,12 @@ impl HostEvent {
         self
     }
 
+    /// With so many seconds to decide: less than the host waits, since it then goes on.
+    #[must_use]
+    pub(super) const fn within(self, seconds: u64) -> HostEvent {
+        self.waits(Wait::seconds(seconds).at_most(seconds))
+    }
+
     #[must_use]
     pub const fn waits(mut self, wait: Wait) -> HostEvent {
         self.wait = Some(wait);
@@ -250,6 +256,29 @@ impl HostEvent {
     }
 }
 
+/// An event that hookrun's plugin passes on, and that can only be watched.
+pub(super) const fn reports(name: &'static str, event: &'static str) -> HostEvent {
+    asks(name, event, &[])
+}
+
+/// An event that hookrun's plugin passes on, and what hookrun can answer there.
+pub(super) const fn asks(
+    name: &'static str,
+    event: &'static str,
+    says: &'static [ReplySlot],
+) -> HostEvent {
+    let mut row = HostEvent::OBSERVER.named(name, event);
+    row.results = Results::Plugin(says);
+    let mut number = 0;
+    while number < says.len() {
+        if matches!(says[number], ReplySlot::Refusal) {
+            row = row.blocks(true).on_failure(OnFailure::Block);
+        }
+        number += 1;
+    }
+    row
+}
+
 /// A broken configuration is reported and no more: what the host has done already stays done, and
 /// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
 const READS_ON: Conduct = Conduct {
@@ -300,6 +329,14 @@ impl Wait {
     /// A host that waits so many seconds, and as long as its settings say.
     pub const fn seconds(seconds: u64) -> Wait {
         Wait::millis(1000 * seconds)
+    }
+
+    /// A host that does not say how long it waits: what we think safe.
+    pub(super) const fn guessed(seconds: u64) -> Wait {
+        Wait {
+            is_known: false,
+            ..Wait::seconds(seconds)
+        }
     }
 
     /// A host that waits so many milliseconds, and as long as its settings say.

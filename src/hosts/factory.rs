@@ -63,13 +63,10 @@ pub(super) static FACTORY: Host = Host {
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
     measured: measured("0.225.2", "2026-11-23"),
-    unseen: &[calls(
-        "prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)",
-    )],
+    unseen: &["prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)"],
     settings: Some(HostFile {
         dialect: "factory",
-        name: "Factory Droid's settings.json or hooks.json",
-        folders: &[".factory"],
+        places: &[".factory"],
         ..HostFile::FAMILY
     }),
     install: Install {

@@ -5,23 +5,6 @@
 use HostFailure::{Crash, Nonsense, Start, Timeout};
 use HostShell::{Account, BuiltIn, Named, Unstated};
 
-/// A tool, or calls of tools, that reach no hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnseenTool {
-    /// What the host calls it; `None` for calls of several tools.
-    pub tool: Option<&'static str>,
-    pub about: &'static str,
-}
-
-impl std::fmt::Display for UnseenTool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.tool {
-            Some(tool) => write!(f, "`{tool}`: {}", self.about),
-            None => f.write_str(self.about),
-        }
-    }
-}
-
 /// The settings of another host that a host reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherSettings {
@@ -66,21 +49,13 @@ impl HostShell {
         }
     }
 
-    /// Which shell the host takes, where that is not the one that hookrun takes.
-    pub fn differs(self) -> Option<&'static str> {
-        match self {
-            Named(_) | Unstated => None,
-            Account => Some("the shell of the account"),
-            BuiltIn => Some("a shell that is part of it"),
-        }
-    }
-
     /// Which shell, in words.
     pub fn about(self) -> String {
-        match (self, self.differs()) {
-            (Unstated, _) => format!("not stated; `{} -c` is assumed", self.program()),
-            (Named(shell), _) => format!("`{shell} -c`"),
-            (_, differs) => differs.unwrap_or_default().to_string(),
+        match self {
+            Named(shell) => format!("`{shell} -c`"),
+            Account => "the shell of the account".to_string(),
+            BuiltIn => "a shell that is part of it".to_string(),
+            Unstated => format!("not stated; `{} -c` is assumed", self.program()),
         }
     }
 }
@@ -127,19 +102,6 @@ impl HostFailure {
 
 pub(super) const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredVersion> {
     Some(MeasuredVersion { version, date })
-}
-
-/// A tool that no event shows.
-pub(super) const fn unseen(name: &'static str, about: &'static str) -> UnseenTool {
-    UnseenTool {
-        tool: Some(name),
-        about,
-    }
-}
-
-/// Calls that no event shows.
-pub(super) const fn calls(about: &'static str) -> UnseenTool {
-    UnseenTool { tool: None, about }
 }
 
 /// Another host's settings that it always reads.

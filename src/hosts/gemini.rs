@@ -133,16 +133,8 @@ pub(super) static GEMINI: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Named("bash"),
         dialect: "gemini",
-        name: "Gemini CLI's settings.json",
-        folders: &[".gemini"],
-        is_grouped: true,
+        places: &[".gemini"],
         beside: &["disabled"],
-        group: &[
-            setting("matcher", Matcher),
-            setting("sequential", InOrder),
-            setting("hooks", Hooks),
-            setting("description", About),
-        ],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
@@ -151,10 +143,8 @@ pub(super) static GEMINI: Host = Host {
             setting("description", About),
             setting("env", Variables),
         ],
-        kinds: &["command", "runtime"],
-        time: TimeoutUnit::MILLIS,
+        per_second: 1000,
         matching: Matching {
-            falls_back: true,
             is_plain: true,
             ..Matching::SEARCHED
         },
@@ -165,7 +155,6 @@ pub(super) static GEMINI: Host = Host {
             (BY_TRIGGER, "PreCompress"),
             (BY_KIND, "Notification"),
         ],
-        together: Together::AtOnceUnlessSaid,
         off: Some(Off {
             path: &["hooksConfig", "enabled"],
             value: false,
@@ -173,7 +162,7 @@ pub(super) static GEMINI: Host = Host {
         disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
         comments: Comments::Read,
         takes_mark: false,
-        ..HostFile::PLAIN
+        ..HostFile::FAMILY
     }),
     imports: &[".gemini/settings.json"],
     install: Install {

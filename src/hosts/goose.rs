@@ -58,17 +58,15 @@ pub(super) static GOOSE: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Named("sh"),
         dialect: "goose",
-        name: "goose's hooks.json",
-        folders: &[".agents"],
+        places: &[".agents"],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
             setting("timeout", Time),
-            setting("on_failure", Closed("block")),
+            setting("on_failure", Closed),
         ],
+        closed: "\"block\"",
         of_plugin: &["PLUGIN_ROOT"],
-        usual: Duration::from_secs(30),
-        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PostToolUseFailure")],
         ..HostFile::FAMILY
     }),
     install: Install {

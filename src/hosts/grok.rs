@@ -99,17 +99,7 @@ pub(super) static GROK: Host = Host {
     )],
     settings: Some(HostFile {
         dialect: "grok",
-        name: "a file of hooks of Grok Build",
-        folders: &[".grok"],
-        hook: &[
-            setting("type", Kind),
-            setting("command", Command),
-            setting("timeout", Time),
-            setting("url", OfKind),
-        ],
-        kinds: &["command", "http"],
-        usual: Duration::from_secs(5),
-        subjects: &[(BY_TOOL, "PreToolUse PostToolUse PostToolUseFailure")],
+        places: &[".grok"],
         ..HostFile::FAMILY
     }),
     install: Install {

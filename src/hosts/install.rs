@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::event::Wait;
-use super::results::ReplySlot;
+use super::event::HostEvent;
 use super::tool::HostTools;
 
 /// How hookrun is installed into a host.
@@ -82,56 +81,11 @@ pub enum HostForm {
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
     /// The events that it passes on.
-    pub events: &'static [PluginEvent],
+    pub events: &'static [HostEvent],
     /// The tools that it sees, as far as they are known.
     pub tools: &'static HostTools,
     /// How it carries a decision out in the host.
     pub text: &'static str,
-}
-
-/// One event that a plugin passes on.
-#[derive(Debug)]
-pub struct PluginEvent {
-    /// The host's name for it.
-    pub name: &'static str,
-    /// Ours.
-    pub event: &'static str,
-    /// What hookrun can answer there.
-    pub says: &'static [ReplySlot],
-    /// How long the plugin waits; `None` for any time.
-    pub wait: Option<Wait>,
-}
-
-/// An event that can only be watched.
-pub(super) const fn reports(name: &'static str, event: &'static str) -> PluginEvent {
-    asks(name, event, &[])
-}
-
-/// An event that hookrun can answer.
-pub(super) const fn asks(
-    name: &'static str,
-    event: &'static str,
-    says: &'static [ReplySlot],
-) -> PluginEvent {
-    PluginEvent {
-        name,
-        event,
-        says,
-        wait: None,
-    }
-}
-
-impl PluginEvent {
-    /// With so many seconds to decide: less than the host waits, since it then goes on.
-    pub(super) const fn within(mut self, seconds: u64) -> PluginEvent {
-        self.wait = Some(Wait::seconds(seconds).at_most(seconds));
-        self
-    }
-
-    /// Whether a hook may block it; a failure does so too, but for a stop.
-    pub fn can_block(&self) -> bool {
-        self.says.contains(&ReplySlot::Refusal)
-    }
 }
 
 /// Where hookrun is installed, as a host sees it that runs only what a person has accepted.

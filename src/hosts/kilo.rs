@@ -7,7 +7,7 @@ pub(super) static KILO: Host = Host {
     title: "Kilo Code",
     closed_on: HostFailure::ALL,
     measured: measured("7.7.9", "2026-11-23"),
-    unseen: &[calls("tools of subagents")],
+    unseen: &["tools of subagents"],
     install: Install {
         project: ".kilo/plugin/hookrun.js",
         user: UserFile::Config("kilo/plugin/hookrun.js"),

@@ -83,8 +83,7 @@ pub(super) static KIMI: Host = Host {
     // A key that is not one of these four makes the whole file invalid (2.1.0).
     settings: Some(HostFile {
         dialect: "kimi",
-        name: "Kimi Code's config.toml",
-        folders: &[".kimi-code"],
+        places: &[".kimi-code"],
         is_toml: true,
         hook: &[
             setting("event", Event),
@@ -92,8 +91,6 @@ pub(super) static KIMI: Host = Host {
             setting("command", Command),
             setting("timeout", Time),
         ],
-        kinds: &["command"],
-        usual: Duration::from_secs(30),
         subjects: &[
             (
                 BY_TOOL,
@@ -102,12 +99,12 @@ pub(super) static KIMI: Host = Host {
             (MatcherSubject::Fact("prompt"), "UserPromptSubmit"),
             (BY_SOURCE, "SessionStart"),
             (BY_REASON, "SessionEnd"),
-            (MatcherSubject::Fact("code"), "StopFailure"),
+            (BY_CODE, "StopFailure"),
             (BY_AGENT, "SubagentStart SubagentStop"),
             (BY_TRIGGER, "PreCompact PostCompact"),
             (BY_KIND, "Notification"),
         ],
-        together: Together::AtOnce,
+        runs_at_once: true,
         ..HostFile::PLAIN
     }),
     install: Install {

@@ -54,14 +54,11 @@ pub(super) static KIRO: Host = Host {
             .keys(&[("tool_response", "result")]),
         ROW.told("Stop", "agent.stop", &TOLD),
     ],
-    unseen: &[calls(
-        "the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)",
-    )],
+    unseen: &["the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)"],
     // All hooks are in one list, each with its event and an action.
     settings: Some(HostFile {
         dialect: "kiro",
-        name: "a file of hooks of Kiro",
-        folders: &[".kiro"],
+        places: &[".kiro"],
         hook: &[
             setting("name", Name),
             setting("trigger", Event),
@@ -72,10 +69,7 @@ pub(super) static KIRO: Host = Host {
             setting("timeout", Time),
             setting("enabled", Enabled),
             setting("description", About),
-            setting("prompt", OfKind),
         ],
-        kinds: &["command", "agent"],
-        subjects: &[(BY_TOOL, TOOL_EVENTS)],
         version: Some("\"v1\""),
         ..HostFile::PLAIN
     }),

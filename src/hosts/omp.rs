@@ -63,34 +63,14 @@ const COMPACTION: &[(&str, &str)] = &[("action", "method")];
 
 /// It waits 30 s, for a tool call until a dialog is answered, and 2 s where a session ends. Of these
 /// only a tool call is refused then.
-const PLUGIN_EVENTS: &[PluginEvent] = &[
+const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_start", "session.start", &[ReplySlot::Context]).within(28),
     reports("session_shutdown", "session.end").within(2),
-    asks(
-        "session_before_switch",
-        "session.switch.pre",
-        &[ReplySlot::Refusal],
-    )
-    .within(28),
+    asks("session_before_switch", "session.switch.pre", BLOCKS).within(28),
     reports("session_switch", "session.switch").within(28),
-    asks(
-        "session_before_branch",
-        "session.branch.pre",
-        &[ReplySlot::Refusal],
-    )
-    .within(28),
-    asks(
-        "session_before_tree",
-        "session.tree.pre",
-        &[ReplySlot::Refusal],
-    )
-    .within(28),
-    asks(
-        "session_before_compact",
-        "compact.pre",
-        &[ReplySlot::Refusal],
-    )
-    .within(28),
+    asks("session_before_branch", "session.branch.pre", BLOCKS).within(28),
+    asks("session_before_tree", "session.tree.pre", BLOCKS).within(28),
+    asks("session_before_compact", "compact.pre", BLOCKS).within(28),
     reports("session_compact", "compact.post").within(28),
     asks(
         "input",
@@ -113,8 +93,10 @@ const PLUGIN_EVENTS: &[PluginEvent] = &[
         ],
     ),
     asks("tool_result", "tool.post", super::pi::PLUGIN_RESULT).within(28),
-    asks("user_bash", "user.bash", &[ReplySlot::Refusal]).within(28),
-    asks("session_stop", "agent.stop", &[ReplySlot::Refusal]).within(28),
+    asks("user_bash", "user.bash", BLOCKS).within(28),
+    asks("session_stop", "agent.stop", BLOCKS)
+        .on_failure(OnFailure::Allow)
+        .within(28),
     reports("turn_start", "turn.start").within(28),
     reports("turn_end", "turn.end").within(28),
     reports("agent_end", "agent.end").within(28),

@@ -135,10 +135,10 @@ const TOOL_CALL: HostEvent = GATE
     ]);
 
 /// The plugin says how long it waits.
-const PLUGIN_EVENTS: &[PluginEvent] = &[
+const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session_start", "session.start"),
     reports("session_end", "session.end"),
-    asks("before_agent_run", "prompt.submit", &[ReplySlot::Refusal]),
+    asks("before_agent_run", "prompt.submit", BLOCKS),
     asks("before_prompt_build", "agent.start", &[ReplySlot::Context]),
     asks(
         "before_tool_call",
@@ -146,7 +146,7 @@ const PLUGIN_EVENTS: &[PluginEvent] = &[
         &[ReplySlot::Refusal, ReplySlot::New("toolInput")],
     ),
     reports("after_tool_call", "tool.post"),
-    asks("before_agent_finalize", "agent.stop", &[ReplySlot::Refusal]),
+    asks("before_agent_finalize", "agent.stop", BLOCKS).on_failure(OnFailure::Allow),
     asks(
         "message_sending",
         "message.out",

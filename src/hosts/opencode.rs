@@ -4,7 +4,7 @@
 
 use super::prelude::*;
 
-const PLUGIN_EVENTS: &[PluginEvent] = &[
+const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session.created", "session.start"),
     asks(
         "chat.message",
@@ -51,7 +51,7 @@ pub(super) static OPENCODE: Host = Host {
     title: "OpenCode",
     closed_on: HostFailure::ALL,
     measured: measured("1.18.33", "2026-11-23"),
-    unseen: &[calls("tools of subagents")],
+    unseen: &["tools of subagents"],
     install: Install {
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),

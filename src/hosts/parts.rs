@@ -3,8 +3,13 @@
 use super::event::{HostEvent, Wait};
 use super::results::ReplySlot::{Context, Output};
 use super::results::ReplyValue::{Name, Text, Word};
-use super::results::{Act, KeyMeaning, ReplyKey, ReplyRule, ReplyValue, key, refuse, say};
+use super::results::{
+    Act, KeyMeaning, ReplyKey, ReplyRule, ReplySlot, ReplyValue, key, refuse, say,
+};
 use crate::engine::event::Merge;
+
+/// What hookrun can say through a plugin of an event that it may block and nothing else.
+pub(super) const BLOCKS: &[ReplySlot] = &[ReplySlot::Refusal];
 
 /// The host's name for the event, without which some hosts read nothing.
 pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", Name);

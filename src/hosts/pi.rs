@@ -85,29 +85,13 @@ pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
     ReplySlot::Context,
 ];
 
-const PLUGIN_EVENTS: &[PluginEvent] = &[
+const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_start", "session.start", &[ReplySlot::Context]),
     reports("session_shutdown", "session.end"),
-    asks(
-        "session_before_switch",
-        "session.switch.pre",
-        &[ReplySlot::Refusal],
-    ),
-    asks(
-        "session_before_fork",
-        "session.branch.pre",
-        &[ReplySlot::Refusal],
-    ),
-    asks(
-        "session_before_tree",
-        "session.tree.pre",
-        &[ReplySlot::Refusal],
-    ),
-    asks(
-        "session_before_compact",
-        "compact.pre",
-        &[ReplySlot::Refusal],
-    ),
+    asks("session_before_switch", "session.switch.pre", BLOCKS),
+    asks("session_before_fork", "session.branch.pre", BLOCKS),
+    asks("session_before_tree", "session.tree.pre", BLOCKS),
+    asks("session_before_compact", "compact.pre", BLOCKS),
     reports("session_compact", "compact.post"),
     asks(
         "input",
@@ -129,7 +113,7 @@ const PLUGIN_EVENTS: &[PluginEvent] = &[
         ],
     ),
     asks("tool_result", "tool.post", PLUGIN_RESULT),
-    asks("user_bash", "user.bash", &[ReplySlot::Refusal]),
+    asks("user_bash", "user.bash", BLOCKS),
     reports("turn_start", "turn.start"),
     reports("turn_end", "turn.end"),
     reports("agent_end", "agent.end"),
@@ -270,13 +254,6 @@ pub(super) static PI: Host = Host {
         user: ".pi/agent/hooks",
         project: ".pi/hooks",
         modules: &[".ts", ".js"],
-    }),
-    // Source: its "Hooks" document, "Additional Configuration".
-    listing: Some(ListingShape {
-        name: "the settings.json of pi, with hooks and hookTimeout",
-        dialect: "pi",
-        section: "hooks",
-        timeout: "hookTimeout",
     }),
     ..Host::PLAIN
 };

@@ -2,13 +2,10 @@
 
 pub(super) use std::time::Duration;
 
-pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait};
-pub(super) use super::facts::{
-    HostFailure, HostShell, OtherSettings, always, calls, measured, switched, unseen,
-};
+pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
+pub(super) use super::facts::{HostFailure, HostShell, OtherSettings, always, measured, switched};
 pub(super) use super::install::{
-    Beside, Distrust, HostForm, Install, Plugin, PluginEvent, TrustQuestion, UserFile, asks,
-    reports,
+    Beside, Distrust, HostForm, Install, Plugin, TrustQuestion, UserFile,
 };
 pub(super) use super::parts::*;
 pub(super) use super::results::ReplySlot::{
@@ -21,16 +18,14 @@ pub(super) use super::results::{
 pub(super) use super::row::{
     Discovery, Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, Tells, sign, variable,
 };
-pub(super) use super::settings::files::HostHookKey::{
-    About, Action, Arguments, Async, Closed, ClosedFlag, Command, Condition, Enabled, Event,
-    Folder, Hooks, Idle, InOrder, Kind, Matcher, Name, OfKind, OwnCommand, Program, Shell, Time,
-    Variables, Void,
+pub(super) use super::settings::HostHookKey::{
+    About, Action, Arguments, Async, Closed, Command, Condition, Enabled, Event, Folder, Idle,
+    Kind, Matcher, Name, OwnCommand, Program, Shell, Time, Variables,
 };
-pub(super) use super::settings::files::{
-    BY_AGENT, BY_COMMAND, BY_KIND, BY_REASON, BY_SERVER, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
-    HostFile, MatcherSubject, Matching, Off, TOOL_EVENTS, TimeoutUnit, Together, setting,
+pub(super) use super::settings::{
+    BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
+    DISABLE_ALL, HostFile, MatcherSubject, Matching, Off, SUBJECTS, SystemFolders, setting,
 };
-pub(super) use super::settings::{ListingShape, SystemFolders};
 pub(super) use super::tool::{HostTools, Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;

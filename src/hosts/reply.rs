@@ -23,7 +23,7 @@ impl Binding {
 
     /// The reply to an outcome. Questions block where the host cannot ask them.
     pub fn reply(self, outcome: &Outcome) -> Reply {
-        if self.row.results == Results::Native {
+        if matches!(self.row.results, Results::Native | Results::Plugin(_)) {
             return if self.row.blocks {
                 native::encode(outcome)
             } else {
@@ -39,7 +39,7 @@ impl Binding {
             Settled::Allowed => &[],
         };
         let stdout = match self.row.results {
-            Results::Native => String::new(),
+            Results::Native | Results::Plugin(_) => String::new(),
             Results::Keys(keys) => native::line_of(self.keyed(keys, questions, outcome)),
             Results::Form(form) => native::line_of(self.filled(form, questions, outcome)),
             Results::Whole(field, _) => {
@@ -64,7 +64,7 @@ impl Binding {
         let usual = native::refuse(reason);
         let text = usual.stderr.trim_end_matches('\n');
         let (result, status) = match self.row.results {
-            Results::Native => return usual,
+            Results::Native | Results::Plugin(_) => return usual,
             Results::Whole(..) => (Map::new(), usual.status),
             Results::Keys(keys) => (self.refusal_by_keys(keys, text), usual.status),
             Results::Form(form) => {
@@ -120,7 +120,7 @@ impl Binding {
     fn has_place(self, on: ReplySlot) -> bool {
         match self.row.results {
             Results::Form(form) => form.say(on).is_some(),
-            Results::Native | Results::Whole(..) => false,
+            Results::Native | Results::Whole(..) | Results::Plugin(_) => false,
             Results::Keys(keys) => keys.iter().any(|key| match on {
                 ReplySlot::Question => matches!(key.says, KeyMeaning::Question(_)),
                 ReplySlot::Context => key.says == KeyMeaning::Context,

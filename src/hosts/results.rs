@@ -16,6 +16,8 @@ pub enum Results {
     Whole(&'static str, Merge),
     /// A host's own form: what it reads of a hook, and what hookrun writes.
     Form(&'static ReplyForm),
+    /// What hookrun's plugin carries out.
+    Plugin(&'static [ReplySlot]),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -245,11 +247,20 @@ impl Results {
     /// The keys that are read, where the results are an object with keys.
     pub(super) fn reads(self) -> impl Iterator<Item = &'static ReplyKey> {
         let (own, shared): (&[ReplyKey], &[ReplyKey]) = match self {
-            Results::Native | Results::Whole(..) => (&[], &[]),
+            Results::Native | Results::Whole(..) | Results::Plugin(_) => (&[], &[]),
             Results::Keys(keys) => (keys, &[]),
             Results::Form(form) => (form.reads, form.shares),
         };
         own.iter().chain(shared)
+    }
+
+    /// What hookrun can say to a host.
+    pub(super) fn says(self) -> Vec<ReplySlot> {
+        match self {
+            Results::Native | Results::Keys(_) | Results::Whole(..) => Vec::new(),
+            Results::Form(form) => form.writes.iter().map(|say| say.on).collect(),
+            Results::Plugin(says) => says.to_vec(),
+        }
     }
 
     /// The host's form, if it has one.
@@ -270,8 +281,8 @@ impl Results {
         match self {
             Results::Native => Vec::new(),
             Results::Whole(field, merge) => vec![rewrite(field, merge)],
-            Results::Form(form) => {
-                let new = form.writes.iter().filter_map(|say| say.on.new_field());
+            Results::Form(_) | Results::Plugin(_) => {
+                let new = self.says().into_iter().filter_map(ReplySlot::new_field);
                 new.map(|field| rewrite(field, Merge::Chain)).collect()
             }
             Results::Keys(keys) => {

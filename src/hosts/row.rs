@@ -5,10 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
-use super::facts::{HostFailure, MeasuredVersion, OtherSettings, UnseenTool};
+use super::facts::{HostFailure, MeasuredVersion, OtherSettings};
 use super::install::Install;
-use super::settings::files::HostFile;
-use super::settings::{BucketShape, ListingShape, SystemFolders};
+use super::settings::{HostFile, SystemFolders};
 use super::tool::HostTools;
 
 /// What a host gets.
@@ -66,7 +65,7 @@ pub struct Host {
     /// sets. With the others it lets the tool run, unless the command says status 2.
     pub closed_on: &'static [HostFailure],
     /// Tools and calls that no event shows.
-    pub unseen: &'static [UnseenTool],
+    pub unseen: &'static [&'static str],
     /// What a person has to do before it runs hooks at all; `None` where nothing is known to be needed.
     pub trust: Option<&'static str>,
     /// Whose settings it reads too: it runs the hooks in them as its own.
@@ -80,10 +79,6 @@ pub struct Host {
     pub imports: &'static [&'static str],
     /// Folders in which a script says its event itself.
     pub hook_folders: Option<SystemFolders>,
-    /// Its settings file that lists the files of hooks.
-    pub listing: Option<ListingShape>,
-    /// Its settings file that has actions in buckets.
-    pub profile: Option<&'static BucketShape>,
 }
 
 impl Host {
@@ -117,8 +112,6 @@ impl Host {
         install: Install::NONE,
         imports: &[],
         hook_folders: None,
-        listing: None,
-        profile: None,
     };
 }
 

@@ -8,7 +8,7 @@ mod command;
 use regex::Regex;
 
 use super::row::Host;
-use super::settings::files::{MatcherSubject, Matching};
+use super::settings::{MatcherSubject, Matching};
 use crate::engine::event::Event;
 use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression, shortened};
 use crate::engine::hook::{Condition, Mismatch, PathBase};
@@ -232,7 +232,7 @@ impl Names {
         };
         match form {
             Ok(form) => names(Vec::new(), Some(form)),
-            Err(_) if matching.falls_back => names(vec![written], None),
+            Err(_) if matching.is_plain => names(vec![written], None),
             Err(error) => Err(error),
         }
     }

@@ -67,8 +67,7 @@ pub(super) static VSCODE: Host = Host {
     // It reads no matcher: a hook sees every tool.
     settings: Some(HostFile {
         dialect: "vscode",
-        name: "a file of hooks of VS Code",
-        folders: &[".github", ".copilot"],
+        places: &[".github", ".copilot"],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
@@ -93,8 +92,6 @@ pub(super) static VSCODE: Host = Host {
             setting("env", Variables),
             setting("timeout", Time),
         ],
-        kinds: &["command"],
-        usual: Duration::from_secs(30),
         ..HostFile::PLAIN
     }),
     install: Install {

@@ -45,11 +45,7 @@ const TOOLS: HostTools = HostTools {
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .inside(FACTS)
-    .waits(Wait {
-        usual: Duration::from_secs(30),
-        longest: None,
-        is_known: false,
-    });
+    .waits(Wait::guessed(30));
 
 pub(super) static WINDSURF: Host = Host {
     name: "windsurf",
@@ -82,9 +78,7 @@ pub(super) static WINDSURF: Host = Host {
         // Its text stays under `raw`: a message is an object elsewhere.
         ROW.told("post_cascade_response", "message.end", &TOLD),
     ],
-    unseen: &[calls(
-        "tools that are no command, file or MCP tool: search, web, browser",
-    )],
+    unseen: &["tools that are no command, file or MCP tool: search, web, browser"],
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["agent_action_name", "trajectory_id"],
@@ -93,18 +87,12 @@ pub(super) static WINDSURF: Host = Host {
     settings: Some(HostFile {
         shell: HostShell::Named("bash"),
         dialect: "windsurf",
-        name: "Windsurf's hooks.json",
-        folders: &[".windsurf", "windsurf"],
+        places: &[".windsurf", "windsurf"],
         hook: &[
             setting("command", Command),
             setting("powershell", Idle),
-            setting(
-                "show_output",
-                Void("what it prints is shown as everything is"),
-            ),
             setting("working_directory", Folder),
         ],
-        kinds: &["command"],
         ..HostFile::PLAIN
     }),
     install: Install {

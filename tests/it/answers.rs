@@ -169,7 +169,7 @@ const ALLOWED: &[&str] = &[
 /// Whether a dialect reads this key itself.
 fn reads(speaker: Speaker, key: &str) -> bool {
     let keys: Vec<&str> = match speaker.binding.map(|binding| binding.row.results) {
-        None | Some(Results::Native | Results::Whole(..)) => Vec::new(),
+        None | Some(Results::Native | Results::Whole(..) | Results::Plugin(_)) => Vec::new(),
         Some(Results::Keys(keys)) => keys.iter().map(|key| key.name).collect(),
         Some(Results::Form(form)) => {
             let all = form.reads.iter().chain(form.shares);

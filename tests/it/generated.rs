@@ -20,8 +20,6 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::hosts::profiles;
-use hookrun::hosts::settings::OperatorSwitch;
 use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
@@ -89,8 +87,6 @@ const PARTS: &[Part] = &[
     ("never-keys", || keys(NEVER_KEYS)),
     ("coverage-points", coverage_points),
     ("coverage-not-counted", not_counted),
-    ("settings-buckets", settings_buckets),
-    ("settings-switches", settings_switches),
     ("capabilities-of-hosts", hosts::capabilities),
     ("hosts-in-short", hosts::in_short),
     ("events-of-opencode", || hosts::events("opencode")),
@@ -656,20 +652,6 @@ fn variables() -> String {
             .iter()
             .map(|(name, about)| [code(name), (*about).to_string()]),
     )
-}
-
-fn settings_buckets() -> String {
-    let buckets = profiles().flat_map(|shape| shape.buckets);
-    table(
-        ["bucket", "event"],
-        buckets.map(|bucket| [code(bucket.key), code(bucket.event)]),
-    )
-}
-
-fn settings_switches() -> String {
-    let switches = profiles().flat_map(|shape| shape.switches());
-    let row = |switch: &OperatorSwitch| [code(switch.name), switch.about.to_string()];
-    table(["variable", "what it says"], switches.map(row))
 }
 
 fn coverage_points() -> String {

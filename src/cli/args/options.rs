@@ -25,8 +25,8 @@ pub(crate) struct SourceArgs {
     /// Use the hooks in this settings file of a host instead
     ///
     /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
-    /// Codex's config.toml, the agent.json of a profile, or pi's settings.json. If the name does not
-    /// tell the host, write it before the file: claude:FILE. Can be given several times.
+    /// Codex's config.toml and others. If the path does not show the host, write it before the file:
+    /// claude:FILE. Can be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 

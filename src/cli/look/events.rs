@@ -1,29 +1,30 @@
-//! `hookrun events [EVENT]`: the catalog as a table, or one row in full. `hookrun schema NAME`: JSON
-//! Schema of events, files and reports.
-
-mod of_dialect;
+//! `hookrun events [EVENT]`: the events of the catalog, or of a host, as a table or one in full.
+//! `hookrun schema NAME`: JSON Schema of events, files and reports.
+//!
+//! What people read of one event is its JSON, line by line.
 
 use std::io::Write;
+use std::time::Duration;
 
-use crate::config::{Config, ConfigScope, Environment};
-use crate::engine::complaint::Complaint;
-use crate::engine::event::EventSpec;
-use crate::hosts;
-use crate::lab::report::schema::{self, ActionKey, action_keys};
-use crate::lab::report::style::{BOLD, DIM, row};
-use crate::log::report::present;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::EventSpec;
+use crate::engine::hook::duration_text;
+use crate::hosts::facts::HostShell;
+use crate::hosts::{self, Binding, Host, Results, Wait, native};
+use crate::lab::report::schema::{self, ActionKey, action_keys};
+use crate::lab::report::style::{BOLD, DIM, row as line};
+use crate::log::report::present;
 
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if let Some(dialect) = hosts::find(&args.dialect) {
-        return of_dialect::events(dialect, args, out);
-    }
-    if let Some(host) = hosts::find_installable(&args.dialect) {
-        return of_dialect::of_plugin(host, args, out);
+    let host = hosts::find(&args.dialect).or_else(|| hosts::find_installable(&args.dialect));
+    if let Some(host) = host {
+        return of_host(host, args, out);
     }
     // Only declared events matter here: no hooks are loaded.
     let config = Config::load(
@@ -31,26 +32,22 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         env,
         ConfigScope::Event(""),
     );
-    let specs: Vec<EventSpec> = match &args.name {
-        Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
-        None => config.catalog.iter().cloned().collect(),
-    };
-    match (args.format, &args.name) {
-        (TextFormat::Json, Some(_)) => {
-            for spec in &specs {
-                writeln!(out, "{:#}", event_json(spec))?;
-            }
+    if let Some(name) = &args.name {
+        let spec = find_event(&config, name)?;
+        let event = catalog_json(spec.as_ref());
+        if args.format == TextFormat::Json {
+            writeln!(out, "{event:#}")?;
+        } else {
+            catalog_event(event, out)?;
         }
-        (TextFormat::Json, None) => {
-            let events: Vec<Value> = specs.iter().map(event_json).collect();
-            writeln!(out, "{:#}", json!({ "version": 1, "events": events }))?;
-        }
-        (TextFormat::Human, Some(_)) => {
-            for spec in &specs {
-                one(spec, out)?;
-            }
-        }
-        (TextFormat::Human, None) => table(&specs, out)?,
+        return Ok(ExitStatus::Yes);
+    }
+    let specs: Vec<&EventSpec> = config.catalog.iter().collect();
+    if args.format == TextFormat::Json {
+        let events: Vec<Value> = specs.iter().map(|spec| catalog_json(spec)).collect();
+        writeln!(out, "{:#}", json!({ "version": 1, "events": events }))?;
+    } else {
+        catalog_table(&specs, out)?;
     }
     Ok(ExitStatus::Yes)
 }
@@ -115,148 +112,93 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
 ];
 
 /// The common ones first, the others in the order of the catalog.
-fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
-    let common = COMMON
-        .iter()
-        .filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
-    let common: Vec<&EventSpec> = common.collect();
+fn catalog_table(specs: &[&EventSpec], out: &mut dyn Write) -> Result<()> {
+    let widest = specs.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
     writeln!(out, "{BOLD}Common{BOLD:#}")?;
-    lines(&common, specs, out)?;
-    let is_other = |spec: &&EventSpec| common.iter().all(|known| known.name != spec.name);
+    for (name, _) in COMMON {
+        for spec in specs.iter().filter(|spec| spec.name == *name) {
+            table_line(&spec.name, widest, spec.blocks, &spec.summary, out)?;
+        }
+    }
     writeln!(out, "\n{BOLD}All others{BOLD:#}")?;
-    lines(
-        &specs.iter().filter(is_other).collect::<Vec<_>>(),
-        specs,
-        out,
-    )?;
-    writeln!(
-        out,
-        "\n{DIM}gate: a hook may block it. `hookrun events NAME` shows one in full.{DIM:#}"
-    )?;
-    Ok(())
-}
-
-fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result<()> {
-    let widest = all.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
-    for spec in shown {
-        let mark = if spec.blocks { "gate" } else { "    " };
-        writeln!(
-            out,
-            "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}",
-            spec.name, spec.summary
-        )?;
-    }
-    Ok(())
-}
-
-fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
-    writeln!(
-        out,
-        "{BOLD}{}{BOLD:#}  runs when {}",
-        spec.name, spec.summary
-    )?;
-    if !spec.aliases.is_empty() {
-        let mut name = "also called";
-        for line in lines_of(spec.aliases, 64) {
-            row(out, name, &line)?;
-            name = "";
+    for spec in specs {
+        if COMMON.iter().all(|(name, _)| spec.name != *name) {
+            table_line(&spec.name, widest, spec.blocks, &spec.summary, out)?;
         }
     }
-    let gate = match spec.blocks {
-        true => "yes: it can be blocked",
-        false => "no: it cannot be blocked; objections are only reported",
-    };
-    row(out, "gate", gate)?;
-    if let Some(most) = spec.conduct.most_refusals {
-        row(out, "", &limit_of_refusals(most))?;
+    let more = "`hookrun events NAME` shows one in full";
+    writeln!(out, "\n{DIM}gate: a hook may block it. {more}.{DIM:#}")?;
+    Ok(())
+}
+
+fn table_line(
+    name: &str,
+    widest: usize,
+    blocks: bool,
+    about: &str,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mark = if blocks { "gate" } else { "    " };
+    writeln!(out, "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {about}")?;
+    Ok(())
+}
+
+/// One event of the catalog, of its JSON.
+fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
+    let (name, summary) = (event["name"].take(), event["summary"].take());
+    let title = text(&name);
+    writeln!(out, "{BOLD}{title}{BOLD:#}  runs when {}", text(&summary))?;
+    let (context, action) = (event["context"].take(), event["action"].take());
+    let sample = event["sample"].take();
+    show(&event, out)?;
+    key_table("context", &context, out)?;
+    key_table("action, which hookrun adds", &action, out)?;
+    writeln!(out, "\n{BOLD}sample{BOLD:#}\n  {sample}")?;
+    Ok(())
+}
+
+fn key_table(title: &str, keys: &Value, out: &mut dyn Write) -> Result<()> {
+    let keys = keys.as_array().map_or(&[][..], Vec::as_slice);
+    if keys.is_empty() {
+        return Ok(());
     }
-    if spec.conduct.text_teaches {
-        row(
+    writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
+    let widths = keys.iter().map(|key| text(&key["name"]).len());
+    let widest = widths.max().unwrap_or(0);
+    for key in keys {
+        let [name, kind, about] = ["name", "type", "about"].map(|part| text(&key[part]));
+        let required = if key["required"] == true {
+            " (required)"
+        } else {
+            ""
+        };
+        writeln!(
             out,
-            "text",
-            "what a hook prints is for the model: `additionalContext`",
+            "  {name:<widest$}  {DIM}{kind:<7}{DIM:#}  {about}{required}"
         )?;
     }
-    row(out, "on failure", spec.on_failure.name())?;
-    row(out, "schedule", spec.schedule.name())?;
+    Ok(())
+}
+
+fn catalog_json(spec: &EventSpec) -> Value {
+    let mut rewrites = Vec::new();
     for rewrite in spec.rewrites.iter() {
-        row(
-            out,
-            "rewritable",
-            &format!("{} ({})", rewrite.field, rewrite.merge.name()),
-        )?;
+        rewrites.push(json!({ "field": rewrite.field, "merge": rewrite.merge.name() }));
     }
-    writeln!(out, "\n{BOLD}context{BOLD:#}")?;
-    let widest = spec
-        .context
-        .iter()
-        .map(|key| key.name.len())
-        .max()
-        .unwrap_or(0);
+    let mut context = Vec::new();
     for key in spec.context.iter() {
-        let is_required = spec.required.contains(&key.name);
-        let about = format!(
-            "{}{}",
-            key.about,
-            if is_required { " (required)" } else { "" }
-        );
-        writeln!(
-            out,
-            "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}",
-            key.name,
-            key.kind.name(),
-            about
-        )?;
+        let is_required = spec.required.contains(&key.name).then_some(true);
+        let (kind, about) = (key.kind.name(), &key.about);
+        let key =
+            json!({ "name": key.name, "type": kind, "about": about, "required": is_required });
+        context.push(present(key));
     }
+    let mut action = Vec::new();
     if spec.has_action() {
-        writeln!(out, "\n{BOLD}action{BOLD:#}, which hookrun adds")?;
-        let keys = action_keys();
-        let widest = keys.iter().map(|key| key.path.len()).max().unwrap_or(0);
-        for ActionKey { path, kind, about } in keys {
-            writeln!(out, "  {path:<widest$}  {DIM}{kind:<7}{DIM:#}  {about}")?;
+        for ActionKey { path, kind, about } in action_keys() {
+            action.push(json!({ "name": path, "type": kind, "about": about }));
         }
     }
-    writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
-    writeln!(out, "  {}", spec.sample())?;
-    Ok(())
-}
-
-fn limit_of_refusals(most: u32) -> String {
-    format!("after {most} blocks in a row it goes on, so that a session does not loop")
-}
-
-/// Words joined with commas into lines of at most `width` characters.
-fn lines_of(words: &[&str], width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in words.join(", ").split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.len() + word.len() < width => *line += &format!(" {word}"),
-            _ => lines.push(word.to_string()),
-        }
-    }
-    lines
-}
-
-fn event_json(spec: &EventSpec) -> Value {
-    let rewrites: Vec<Value> = spec
-        .rewrites
-        .iter()
-        .map(|rewrite| json!({ "field": rewrite.field, "merge": rewrite.merge.name() }))
-        .collect();
-    let context: Vec<Value> = spec
-        .context
-        .iter()
-        .map(|key| {
-            let is_required = spec.required.contains(&key.name).then_some(true);
-            let (kind, about) = (key.kind.name(), &key.about);
-            present(
-                json!({ "name": key.name, "type": kind, "about": about, "required": is_required }),
-            )
-        })
-        .collect();
-    let key = |key: ActionKey| json!({ "name": key.path, "type": key.kind, "about": key.about });
-    let keys = || action_keys().into_iter().map(key).collect::<Vec<Value>>();
-    let action = spec.has_action().then(keys);
     let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
     present(json!({
         "name": spec.name,
@@ -269,7 +211,228 @@ fn event_json(spec: &EventSpec) -> Value {
         "schedule": spec.schedule.name(),
         "rewrites": rewrites,
         "context": context,
-        "action": action,
+        "action": spec.has_action().then_some(action),
         "sample": sample,
     }))
+}
+
+/// The events of a host: in its own words, or those that hookrun's plugin passes on in ours.
+fn of_host(host: &'static Host, args: &EventsArgs, out: &mut dyn Write) -> Result {
+    let mut bindings: Vec<Binding> = Vec::new();
+    match &args.name {
+        Some(name) => bindings.extend(host.called(name)),
+        None => bindings.extend(
+            host.all_events()
+                .iter()
+                .map(|row| Binding { dialect: host, row }),
+        ),
+    }
+    if let Some(name) = args.name.as_ref().filter(|_| bindings.is_empty()) {
+        return Err(host.unknown_event(name));
+    }
+    if args.format == TextFormat::Json {
+        let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
+        let about = host.is_installable().then(|| host_json(host));
+        let dialect = match host.events {
+            [] => native::NAME,
+            _ => host.name,
+        };
+        let all = json!({ "version": 1, "dialect": dialect, "host": about, "events": events });
+        writeln!(out, "{:#}", present(all))?;
+    } else if args.name.is_some() {
+        for binding in bindings {
+            host_event(binding, out)?;
+        }
+    } else {
+        host_table(host, &bindings, out)?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) -> Result<()> {
+    let names: Vec<String> = bindings.iter().map(|one| one.row.full_name()).collect();
+    let widest = names.iter().map(String::len).max().unwrap_or(0);
+    for (binding, name) in bindings.iter().zip(&names) {
+        table_line(name, widest, binding.row.blocks, binding.row.event, out)?;
+    }
+    let more = format!("`hookrun events NAME --dialect {}` shows one", host.name);
+    writeln!(
+        out,
+        "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
+    )?;
+    if let Some(about) = host.discovery.about() {
+        writeln!(out, "{DIM}{about}{DIM:#}")?;
+    }
+    if host.is_installable() {
+        let mut about = host_json(host);
+        for key in ["name", "documented", "measured"] {
+            about[key].take();
+        }
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", host.name)?;
+        line(out, "known", &host.known())?;
+        show(&about, out)?;
+    }
+    Ok(())
+}
+
+fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
+    let row = binding.row;
+    let (name, host) = (row.full_name(), binding.dialect.name);
+    writeln!(out, "{BOLD}{name}{BOLD:#}  {host}'s {}", row.event)?;
+    let mut event = event_json(binding);
+    for key in ["name", "event", "when", "wait", "timeoutMs"] {
+        event[key].take();
+    }
+    show(&event, out)?;
+    if let Some(timeout) = row.conduct.timeout {
+        line(out, "timeout", &duration_text(timeout))?;
+    }
+    if let Some((wait, budget)) = row.wait.zip(binding.budget()) {
+        line(out, "waits", &waits(wait))?;
+        line(out, "budget", &duration_text(budget))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// A line for each member of an object that has a value, and for each object of a list.
+fn show(object: &Value, out: &mut dyn Write) -> Result<()> {
+    for (key, value) in object.as_object().into_iter().flatten() {
+        let mut name = String::new();
+        for c in key.chars() {
+            name.push_str(if c.is_uppercase() { " " } else { "" });
+            name.push(c.to_ascii_lowercase());
+        }
+        let lines = match value.as_array() {
+            Some(list) if list.iter().any(Value::is_object) => list.iter().map(text).collect(),
+            Some(_) | None => vec![text(value)],
+        };
+        for text in lines.iter().filter(|text| !text.is_empty()) {
+            line(out, &name, text)?;
+            name.clear();
+        }
+    }
+    Ok(())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(true) => "yes".to_string(),
+        Value::Bool(false) => "no".to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => joined(values.iter(), ", "),
+        Value::Object(members) => joined(members.values(), ": "),
+    }
+}
+
+fn joined<'v>(values: impl Iterator<Item = &'v Value>, separator: &str) -> String {
+    let texts: Vec<String> = values.map(text).filter(|text| !text.is_empty()).collect();
+    texts.join(separator)
+}
+
+fn waits(wait: Wait) -> String {
+    let usual = duration_text(wait.usual);
+    if !wait.is_known {
+        return format!("it does not say how long; {usual} are thought safe");
+    }
+    match wait.longest {
+        None => usual,
+        Some(longest) => {
+            let longest = duration_text(longest);
+            format!("{usual}, at most {longest} where its settings say so")
+        }
+    }
+}
+
+fn host_json(host: &'static Host) -> Value {
+    let measured = host.measured;
+    let served = host.served_events();
+    let mut blocks = Vec::new();
+    for event in served.iter().filter(|event| event.blocks) {
+        blocks.push(event.event);
+    }
+    let mut tools = Vec::new();
+    for tool in host.shown_tools().rows {
+        tools.push(json!({ "name": tool.name, "sort": tool.sort.about() }));
+    }
+    present(json!({
+        "name": host.name,
+        "documented": host.documented,
+        "measured": measured.map(|it| json!({ "version": it.version, "date": it.date })),
+        "blocks": blocks,
+        "asks": host.asks(),
+        "rewrites": host.rewrites(),
+        "teaches": host.teaches(),
+        "openOn": host.open_on(),
+        "openWhenInstalled": host.open_when_installed(),
+        "shell": host.shell().map(HostShell::about),
+        "trust": host.trust,
+        "reads": host.reads.iter().map(|one| one.host).collect::<Vec<_>>(),
+        "converts": host.converts,
+        "tools": tools,
+        "unseen": host.unseen,
+    }))
+}
+
+fn millis(time: Duration) -> Option<u64> {
+    u64::try_from(time.as_millis()).ok()
+}
+
+fn event_json(binding: Binding) -> Value {
+    let row = binding.row;
+    let wait = row.wait.map(|wait| {
+        json!({
+            "usualMs": millis(wait.usual),
+            "longestMs": wait.longest.and_then(millis),
+            "known": wait.is_known,
+            "budgetMs": binding.budget().and_then(millis),
+        })
+    });
+    let mut rewrites = Vec::new();
+    for rewrite in row.results.rewrites() {
+        rewrites.push(json!({ "field": rewrite.field, "merge": rewrite.merge.name() }));
+    }
+    let mut keys = Vec::new();
+    for (theirs, ours) in row.keys.iter().chain(row.also) {
+        keys.push(json!({ "name": theirs, "canonical": ours }));
+    }
+    json!({
+        "name": row.name,
+        "aliases": row.aliases,
+        "event": row.event,
+        "when": row.when.map(|(key, value)| json!({ "key": key, "value": value })),
+        "blocks": row.blocks,
+        "mostRefusals": binding.spec().conduct.most_refusals.filter(|_| row.blocks),
+        "onFailure": row.on_failure.name(),
+        "schedule": row.schedule.name(),
+        "timeoutMs": row.conduct.timeout.map(millis),
+        "wait": wait,
+        "rewrites": rewrites,
+        "keys": keys,
+        "results": results_json(row.results),
+    })
+}
+
+fn results_json(results: Results) -> Value {
+    let mut all = Vec::new();
+    match results {
+        Results::Native => return json!("native"),
+        Results::Whole(field, _) => return json!({ "whole": field }),
+        Results::Plugin(says) => all.extend(says.iter().map(|on| json!(on.about()))),
+        Results::Form(form) => {
+            for say in form.writes {
+                let places: Vec<&str> = say.put.iter().map(|(path, _)| *path).collect();
+                let on = say.on.about();
+                all.push(json!({ "on": on, "places": places, "status": say.status }));
+            }
+        }
+        Results::Keys(keys) => {
+            for key in keys {
+                all.push(json!({ "name": key.name, "about": key.says.about() }));
+            }
+        }
+    }
+    Value::Array(all)
 }

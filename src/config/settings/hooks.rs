@@ -1,82 +1,122 @@
-//! Settings of agent hosts: each hook in them becomes one of ours, by the row of its host.
+//! The hooks in the settings of an agent: each command becomes a hook of ours, by the row of its
+//! host. Other hooks are reported as not run.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::program::SettingsHook;
-use super::reader::SettingsReader;
+use super::SettingsReader;
 use crate::config::draft::HookDraft;
 use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
+use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
 use crate::hosts::rules::WantedEvents;
-use crate::hosts::settings::files::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
-use crate::hosts::{self, Host, HostEvent};
+use crate::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
+use crate::hosts::{self, HostEvent};
 
+/// The kind of hook that hookrun runs.
+const COMMAND: &str = "command";
+
+/// The keys of a group of hooks.
+const GROUP_KEYS: &[&str] = &["matcher", "hooks", "description", "sequential"];
+
+/// Starts a hook that is not waited for. It reads all of the event first, because
+/// hookrun does not write it later, and `timeout` ends it where the system has one.
+const ASYNC: &str = "input=$(cat)
+{
+    if command -v timeout >/dev/null; then set -- timeout -k 2 \"$LIMIT\" \"$@\"; fi
+    printf '%s\\n' \"$input\" | \"$@\"
+} >/dev/null 2>&1 &";
+
+/// What is around a hook in its file.
 #[derive(Clone, Copy)]
 struct HookPlace<'a> {
+    file: &'static HostFile,
+    row: &'static HostEvent,
     document: &'a Tree,
     matcher: Option<&'a Tree>,
     is_parallel: bool,
     idle: Option<&'a str>,
 }
 
-impl HookPlace<'_> {
-    fn idle(self, found: &SettingsHook<'_>) -> Option<String> {
-        let own = [HostHookKey::Name, HostHookKey::Command].map(|key| found.get(key)?.tree.text());
-        let is_named = |path: &&[&str]| {
-            let list = self
-                .document
-                .at(path)
-                .and_then(Tree::items)
-                .unwrap_or_default();
-            list.iter()
-                .any(|one| one.text().is_some() && own.contains(&one.text()))
-        };
-        let is_off = |pair: &&TreeEntry| pair.tree.flag() == Some(false);
-        if let Some(pair) = found.get(HostHookKey::Enabled).filter(is_off) {
-            return Some(format!("`{}` is false", pair.key));
+/// A hook in its file: the values of the keys that its host has.
+struct SettingsHook<'f> {
+    place: HookPlace<'f>,
+    keys: Vec<(HostHookKey, &'f TreeEntry)>,
+    at: usize,
+}
+
+impl<'f> SettingsHook<'f> {
+    /// The value of a key; of several keys for one thing the first of the table counts.
+    fn get(&self, says: HostHookKey) -> Option<&'f TreeEntry> {
+        let mut entries = self.keys.iter().filter(|(key, _)| *key == says);
+        entries.next().map(|(_, entry)| *entry)
+    }
+
+    /// Why the hook is listed and not run.
+    fn idle(&self) -> Option<String> {
+        if let Some(why) = self.place.idle {
+            return Some(why.to_string());
         }
-        let named = found.file.disabled.iter().find(|path| is_named(path));
-        let by_name = || Some(format!("`{}` names it", named?.join(".")));
-        self.idle.map(str::to_string).or_else(by_name)
+        if let Some(entry) = self.get(HostHookKey::Enabled)
+            && entry.tree.flag() == Some(false)
+        {
+            return Some(format!("`{}` is false", entry.key));
+        }
+        let own = [HostHookKey::Name, HostHookKey::Command].map(|key| self.get(key)?.tree.text());
+        for path in self.place.file.disabled {
+            let list = self.place.document.at(path).and_then(Tree::items);
+            let mut names = list.unwrap_or_default().iter().filter_map(Tree::text);
+            if names.any(|name| own.contains(&Some(name))) {
+                return Some(format!("`{}` names it", path.join(".")));
+            }
+        }
+        None
     }
 }
 
 impl SettingsReader<'_> {
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
-        let Some(dialect) = hosts::find(file.dialect) else {
-            return;
-        };
         let idle = self.switched_off(file, document);
-        if let Some(other) = file.shell.differs() {
-            let cause = format!(
-                "its commands: {other} starts them in the host; here `{} -c` does",
-                file.shell.program()
-            );
-            let complaint =
-                Complaint::with_cure(cause, "let them name what they need by full paths");
-            self.report(Severity::Note, complaint, section.offset);
-        }
+        let place = |row| HookPlace {
+            file,
+            row,
+            document,
+            matcher: None,
+            is_parallel: file.runs_at_once,
+            idle: idle.as_deref(),
+        };
         if let Some(key) = file.event_key() {
-            let is_parallel = file.together == Together::AtOnce;
-            let around = HookPlace {
-                document,
-                matcher: None,
-                is_parallel,
-                idle: idle.as_deref(),
+            let Some(items) = section.items() else {
+                let cure = format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]");
+                return self.wrong(section, "hooks", "a list of hooks", &cure);
             };
-            return self.list_of(file, section.items().unwrap_or_default(), key, around);
+            for (number, item) in items.iter().enumerate() {
+                let Some(event) = item.at(&[key]).and_then(|tree| Some((tree.text()?, tree)))
+                else {
+                    let cause = format!("the hook has no `{key}`");
+                    self.fault(item.offset, cause, format!("add \"{key}\": \"PreToolUse\""));
+                    self.reject("PreToolUse", item.offset);
+                    continue;
+                };
+                match file.row(event.0) {
+                    Some(row) => self.hook_of(place(row), item, format!("hooks[{number}]")),
+                    None => self.unknown_event(file, event.0, event.1.offset),
+                }
+            }
+            return;
         }
-        for event in section.entries().unwrap_or_default() {
+        let Some(events) = section.entries() else {
+            return self.wrong(section, "hooks", "a table", "write { \"EVENT\": [ … ] }");
+        };
+        for event in events {
             if file.beside.contains(&event.key.as_str()) {
                 continue;
             }
-            let row = dialect.events.iter().find(|row| row.name == event.key);
-            let Some(row) = row else {
-                self.unknown_event(file, dialect, event);
+            let Some(row) = file.row(&event.key) else {
+                self.unknown_event(file, &event.key, event.at);
                 continue;
             };
             let Some(items) = event.tree.items() else {
@@ -84,57 +124,14 @@ impl SettingsReader<'_> {
                 self.wrong(&event.tree, &event.key, "a list of hooks", "write [ … ]");
                 continue;
             };
-            let in_order = match file.together {
-                Together::AtOnce => false,
-                Together::InOrder => true,
-                Together::AtOnceUnlessSaid => items.iter().any(|item| says_in_order(file, item)),
-            };
-            let around = HookPlace {
-                document,
-                matcher: None,
-                is_parallel: !in_order,
-                idle: idle.as_deref(),
-            };
+            let mut place = place(row);
+            place.is_parallel &= !items.iter().any(says_in_order);
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
                 if file.groups(row.name) {
-                    self.group(file, row, item, name, around)
+                    self.group(place, item, &name);
                 } else {
-                    self.hook_of(file, row, item, name, around)
-                }
-            }
-        }
-    }
-
-    /// Reads hooks that are in one list, each with the name of its event under `key`.
-    fn list_of(
-        &mut self,
-        file: &'static HostFile,
-        items: &[Tree],
-        key: &str,
-        around: HookPlace<'_>,
-    ) {
-        let Some(dialect) = hosts::find(file.dialect) else {
-            return;
-        };
-        for (number, item) in items.iter().enumerate() {
-            let named = item.at(&[key]);
-            let Some(name) = named.and_then(Tree::text) else {
-                let cause = format!("the hook has no `{key}`");
-                self.fault(item.offset, cause, format!("add \"{key}\": \"PreToolUse\""));
-                self.reject("PreToolUse", item.offset);
-                continue;
-            };
-            match dialect.events.iter().find(|row| row.name == name) {
-                Some(row) => self.hook_of(file, row, item, format!("hooks[{number}]"), around),
-                None => {
-                    let at = named.map_or(item.offset, |tree| tree.offset);
-                    let event = TreeEntry {
-                        key: name.to_string(),
-                        at,
-                        tree: item.clone(),
-                    };
-                    self.unknown_event(file, dialect, &event);
+                    self.hook_of(place, item, name);
                 }
             }
         }
@@ -143,311 +140,229 @@ impl SettingsReader<'_> {
     /// Says so where a file switches all of its hooks off, and by what.
     fn switched_off(&mut self, file: &'static HostFile, document: &Tree) -> Option<String> {
         let off = file.off?;
-        let found = document.at(off.path)?;
+        let switch = document.at(off.path)?;
         let key = off.path.join(".");
-        match found.flag() {
-            Some(flag) if flag == off.value => {
-                let cause = format!("`{key}` is {flag}: none of its hooks runs");
-                self.warning(found.offset, cause, "remove it");
-                Some(format!("{key} is {flag}"))
-            }
-            Some(_) => None,
-            None => {
-                let cure = format!("write `\"{key}\": true`");
-                self.wrong(found, &key, "true or false", &cure);
-                None
-            }
+        let Some(flag) = switch.flag() else {
+            let cure = format!("write `\"{key}\": true`");
+            self.wrong(switch, &key, "true or false", &cure);
+            return None;
+        };
+        if flag != off.value {
+            return None;
         }
+        let cause = format!("`{key}` is {flag}: none of its hooks runs");
+        self.warning(switch.offset, cause, "remove it");
+        Some(format!("{key} is {flag}"))
     }
 
-    /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the host
-    /// is none of them.
-    fn unknown_event(&mut self, file: &HostFile, dialect: &'static Host, event: &TreeEntry) {
-        let name = &event.key;
-        let cause = format!("`{name}` is no event of {}", dialect.name);
-        let is_told_otherwise = file.has_other_words
-            && name.starts_with(|c: char| c.is_ascii_uppercase())
-            && !dialect.called(name).is_empty();
-        let cure = if is_told_otherwise {
-            let own = dialect
-                .called(name)
-                .first()
-                .map_or("", |binding| binding.row.name);
-            format!(
-                "under this name its host sends other keys; write `{own}`, and read `toolName`, `toolArgs`"
-            )
-        } else {
-            let mut like = dialect.events.iter().map(|row| row.name);
-            let like = like
-                .find(|own| own.eq_ignore_ascii_case(name))
-                .or(dialect.nearest(name));
-            let Some(like) = like else {
-                let cause = format!("{cause} that hookrun knows: its hooks do not run here");
-                let cure = format!("`hookrun events --dialect {}` lists those", dialect.name);
-                return self.warning(event.at, cause, &cure);
-            };
-            format!("did you mean `{like}`?")
-        };
-        self.fault(event.at, cause, cure);
+    /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the
+    /// host is none of them.
+    fn unknown_event(&mut self, file: &HostFile, name: &str, at: usize) {
+        let host = file.dialect;
+        let cause = format!("`{name}` is no event of {host}");
+        let dialect = hosts::find(host).expect("every settings file is of a dialect: tested");
+        let other_name = dialect.called(name).first().map(|binding| binding.row.name);
+        if let Some(like) = other_name.or_else(|| dialect.nearest(name)) {
+            return self.fault(at, cause, format!("did you mean `{like}`?"));
+        }
+        let cause = format!("{cause} that hookrun knows: its hooks do not run here");
+        let cure = format!("`hookrun events --dialect {host}` lists those");
+        self.warning(at, cause, &cure);
     }
 
     /// Reads `{"matcher": …, "hooks": [{…}]}`.
-    fn group(
-        &mut self,
-        file: &'static HostFile,
-        row: &'static HostEvent,
-        item: &Tree,
-        name: String,
-        around: HookPlace<'_>,
-    ) {
+    fn group(&mut self, place: HookPlace<'_>, item: &Tree, name: &str) {
         let Some(entries) = self.table(item, "a group of hooks") else {
-            return self.reject(row.name, item.offset);
+            return self.reject(place.row.name, item.offset);
         };
-        let keys = self.known_keys(file.group, &entries);
-        let of = |says: HostHookKey| {
-            let found = keys.iter().find(|(key, _)| key.says == says);
-            found.map(|(_, pair)| *pair)
-        };
-        let around = HookPlace {
-            matcher: of(HostHookKey::Matcher).map(|pair| &pair.tree),
-            ..around
-        };
-        let hooks = of(HostHookKey::Hooks).map(|pair| &pair.tree);
+        for entry in entries {
+            if !GROUP_KEYS.contains(&entry.key.as_str()) {
+                self.unknown_key(entry, GROUP_KEYS.iter().copied());
+            }
+        }
+        let hooks = item.at(&["hooks"]);
         let Some(items) = hooks.and_then(Tree::items) else {
             let cure = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
             match hooks {
                 Some(tree) => self.wrong(tree, "hooks", "a list of hooks", cure),
                 None => self.fault(item.offset, "the group has no `hooks`", cure),
             }
-            return self.reject(row.name, item.offset);
+            return self.reject(place.row.name, item.offset);
+        };
+        let place = HookPlace {
+            matcher: item.at(&["matcher"]),
+            ..place
         };
         for (number, item) in items.iter().enumerate() {
-            self.hook_of(file, row, item, format!("{name}.hooks[{number}]"), around);
+            self.hook_of(place, item, format!("{name}.hooks[{number}]"));
         }
     }
 
-    fn hook_of(
-        &mut self,
-        file: &'static HostFile,
-        row: &'static HostEvent,
-        item: &Tree,
-        name: String,
-        around: HookPlace<'_>,
-    ) {
-        let before = self.errors();
-        let Some(entries) = self.table(item, "a hook") else {
-            return self.reject(row.name, item.offset);
+    fn hook_of(&mut self, place: HookPlace<'_>, item: &Tree, name: String) {
+        let errors_before = self.errors();
+        let Some(mut entries) = self.table(item, "a hook") else {
+            return self.reject(place.row.name, item.offset);
         };
-        let inner = file
-            .action_key()
-            .and_then(|key| item.at(&[key]))
-            .and_then(Tree::entries);
-        let entries: Vec<&TreeEntry> = entries
-            .into_iter()
-            .chain(inner.into_iter().flatten())
-            .collect();
-        let keys = self.known_keys(file.hook, &entries);
-        let found = SettingsHook {
-            file,
-            row,
-            keys,
+        let action = place.file.action_key().and_then(|key| item.at(&[key]));
+        entries.extend(action.and_then(Tree::entries).into_iter().flatten());
+        if let Some(kind) = other_kind(place.file, &entries) {
+            let cause = format!("{kind} is not run by hookrun, which runs commands only");
+            let cure = "make it a command, or leave it to its own host";
+            return self.warning(item.offset, cause, cure);
+        }
+        let hook = SettingsHook {
+            place,
+            keys: self.known_keys(place.file, &entries),
             at: item.offset,
         };
-        if let Some(what) = found.not_run() {
-            return self.not_run(item.offset, &what);
-        }
-        let mut draft = self.draft_of(&found, around);
+        let mut draft = self.draft_of(&hook);
         draft.hook.name = name;
-        match self.handler_of(&found, &mut draft) {
-            Some(handler) if self.errors() == before => {
+        match self.handler_of(&hook, &mut draft) {
+            Some(handler) if self.errors() == errors_before => {
                 draft.hook.handler = handler;
                 self.keep(draft, item.offset);
             }
-            _ => self.reject(row.name, item.offset),
+            _ => self.reject(place.row.name, item.offset),
         }
     }
 
     /// The keys that are known. Hosts get new ones every week, so others are only warnings.
     fn known_keys<'t>(
         &mut self,
-        known: &'static [HookKey],
+        file: &HostFile,
         entries: &[&'t TreeEntry],
-    ) -> Vec<(&'static HookKey, &'t TreeEntry)> {
+    ) -> Vec<(HostHookKey, &'t TreeEntry)> {
         let mut keys = Vec::with_capacity(entries.len());
+        for row in file.hook {
+            let entry = entries.iter().find(|entry| entry.key == row.name);
+            keys.extend(entry.map(|entry| (row.says, *entry)));
+        }
         for entry in entries {
-            match known.iter().find(|row| row.name == entry.key) {
-                Some(row) => keys.push((row, *entry)),
-                None => {
-                    let names = known.iter().map(|row| row.name);
-                    let cure = spelling::did_you_mean(spelling::nearest(&entry.key, names), || {
-                        "hookrun does not know it; it has no effect here".to_string()
-                    });
-                    let cause = format!("unknown key `{}`", entry.key);
-                    self.warning(entry.at, cause, &cure);
-                }
+            if file.hook.iter().all(|row| row.name != entry.key) {
+                self.unknown_key(entry, file.hook.iter().map(|row| row.name));
             }
         }
         keys
     }
 
-    fn draft_of(&mut self, found: &SettingsHook<'_>, around: HookPlace<'_>) -> HookDraft {
-        let file = found.file;
-        let mut draft = HookDraft::of_event(found.row.name, self.reader.at(found.at));
+    fn unknown_key(&mut self, entry: &TreeEntry, known: impl Iterator<Item = &'static str>) {
+        let cause = format!("unknown key `{}`", entry.key);
+        let cure = spelling::did_you_mean(spelling::nearest(&entry.key, known), || {
+            "hookrun does not know it; it has no effect here".to_string()
+        });
+        self.warning(entry.at, cause, &cure);
+    }
+
+    fn draft_of(&mut self, hook: &SettingsHook<'_>) -> HookDraft {
+        let HookPlace { file, row, .. } = hook.place;
+        let mut draft = HookDraft::of_event(row.name, self.reader.at(hook.at));
         draft.dialect = hosts::find(file.dialect);
-        draft.wanted = self.wanted_of(found, around.matcher);
-        let hook = &mut draft.hook;
-        hook.parallel = around.is_parallel;
-        hook.idle = around.idle(found);
-        hook.limits.timeout = Some(self.time_of(found));
-        hook.on_failure = self.on_failure_of(found);
-        hook.variables = self.variables_of(found);
-        let about = found
-            .get(HostHookKey::About)
-            .or(found.get(HostHookKey::Name));
-        hook.description = about.and_then(|pair| pair.tree.text()).and_then(one_line);
-        let folder = found.get(HostHookKey::Folder);
-        if let Some(folder) = folder.and_then(|pair| self.text(&pair.tree, &pair.key)) {
-            hook.folder = Some(self.operator.env.cwd.join(folder));
-        }
-        for (key, pair) in &found.keys {
-            if let HostHookKey::Void(why) = key.says {
-                let cause = format!("`{}` has no effect here: {why}", pair.key);
-                self.warning(pair.at, cause, "do not rely on it");
-            }
+        draft.wanted = self.wanted_of(hook);
+        draft.hook.parallel = hook.place.is_parallel;
+        draft.hook.idle = hook.idle();
+        draft.hook.limits.timeout = Some(self.time_of(hook));
+        draft.hook.on_failure = self.on_failure_of(hook);
+        draft.hook.variables = self.variables_of(hook);
+        let about = hook.get(HostHookKey::About).or(hook.get(HostHookKey::Name));
+        draft.hook.description = about.and_then(|entry| entry.tree.text()).and_then(one_line);
+        let folder = hook.get(HostHookKey::Folder);
+        if let Some(folder) = folder.and_then(|entry| self.text(&entry.tree, &entry.key)) {
+            draft.hook.folder = Some(self.operator.env.cwd.join(folder));
         }
         draft
     }
 
-    fn time_of(&mut self, found: &SettingsHook<'_>) -> Duration {
-        let time = &found.file.time;
-        let usual = found.file.usual_time(found.row);
-        let Some(pair) = found.get(HostHookKey::Time) else {
+    fn time_of(&mut self, hook: &SettingsHook<'_>) -> Duration {
+        let file = hook.place.file;
+        let usual = HostFile::usual_time(hook.place.row);
+        let Some(entry) = hook.get(HostHookKey::Time) else {
             return usual;
         };
-        let key = &pair.key;
-        let unit = time.unit();
-        let number = pair
-            .tree
-            .number()
-            .filter(|number| *number > 0.0 && *number < 1e12);
-        let Some(number) = number else {
-            let cure = format!("write `\"{key}\": 10`");
-            self.wrong(&pair.tree, key, &format!("{unit}, more than 0"), &cure);
+        let Some(number) = entry.tree.number().filter(|it| *it > 0.0 && *it < 1e12) else {
+            let takes = format!("{}, more than 0", file.time_unit());
+            let cure = format!("write `\"{}\": 10`", entry.key);
+            self.wrong(&entry.tree, &entry.key, &takes, &cure);
             return usual;
         };
-        let meant = if number < time.least {
-            number * 1000.0
-        } else {
-            number / 1000.0
-        };
-        if number < time.least || number > time.most {
-            let cause = format!(
-                "`{key}` is {number}, and {} counts {unit}",
-                found.file.dialect
-            );
-            self.warning(pair.tree.offset, cause, &format!("did you mean {meant}?"));
-        }
-        let seconds = if time.per_second == 1 {
-            number
-        } else {
-            number / 1000.0
-        };
-        Duration::try_from_secs_f64(seconds)
+        Duration::try_from_secs_f64(number / f64::from(file.per_second))
             .unwrap_or(usual)
             .max(Duration::from_millis(1))
     }
 
     /// What its author says about failures; `None` leaves it to the event, which is closed where it
-    /// can be refused.
-    fn on_failure_of(&mut self, found: &SettingsHook<'_>) -> Option<OnFailure> {
-        let (key, pair) = found.keys.iter().find(|(key, _)| {
-            matches!(key.says, HostHookKey::Closed(_) | HostHookKey::ClosedFlag)
-        })?;
-        let tree = &pair.tree;
-        match (key.says, tree.text(), tree.flag()) {
-            (HostHookKey::Closed(word), Some(text), _) if text == word => Some(OnFailure::Block),
-            (HostHookKey::Closed(_), Some("allow" | "continue"), _) => Some(OnFailure::Allow),
-            (HostHookKey::ClosedFlag, _, Some(true)) => Some(OnFailure::Block),
-            (HostHookKey::ClosedFlag, _, Some(false)) => Some(OnFailure::Allow),
-            (says, ..) => {
-                let (takes, example) = if says == HostHookKey::ClosedFlag {
-                    ("true or false", "true")
-                } else {
-                    ("\"block\" or \"allow\"", "\"block\"")
-                };
-                let cure = format!("write `\"{}\": {example}`", pair.key);
-                self.wrong(tree, &pair.key, takes, &cure);
+    /// can be blocked.
+    fn on_failure_of(&mut self, hook: &SettingsHook<'_>) -> Option<OnFailure> {
+        let entry = hook.get(HostHookKey::Closed)?;
+        match (entry.tree.text(), entry.tree.flag()) {
+            (Some("block"), _) | (_, Some(true)) => Some(OnFailure::Block),
+            (Some("allow" | "continue"), _) | (_, Some(false)) => Some(OnFailure::Allow),
+            _ => {
+                let takes = format!("{} or \"allow\"", hook.place.file.closed);
+                let cure = format!("write `\"{}\": {}`", entry.key, hook.place.file.closed);
+                self.wrong(&entry.tree, &entry.key, &takes, &cure);
                 None
             }
         }
     }
 
-    fn wanted_of(
-        &mut self,
-        found: &SettingsHook<'_>,
-        of_group: Option<&Tree>,
-    ) -> Option<(WantedEvents, Position)> {
-        let file = found.file;
-        let subject = file.subject(found.row.name);
-        let own = found
-            .get(HostHookKey::Matcher)
-            .map(|pair| &pair.tree)
-            .or(of_group);
-        let text = own.and_then(|tree| self.text(tree, "matcher"));
+    fn wanted_of(&mut self, hook: &SettingsHook<'_>) -> Option<(WantedEvents, Position)> {
+        let HookPlace { file, row, .. } = hook.place;
+        let own = hook.get(HostHookKey::Matcher).map(|entry| &entry.tree);
+        let tree = own.or(hook.place.matcher);
+        let at = tree.map_or(hook.at, |tree| tree.offset);
+        let subject = file.subject(row.name);
+        let text = tree.and_then(|tree| self.text(tree, "matcher"));
         let matcher = match (subject, text) {
             (_, None) => None,
             (Some(subject), Some(text)) => Some((file.matching, subject, text)),
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
-                    let cause = format!("`{}` has no matcher: `{text}` is ignored", found.row.name);
-                    self.warning(own.map_or(0, |tree| tree.offset), cause, "drop it");
+                    let cause = format!("`{}` has no matcher: `{text}` is ignored", row.name);
+                    self.warning(at, cause, "drop it");
                 }
                 None
             }
         };
-        let condition = found.get(HostHookKey::Condition).and_then(|pair| {
-            let is_of_tool = matches!(subject, Some(MatcherSubject::Tool));
-            if !is_of_tool {
+        let condition = hook.get(HostHookKey::Condition).and_then(|entry| {
+            if subject != Some(MatcherSubject::Tool) {
                 let cause = format!(
                     "`{}` matches tools, and `{}` is about none",
-                    pair.key, found.row.name
+                    entry.key, row.name
                 );
-                self.fault(
-                    pair.at,
-                    cause,
-                    "drop it: there it would keep the hook from running",
-                );
+                let cure = "drop it: there it would keep the hook from running";
+                self.fault(entry.at, cause, cure);
             }
-            self.text(&pair.tree, &pair.key)
+            self.text(&entry.tree, &entry.key)
         });
-        let at = own.map_or(found.at, |tree| tree.offset);
-        let dialect = hosts::find(file.dialect)?;
         let wanted = WantedEvents {
-            dialect,
-            event: found.row.name,
+            dialect: hosts::find(file.dialect)?,
+            event: row.name,
             matcher,
             condition,
         };
         Some((wanted, self.reader.at(at)))
     }
 
-    fn variables_of(&mut self, found: &SettingsHook<'_>) -> Vec<(String, String)> {
-        let mut variables = self.of_plugin(found.file);
-        let Some(pair) = found.get(HostHookKey::Variables) else {
+    fn variables_of(&mut self, hook: &SettingsHook<'_>) -> Vec<(String, String)> {
+        let mut variables = Vec::new();
+        if let Some(root) = plugin_root(self.reader.file) {
+            for name in hook.place.file.of_plugin {
+                variables.push(((*name).to_string(), root.to_string()));
+            }
+        }
+        let Some(own) = hook.get(HostHookKey::Variables) else {
             return variables;
         };
-        let Some(entries) = self.table(&pair.tree, &format!("`{}`", pair.key)) else {
-            return variables;
-        };
-        for entry in entries {
+        for entry in self
+            .table(&own.tree, &format!("`{}`", own.key))
+            .unwrap_or_default()
+        {
             let is_name = !entry.key.is_empty() && !entry.key.contains(['=', '\0']);
-            match entry
-                .tree
-                .text()
-                .filter(|text| is_name && !text.contains('\0'))
-            {
-                Some(text) => variables.push((entry.key.clone(), text.to_string())),
-                None => {
+            match entry.tree.text() {
+                Some(text) if is_name && !text.contains('\0') => {
+                    variables.push((entry.key.clone(), text.to_string()));
+                }
+                _ => {
                     let cause = format!("`{}` is no variable with a text", entry.key);
                     self.fault(entry.at, cause, "write \"NAME\": \"value\"");
                 }
@@ -456,36 +371,111 @@ impl SettingsReader<'_> {
         variables
     }
 
-    /// A plugin's `hooks/hooks.json` finds its own folder in a variable.
-    fn of_plugin(&self, file: &HostFile) -> Vec<(String, String)> {
-        let folder = self
-            .file()
-            .parent()
-            .filter(|folder| folder.ends_with("hooks"));
-        let root = folder.and_then(Path::parent).and_then(Path::to_str);
-        let is_plugin = self
-            .file()
-            .file_name()
-            .is_some_and(|name| name == "hooks.json");
-        let Some(root) = root.filter(|_| is_plugin) else {
-            return Vec::new();
-        };
-        file.of_plugin
+    fn handler_of(&mut self, hook: &SettingsHook<'_>, draft: &mut HookDraft) -> Option<Handler> {
+        let mut words = self.words_of(hook)?;
+        let is_async = hook
+            .keys
             .iter()
-            .map(|name| ((*name).to_string(), root.to_string()))
-            .collect()
+            .any(|(key, entry)| *key == HostHookKey::Async && entry.tree.flag() == Some(true));
+        if is_async {
+            let cause = "it is started and not waited for: what it says changes nothing";
+            let complaint = Complaint::with_cure(cause, "drop `async` where it is to decide");
+            self.report(Severity::Note, complaint, hook.at);
+            draft.hook.background = Background::Detach;
+            draft.hook.on_failure = Some(OnFailure::Allow);
+            let limit = draft.hook.limits.timeout.unwrap_or_default().as_secs_f64();
+            let script = ASYNC.replace("\"$LIMIT\"", &limit.to_string());
+            words.splice(0..0, ["sh", "-c", &script, "sh"].map(str::to_string));
+        }
+        Some(Handler::Words {
+            words,
+            base: self.operator.env.cwd.clone(),
+        })
+    }
+
+    fn words_of(&mut self, hook: &SettingsHook<'_>) -> Option<Vec<String>> {
+        let file = hook.place.file;
+        if let Some(entry) = hook.get(HostHookKey::Kind) {
+            let kind = self.text(&entry.tree, &entry.key)?;
+            if kind != COMMAND {
+                let cause = format!("`{kind}` is not a kind of hook");
+                self.fault(hook.at, cause, "did you mean `command`?");
+                return None;
+            }
+        }
+        let program = hook.get(HostHookKey::Program);
+        let command = hook
+            .get(HostHookKey::OwnCommand)
+            .or(hook.get(HostHookKey::Command));
+        let Some(entry) = program.or(command) else {
+            let own = file.key(HostHookKey::Command).unwrap_or("command");
+            let cause = format!("the hook has no `{own}`");
+            self.fault(hook.at, cause, format!("add \"{own}\": \"…\""));
+            return None;
+        };
+        let line = self.text(&entry.tree, &entry.key)?;
+        if line.trim().is_empty() || line.contains('\0') {
+            let cause = "the command is empty, or has a NUL in it";
+            self.fault(entry.tree.offset, cause, "write the command line to run");
+            return None;
+        }
+        if let Some(arguments) = hook.get(HostHookKey::Arguments) {
+            let mut words = vec![line];
+            let items = arguments.tree.items().unwrap_or_default();
+            words.extend(items.iter().filter_map(Tree::text).map(str::to_string));
+            if arguments.tree.items().is_none() || words.len() != items.len() + 1 {
+                let cure = format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key);
+                self.wrong(&arguments.tree, &arguments.key, "a list of strings", &cure);
+                return None;
+            }
+            return Some(words);
+        }
+        if program.is_some() {
+            return Some(vec![line]);
+        }
+        let shell = match hook.get(HostHookKey::Shell) {
+            Some(entry) => self.text(&entry.tree, &entry.key)?,
+            None => file.shell.program().to_string(),
+        };
+        Some(vec![shell, "-c".to_string(), line])
     }
 }
 
-fn says_in_order(file: &HostFile, item: &Tree) -> bool {
-    let mut keys = file
-        .group
-        .iter()
-        .filter(|row| row.says == HostHookKey::InOrder);
-    keys.any(|row| {
-        item.at(&[row.name])
-            .is_some_and(|tree| tree.flag() == Some(true))
-    })
+/// What a hook is that hookrun does not run: of another kind than a command, or for another system.
+fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
+    let has = |says| {
+        let rows = file.hook.iter().filter(move |row| row.says == says);
+        rows.filter_map(|row| entries.iter().find(|entry| entry.key == row.name))
+            .next()
+    };
+    if let Some(kind) = has(HostHookKey::Kind).and_then(|entry| entry.tree.text())
+        && kind != COMMAND
+        && spelling::nearest(kind, [COMMAND]).is_none()
+    {
+        return Some(format!("a hook of the kind `{kind}`"));
+    }
+    let runs = [
+        HostHookKey::Program,
+        HostHookKey::OwnCommand,
+        HostHookKey::Command,
+    ];
+    if runs.into_iter().any(|says| has(says).is_some()) {
+        return None;
+    }
+    let other = has(HostHookKey::Idle)?;
+    Some(format!("a hook for another system (`{}`)", other.key))
+}
+
+/// The folder of a plugin that has this file as `hooks/hooks.json`.
+fn plugin_root(file: &Path) -> Option<&str> {
+    if !file.ends_with("hooks/hooks.json") {
+        return None;
+    }
+    file.parent()?.parent()?.to_str()
+}
+
+fn says_in_order(item: &Tree) -> bool {
+    item.at(&["sequential"]).and_then(Tree::flag) == Some(true)
 }
 
 fn one_line(text: &str) -> Option<String> {

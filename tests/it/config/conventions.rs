@@ -475,11 +475,14 @@ fn a_named_folder_with_hooks_in_it_may_be_called_as_an_event() {
 }
 
 #[test]
-fn the_host_of_a_settings_file_can_be_named_before_it_in_every_system() {
+fn the_host_of_a_settings_file_can_be_named_before_it() {
     let sandbox = Sandbox::new()
-        .file("pi.json", "{}")
+        .file("own.json", "{}")
         .file("agent.json", "{\"name\":\"x\",\"hooks\":{}}");
-    for (written, file) in [("pi:pi.json", "pi.json"), ("loom:agent.json", "agent.json")] {
+    for (written, file) in [
+        ("codex:own.json", "own.json"),
+        ("claude:agent.json", "agent.json"),
+    ] {
         let ran = sandbox.hookrun(&["validate", "--settings", written], b"");
         assert!(
             !ran.stdout.contains("No such file"),

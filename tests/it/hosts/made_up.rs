@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hookrun::hosts::facts::{HostFailure, HostShell};
 use hookrun::hosts::install::{HostForm, Install, UserFile};
-use hookrun::hosts::settings::files::{HostFile, HostHookKey, MatcherSubject, setting};
+use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
 use hookrun::hosts::{
     Binding, Host, HostEvent, HostTools, KeyMeaning, KeySpelling, Mcp, Refuses, ReplyForm,
     ReplyRule, ReplySlot, ReplyValue, ToolSort, Wait, key, tool,
@@ -57,8 +57,7 @@ static OTTER: Host = Host {
     closed_on: &[HostFailure::Timeout],
     settings: Some(HostFile {
         dialect: "otter",
-        name: "Otter's hooks.json",
-        folders: &[".otter"],
+        places: &[".otter"],
         shell: HostShell::Named("sh"),
         hook: &[
             setting("command", HostHookKey::Command),

@@ -2,7 +2,7 @@
 
 use hookrun::hosts;
 use hookrun::hosts::rules::{HostMatch, WantedEvents};
-use hookrun::hosts::settings::files::MatcherSubject;
+use hookrun::hosts::settings::MatcherSubject;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::hook::{Condition, PathBase};
 use hookrun::{Context, Event, MatcherError};

@@ -52,13 +52,12 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 11:3: the hook has no `command`",
         "error 12:35: the command is empty",
         "error 13:54: `timeout` takes seconds, more than 0, not \"5\"",
-        "warning 14:54: `timeout` is 30000, and claude counts seconds [did you mean 30?]",
         "warning 15:43: unknown key `timout` [did you mean `timeout`?]",
         "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
         "error 17:3: `Bash(git` is no permission rule: its parenthesis is not closed",
         "error 18:51: `args` takes a list of strings, not \"x\"",
         "error 19:1: `hooks.PreToolUse[1].hooks[9]` cannot start: no program `powershell` in PATH",
-        "warning 20:43: `once` has no effect here",
+        "warning 20:43: unknown key `once`",
         "error 21:21: `command` appears twice",
         "error 24:52: `if` matches tools, and `PostCompact` is about none",
     ];
@@ -74,27 +73,13 @@ fn every_mistake_is_found_at_once_with_its_place() {
 }
 
 #[test]
-fn a_time_in_the_wrong_unit_is_named() {
-    let gemini =
-        json!({"hooks": {"BeforeTool": [{"hooks": [{"command": "true", "timeout": 600}]}]}});
-    let found = found(".gemini/settings.json", &gemini.to_string()).join("\n");
-    assert!(
-        found.contains("`timeout` is 600, and gemini counts milliseconds [did you mean 600000?]"),
-        "{found}"
-    );
-}
-
-#[test]
-fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
+fn a_file_is_known_by_its_path_or_by_the_host_before_it() {
     let nested = |event: &str| {
         format!("{{\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"command\":\"true\"}}]}}]}}}}")
     };
     let flat = |key: &str| format!("{{\"hooks\":{{\"preToolUse\":[{{\"{key}\":\"true\"}}]}}}}");
     for (settings, text, host) in [
-        ("x.json", nested("BeforeTool"), Some("gemini")),
-        ("x.json", nested("Setup"), Some("claude")),
-        ("x.json", nested("Interrupt"), Some("codex")),
-        ("x.json", nested("PreToolUse"), None),
+        ("x.json", nested("BeforeTool"), None),
         (".codex/hooks.json", nested("PreToolUse"), Some("codex")),
         (
             "home/.claude/settings.json",
@@ -107,11 +92,14 @@ fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
             nested("PreToolUse"),
             Some("claude"),
         ),
-        ("x.json", flat("bash"), Some("copilot")),
-        ("x.json", flat("command"), None),
         ("cursor:x.json", flat("command"), Some("cursor")),
         (".cursor/hooks.json", flat("command"), Some("cursor")),
-        (".github/hooks/x.json", flat("command"), Some("copilot")),
+        (".github/hooks/x.json", flat("bash"), Some("copilot")),
+        (
+            ".github/hooks/x.json",
+            "{\"hooks\":{\"PreToolUse\":[{\"command\":\"true\"}]}}".to_string(),
+            Some("vscode"),
+        ),
     ] {
         let file = settings.split_once(':').map_or(settings, |(_, file)| file);
         let sandbox = Sandbox::new().file(file, &text);
@@ -123,8 +111,7 @@ fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
         );
         if host.is_none() {
             let problems = sandbox.problems(&["--settings", settings]).join("\n");
-            assert!(problems.contains("these could be hooks of"), "{problems}");
-            assert!(problems.contains("say whose: `--settings c"), "{problems}");
+            assert!(problems.contains("`--settings HOST:"), "{problems}");
             sandbox
                 .hookrun(&["run", "tool.pre", "--settings", settings], b"{}")
                 .exits(2);
@@ -146,25 +133,24 @@ fn comments_are_read_where_the_host_reads_them() {
 fn a_toml_file_names_its_lines() {
     let text = "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 7\n[[hooks.Stopp]]\n";
     let found = found(".codex/config.toml", text);
-    assert!(found[0].starts_with("note 1:"), "{found:?}");
     assert!(
-        found[1].starts_with("error 3:11: `command` takes a string, not 7"),
+        found[0].starts_with("error 3:11: `command` takes a string, not 7"),
         "{found:?}"
     );
-    assert!(found[2].ends_with("[did you mean `Stop`?]"), "{found:?}");
+    assert!(found[1].ends_with("[did you mean `Stop`?]"), "{found:?}");
     let broken = self::found(".codex/config.toml", "[[hooks.PreToolUse]\n").join("\n");
     assert!(broken.contains("not valid TOML"), "{broken}");
 }
 
 #[test]
-fn events_that_copilot_tells_in_other_words_are_refused_with_the_name_to_write() {
+fn an_event_of_copilot_in_other_words_is_an_error_with_the_name_to_write() {
     let text = json!({"hooks": {"PreToolUse": [{"bash": "true"}]}}).to_string();
     let found = found("copilot:.github/hooks/x.json", &text).join("\n");
     assert!(
         found.contains("`PreToolUse` is no event of copilot"),
         "{found}"
     );
-    assert!(found.contains("write `preToolUse`"), "{found}");
+    assert!(found.contains("did you mean `preToolUse`?"), "{found}");
 }
 
 #[test]
@@ -184,7 +170,7 @@ fn a_file_in_toml_that_is_nearly_settings_closes_gates() {
         (
             "hookrun.toml",
             "[[hook]]\nname = \"a\"\n",
-            "unknown key `hook`",
+            "its path does not show which agent reads it",
         ),
         (
             ".codex/config.toml",

@@ -2,7 +2,7 @@
 //! host cannot do closes only the gates that it may concern.
 
 use hookrun::hosts;
-use hookrun::hosts::settings::files::HostFile;
+use hookrun::hosts::settings::HostFile;
 use serde_json::{Value, json};
 
 use crate::install::HOSTS;
@@ -49,9 +49,11 @@ fn problems(sandbox: &Sandbox, host: &str) -> String {
 fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
     let mut seen = 0;
     for file in hosts::settings_files() {
-        // One that is not known yet too, where hooks have kinds.
-        let new = Some(&"wasm").filter(|_| file.hook.iter().any(|key| key.name == "type"));
-        for kind in file.kinds.iter().skip(1).chain(new) {
+        if file.hook.iter().all(|key| key.name != "type") {
+            continue;
+        }
+        // One that is not known yet too.
+        for kind in ["http", "prompt", "agent", "wasm"] {
             seen += 1;
             let host = file.dialect;
             let hook = json!({"type": kind, "url": "https://h.example/x"});
@@ -147,24 +149,6 @@ fn arguments_are_given_as_they_are_and_no_shell_reads_them() {
         let sandbox = with_hook(file(host), &hook);
         let sandbox = sandbox.script("say", "#!/bin/sh\nprintf '<%s>' \"$@\" >&2\nexit 2\n");
         ask(&sandbox, host, "bash").blocks_saying("<$HOME; ls><>");
-    }
-}
-
-#[test]
-fn only_commands_are_timed_in_the_unit_of_commands() {
-    for (hook, is_doubted) in [
-        (
-            json!({"type": "command", "command": "true", "timeout": 10}),
-            true,
-        ),
-        (
-            json!({"type": "http", "url": "https://h.example/x", "timeout": 10}),
-            false,
-        ),
-    ] {
-        let sandbox = with_hook(file("qwen"), &hook);
-        let found = problems(&sandbox, "qwen");
-        assert_eq!(found.contains("counts milliseconds"), is_doubted, "{found}");
     }
 }
 

@@ -82,7 +82,7 @@ fn reason_key(row: &HostEvent) -> Option<&'static str> {
             .find(|key| key.says == KeyMeaning::Reason)
             .map(|key| key.name),
         Results::Native => Some("reason"),
-        Results::Whole(..) | Results::Form(_) => None,
+        Results::Whole(..) | Results::Form(_) | Results::Plugin(_) => None,
     }
 }
 
@@ -224,7 +224,9 @@ fn new_value(kind: JsonType, rewrite: &Rewrite) -> Value {
 fn told(row: &HostEvent, field: &str, value: &Value) -> Value {
     let keys = match row.results {
         Results::Whole(..) => return value.clone(),
-        Results::Native | Results::Form(_) => return json!({ "update": { field: value } }),
+        Results::Native | Results::Form(_) | Results::Plugin(_) => {
+            return json!({ "update": { field: value } });
+        }
         Results::Keys(keys) => keys,
     };
     let mut result = Map::new();

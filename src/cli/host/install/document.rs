@@ -9,7 +9,7 @@ use super::host::HOOKS;
 use super::list;
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
-use crate::hosts::settings::files::{Comments, HostFile};
+use crate::hosts::settings::{Comments, HostFile};
 
 pub(super) const MARK: &str = "\u{feff}";
 

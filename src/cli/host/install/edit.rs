@@ -11,7 +11,7 @@ use super::host::HOOKS;
 use super::list::{self, HookEntry};
 use super::program::GUARD;
 use crate::hosts::capability::ServedEvent;
-use crate::hosts::settings::files::{HostFile, HostHookKey};
+use crate::hosts::settings::{HostFile, HostHookKey};
 
 impl Document {
     /// The text with a hook for each of `rows`, and no other hook of hookrun's, which `is_own` knows
@@ -194,7 +194,7 @@ struct WantedHandler {
 }
 
 fn wait(shape: &'static HostFile, row: &ServedEvent) -> u64 {
-    let wait = row.timeout().as_millis() * u128::from(shape.time.per_second) / 1000;
+    let wait = row.timeout().as_millis() * u128::from(shape.per_second) / 1000;
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 

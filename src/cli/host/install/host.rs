@@ -9,7 +9,7 @@ use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::HostForm;
 #[cfg(test)]
 use crate::hosts::installable;
-use crate::hosts::settings::files::{HostFile, HostHookKey};
+use crate::hosts::settings::{HostFile, HostHookKey};
 use crate::hosts::{self, Host, Wait};
 
 /// What this program is called where PATH finds it.
@@ -59,14 +59,6 @@ impl Host {
 }
 
 impl HostFile {
-    /// The first key of a hook with this meaning, which is the one that is written.
-    pub(crate) fn key(&self, says: HostHookKey) -> Option<&'static str> {
-        self.hook
-            .iter()
-            .find(|key| key.says == says)
-            .map(|key| key.name)
-    }
-
     /// The key at the top below which hookrun's hooks are.
     pub(crate) fn table(&self) -> &'static str {
         if self.has_sets { NAME } else { HOOKS }
@@ -82,12 +74,8 @@ impl HostFile {
 
     /// The key by which a failure blocks, and its value.
     pub(crate) fn closed(&self) -> Option<(&'static str, Value)> {
-        self.hook.iter().find_map(|key| {
-            if let HostHookKey::Closed(word) = key.says {
-                return Some((key.name, Value::from(word)));
-            }
-            (key.says == HostHookKey::ClosedFlag).then(|| (key.name, Value::from(true)))
-        })
+        let key = self.key(HostHookKey::Closed)?;
+        Some((key, serde_json::from_str(self.closed).unwrap_or_default()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::engine::event::catalog;
 use crate::engine::hook::duration_text;
 use crate::engine::spelling::did_you_mean;
 use crate::hosts::capability::ServedEvent;
-use crate::hosts::settings::files::HostFile;
+use crate::hosts::settings::HostFile;
 use crate::hosts::{Host, HostEvent, ToolSort, Wait};
 use regex::Regex;
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(super) struct OwnHook<'a> {
 pub(super) fn limit(hook: &SettingsEntry, shape: &'static HostFile) -> Option<Duration> {
     let written = hook.keys.get(shape.timeout())?.as_f64()?;
     #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
-    let seconds = written / shape.time.per_second as f64;
+    let seconds = written / f64::from(shape.per_second);
     Duration::try_from_secs_f64(seconds).ok()
 }
 
@@ -140,7 +140,7 @@ pub(super) fn never_runs(hook: &SettingsEntry, host: &Host, file: &Path) -> Opti
         .filter(|matcher| !matches!(*matcher, "" | "*"))?;
     let matching = host.settings_file()?.matching;
     let is_whole = matching.list.is_some() || matching.is_anchored;
-    if !is_whole && !matching.falls_back {
+    if !is_whole && !matching.is_plain {
         return None;
     }
     let shell = dialect

@@ -21,7 +21,7 @@ use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::shim;
 use crate::cli::look::validate::{error, warning};
 use crate::hosts::Host;
-use crate::hosts::settings::files::HostFile;
+use crate::hosts::settings::HostFile;
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
@@ -296,7 +296,7 @@ impl HostLook<'_> {
         // Other kinds of hooks may be timed otherwise.
         hook.command.as_ref()?;
         let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
-        match shape.time.per_second {
+        match shape.per_second {
             1000 if written > 0.0 && written < 1000.0 => {
                 let cause =
                     format!("{place}, and {title} counts milliseconds: it is ended at once");

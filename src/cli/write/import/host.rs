@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::engine::complaint::Complaint;
-use crate::hosts::settings::files::{HostFile, HostHookKey, MatcherSubject, Together};
+use crate::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
 use crate::hosts::{self, Host, HostEvent};
 use regex::Regex;
 use serde_json::Value;
@@ -58,11 +58,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
                 true => found.list(&format!("{place}.hooks"), &item["hooks"]),
                 false => std::slice::from_ref(item),
             };
-            let is_in_order = match file.together {
-                Together::InOrder => true,
-                Together::AtOnce => false,
-                Together::AtOnceUnlessSaid => item["sequential"] == true,
-            };
+            let is_in_order = !file.runs_at_once || item["sequential"] == true;
             for (inner, hook) in hooks.iter().enumerate() {
                 let inner = if file.groups(event) {
                     format!(".hooks[{inner}]")
@@ -101,7 +97,7 @@ impl ImportedHook<'_> {
     fn entry(&self) -> std::result::Result<FoundHook, String> {
         let host = self.dialect.name;
         let kind = self.text(HostHookKey::Kind);
-        if let Some(kind) = kind.filter(|kind| self.file.kinds.first() != Some(kind)) {
+        if let Some(kind) = kind.filter(|kind| *kind != "command") {
             return Err(format!("a hook of the kind `{kind}` is not run by hookrun"));
         }
         if self
@@ -129,12 +125,8 @@ impl ImportedHook<'_> {
         if !self.is_in_order {
             entry = entry.with("parallel", "true");
         }
-        let is_closed = self.file.hook.iter().any(|row| {
-            let value = &self.hook[row.name];
-            let is_word = matches!(row.says, HostHookKey::Closed(word) if *value == word);
-            is_word || row.says == HostHookKey::ClosedFlag && *value == true
-        });
-        if is_closed {
+        let closed = self.get(HostHookKey::Closed);
+        if closed.is_some_and(|value| value.to_string() == self.file.closed) {
             entry = entry.with("on_failure", "\"block\"");
         }
         if let Some(form) = self.matching()? {
@@ -199,14 +191,10 @@ impl ImportedHook<'_> {
 
     fn timeout(&self) -> std::result::Result<String, String> {
         let time = match self.get(HostHookKey::Time) {
-            None => self.file.usual_time(self.row),
+            None => HostFile::usual_time(self.row),
             Some(value) => {
                 let number = value.as_f64().filter(|number| *number > 0.0);
-                let per_second = if self.file.time.per_second == 1 {
-                    1.0
-                } else {
-                    1000.0
-                };
+                let per_second = f64::from(self.file.per_second);
                 let time = number.and_then(|it| Duration::try_from_secs_f64(it / per_second).ok());
                 let time = time.filter(|time| time.as_millis() > 0);
                 time.ok_or_else(|| format!("its timeout is {value}"))?
