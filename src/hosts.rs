@@ -38,9 +38,7 @@ mod wolli;
 
 // What a host is made of.
 mod event;
-pub mod facts;
 pub mod install;
-mod parts;
 mod prelude;
 mod results;
 mod row;
@@ -53,7 +51,6 @@ pub mod capability;
 mod context;
 mod convention;
 pub mod folders;
-mod judge;
 mod reply;
 pub mod rules;
 pub mod signs;
@@ -74,8 +71,8 @@ pub use results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
 };
 pub use row::{
-    Binding, DecodeError, Discovery, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents,
-    Tells, variable,
+    Binding, DecodeError, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents, Tells,
+    variable,
 };
 pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
 

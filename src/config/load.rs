@@ -21,7 +21,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
-use crate::hosts::{Discovery, Host};
+use crate::hosts::Host;
 
 /// What all layers say together.
 #[derive(Debug, Clone, Default)]
@@ -175,9 +175,8 @@ impl Config {
     /// for.
     #[must_use]
     pub fn for_host(mut self, dialect: Option<&Host>) -> Config {
-        match dialect.map(|dialect| dialect.discovery) {
-            None | Some(Discovery::All) => return self,
-            Some(Discovery::FirstWins) => {}
+        if !dialect.is_some_and(|dialect| dialect.nearest_wins) {
+            return self;
         }
         for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
             let is_of = |problem: &&Problem| {

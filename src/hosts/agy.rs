@@ -5,6 +5,7 @@
 //! answers before a tool; `allow` leaves Antigravity's own questions as they are. `ask` would follow
 //! what its user has always allowed, so a question is `force_ask`.
 
+use super::claude::FAMILY;
 use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -94,10 +95,8 @@ pub(super) static AGY: Host = Host {
     aliases: &["antigravity"],
     title: "Antigravity",
     names_event_by: "hookEventName",
-    spelling: KeySpelling::Snake,
     tools: &TOOLS,
     roots: &["workspacePaths"],
-    like: Some("claude"),
     events: &[
         ROW.told("PreInvocation", "model.pre", &TOLD),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
@@ -127,9 +126,8 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        form: HostForm::Settings,
         cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
-    ..Host::PLAIN
+    ..FAMILY
 };

@@ -2,7 +2,7 @@
 //! `install` and `doctor` say of a host, `hookrun events`, and the tables of the documents come from here.
 
 use super::event::{HostEvent, Wait};
-use super::facts::{HostFailure, HostShell};
+use super::install::{HostFailure, HostShell};
 use super::install::{HostForm, Plugin};
 use super::results::{ReplyRule, ReplySlot};
 use super::row::Host;

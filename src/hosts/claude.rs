@@ -115,8 +115,12 @@ pub(super) const FAMILY: Host = Host {
     ..Host::PLAIN
 };
 
-/// Its key of a tool's result.
-pub(super) const RESPONSE: &[(&str, &str)] = &[("tool_response", "result")];
+/// The row of an event of a tool that has run.
+pub(super) const fn post_tool_use(row: HostEvent, form: &'static ReplyForm) -> HostEvent {
+    row.told("PostToolUse", "tool.post", form)
+        .keys(&[("tool_response", "result")])
+        .schedule(Schedule::Sequential)
+}
 
 /// Its tools; `MultiEdit` and `Agent` by version.
 const TOOLS: HostTools = HostTools {
@@ -192,9 +196,7 @@ pub(super) static CLAUDE: Host = Host {
             &PERMISSION_REQUEST,
         ),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
-        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
-            .keys(RESPONSE)
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &POST_TOOL_USE),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
         ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
         ROW.told("Notification", "notification", &TOLD)
@@ -291,20 +293,12 @@ pub(super) static CLAUDE: Host = Host {
     imports: &[".claude/settings.json", ".claude/settings.local.json"],
     install: Install {
         project: ".claude/settings.json",
-        user: UserFile::Moved {
-            variable: "CLAUDE_CONFIG_DIR",
-            usual: ".claude",
-            file: "settings.json",
-        },
-        form: HostForm::Settings,
+        user: moved("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
-        beside: &[Beside {
-            file: "settings.local.json",
-            is_of_user: false,
-        }],
-        ..Install::NONE
+        beside: &[beside("settings.local.json", false)],
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

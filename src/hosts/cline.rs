@@ -5,6 +5,7 @@
 //! parameter and takes no new input. That of the command line has `tool_call` with what the tool really
 //! gets. Both ignore the exit status, and let everything pass when a hook fails.
 
+use super::claude::FAMILY;
 use super::prelude::*;
 
 const CANCEL: ReplyRule = say(Refusal, &[("cancel", Flag(true)), ("errorMessage", Text)]);
@@ -82,10 +83,8 @@ pub(super) static CLINE: Host = Host {
     name: "cline",
     title: "Cline",
     names_event_by: "hookName",
-    spelling: KeySpelling::Snake,
     tools: &TOOLS,
     roots: &["workspaceRoots"],
-    like: Some("claude"),
     events: &[
         ROW.told("TaskStart", "session.start", &TOLD)
             .aliases(&["agent_start"]),
@@ -132,36 +131,15 @@ pub(super) static CLINE: Host = Host {
             "a block ends the run, and the model does not get the reason",
         ],
         beside: &[
-            Beside {
-                file: "TaskStart",
-                is_of_user: true,
-            },
-            Beside {
-                file: "TaskResume",
-                is_of_user: true,
-            },
-            Beside {
-                file: "UserPromptSubmit",
-                is_of_user: true,
-            },
-            Beside {
-                file: "PostToolUse",
-                is_of_user: true,
-            },
-            Beside {
-                file: "TaskComplete",
-                is_of_user: true,
-            },
-            Beside {
-                file: "TaskCancel",
-                is_of_user: true,
-            },
-            Beside {
-                file: "PreCompact",
-                is_of_user: true,
-            },
+            beside("TaskStart", true),
+            beside("TaskResume", true),
+            beside("UserPromptSubmit", true),
+            beside("PostToolUse", true),
+            beside("TaskComplete", true),
+            beside("TaskCancel", true),
+            beside("PreCompact", true),
         ],
         ..Install::NONE
     },
-    ..Host::PLAIN
+    ..FAMILY
 };

@@ -6,7 +6,8 @@
 //! stderr and nothing on stdout.
 
 use super::claude::{
-    GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,
+    FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD,
+    TOOL_READS, post_tool_use,
 };
 use super::context::snake;
 use super::prelude::*;
@@ -72,10 +73,7 @@ pub(super) static CODEX: Host = Host {
     name: "codex",
     aliases: &["codex-cli"],
     title: "Codex",
-    names_event_by: "hook_event_name",
-    spelling: KeySpelling::Snake,
     tools: &TOOLS,
-    like: Some("claude"),
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES)
             .teaches(),
@@ -87,9 +85,7 @@ pub(super) static CODEX: Host = Host {
             "permission.request",
             &PERMISSION_REQUEST,
         ),
-        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
-            .keys(&[("tool_response", "result")])
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &POST_TOOL_USE),
         // It can only be watched: exit status 2, text and context have no effect.
         ROW.told("PreModelRequest", "model.pre", &TOLD),
         ROW.told("SubagentStart", "subagent.start", &TEACHES)
@@ -160,23 +156,15 @@ pub(super) static CODEX: Host = Host {
     imports: &[".codex/hooks.json", ".codex/config.toml"],
     install: Install {
         project: ".codex/hooks.json",
-        user: UserFile::Moved {
-            variable: "CODEX_HOME",
-            usual: ".codex",
-            file: "hooks.json",
-        },
-        form: HostForm::Settings,
+        user: moved("CODEX_HOME", ".codex", "hooks.json"),
         cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         distrust: Some(distrust),
-        beside: &[Beside {
-            file: "config.toml",
-            is_of_user: true,
-        }],
-        ..Install::NONE
+        beside: &[beside("config.toml", true)],
+        ..Install::SETTINGS
     },
-    ..Host::PLAIN
+    ..FAMILY
 };
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";

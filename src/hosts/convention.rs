@@ -1,15 +1,33 @@
-//! The rows of a dialect as the engine sees them: how its hooks are called and read.
+//! The rows of a dialect as the engine sees them: how its hooks are called, and what one answers by
+//! its exit status and its result.
+//!
+//! Such hooks are functions there, which return a result or throw. As a program:
+//!
+//! 1. An answer on stdout that blocks counts for any exit status. Where the host reads stderr if
+//!    stdout is empty, so does hookrun.
+//! 2. Exit status 2 blocks, as in every known host; the reason is stderr.
+//! 3. Any other status than 0 is a thrown error: a failure. Nothing else in its answer counts,
+//!    except for what it has changed of the event, where its system lets that stay.
+//! 4. Text on stdout is only logged there, so it is a note; where the host gives text to the model,
+//!    it is that. An object without a key of the dialect says nothing.
+//! 5. A new value that the host's event cannot take, or that has no words in the host
+//!    that asks, blocks a gate: what the hook meant to be changed must not go on unchanged.
 
 use std::time::Duration;
 
-use super::judge::judge;
+use serde_json::{Map, Value};
+
 use super::results::Results;
 use super::row::{Binding, HostVariable, Tells};
 use super::tools::is_of_server;
-use crate::engine::answer;
+use crate::engine::answer::{
+    self, Answer, Reading, blocked_by_status, crash, is_decision_key, malformed, read,
+};
 use crate::engine::ending::Ending;
-use crate::engine::event::{Context, Event, OnFailure};
+use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
+use crate::engine::outcome::merge::CRASHED;
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 impl Convention for Binding {
     fn system(&self) -> &'static str {
@@ -114,5 +132,215 @@ impl Convention for Binding {
 
     fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
         answer::block_in(stdout, self)
+    }
+}
+
+/// How the run of such a hook has ended, with notes for its author.
+fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let status = printed.status;
+    let stderr = printed.stderr.text();
+    let mut text = printed.stdout.trim().to_string();
+    if text.is_empty() && binding.reads_stderr() && status != 2 {
+        text = stderr.trim().to_string();
+    } else if binding.dialect.has_progress {
+        text = without_progress(&text);
+    }
+    if let Some(reason) = answer::block_in(&text, &binding).filter(|_| status != 2) {
+        return translated(Decision::Block { reason });
+    }
+    let reading = read(&text, printed.is_cut, &binding);
+    let failure = ThrownStatus {
+        status,
+        stdout: &text,
+        stderr: &stderr,
+        permit,
+    };
+    let form = binding.row.results.form();
+    let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
+    match status {
+        0 => result(&reading, binding, permit),
+        // A shell's words for a hook that never ran, and for one that a signal has ended.
+        126 | 127 | 129..=159 if form.is_some() => failure.ending(),
+        _ if stops && failure.crash().is_some() => failure.ending(),
+        _ if stops => blocked_by_status(printed, &reading, permit),
+        _ if form.is_none() => threw(failure, &reading, binding),
+        _ if permit.is_strict() => failure.ending(),
+        _ => match reading.answer(&binding) {
+            Err(problem) if permit.spec.blocks => (malformed(problem), Vec::new()),
+            Ok(_) | Err(_) => {
+                let host = binding.dialect.name;
+                let note = format!(
+                    "status {status} allows it in {host}: only a block in the output stops it"
+                );
+                let verdict = Verdict::new(Decision::Allow, ContractRule::PassingExit);
+                answered(verdict, vec![note])
+            }
+        },
+    }
+}
+
+/// The text without the lines that only say how far a hook is. One with a key that may decide stays.
+fn without_progress(text: &str) -> String {
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        if !is_progress(line) {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
+}
+
+fn is_progress(line: &str) -> bool {
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(line) else {
+        return false;
+    };
+    object.get("type").is_some_and(|kind| kind == "progress")
+        && !object.keys().any(|key| is_decision_key(key))
+}
+
+/// A hook that has exited with a status that does not block.
+#[derive(Clone, Copy)]
+struct ThrownStatus<'a> {
+    status: i32,
+    stdout: &'a str,
+    stderr: &'a str,
+    permit: Permit<'a>,
+}
+
+impl ThrownStatus<'_> {
+    fn crash(self) -> Option<String> {
+        crash(self.status, self.stderr, self.permit)
+    }
+
+    /// What went wrong, in words.
+    fn words(self) -> String {
+        if let Some(problem) = self.crash() {
+            return format!("{CRASHED}{problem}");
+        }
+        let said = [self.stderr.trim(), self.stdout]
+            .into_iter()
+            .find(|text| !text.is_empty());
+        match said {
+            Some(said) => format!("exited with status {}: {}", self.status, said),
+            None => format!("exited with status {}", self.status),
+        }
+    }
+
+    fn ending(self) -> (Ending, Vec<String>) {
+        let ending = match self.crash() {
+            Some(problem) => Ending::Crashed { problem },
+            None => Ending::Threw {
+                problem: self.words(),
+                left: Vec::new(),
+            },
+        };
+        (ending, Vec::new())
+    }
+}
+
+fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
+    (Ending::Answered(verdict), notes)
+}
+
+fn translated(decision: Decision) -> (Ending, Vec<String>) {
+    answered(Verdict::new(decision, ContractRule::Translated), Vec::new())
+}
+
+/// An error that was thrown, and what was changed before it.
+fn threw(failure: ThrownStatus<'_>, reading: &Reading, binding: Binding) -> (Ending, Vec<String>) {
+    let permit = failure.permit;
+    let answer = reading.answer(&binding).ok().flatten();
+    let mut left = answer.map_or_else(Vec::new, |answer| binding.left(&answer.entries));
+    let mut notes = Vec::new();
+    left.retain(|(field, value)| {
+        let wrong = match permit.spec.rewrite(field) {
+            Some(_) => wrong_kind(permit.spec, field, value),
+            None => Some(format!(
+                "its new `{field}` cannot be given to `{}`",
+                permit.spec.name
+            )),
+        };
+        let is_fine = wrong.is_none();
+        notes.extend(wrong);
+        is_fine
+    });
+    (
+        Ending::Threw {
+            problem: failure.words(),
+            left,
+        },
+        notes,
+    )
+}
+
+fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
+    let key = spec.context.iter().find(|key| key.name == field)?;
+    (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
+}
+
+/// The ending of a hook that exited with 0.
+fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    match reading.answer(&binding) {
+        Err(problem) => (malformed(problem), Vec::new()),
+        Ok(Some(answer)) => translation(answer, binding, permit),
+        Ok(None) => {
+            let verdict = Verdict::new(Decision::Allow, ContractRule::Silence);
+            let translated = Verdict::new(Decision::Allow, ContractRule::Translated);
+            if reading.text.is_empty() {
+                return answered(verdict, Vec::new());
+            }
+            if reading.is_object() {
+                return answered(translated, Vec::new());
+            }
+            if binding.row.text_teaches {
+                return answered(translated.with_context(&reading.text), Vec::new());
+            }
+            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
+            answered(verdict, vec![note])
+        }
+    }
+}
+
+/// The ending of a hook whose answer does not block.
+fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let (mut verdict, mut notes) = match binding.verdict(&answer.entries) {
+        Ok(read) => read,
+        Err(problem) => {
+            let problem = format!("line {}: {problem}", answer.line);
+            return (malformed(problem), Vec::new());
+        }
+    };
+    let spec = permit.spec;
+    let mut untold = None;
+    for (field, value) in std::mem::take(&mut verdict.update) {
+        if spec.rewrite(&field).is_none() {
+            untold.get_or_insert(format!(
+                "its new `{field}` cannot be given to `{}` here",
+                spec.name
+            ));
+            continue;
+        }
+        let back = match permit.given.filter(|_| field == "toolInput") {
+            Some(given) => binding.dialect.taken_back(given.event, given.part, value),
+            None => Ok(value),
+        };
+        match back {
+            Ok(value) => verdict.update.push((field, value)),
+            Err(why) => untold = Some(why),
+        }
+    }
+    if let Some(words) = untold {
+        match spec.blocks {
+            true => verdict.decision = Decision::Block { reason: words },
+            false => notes.push(words),
+        }
+    }
+    let wrong = verdict
+        .update
+        .iter()
+        .find_map(|(field, value)| wrong_kind(spec, field, value));
+    match wrong {
+        Some(problem) => (malformed(problem), notes),
+        None => answered(verdict, notes),
     }
 }

@@ -281,9 +281,8 @@ pub(super) static COPILOT: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun.json",
         user: UserFile::Home(".copilot/hooks/hookrun.json"),
-        form: HostForm::Settings,
         cannot: &["in the cloud it does not ask: a question from a hook blocks"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..Host::PLAIN
 };

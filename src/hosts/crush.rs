@@ -4,6 +4,7 @@
 //! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
 //! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.
 
+use super::claude::FAMILY;
 use super::prelude::*;
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
@@ -46,7 +47,6 @@ pub(super) static CRUSH: Host = Host {
     name: "crush",
     title: "Crush",
     names_event_by: "event",
-    spelling: KeySpelling::Snake,
     tools: &TOOLS,
     variables: &[
         variable("CRUSH_PROJECT_DIR", Tells::Project),
@@ -60,7 +60,6 @@ pub(super) static CRUSH: Host = Host {
         ),
         variable("CRUSH", Tells::Word("1")),
     ],
-    like: Some("claude"),
     events: &[HostEvent::OBSERVER.waits(Wait::seconds(30)).gate(
         "PreToolUse",
         "tool.pre",
@@ -83,9 +82,8 @@ pub(super) static CRUSH: Host = Host {
     install: Install {
         project: "crush.json",
         user: UserFile::Config("crush/crush.json"),
-        form: HostForm::Settings,
         cannot: &["a new input is merged into the old one: a key that a hook takes out stays"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
-    ..Host::PLAIN
+    ..FAMILY
 };

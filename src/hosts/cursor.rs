@@ -4,8 +4,9 @@
 //! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
 //! commands and MCP tools only. It was not measured.
 
-use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
+use super::claude::FAMILY;
 use super::prelude::*;
+use super::prelude::{PERMISSION as WORDS, TOOL_INPUT};
 
 const DENY: ReplyRule = refuse(&[
     ("permission", Word("deny")),
@@ -114,8 +115,7 @@ const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"]
 pub(super) static CURSOR: Host = Host {
     name: "cursor",
     title: "Cursor",
-    names_event_by: "hook_event_name",
-    spelling: KeySpelling::Snake,
+    like: None,
     tools: &TOOLS,
     variables: &[
         variable("CURSOR_PROJECT_DIR", Tells::Project),
@@ -212,14 +212,13 @@ pub(super) static CURSOR: Host = Host {
     install: Install {
         project: ".cursor/hooks.json",
         user: UserFile::Home(".cursor/hooks.json"),
-        form: HostForm::Settings,
         // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
         // agent, and stays.
         but: words!(
             "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
             "afterMCPExecution" "afterFileEdit"
         ),
-        ..Install::NONE
+        ..Install::SETTINGS
     },
-    ..Host::PLAIN
+    ..FAMILY
 };

@@ -3,7 +3,7 @@
 //! Source: its pages about hooks and their lifecycle. It also runs the hooks of Claude Code's
 //! settings.
 
-use super::claude::{FAMILY, GATES, GATES_AND_TEACHES, RESPONSE, TEACHES, TOLD};
+use super::claude::{FAMILY, GATES, GATES_AND_TEACHES, TEACHES, TOLD, post_tool_use};
 use super::prelude::*;
 
 const TOOLS: HostTools = HostTools {
@@ -34,9 +34,7 @@ pub(super) static DEVIN: Host = Host {
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &GATES),
         ROW.gate("PermissionRequest", "permission.request", &GATES),
-        ROW.told("PostToolUse", "tool.post", &TEACHES)
-            .keys(RESPONSE)
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &TEACHES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
     reads: &[switched(
@@ -54,12 +52,8 @@ pub(super) static DEVIN: Host = Host {
     install: Install {
         project: ".devin/config.json",
         user: UserFile::Config("devin/config.json"),
-        form: HostForm::Settings,
-        beside: &[Beside {
-            file: "config.local.json",
-            is_of_user: false,
-        }],
-        ..Install::NONE
+        beside: &[beside("config.local.json", false)],
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

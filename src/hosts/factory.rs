@@ -5,7 +5,8 @@
 //! is installed into `settings.json`.
 
 use super::claude::{
-    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, RESPONSE, TEACHES, TOLD, TOOL_READS,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, TEACHES, TOLD, TOOL_READS,
+    post_tool_use,
 };
 use super::prelude::*;
 
@@ -54,9 +55,7 @@ pub(super) static FACTORY: Host = Host {
         ROW.told("SessionEnd", "session.end", &TOLD),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.told("PostToolUse", "tool.post", &OBJECTS)
-            .keys(RESPONSE)
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &OBJECTS),
         ROW.told("Notification", "notification", &TOLD),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
@@ -72,17 +71,13 @@ pub(super) static FACTORY: Host = Host {
     install: Install {
         project: ".factory/settings.json",
         user: UserFile::Home(".factory/settings.json"),
-        form: HostForm::Settings,
         cannot: &["where no tool needs leave, it does not ask: a tool that a hook asks about runs"],
         must: &[
             "have no `hooks.json` next to the file: its documents say that it wins, and version \
              0.225.2 reads `settings.json` alone",
         ],
-        beside: &[Beside {
-            file: "hooks.json",
-            is_of_user: true,
-        }],
-        ..Install::NONE
+        beside: &[beside("hooks.json", true)],
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

@@ -5,6 +5,7 @@
 //! hookrun blocks by exit status 2 with words on stderr and nothing on stdout. `ask` waits for a
 //! person even where there is none, but that is what asking means there.
 
+use super::claude::FAMILY;
 use super::prelude::*;
 use serde_json::Value as Json;
 use std::path::Path;
@@ -86,8 +87,6 @@ pub(super) static GEMINI: Host = Host {
     name: "gemini",
     aliases: &["gemini-cli"],
     title: "Gemini CLI",
-    names_event_by: "hook_event_name",
-    spelling: KeySpelling::Snake,
     tools: &TOOLS,
     variables: &[
         variable("GEMINI_PROJECT_DIR", Tells::Project),
@@ -95,7 +94,6 @@ pub(super) static GEMINI: Host = Host {
         variable("GEMINI_SESSION_ID", Tells::Fact("sessionId")),
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
     ],
-    like: Some("claude"),
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),
         ROW.told("SessionEnd", "session.end", &TOLD),
@@ -168,12 +166,11 @@ pub(super) static GEMINI: Host = Host {
     install: Install {
         project: ".gemini/settings.json",
         user: UserFile::Home(".gemini/settings.json"),
-        form: HostForm::Settings,
         cannot: &["it waits for a person's answer even without a person (`-p`)"],
         distrust: Some(distrust),
-        ..Install::NONE
+        ..Install::SETTINGS
     },
-    ..Host::PLAIN
+    ..FAMILY
 };
 
 /// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the

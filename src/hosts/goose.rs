@@ -72,10 +72,9 @@ pub(super) static GOOSE: Host = Host {
     install: Install {
         project: ".agents/plugins/hookrun/hooks/hooks.json",
         user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
-        form: HostForm::Settings,
         cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
         must: &["start it again: plugins are read when it starts"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

@@ -105,11 +105,10 @@ pub(super) static GROK: Host = Host {
     install: Install {
         project: ".grok/hooks/hookrun.json",
         user: UserFile::Home(".grok/hooks/hookrun.json"),
-        form: HostForm::Settings,
         cannot: &[
             "what a hook says when a session starts or a prompt comes does not reach the model",
         ],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..Host::PLAIN
 };

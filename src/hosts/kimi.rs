@@ -109,15 +109,10 @@ pub(super) static KIMI: Host = Host {
     }),
     install: Install {
         project: "",
-        user: UserFile::Moved {
-            variable: "KIMI_CODE_HOME",
-            usual: ".kimi-code",
-            file: "config.toml",
-        },
-        form: HostForm::Settings,
+        user: moved("KIMI_CODE_HOME", ".kimi-code", "config.toml"),
         cannot: &["a stop is sent on once and no more: after that Kimi does not ask"],
         must: &["start a new session: hooks are read when one starts"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

@@ -76,9 +76,8 @@ pub(super) static KIRO: Host = Host {
     install: Install {
         project: ".kiro/hooks/hookrun.json",
         user: UserFile::Home(".kiro/hooks/hookrun.json"),
-        form: HostForm::Settings,
         cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

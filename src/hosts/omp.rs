@@ -107,7 +107,7 @@ pub(super) static OMP: Host = Host {
     name: "omp",
     aliases: &["oh-my-pi"],
     title: "oh-my-pi",
-    discovery: Discovery::FirstWins,
+    nearest_wins: true,
     events: &[
         TOLD.named("session_start", "session.start"),
         BEFORE
@@ -220,11 +220,7 @@ pub(super) static OMP: Host = Host {
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     install: Install {
         project: ".omp/extensions/hookrun.js",
-        user: UserFile::Moved {
-            variable: "PI_CODING_AGENT_DIR",
-            usual: ".omp/agent",
-            file: "extensions/hookrun.js",
-        },
+        user: moved("PI_CODING_AGENT_DIR", ".omp/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
             tools: &super::pi::PLUGIN_TOOLS,
@@ -236,34 +232,7 @@ pub(super) static OMP: Host = Host {
             "with `-p` there is no person to ask: a question from a hook blocks",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
-        distrust: Some(distrust),
         ..Install::NONE
     },
     ..Host::PLAIN
 };
-
-/// oh-my-pi: `disabledExtensions` in any of its settings, most of which are YAML.
-fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let Some(folder) = question.file.ancestors().nth(2) else {
-        return Vec::new();
-    };
-    let names = ["config.yml", "config.yaml", "settings.json"];
-    let files = names.into_iter().map(|name| folder.join(name));
-    let switched_off = files.filter(|file| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.lines()
-            .any(|line| !line.trim_start().starts_with('#') && line.contains(OMP_NAME))
-    });
-    let cause = format!(
-        "`{OMP_NAME}` is among what is disabled: oh-my-pi does not load hookrun's extension"
-    );
-    let distrust = |file| Distrust {
-        file,
-        cause: cause.clone(),
-        cure: "take it out",
-    };
-    switched_off.map(distrust).collect()
-}
-
-/// What oh-my-pi calls our extension in `disabledExtensions`.
-const OMP_NAME: &str = "extension-module:hookrun";

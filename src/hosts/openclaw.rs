@@ -12,8 +12,6 @@ use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
 use super::results::ReplySlot;
 use crate::engine::event::Merge::{Chain, Claim, Entries, First, Last, SameRole};
-use serde_json::Value as Json;
-use std::path::Path;
 
 const fn timeout(seconds: u64) -> Conduct {
     Conduct {
@@ -347,11 +345,7 @@ pub(super) static OPENCLAW: Host = Host {
     ),
     install: Install {
         project: ".openclaw/hookrun.js",
-        user: UserFile::Moved {
-            variable: "OPENCLAW_STATE_DIR",
-            usual: ".openclaw",
-            file: "hookrun.js",
-        },
+        user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
             tools: &HostTools::NONE,
@@ -361,51 +355,7 @@ pub(super) static OPENCLAW: Host = Host {
             "a prompt cannot be rewritten: a rewrite blocks it",
             "written by its types and documents, and not run",
         ],
-        distrust: Some(distrust),
         ..Install::NONE
     },
     ..Host::PLAIN
 };
-
-/// openclaw: a plugin by its path, and its access to conversations, both in the user's
-/// `openclaw.json`.
-fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let file = question.user.join("openclaw.json");
-    let plugins = (question.read)(&file)["plugins"].take();
-    let is_own = |path: &Json| {
-        let path = path.as_str().unwrap_or_default();
-        let below_home = path.strip_prefix("~/").map(Path::new);
-        below_home.map_or(Path::new(path) == question.file, |path| {
-            question.file.ends_with(path)
-        })
-    };
-    let own = &plugins["entries"]["hookrun"];
-    let wrong = [
-        (
-            !plugins["load"]["paths"]
-                .as_array()
-                .is_some_and(|paths| paths.iter().any(is_own)),
-            "openclaw does not load the plugin",
-            "add its path to `plugins.load.paths`",
-        ),
-        (
-            plugins["enabled"] == false || own["enabled"] == false,
-            "openclaw's plugin is switched off",
-            "take `\"enabled\": false` out",
-        ),
-        (
-            own["hooks"]["allowConversationAccess"] != true,
-            "openclaw keeps prompts and stops from the plugin",
-            "set `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
-        ),
-    ];
-    let found = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong);
-    let distrust = |cause: &str, cure| Distrust {
-        file: file.clone(),
-        cause: cause.into(),
-        cure,
-    };
-    found
-        .map(|(_, cause, cure)| distrust(cause, cure))
-        .collect()
-}

@@ -10,7 +10,6 @@ use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
 use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Append, Chain, First, Last};
-use serde_json::Value as Json;
 
 /// Its `hookTimeout`.
 const TIMED: Conduct = Conduct {
@@ -234,18 +233,13 @@ pub(super) static PI: Host = Host {
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     install: Install {
         project: ".pi/extensions/hookrun.js",
-        user: UserFile::Moved {
-            variable: "PI_CODING_AGENT_DIR",
-            usual: ".pi/agent",
-            file: "extensions/hookrun.js",
-        },
+        user: moved("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
             tools: &PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
         cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
-        distrust: Some(distrust),
         ..Install::NONE
     },
     // Source: its "Hooks" document, "Hook Locations".
@@ -257,61 +251,3 @@ pub(super) static PI: Host = Host {
     }),
     ..Host::PLAIN
 };
-
-/// pi: the list `extensions` in the settings next to its folder leaves files out by `!PATTERN` and
-/// `-PATH`, and takes them in again by `+PATH`. What a flag switches off nobody sees here.
-fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
-    let Some(folder) = question.file.ancestors().nth(2) else {
-        return Vec::new();
-    };
-    let file = folder.join("settings.json");
-    let settings = (question.read)(&file);
-    let whole = question.file.to_string_lossy();
-    let below = question
-        .file
-        .strip_prefix(folder)
-        .unwrap_or(question.file)
-        .to_string_lossy();
-    let name = below.rsplit('/').next().unwrap_or_default();
-    let list = settings["extensions"].as_array().into_iter().flatten();
-    let entries: Vec<&str> = list.filter_map(Json::as_str).collect();
-    let is_it = |path: &str| path.trim_start_matches("./") == below || path == whole;
-    let is_like = |pattern: &str| {
-        [&*below, name, &*whole]
-            .iter()
-            .any(|one| fits(pattern, one))
-    };
-    let find = |sign: char, is_meant: &dyn Fn(&str) -> bool| {
-        entries
-            .iter()
-            .copied()
-            .find(|entry| entry.strip_prefix(sign).is_some_and(is_meant))
-    };
-    // In this order, wherever they are in the list.
-    let left_out = find('!', &is_like).filter(|_| find('+', &is_it).is_none());
-    let left_out = find('-', &is_it).or(left_out);
-    let distrust = |entry: &str| Distrust {
-        file: file.clone(),
-        cause: format!("`extensions` has `{entry}`: pi does not load hookrun's extension"),
-        cure: "take it out",
-    };
-    left_out.map(distrust).into_iter().collect()
-}
-
-/// Whether a text is like a pattern in which `*` is any text.
-fn fits(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
-    let Some(mut left) = text.strip_prefix(first) else {
-        return false;
-    };
-    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    for piece in middle.split('*') {
-        let Some((_, after)) = left.split_once(piece) else {
-            return false;
-        };
-        left = after;
-    }
-    left.ends_with(last)
-}

@@ -1,22 +1,25 @@
-//! The words in which the file of a host is written.
+//! The words in which the file of a host is written, and what several hosts write and read in the
+//! same way.
 
 pub(super) use std::time::Duration;
 
 pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
-pub(super) use super::facts::{HostFailure, HostShell, OtherSettings, always, measured, switched};
 pub(super) use super::install::{
-    Beside, Distrust, HostForm, Install, Plugin, TrustQuestion, UserFile,
+    Distrust, HostForm, Install, Plugin, TrustQuestion, UserFile, beside, moved,
 };
-pub(super) use super::parts::*;
+pub(super) use super::install::{
+    HostFailure, HostShell, OtherSettings, always, measured, switched,
+};
+use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
     Consent, Context, New, Objection, Output, Question, Refusal,
 };
-pub(super) use super::results::ReplyValue::{Flag, Plain, Text, Value, Word};
+pub(super) use super::results::ReplyValue::{self, Flag, Plain, Text, Value, Word};
 pub(super) use super::results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say,
 };
 pub(super) use super::row::{
-    Discovery, Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, Tells, sign, variable,
+    Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, Tells, sign, variable,
 };
 pub(super) use super::settings::HostHookKey::{
     About, Action, Arguments, Async, Closed, Command, Condition, Enabled, Event, Folder, Idle,
@@ -29,3 +32,71 @@ pub(super) use super::settings::{
 pub(super) use super::tool::{HostTools, Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;
+
+/// What hookrun can say through a plugin of an event that it may block and nothing else.
+pub(super) const BLOCKS: &[ReplySlot] = &[ReplySlot::Refusal];
+
+/// The host's name for the event, without which some hosts read nothing.
+pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", ReplyValue::Name);
+
+/// A block in words, for hosts that read them.
+pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), ("reason", Text)];
+
+/// Exit status 2, and the reason on stderr: nothing on stdout can undo it.
+pub(super) const REFUSE: ReplyRule = refuse(&[]);
+
+/// Text for the model, under the event's name.
+pub(super) const TEACH: ReplyRule = say(
+    Context,
+    &[NAMED, ("hookSpecificOutput.additionalContext", Text)],
+);
+
+pub(super) const SHOW: ReplyRule = say(Output, &[("systemMessage", Text)]);
+
+pub(super) const REASON: ReplyKey = key("reason", KeyMeaning::Reason);
+
+pub(super) const ADDED: ReplyKey = key("hookSpecificOutput.additionalContext", KeyMeaning::Context);
+
+/// Ends the whole run there; here it blocks the event.
+const HALT: ReplyKey = key("continue", KeyMeaning::Refusal(false));
+
+const STOP_REASON: ReplyKey = key("stopReason", KeyMeaning::Reason);
+
+const MESSAGE: ReplyKey = key("systemMessage", KeyMeaning::Output);
+
+pub(super) const DECISION: ReplyKey = key(
+    "decision",
+    KeyMeaning::Action(&[
+        ("block", Act::Refuse),
+        ("deny", Act::Refuse),
+        ("ask", Act::Ask),
+        ("approve", Act::Allow),
+        ("allow", Act::Allow),
+    ]),
+);
+
+/// What hooks may say of every event.
+pub(super) const READS: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, MESSAGE];
+
+/// The same, and text for the model.
+pub(super) const READS_ADDED: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE];
+
+/// A tool's new input, which several hooks change one after another.
+pub(super) const TOOL_INPUT: KeyMeaning = KeyMeaning::Field("toolInput", Merge::Chain);
+
+/// A tool's new result.
+pub(super) const RESULT: KeyMeaning = KeyMeaning::Field("result", Merge::Chain);
+
+/// The words of a permission that may ask.
+pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
+    ("deny", Act::Refuse),
+    ("ask", Act::Ask),
+    ("allow", Act::Allow),
+]);
+
+/// The words of a permission that may not.
+pub(super) const YES_OR_NO: KeyMeaning =
+    KeyMeaning::Action(&[("deny", Act::Refuse), ("allow", Act::Allow)]);
+
+/// Claude Code and Codex CLI wait 600 s for most events.
+pub(super) const WAITS_LONG: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(600));

@@ -5,8 +5,8 @@
 //! be asked (`-p`). Its page has new input and context before a tool; that version dropped both.
 
 use super::claude::{
-    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, RESPONSE, TEACHES, TOLD,
-    TOOL_READS,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,
+    post_tool_use,
 };
 use super::prelude::*;
 
@@ -47,9 +47,7 @@ pub(super) static QWEN: Host = Host {
             &PERMISSION_REQUEST,
         ),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
-        ROW.told("PostToolUse", "tool.post", &OBJECTS)
-            .keys(RESPONSE)
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &OBJECTS),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
         ROW.told("Notification", "notification", &TOLD)
             .keys(&[("notification_type", "kind")]),
@@ -86,9 +84,8 @@ pub(super) static QWEN: Host = Host {
     install: Install {
         project: ".qwen/settings.json",
         user: UserFile::Home(".qwen/settings.json"),
-        form: HostForm::Settings,
         cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

@@ -111,7 +111,7 @@ impl Binding {
             place(&mut result, &path, value);
         }
         if result.contains_key("hookSpecificOutput") {
-            place(&mut result, super::parts::NAMED.0, self.row.name.into());
+            place(&mut result, super::prelude::NAMED.0, self.row.name.into());
         }
         native::line_of(result)
     }

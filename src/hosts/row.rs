@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
-use super::facts::{HostFailure, MeasuredVersion, OtherSettings};
 use super::install::Install;
+use super::install::{HostFailure, MeasuredVersion, OtherSettings};
 use super::settings::{HostFile, SystemFolders};
 use super::tool::HostTools;
 
@@ -34,8 +34,9 @@ pub struct Host {
     pub is_system: bool,
     /// The key of its events that holds their name.
     pub names_event_by: &'static str,
-    /// Which of the hooks that are found run.
-    pub discovery: Discovery,
+    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
+    /// project, user, system) runs. A hook with a mistake does not run, and the others do.
+    pub nearest_wins: bool,
     /// How it spells the keys that a row does not list.
     pub spelling: KeySpelling,
     /// Of hooks of one event that run the same, the first runs.
@@ -90,7 +91,7 @@ impl Host {
         program: None,
         is_system: false,
         names_event_by: "type",
-        discovery: Discovery::All,
+        nearest_wins: false,
         spelling: KeySpelling::Camel,
         runs_once: false,
         tools: &HostTools::NONE,
@@ -113,30 +114,6 @@ impl Host {
         imports: &[],
         hook_folders: None,
     };
-}
-
-/// Which of the hooks that are found run in a host of a system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discovery {
-    /// All of them.
-    All,
-    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
-    /// project, user, system). A hook with a mistake does not run, and the others do.
-    FirstWins,
-}
-
-impl Discovery {
-    /// What it means, in words; nothing for the usual way.
-    pub fn about(self) -> Option<&'static str> {
-        match self {
-            Discovery::All => None,
-            Discovery::FirstWins => Some(
-                "Of hooks with one event, tool matcher and name the nearest layer's runs, and \
-                 all of the system's run too. A hook with an error does not run; meanwhile a gate \
-                 that fails closed blocks.",
-            ),
-        }
-    }
 }
 
 /// How a system spells the keys of its events.

@@ -125,14 +125,10 @@ impl Condition for HostMatch {
                 MatcherSubject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
             let is_untold = found.is_empty() && event.spec().blocks;
-            let may_fit =
-                |around: AroundServer| *subject == MatcherSubject::Tool && names.may_fit(&around);
-            let is_untold = is_untold
-                || self
-                    .dialect
-                    .around_unknown_server(event)
-                    .is_some_and(may_fit);
-            if !is_untold && !found.iter().any(|name| names.fit(name)) {
+            let is_of_some_server = *subject == MatcherSubject::Tool
+                && may_name_server(&names.written)
+                && self.dialect.is_of_unknown_server(event);
+            if !is_untold && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
                 return Err(Mismatch::of_host(
                     &subject.about(),
                     &names.to_string(),
@@ -241,76 +237,12 @@ impl Names {
         self.words.iter().any(|word| word == found)
             || self.form.as_ref().is_some_and(|form| form.is_match(found))
     }
-
-    /// Whether they take the name for some server.
-    fn may_fit(&self, around: &AroundServer) -> bool {
-        let Some(form) = &self.form else {
-            return self.words.iter().any(|word| is_one(word, around));
-        };
-        match self.written.contains('(') {
-            true => may_name(form, &self.written, around),
-            false => self
-                .written
-                .split('|')
-                .any(|one| may_name(form, one, around)),
-        }
-    }
 }
 
-/// What is before and after the server in the name of an MCP server's tool.
-type AroundServer = (String, String);
-
-/// Whether `word` is the tool's name for some server.
-fn is_one(word: &str, (before, after): &AroundServer) -> bool {
-    let server = word
-        .strip_prefix(before.as_str())
-        .and_then(|rest| rest.strip_suffix(after.as_str()));
-    server.is_some_and(|server| !server.is_empty())
-}
-
-/// Whether the tool's name begins with `start` for some server.
-fn may_begin(start: &str, (before, after): &AroundServer) -> bool {
-    let Some(rest) = start.strip_prefix(before.as_str()) else {
-        return before.starts_with(start);
-    };
-    // The server may go on after it, or end at any place in it.
-    let mut ends = (1..rest.len()).filter(|at| rest.is_char_boundary(*at));
-    !rest.contains("__")
-        || ends.any(|at| after.starts_with(&rest[at..]) && !rest[..at].contains("__"))
-}
-
-/// Whether an alternative of an expression may be meant for a server: one that is in it is
-/// tried, and what is no plain name counts as any.
-fn may_name(form: &Regex, written: &str, (before, after): &AroundServer) -> bool {
-    // `Ba.*` means no server, though one could be called so.
-    if !written.contains("mcp") && !written.trim_start_matches('^').starts_with(".*") {
-        return false;
-    }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let is_it = |server: &str| {
-        !server.is_empty()
-            && !server.contains("__")
-            && form.is_match(&format!("{before}{server}{after}"))
-    };
-    for run in written.split(|c| !is_plain(c)) {
-        let run = run.strip_prefix(before.as_str()).unwrap_or(run);
-        let mut ends = run
-            .match_indices(['_', '-'])
-            .map(|(at, _)| at)
-            .chain([run.len()]);
-        if ends.any(|at| is_it(&run[..at])) {
-            return true;
-        }
-    }
-    let Some(at) = written.find("mcp") else {
-        return false;
-    };
-    let Some(rest) = written[at..].strip_prefix(before.as_str()) else {
-        return true;
-    };
-    let server = rest.find(|c| !is_plain(c)).map_or(rest, |end| &rest[..end]);
-    // The server is plainly written, and it was tried.
-    server.matches("__").count() != 1
+/// Whether a matcher may be meant for a tool of an MCP server: `Ba.*` is not, though a server could be
+/// called so.
+fn may_name_server(written: &str) -> bool {
+    written.contains("mcp") || written.trim_start_matches('^').starts_with(".*")
 }
 
 impl std::fmt::Display for Names {
@@ -358,15 +290,8 @@ impl PermissionRule {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,
         };
-        let may_be_called = |around: AroundServer| match self.tool.split_once('*') {
-            Some((start, _)) => may_begin(start, &around),
-            None => is_one(&self.tool, &around),
-        };
-        if !names.iter().any(is_called)
-            && !dialect
-                .around_unknown_server(event)
-                .is_some_and(may_be_called)
-        {
+        let may_be_called = may_name_server(&self.tool) && dialect.is_of_unknown_server(event);
+        if !names.iter().any(is_called) && !may_be_called {
             return mismatch(names);
         }
         let action = event.action();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::event::HostEvent;
-use super::facts::HostShell;
+use super::install::HostShell;
 
 /// The events of tools in hosts of Claude Code's family.
 const TOOL_EVENTS: &str =

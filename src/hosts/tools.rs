@@ -10,14 +10,11 @@
 //! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
 //!    go back is an error.
 
-mod mcp;
-mod patch;
-
 use serde_json::{Map, Value};
 
 use super::dialects;
 use super::row::Host;
-use super::tool::{Tool, ToolSort};
+use super::tool::{Mcp, Tool, ToolSort, read_patch, write_patch};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::HostCall;
 use crate::engine::spelling;
@@ -102,7 +99,7 @@ impl Host {
             .ok()
             .flatten()
             .unwrap_or(Value::Null);
-        if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
+        if let Some((server, tool)) = servers(&name, event).into_iter().next() {
             return vec![HostCall {
                 name: self.tools.mcp.write(&server, &tool),
                 input,
@@ -135,7 +132,7 @@ impl Host {
                 .into_iter()
                 .collect();
         }
-        let mut changes = patch::read(command);
+        let mut changes = read_patch(command);
         for path in patched {
             let is_it =
                 |(_, input): &(_, Map<_, _>)| input.get("file_path") == Some(&path[..].into());
@@ -180,7 +177,7 @@ impl Host {
             }
             return names;
         }
-        let of_servers = mcp::read(&name, event);
+        let of_servers = servers(&name, event);
         for (server, tool) in &of_servers {
             add(&self.tools.mcp.write(server, tool));
         }
@@ -224,13 +221,13 @@ impl Host {
                 .get("command")
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            let changes = patch::read(text).into_iter();
+            let changes = read_patch(text).into_iter();
             return changes
                 .filter_map(|(sort, one)| self.call(sort, one))
                 .collect();
         }
         if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
-            let input = entry("command", &patch::write(sort, &heard.input));
+            let input = entry("command", &write_patch(sort, &heard.input));
             return self.call(ToolSort::Patch, input).into_iter().collect();
         }
         let inputs = match sort == ToolSort::Edit && is_gate {
@@ -241,6 +238,17 @@ impl Host {
             .into_iter()
             .filter_map(|one| self.call(sort, one))
             .collect()
+    }
+
+    /// Whether the tool of `event` is one of an MCP server that the asking host does not name. If the
+    /// event can be blocked, any server may be meant.
+    pub fn is_of_unknown_server(&self, event: &Event) -> bool {
+        let Some(name) = event.context().string("toolName") else {
+            return false;
+        };
+        let is_unnamed = style(event) == Some(Mcp::Bare) && !name.starts_with("mcp_");
+        let is_elsewhere = event.host() != self.name && event.spec().blocks;
+        is_unnamed && is_elsewhere && !servers(&name, event).is_empty()
     }
 
     fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
@@ -293,7 +301,7 @@ impl Host {
         let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {
             return no_way("it is no object");
         };
-        if !mcp::read(&name, event).is_empty() {
+        if !servers(&name, event).is_empty() {
             return Ok(Value::Object(new));
         }
         let Some(sort) = hear(&name, Value::Object(old.clone()), event)
@@ -319,7 +327,7 @@ impl Host {
 
 pub(super) fn is_of_server(event: &Event) -> bool {
     let name = event.context().string("toolName");
-    name.is_some_and(|name| !mcp::read(&name, event).is_empty())
+    name.is_some_and(|name| !servers(&name, event).is_empty())
 }
 
 /// An input in the words of the host that asked: the keys that it used, else those that it knows.
@@ -463,4 +471,77 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
             .collect()
     };
     edits.into_iter().map(with).collect()
+}
+
+/// The server and the tool that a name stands for; several where it can be divided in several
+/// ways, none where it is no such name. A server that the host does not name is called as the host.
+fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
+    let context = event.context();
+    let style = style(event);
+    let server = context
+        .text("raw.mcp_context.server_name")
+        .or_else(|| context.text("mcpServer"));
+    if let Some(server) = context.text("raw.tool_info.mcp_server_name") {
+        return vec![owned(&server, name)];
+    }
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        return rest
+            .split_once("__")
+            .map(|(server, tool)| owned(server, tool))
+            .into_iter()
+            .collect();
+    }
+    if let Some(rest) = name.strip_prefix("mcp_") {
+        let told = server.filter(|server| rest.starts_with(&format!("{server}_")));
+        return match told {
+            Some(server) => vec![owned(&server, &rest[server.len() + 1..])],
+            None => every_division(rest, '_'),
+        };
+    }
+    if let Some((server, tool)) = name.strip_prefix('@').and_then(|rest| rest.split_once('/')) {
+        return vec![owned(server, tool)];
+    }
+    if style == Some(Mcp::Plain) && !is_own(name, event) {
+        return name
+            .split_once("__")
+            .map(|(server, tool)| owned(server, tool))
+            .into_iter()
+            .collect();
+    }
+    if style == Some(Mcp::Hyphen) && !name.contains(char::is_whitespace) {
+        return every_division(name, '-');
+    }
+    let is_bare = style == Some(Mcp::Bare)
+        && context
+            .text("raw.hook_event_name")
+            .is_some_and(|event| event.contains("MCP"));
+    match name.strip_prefix("MCP:") {
+        Some(tool) => vec![owned(event.host(), tool)],
+        None if is_bare => vec![owned(event.host(), name)],
+        None => Vec::new(),
+    }
+}
+
+/// How the host of `event` writes such names.
+fn style(event: &Event) -> Option<Mcp> {
+    host_of(event).map(|host| host.tools.mcp)
+}
+
+/// Whether the host of `event` has a tool of its own with this name.
+fn is_own(name: &str, event: &Event) -> bool {
+    host_of(event).is_some_and(|host| host.tools.named(name).next().is_some())
+}
+
+fn owned(server: &str, tool: &str) -> (String, String) {
+    (server.to_string(), tool.to_string())
+}
+
+fn every_division(text: &str, at: char) -> Vec<(String, String)> {
+    let divided = text
+        .match_indices(at)
+        .map(|(place, _)| (&text[..place], &text[place + 1..]));
+    divided
+        .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+        .map(|(server, tool)| owned(server, tool))
+        .collect()
 }

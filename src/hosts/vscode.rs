@@ -5,7 +5,7 @@
 //! the names of the reference. It also runs the hooks of Claude Code's settings.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, RESPONSE, TEACHES, TOLD,
+    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, TEACHES, TOLD, post_tool_use,
 };
 use super::prelude::*;
 
@@ -46,9 +46,7 @@ pub(super) static VSCODE: Host = Host {
         ROW.told("SessionStart", "session.start", &TEACHES),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.told("PostToolUse", "tool.post", &OBJECTS)
-            .keys(RESPONSE)
-            .schedule(Schedule::Sequential),
+        post_tool_use(ROW, &OBJECTS),
         ROW.told("PreCompact", "compact.pre", &TOLD),
         ROW.told("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
@@ -97,11 +95,10 @@ pub(super) static VSCODE: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun-vscode.json",
         user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
-        form: HostForm::Settings,
         must: &[
             "leave the setting `chat.useHooks` on, which an organisation may have switched off",
         ],
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..FAMILY
 };

@@ -98,8 +98,7 @@ pub(super) static WINDSURF: Host = Host {
     install: Install {
         project: ".windsurf/hooks.json",
         user: UserFile::Home(".codeium/windsurf/hooks.json"),
-        form: HostForm::Settings,
-        ..Install::NONE
+        ..Install::SETTINGS
     },
     ..Host::PLAIN
 };

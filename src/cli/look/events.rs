@@ -15,7 +15,7 @@ use crate::decide::find_event;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
-use crate::hosts::facts::HostShell;
+use crate::hosts::install::HostShell;
 use crate::hosts::{self, Binding, Host, Results, Wait, native};
 use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row as line};
@@ -260,8 +260,9 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
         out,
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
     )?;
-    if let Some(about) = host.discovery.about() {
-        writeln!(out, "{DIM}{about}{DIM:#}")?;
+    if host.nearest_wins {
+        let layers = "Of hooks with one event, tool matcher and name the nearest layer's runs";
+        writeln!(out, "{DIM}{layers}.{DIM:#}")?;
     }
     if host.is_installable() {
         let mut about = host_json(host);

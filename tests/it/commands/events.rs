@@ -58,10 +58,10 @@ fn one_event_is_shown_in_full_under_any_of_its_names() {
         .exits(0)
         .prints("tool.pre  runs when a tool is about to run\n")
         .prints("PreToolUse")
-        .prints("  gate        yes: it can be blocked\n")
+        .prints("  blocks      yes\n")
         .prints("  on failure  block\n")
         .prints("  schedule    sequential\n")
-        .prints("  rewritable  toolInput (chain)\n")
+        .prints("  rewrites    toolInput: chain\n")
         .prints("  toolName        string   the tool, as the host calls it (required)\n")
         .prints("  action.commands              array    every command that it runs\n")
         .prints("  action.commands.N.program    string   null where only a run can tell\n");

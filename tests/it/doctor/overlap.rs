@@ -1,6 +1,6 @@
 //! Entries of two hosts that run hookrun for the same calls.
 
-use hookrun::hosts::facts::OtherSettings;
+use hookrun::hosts::install::OtherSettings;
 use hookrun::hosts::installable;
 
 use super::{installed, problems};

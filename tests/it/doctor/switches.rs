@@ -66,69 +66,6 @@ fn every_switch_in_every_file_is_named() {
 }
 
 #[test]
-fn an_extension_that_is_left_out_is_named_with_the_entry() {
-    let pi = |entries: &str| format!("{{\"extensions\": [{entries}]}}");
-    for (host, file, text, said) in [
-        (
-            "pi",
-            ".pi/settings.json",
-            pi("\"-extensions/hookrun.js\""),
-            "`-extensions/hookrun.js`",
-        ),
-        (
-            "pi",
-            ".pi/settings.json",
-            pi("\"x\", \"!hook*.js\""),
-            "`!hook*.js`",
-        ),
-        (
-            "pi",
-            ".pi/settings.json",
-            pi("\"!extensions/**\""),
-            "`!extensions/**`",
-        ),
-        (
-            "pi",
-            ".pi/settings.json",
-            pi("\"!**\", \"+extensions/hookrun.js\""),
-            "",
-        ),
-        (
-            "pi",
-            ".pi/settings.json",
-            pi("\"!other.js\", \"-hookrun.js\""),
-            "",
-        ),
-        (
-            "omp",
-            ".omp/config.yml",
-            "disabledExtensions:\n  - extension-module:hookrun\n".into(),
-            "is disabled",
-        ),
-        (
-            "omp",
-            ".omp/config.yml",
-            "# extension-module:hookrun\n".into(),
-            "",
-        ),
-    ] {
-        let (status, found) = problems(&installed(host).file(file, &text), host);
-        let named = found
-            .iter()
-            .find(|one| one.starts_with(&format!("error {file}: ")));
-        assert_eq!(
-            named.is_some(),
-            !said.is_empty(),
-            "{host} {text}: {found:?}"
-        );
-        assert!(
-            status == i32::from(!said.is_empty()) && named.is_none_or(|one| one.contains(said)),
-            "{found:?}"
-        );
-    }
-}
-
-#[test]
 fn the_nearest_file_decides_about_a_switch() {
     let sandbox = installed("claude");
     let text = sandbox.read(".claude/settings.json");

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrun::hosts::facts::{HostFailure, HostShell};
+use hookrun::hosts::install::{HostFailure, HostShell};
 use hookrun::hosts::install::{HostForm, Install, UserFile};
 use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
 use hookrun::hosts::{

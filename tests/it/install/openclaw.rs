@@ -105,24 +105,3 @@ fn a_decision_is_in_the_words_of_each_event() {
         json!([{ "sessionKey": "k", "text": "hello" }])
     );
 }
-
-#[test]
-fn doctor_says_whether_openclaw_loads_the_plugin() {
-    let sandbox = Sandbox::new().hook("guard", "exit 0");
-    sandbox.hookrun(&["install", "openclaw"], b"").exits(0);
-    let ran = sandbox.hookrun(&["doctor", "openclaw"], b"");
-    ran.prints("openclaw does not load the plugin")
-        .prints("keeps prompts and stops from");
-    let file = sandbox.at(FILE).canonicalize().unwrap();
-    let paths = format!(
-        "plugins: {{ load: {{ paths: [\"{}\"] }}, // ours\n",
-        file.display()
-    );
-    let access = "entries: { hookrun: { hooks: { allowConversationAccess: true } } } }";
-    let sandbox = sandbox.file(
-        "home/.openclaw/openclaw.json",
-        &format!("{{ {paths} {access} }}"),
-    );
-    let ran = sandbox.hookrun(&["doctor", "openclaw"], b"");
-    ran.exits(0).prints("installed for 1 event");
-}

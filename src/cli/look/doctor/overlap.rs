@@ -8,7 +8,7 @@ use crate::cli::args::SettingsScope;
 use crate::cli::host::install::files::read_value;
 use crate::cli::look::validate::{Findings, warning};
 use crate::config::Environment;
-use crate::hosts::facts::ReadingSwitch;
+use crate::hosts::install::ReadingSwitch;
 use crate::hosts::{Host, find_installable};
 
 pub(super) fn look(look: HostLook<'_>, installed: &[InstalledEntries], findings: &mut Findings) {

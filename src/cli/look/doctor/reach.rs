@@ -16,7 +16,7 @@ use crate::cli::look::validate::{Findings, error, warning};
 use crate::config::{Environment, Problem};
 use crate::engine::exec::command;
 use crate::engine::hook::Handler;
-use crate::hosts::facts::HostShell;
+use crate::hosts::install::HostShell;
 use crate::hosts::install::TrustQuestion;
 
 /// What is wrong with `program`, as the host would call it.
