@@ -9,7 +9,7 @@ mod help;
 mod host;
 mod input;
 mod inside;
-mod look;
+pub(crate) mod look;
 mod man;
 mod problems;
 mod run;
@@ -35,7 +35,7 @@ use args::{Cli, Command, RunArgs};
 use exit::ExitStatus;
 use host::install;
 use inside::{field, send, state, ui};
-use look::{doctor, events, explain, list, replay, report, show, tail, validate, why};
+use look::{decisions, doctor, events, explain, list, replay, schema, validate, why};
 use run::{git, quick, supervise};
 use streams::{Leavable, OutputShape, Sink};
 use write::{add, edit, import, init, new, sets, test};
@@ -143,15 +143,13 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         #[cfg(feature = "serve")]
         Command::Helper => serve::helper::helper(env),
         Command::Why(args) => why::why(args, env, out),
-        Command::Tail(args) => tail::tail(args, env, out),
-        Command::Report(args) => report::report(args, env, out),
+        Command::Report(args) => decisions::report(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),
-        Command::Show(args) => show::show(args, env, out),
         Command::Explain(args) => explain::explain(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),
         Command::Events(args) => events::events(args, env, out),
-        Command::Schema(args) => events::schema(args, env, out),
+        Command::Schema(args) => schema::schema(args, env, out),
         Command::Field(args) => field::field(args, out),
         Command::Ui { dialog } => ui::ui(dialog, env, out),
         Command::Send(args) => send::send(args, env, out),

@@ -171,6 +171,8 @@ pub use log::{DecisionLog, Journal, Redactor};
 /// nothing: any release may change it.
 #[doc(hidden)]
 pub mod internals {
+    #[cfg(feature = "cli")]
+    pub use crate::cli::look::schema::NAMED as SCHEMAS;
     pub use crate::engine::{
         access, answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
         registry, reminder, run, runner, session, shell, spelling, ui,

@@ -16,7 +16,7 @@ pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{Dialog, FieldArgs, SendArgs, StateAction, StateArgs, ValueFormat};
 pub(crate) use look::{
     EventsArgs, ExplainArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, ReportArgs, ReportFormat,
-    SchemaArgs, ShowArgs, TailArgs, ValidateArgs, WhyArgs,
+    SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
@@ -68,15 +68,10 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
-    /// Show decisions as they are made, a line each
-    #[command(
-        after_help = "Exit status: 0 its reader has left, 130 ended by ^C, 2 the log cannot be read."
-    )]
-    Tail(TailArgs),
     /// Make a page of what was decided, or files for other programs
     #[command(
-        override_usage = "hookrun report [OPTIONS] [FILE.html]",
-        after_help = "Exit status: 0 written, 1 there are no such decisions, 2 it could not be. The page is one file, needs no network and shows what has changed since the report that was in this file. Secrets are replaced, also those that only today's configuration knows. The same decisions make the same bytes."
+        override_usage = "hookrun report [OPTIONS] >FILE.html",
+        after_help = "Exit status: 0 written, 1 there are no such decisions, 2 it could not be. The page is one file and needs no network. Secrets are replaced, also those that only today's configuration knows. The same decisions make the same bytes."
     )]
     Report(ReportArgs),
     /// Decide recorded events again, and show which decisions change
@@ -86,15 +81,12 @@ pub(crate) enum Command {
 Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks with errors."
     )]
     Replay(ReplayArgs),
-    /// Show the hooks of every event, in the order in which they run
+    /// Show the hooks of every event, in the order in which they run, or one hook in full
     #[command(
         alias = "ls",
         after_help = "Exit status: 0 shown, 1 with errors in the configuration, 2 it could not be."
     )]
     List(ListArgs),
-    /// Show one hook with all its settings
-    #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
-    Show(ShowArgs),
     /// Show what a command line would run, and which hooks would run for it
     #[command(after_help = "Exit status: 0 shown, 2 it could not be. Nothing is run.")]
     Explain(ExplainArgs),
@@ -213,11 +205,9 @@ impl Command {
         match self {
             Command::Test(args) => args.format.into(),
             Command::Why(args) => args.format.shape(),
-            Command::Tail(args) => args.format.shape(),
             Command::Report(_) => OutputShape::Json,
             Command::Replay(args) => args.format.shape(),
             Command::List(args) => args.format.shape(),
-            Command::Show(args) => args.format.shape(),
             Command::Explain(args) => args.format.shape(),
             Command::Events(args) => args.format.shape(),
             Command::Validate(args) => args.format.into(),

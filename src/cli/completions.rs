@@ -10,7 +10,6 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Hook;
 use crate::hosts::{dialects, git};
-use crate::lab::report::schema;
 use clap::{Arg, Command as CommandLine, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -19,6 +18,7 @@ use clap_complete::env::{Bash, EnvCompleter, Shells};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::help;
 use crate::cli::look::events::COMMON;
+use crate::cli::look::schema::NAMED;
 use crate::cli::streams;
 use crate::cli::write::add::shipped;
 
@@ -117,7 +117,9 @@ fn events() -> Vec<CompletionCandidate> {
 }
 
 fn schemas() -> Vec<CompletionCandidate> {
-    let named = schema::named().map(|named| word(named.name(), Some(&named.about())));
+    let named = NAMED
+        .iter()
+        .map(|named| word(named.name, Some(named.about)));
     events().into_iter().chain(named).collect()
 }
 

@@ -35,10 +35,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Try hooks", &["test", "replay"]),
     (
         "See what there is",
-        &["list", "show", "explain", "validate", "events", "schema"],
+        &["list", "explain", "validate", "events", "schema"],
     ),
     ("Share hooks", &["sets"]),
-    ("See what was decided", &["why", "tail", "report"]),
+    ("See what was decided", &["why", "report"]),
     ("Decide, as hosts, git and CI jobs ask", &["run", "serve"]),
     ("Inside a hook", &["field", "ui", "send", "state"]),
     ("More", &[]),
@@ -121,20 +121,19 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "hookrun why --stats --everywhere",
         "count those of all projects",
     ),
-    ("tail", "hookrun tail", "watch decisions of this project"),
     (
-        "tail",
-        "hookrun tail --everywhere --decision block",
+        "why",
+        "hookrun why --follow --everywhere --decision block",
         "watch blocks of all projects",
     ),
     (
         "report",
-        "hookrun report report.html",
+        "hookrun report >report.html",
         "see what was decided here, in a browser",
     ),
     (
         "report",
-        "hookrun report --since 7d week.html --everywhere",
+        "hookrun report --since 7d --everywhere >week.html",
         "the same of a week and all projects",
     ),
     (

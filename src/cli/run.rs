@@ -1,8 +1,8 @@
 //! `hookrun run EVENT`: decide. Exit 0 allows, 2 blocks; anything that goes wrong blocks.
 //!
 //! This file reads the event, has it decided ([`crate::decide`]), writes the reply or a report, and
-//! keeps the decision. In a job of GitHub Actions a report is annotations, a status that stops the
-//! job, and a summary on its page.
+//! keeps the decision. In a job of GitHub Actions a report is annotations and a status that stops the
+//! job.
 
 pub(super) mod git;
 #[cfg(feature = "serve")]
@@ -13,8 +13,7 @@ pub(super) mod supervise;
 pub(super) mod watchdog;
 
 use std::borrow::Cow;
-use std::fs::OpenOptions;
-use std::io::{self, Error, Write};
+use std::io::{self, Error};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
@@ -29,7 +28,7 @@ use crate::engine::harmless;
 use crate::engine::run::told_to_stop;
 use crate::engine::runner::Runner;
 use crate::hosts::{LATEST, Reply, Wait, folders, native};
-use crate::lab::report::{CheckFormat, github};
+use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use rustix::process::{Resource, Rlimit};
 
@@ -305,7 +304,7 @@ fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env:
     let mut report = run_report(&decided.run, &decision.reply, &Paths::from(&env.cwd));
     if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
         let place = runner.place(&decided.run.event);
-        github::place(&mut report, workspace, &place.project, &place.cwd);
+        run_checks::place(&mut report, workspace, &place.project, &place.cwd);
     }
     decision.report = Some(report);
 }
@@ -334,9 +333,6 @@ fn give(
         Watchdog::leave_it_to_it();
     }
     let status = write(&decision, args.format, env, time, abort);
-    if let (RunFormat::Github, Some(report)) = (args.format, &decision.report) {
-        summarise(report, env);
-    }
     let unwritten = decision.keep(Door::Command, env, args.record.as_deref());
     if let Some(problem) = unwritten.recording {
         streams::remark(&format!("the event is not recorded: {problem}\n"));
@@ -347,7 +343,7 @@ fn give(
 /// The exit status. Some hosts read a block from stdout and want 0; a job reads nothing.
 fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
     let stops = match &decision.report {
-        Some(report) => !github::goes_on(report),
+        Some(report) => !run_checks::goes_on(report),
         None => false,
     };
     if format.of_job().is_some() && decision.reply.status == native::ALLOWED && stops {
@@ -436,27 +432,12 @@ fn stdout<'d>(decision: &'d EventDecision, format: RunFormat, env: &Environment)
 fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let mut stdout = Vec::new();
     // Writing to a vector cannot fail.
-    let _ = format.write_list(&github::run(report), &mut stdout);
+    let _ = format.write_list(&run_checks::run(report), &mut stdout);
     let text = String::from_utf8_lossy(&stdout);
     let is_json = matches!(format, CheckFormat::Sarif | CheckFormat::Gitlab);
     if is_json {
         harmless::json(&text).into_owned()
     } else {
         text.into_owned()
-    }
-}
-
-/// Appends the summary to the page of a job of GitHub Actions.
-fn summarise(report: &RunReport, env: &Environment) {
-    let Some(file) = &env.step_summary else {
-        return;
-    };
-    let page = OpenOptions::new().create(true).append(true).open(file);
-    let written = page.and_then(|mut page| page.write_all(github::summary(report).as_bytes()));
-    if let Err(error) = written {
-        streams::remark(&format!(
-            "the summary is not written to `{}`: {error}\n",
-            file.display()
-        ));
     }
 }

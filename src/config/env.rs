@@ -70,8 +70,6 @@ pub struct Environment {
     pub is_buildkite: bool,
     /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
     pub workspace: Option<PathBuf>,
-    /// `$GITHUB_STEP_SUMMARY`: the file with what a job of GitHub Actions shows on its page.
-    pub step_summary: Option<PathBuf>,
     /// Whether the terminal shows more than ASCII, by its locale.
     pub is_utf8: bool,
     /// Where hosts have a user's settings, by the variables of those that are moved.
@@ -177,7 +175,6 @@ impl Environment {
             is_ci: CI_SYSTEMS.iter().copied().any(is_on),
             is_buildkite: is_on("BUILDKITE"),
             workspace: all.folder("GITHUB_WORKSPACE"),
-            step_summary: all.folder("GITHUB_STEP_SUMMARY"),
             is_utf8: all.is_utf8(),
             host_folders: moving_variables()
                 .into_iter()

@@ -219,6 +219,7 @@ impl Settled {
 
 /// A question for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Question {
     pub hook: String,
     pub question: String,
@@ -260,6 +261,7 @@ pub struct HookText {
 
 /// What a hook found, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct HookFinding {
     pub hook: String,
     #[serde(flatten)]
@@ -268,6 +270,7 @@ pub struct HookFinding {
 
 /// A field that a hook rewrote, or tried to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Rewritten {
     pub hook: String,
     pub field: String,
@@ -280,6 +283,7 @@ pub struct Rewritten {
 
 /// Something said that decided nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Notice {
     pub hook: String,
     pub kind: NoticeKind,
@@ -289,6 +293,7 @@ pub struct Notice {
 /// The sort of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub enum NoticeKind {
     /// A block of an event that cannot be blocked.
     Refusal,
@@ -448,6 +453,7 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Strin
 
 /// Something that a hook found in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The file, as the hook names it: usually from the project's root.
     pub path: String,
@@ -464,6 +470,7 @@ pub struct Finding {
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub enum FindingLevel {
     /// It must be mended.
     #[default]

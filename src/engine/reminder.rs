@@ -14,6 +14,7 @@ use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
 /// A text for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Reminder {
     pub kind: ReminderKind,
     pub hook: String,
@@ -24,6 +25,7 @@ pub struct Reminder {
 /// The three forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub enum ReminderKind {
     /// A hook said something to show.
     Output,

@@ -12,6 +12,7 @@ use super::tool::HostTools;
 
 /// What a host gets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Reply {
     /// One JSON document, or nothing.
     pub stdout: String,

@@ -1,8 +1,6 @@
-//! Kept decisions for people with a browser and for other programs: one model, [`LoggedDecision`],
-//! a page and JSON lines. Nothing is read and no clock is looked at, so the same decisions make the
-//! same bytes.
+//! Logged decisions for people with a browser and for other programs: a page and JSON lines. No file
+//! and no clock is read, so the same decisions make the same bytes.
 
-mod decision;
 mod html;
 
 use std::io::{self, Write};
@@ -10,9 +8,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::engine::harmless::json;
-use decision::ms;
+use crate::log::record::{Brief, DecisionLine, Subject};
 
-pub use decision::{HookCall, LoggedDecision};
 pub use html::HtmlReport;
 
 /// One level deep, with the same columns in every line: DuckDB, Polars and SQLite make a table of
@@ -38,18 +35,17 @@ struct FlatRow<'d> {
     hooks: usize,
     slowest_hook: Option<&'d str>,
     slowest_ms: Option<f64>,
-    trace_id: String,
-    span_id: String,
+    trace_id: Option<&'d str>,
+    span_id: Option<&'d str>,
 }
 
 impl<'d> FlatRow<'d> {
-    fn of(decision: &'d LoggedDecision<'d>) -> FlatRow<'d> {
-        let line = decision.line;
-        let brief = decision.brief;
-        let subject = &decision.subject;
-        let calls = decision.calls();
-        let slowest = calls.iter().max_by_key(|call| call.took_us);
-        let trace = decision.trace();
+    fn of(line: &'d DecisionLine<'_>, brief: &'d Brief<'_>, subject: &'d Subject) -> FlatRow<'d> {
+        let calls = brief.hooks.iter().filter(|hook| hook.took_ms.is_some());
+        let slowest = calls.clone().max_by(|one, other| {
+            let (one, other) = (one.took_ms.unwrap_or(0.0), other.took_ms.unwrap_or(0.0));
+            one.total_cmp(&other)
+        });
         FlatRow {
             time: &line.time,
             event: &line.event,
@@ -68,21 +64,24 @@ impl<'d> FlatRow<'d> {
             cause: brief.cause.as_deref(),
             decided_by: brief.decided_by.as_deref(),
             reason: brief.reason.as_deref(),
-            failed: decision.has_failed(),
+            failed: brief.has_failed(),
             took_ms: brief.took_ms,
-            hooks: calls.len(),
-            slowest_hook: slowest.map(|call| call.name),
-            slowest_ms: slowest.map(|call| ms(call.took_us)),
-            trace_id: trace.id,
-            span_id: trace.span,
+            hooks: calls.count(),
+            slowest_hook: slowest.map(|hook| hook.name.as_ref()),
+            slowest_ms: slowest.and_then(|hook| hook.took_ms),
+            trace_id: line.trace.as_ref().map(|trace| trace.id.as_str()),
+            span_id: line.trace.as_ref().map(|trace| trace.span.as_str()),
         }
     }
 }
 
 /// Writes a decision as a flat line of JSON that is harmless where somebody prints it.
-pub fn json_line(decision: &LoggedDecision<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_json::to_string(&FlatRow::of(decision))?;
-    let mut line = json(&text).into_owned();
-    line.push('\n');
-    out.write_all(line.as_bytes())
+pub fn json_line(
+    line: &DecisionLine<'_>,
+    brief: &Brief<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let subject = line.subject();
+    let text = serde_json::to_string(&FlatRow::of(line, brief, &subject))?;
+    writeln!(out, "{}", json(&text))
 }

@@ -2,25 +2,22 @@
 //!
 //! A report on checks says what it found once, as [`CheckReport`]; each format writes that.
 
-mod azure;
 pub mod check;
-mod code_quality;
 pub mod diff;
-pub mod github;
+mod formats;
 pub mod human;
-pub mod junit;
 pub mod problems;
-mod sarif;
-pub mod schema;
+pub mod run_checks;
+pub mod stats;
 pub mod style;
 pub mod suite;
-pub mod tap;
 
 use std::io::{self, Write};
 
 pub use crate::engine::harmless::plain;
 use crate::engine::names::names;
 pub use crate::log::report::Paths;
+pub use check::write_json;
 use check::{CheckList, CheckReport};
 
 /// The formats of reports on checks.
@@ -59,7 +56,7 @@ impl CheckFormat {
     ) -> io::Result<()> {
         match self {
             CheckFormat::Human => report.human(paths, out),
-            CheckFormat::Json => writeln!(out, "{:#}", report.json(paths)),
+            CheckFormat::Json => report.json(paths, out),
             CheckFormat::Junit
             | CheckFormat::Tap
             | CheckFormat::Github
@@ -73,12 +70,12 @@ impl CheckFormat {
     pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
-            CheckFormat::Junit => junit::document(list, out),
-            CheckFormat::Tap => tap::document(list, out),
-            CheckFormat::Github => github::document(list, out),
-            CheckFormat::Sarif => sarif::document(list, out),
-            CheckFormat::Gitlab => code_quality::document(list, out),
-            CheckFormat::Azure => azure::document(list, out),
+            CheckFormat::Junit => formats::junit(list, out),
+            CheckFormat::Tap => formats::tap(list, out),
+            CheckFormat::Github => formats::github(list, out),
+            CheckFormat::Sarif => formats::sarif(list, out),
+            CheckFormat::Gitlab => formats::gitlab(list, out),
+            CheckFormat::Azure => formats::azure(list, out),
         }
     }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -55,61 +55,48 @@ pub enum Keeps {
 impl LogEntry<'_> {
     /// The line, its end included, without the secrets that `redactor` knows.
     pub fn line(&self, redactor: &Redactor, keeps: Keeps) -> String {
-        let mut line = String::with_capacity(4096);
-        let text = |text: &str| Value::from(text).to_string();
-        let time = humantime::format_rfc3339_millis(self.time);
-        line.push_str(&format!("{{\"hookrun\":{VERSION},\"time\":\"{time}\""));
-        line.push_str(&format!(",\"event\":{}", text(&self.run.event)));
-        line.push_str(&format!(",\"host\":{}", text(&self.run.host)));
         let context = self.context.map(without_commands);
         let context = context.as_deref();
-        let session = context.and_then(|context| context.string("sessionId"));
-        if let Some(session) = session.filter(|session| session.len() <= 1024) {
-            line.push_str(&format!(",\"session\":{}", text(&session)));
-        }
-        if let Some(cwd) = self.cwd {
-            line.push_str(&format!(",\"cwd\":{}", text(&cwd.to_string_lossy())));
-        }
-        if let Some(door) = self.door {
-            line.push_str(&format!(",\"door\":{}", text(door)));
-        }
-        if let Some(TraceContext { id, span, .. }) = self.trace {
-            line.push_str(&format!(",\"trace\":{{\"id\":\"{id}\",\"span\":\"{span}\""));
-            let parent = self.trace.and_then(TraceContext::parent);
-            line.push_str(
-                &parent
-                    .map(|id| format!(",\"parent\":\"{id}\""))
-                    .unwrap_or_default(),
-            );
-            line.push('}');
-        }
-        let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
         let mut truncated = Vec::new();
-        if let Some(context) = context {
-            line.push_str(",\"context\":");
-            match keeps {
-                Keeps::Explanation if length_of(context) > LOGGED_BYTES => {
-                    truncated.append(&mut cut_context(context, redactor, &mut line));
-                }
-                Keeps::Explanation | Keeps::All => {
-                    line.push_str(&String::from_utf8_lossy(&context.to_json()));
-                }
+        let mut run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
+        let context_text = context.map(|context| match keeps {
+            Keeps::Explanation if length_of(context) > LOGGED_BYTES => {
+                cut_context(context, redactor, &mut truncated)
             }
-        }
-        line.push_str(",\"run\":");
+            Keeps::Explanation | Keeps::All => {
+                String::from_utf8_lossy(&context.to_json()).into_owned()
+            }
+        });
         if keeps == Keeps::Explanation && run.len() > LOGGED_BYTES {
             let mut cutter = Cutter::new(redactor, usize::MAX);
-            cutter.value("run", &run, &mut line);
+            let mut short = String::new();
+            cutter.value("run", &run, &mut short);
+            run = short;
             truncated.append(&mut cutter.into_truncated());
-        } else {
-            line.push_str(&run);
         }
-        if !truncated.is_empty() {
-            line.push_str(&format!(",\"truncated\":{}", Value::from(truncated)));
-        }
-        line.push('}');
-        let mut clean = String::with_capacity(line.len() + 1);
-        redactor.json(&line, &mut clean);
+        let session = context.and_then(|context| context.string("sessionId"));
+        let line = DecisionLine {
+            hookrun: VERSION,
+            time: humantime::format_rfc3339_millis(self.time).to_string(),
+            event: self.run.event.clone(),
+            host: self.run.host.clone(),
+            session: session.filter(|session| session.len() <= 1024),
+            cwd: self.cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
+            door: self.door.map(str::to_string),
+            trace: self.trace.map(|trace| TraceLine {
+                id: trace.id.clone(),
+                span: trace.span.clone(),
+                parent: trace.parent().map(str::to_string),
+            }),
+            context: context_text
+                .as_deref()
+                .and_then(|text| serde_json::from_str(text).ok()),
+            run: serde_json::from_str(&run).unwrap_or(RawValue::NULL),
+            truncated,
+        };
+        let text = serde_json::to_string(&line).unwrap_or_default();
+        let mut clean = String::with_capacity(text.len() + 1);
+        redactor.json(&text, &mut clean);
         clean.push('\n');
         clean
     }
@@ -135,9 +122,10 @@ fn length_of(context: &Context) -> usize {
         .sum()
 }
 
-/// Appends a context with its large values cut; returns their names.
-fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec<String> {
+/// A context with its large values cut, whose names go to `truncated`.
+fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
+    let mut text = String::new();
     let mut separator = '{';
     for key in context.keys() {
         // No host has keys of kilobytes, and there is no room for one.
@@ -148,24 +136,23 @@ fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec
             ));
             continue;
         }
-        line.push(separator);
+        text.push(separator);
         separator = ',';
-        line.push_str(&format!("{}:", Value::from(key)));
-        cutter.value(
-            &format!("context.{key}"),
-            context.raw(key).unwrap_or("null"),
-            line,
-        );
+        text.push_str(&format!("{}:", Value::from(key)));
+        let raw = context.raw(key).unwrap_or("null");
+        cutter.value(&format!("context.{key}"), raw, &mut text);
     }
     if separator == '{' {
-        line.push('{');
+        text.push('{');
     }
-    line.push('}');
-    cutter.into_truncated()
+    text.push('}');
+    truncated.append(&mut cutter.into_truncated());
+    text
 }
 
-/// A line that was read. Its larger parts stay text until they are needed.
-#[derive(Debug, Clone, Deserialize)]
+/// A line. Its larger parts stay text until they are needed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct DecisionLine<'l> {
     hookrun: u64,
     /// RFC 3339.
@@ -174,27 +161,39 @@ pub struct DecisionLine<'l> {
     pub event: String,
     /// `native`, or the name of a dialect.
     pub host: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The folder in which hookrun was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The door by which it was asked; `None` for a command.
+    /// How `serve` was called; missing for a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub door: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceLine>,
-    #[serde(borrow, default)]
+    /// The event's context, secrets replaced.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "cli",
+        schemars(with = "Option<serde_json::Map<String, Value>>")
+    )]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
+    #[cfg_attr(feature = "cli", schemars(with = "RunReport"))]
     run: &'l RawValue,
     /// Dotted paths of what was cut; such a record cannot be decided again.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<String>,
 }
 
 /// Where a decision belongs in a distributed trace, in hex.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct TraceLine {
     pub id: String,
     pub span: String,
     /// The span around it, if hookrun got one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
@@ -249,6 +248,28 @@ pub struct BriefHook<'l> {
     pub verdict: Option<BriefVerdict<'l>>,
 }
 
+impl Brief<'_> {
+    /// Whether a hook failed, or hookrun itself.
+    pub fn has_failed(&self) -> bool {
+        self.cause.as_deref() == Some("failure")
+            || self.hooks.iter().any(|hook| hook.failure.is_some())
+    }
+
+    pub fn has_run(&self, name: &str) -> bool {
+        let mut hooks = self.hooks.iter();
+        hooks.any(|hook| hook.name == name && hook.took_ms.is_some())
+    }
+}
+
+impl BriefHook<'_> {
+    /// What it decided, if it answered.
+    pub fn decision(&self) -> Option<&str> {
+        self.verdict
+            .as_ref()
+            .map(|verdict| verdict.decision.as_ref())
+    }
+}
+
 #[derive(Debug, Clone, Deserialize)]
 pub struct BriefVerdict<'l> {
     #[serde(borrow)]
@@ -281,23 +302,30 @@ pub enum RecordError {
 impl<'l> DecisionLine<'l> {
     pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, RecordError> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
-            Ok(record) if record.hookrun == VERSION => Ok(record),
-            Ok(record) if record.hookrun == 0 => Err(no_record(&"`hookrun` is 0")),
-            Ok(record) => Err(RecordError::Newer {
-                version: record.hookrun,
-            }),
-            Err(error) => Err(version_of(line)
-                .filter(|version| *version > VERSION)
-                .map_or_else(
-                    || unreadable(&error),
-                    |version| RecordError::Newer { version },
-                )),
+            Ok(record) if record.hookrun == VERSION => return Ok(record),
+            Err(error) if error.is_eof() => return Err(RecordError::CutOff),
+            // The form of a newer line may be any.
+            Ok(_) | Err(_) => {}
+        }
+        match serde_json::from_slice(line) {
+            Ok(LineVersion { hookrun: version }) if version > VERSION => {
+                Err(RecordError::Newer { version })
+            }
+            Ok(_) => Err(no_record(&"a key is missing or has a wrong type")),
+            Err(error) => Err(no_record(&error)),
         }
     }
 
     /// The JSON text of the context; `None` if the event was refused before it was read.
     pub fn context(&self) -> Option<&'l str> {
         self.context.map(RawValue::get)
+    }
+
+    /// When it was decided, in milliseconds since 1970.
+    pub fn time_ms(&self) -> Option<u64> {
+        let time = humantime::parse_rfc3339_weak(&self.time).ok()?;
+        let since_1970 = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        u64::try_from(since_1970.as_millis()).ok()
     }
 
     /// What the action is about: its tool, and its command or its first path.
@@ -335,22 +363,9 @@ fn no_record(problem: &dyn ToString) -> RecordError {
     }
 }
 
-fn unreadable(error: &serde_json::Error) -> RecordError {
-    if error.is_eof() {
-        RecordError::CutOff
-    } else {
-        no_record(error)
-    }
-}
-
-fn version_of(line: &[u8]) -> Option<u64> {
-    #[derive(Deserialize)]
-    struct Head {
-        hookrun: u64,
-    }
-    serde_json::from_slice::<Head>(line)
-        .ok()
-        .map(|head| head.hookrun)
+#[derive(Deserialize)]
+struct LineVersion {
+    hookrun: u64,
 }
 
 /// What is read of a kept context for a few words about it.

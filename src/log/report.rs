@@ -59,6 +59,7 @@ impl Paths {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct RunReport {
     pub version: u32,
     /// The canonical name.
@@ -93,6 +94,7 @@ pub struct RunReport {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct HookReport {
     pub name: String,
     pub file: String,
@@ -120,6 +122,7 @@ pub struct HookReport {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct TraceReport {
     /// `answered`, or the name of a failure, or `voided`.
     pub ending: TableWord,
@@ -147,6 +150,7 @@ pub struct TraceReport {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct StreamReport {
     pub text: String,
     pub bytes: u64,
@@ -156,6 +160,7 @@ pub struct StreamReport {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct VerdictReport {
     pub decision: TableWord,
     pub rule: TableWord,

@@ -7,10 +7,11 @@ mod field;
 mod import;
 mod init;
 mod list;
+mod list_one;
 mod man;
 mod new;
 pub(crate) mod schema;
-mod show;
+
 mod usage;
 mod validate;
 
@@ -19,13 +20,11 @@ const COMMANDS: &[&str] = &[
     "run",
     "test",
     "list",
-    "show",
     "explain",
     "validate",
     "why",
     "replay",
     "report",
-    "tail",
     "import",
     "init",
     "new",

@@ -78,7 +78,7 @@ fn events_and_list_tell_what_a_command_does() {
         .prints(about)
         .prints("`code:sum_up`: sum it up");
     sandbox
-        .hookrun(&["show", "say.sh"], b"")
+        .hookrun(&["list", "say.sh"], b"")
         .prints("description say hello, it's polite");
     let schema = sandbox.json(&["schema", "command.say"]);
     assert!(schema.to_string().contains("\"args\""), "{schema}");
@@ -90,7 +90,7 @@ fn events_and_list_tell_what_a_command_does() {
 #[test]
 fn the_description_of_any_hook_is_shown() {
     let sandbox = Sandbox::new().hook("a.sh", "# hookrun: description='guards a'\nexit 0");
-    let shown = sandbox.json(&["show", "a.sh", "--format", "json"]);
+    let shown = sandbox.json(&["list", "a.sh", "--format", "json"]);
     assert_eq!(shown["hooks"][0]["description"], "guards a");
 }
 
@@ -138,7 +138,7 @@ fn of_two_files_with_one_name_the_first_in_byte_order_answers() {
         .prints("(idle: shadowed by ")
         .prints("command/handoff.py (project layer))");
     sandbox
-        .hookrun(&["show", "handoff.sh"], b"")
+        .hookrun(&["list", "handoff.sh"], b"")
         .prints("idle        shadowed by ");
     let found = sandbox.problems(&[]).join("\n");
     assert!(found.starts_with("warning hooks.d/command/handoff.sh: `handoff.sh` never runs: "));

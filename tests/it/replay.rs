@@ -2,7 +2,6 @@
 
 mod broken;
 
-use hookrun::internals::replay::compare::ComparedOutcome;
 use serde_json::{Value, json};
 
 use crate::commands::schema;
@@ -62,7 +61,7 @@ fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
 #[track_caller]
 fn changes(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let lines = lines(sandbox, arguments);
-    let changed = lines.iter().filter(|line| line["finding"] == "changed");
+    let changed = lines.iter().filter(|line| line["result"] == "changed");
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let turn = |line: &Value| {
         let (was, is) = (
@@ -74,9 +73,11 @@ fn changes(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     changed.map(turn).collect()
 }
 
+/// How many lines have this result.
 #[track_caller]
-fn totals(sandbox: &Sandbox, arguments: &[&str]) -> Value {
-    lines(sandbox, arguments).last().unwrap()["totals"].clone()
+fn count(sandbox: &Sandbox, result: &str) -> usize {
+    let lines = lines(sandbox, &["events.jsonl"]);
+    lines.iter().filter(|line| line["result"] == result).count()
 }
 
 #[test]
@@ -87,11 +88,7 @@ fn all_is_as_recorded_with_the_same_hooks() {
 
     ran.exits(0).prints("4 events: 4 as recorded, 0 changed");
     assert_eq!(ran.stderr, "");
-    let totals = totals(&sandbox, &["events.jsonl"]);
-    assert_eq!(
-        (&totals["same"], &totals["reworded"]),
-        (&json!(4), &json!(0))
-    );
+    assert_eq!(count(&sandbox, "same"), 4);
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
     ran.exits(1)
         .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:2  tool.pre")
         .prints("was allowed, is blocked by 10-guard.sh\n  events.jsonl:3  tool.pre")
-        .prints("bash: cat y\n  is: no cat")
+        .prints("bash: cat y\n        is       no cat")
         .prints("allow → block: 1")
         .prints("block → allow: 1")
         .prints("3 events: 1 as recorded, 2 changed");
@@ -114,22 +111,10 @@ fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
 }
 
 #[test]
-fn other_words_are_changes_only_if_that_is_asked_for() {
+fn other_words_and_rewrites_are_no_changes() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]);
     let sandbox = sandbox.hook("10-guard.sh", "echo 'still no rm' >&2; exit 1");
-    record(&sandbox, "ls");
-    let sandbox = sandbox.hook("10-guard.sh", "echo 'never' >&2; exit 1");
-
     assert_eq!(changes(&sandbox, &["events.jsonl"]), ["1: allow → block"]);
-    assert_eq!(totals(&sandbox, &["events.jsonl"])["reworded"], 2);
-    let strict = ["events.jsonl", "--strict"];
-    assert_eq!(
-        changes(&sandbox, &strict),
-        ["1: allow → block", "2: block → block", "3: block → block"]
-    );
-    replay(&sandbox, &strict)
-        .exits(1)
-        .prints("blocked by 10-guard.sh as before; what differs: reason\n  events.jsonl:2");
 }
 
 #[test]
@@ -141,43 +126,10 @@ fn a_hook_that_fails_does_not_do_what_it_did_though_both_refuse() {
 }
 
 #[test]
-fn rewrites_output_and_context_are_compared_strictly() {
-    let hook = |said: &str| format!("#!/bin/sh\n# hookrun: rewrite\necho '{said}'\n");
-    let first = r#"{"update":{"toolInput":{"command":"ls -l"}},"additionalContext":"a"}"#;
-    let other = r#"{"update":{"toolInput":{"command":"ls -a"}},"additionalContext":"b"}"#;
-    let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-rewrite.sh", &hook(first));
-    record(&sandbox, "ls");
-    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0);
-    let sandbox = sandbox.script("hooks.d/tool.pre/10-rewrite.sh", &hook(other));
-
-    replay(&sandbox, &["events.jsonl"])
-        .exits(0)
-        .prints("1 decided the same in other words");
-    replay(&sandbox, &["events.jsonl", "--strict"])
-        .exits(1)
-        .prints("allowed as before; what differs: rewrites, context")
-        .prints("context was: a")
-        .prints(r#"toolInput is: {"command":"ls -a"}"#);
-}
-
-#[test]
-fn a_change_that_was_announced_is_told_and_is_no_failure() {
-    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
-    let ran = replay(&sandbox, &["events.jsonl", "--allow-change", "10-guard.sh"]);
-    ran.exits(0)
-        .prints("2 changed (2 of them expected)")
-        .prints("is allowed (expected)");
-    ran.prints("ok: 3 events");
-    replay(&sandbox, &["events.jsonl", "--allow-change", "other.sh"])
-        .exits(1)
-        .says("--allow-change: nothing that `other.sh` decides has changed");
-}
-
-#[test]
 fn what_a_person_answered_is_not_decided_again() {
     // Without a terminal a question refuses.
     let sandbox = recorded(GUARD, &["ask x"]);
-    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0);
+    replay(&sandbox, &["events.jsonl"]).exits(0);
     let sandbox = sandbox.hook("10-guard.sh", "");
     assert_eq!(changes(&sandbox, &["events.jsonl"]), ["1: ask → allow"]);
 }
@@ -201,7 +153,7 @@ fn a_hook_for_a_host_gets_what_its_host_sent() {
             .exits(if command == "ls" { 0 } else { 2 });
     }
 
-    replay(&sandbox, &["events.jsonl", "--strict"])
+    replay(&sandbox, &["events.jsonl"])
         .exits(0)
         .prints("2 as recorded");
 }
@@ -276,18 +228,4 @@ fn mistakes_in_the_hooks_are_reported_before_anything_is_decided() {
     let ran = replay(&sandbox, &["events.jsonl"]);
     ran.exits(2).says("hookrun.toml");
     assert_eq!(ran.stdout, "");
-}
-
-#[test]
-fn long_texts_are_shown_by_their_beginning() {
-    let outcome = ComparedOutcome {
-        reason: Some("é".repeat(2048)),
-        ..ComparedOutcome::default()
-    };
-    let short = outcome.shortened().reason.unwrap();
-    assert!(
-        short.len() < 2100 && short.ends_with("bytes left out …]"),
-        "{}",
-        short.len()
-    );
 }

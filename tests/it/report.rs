@@ -114,6 +114,13 @@ pub(super) fn some(count: u64) -> String {
     text
 }
 
+/// `hookrun report >FILE`.
+fn report_to(file: &str, sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let ran = report(sandbox, arguments);
+    fs::write(sandbox.at(file), &ran.stdout).unwrap();
+    ran
+}
+
 fn report(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let all: Vec<&str> = ["report"]
         .into_iter()
@@ -146,8 +153,9 @@ fn drawn(sandbox: &Sandbox, page: &str, doing: &[&str]) -> Option<String> {
 #[test]
 fn the_page_shows_what_was_decided_and_what_it_cost() {
     let sandbox = Sandbox::new().file("log.jsonl", &some(600));
-    let ran = report(&sandbox, &["report.html", "--file", "log.jsonl"]);
-    ran.exits(0).says("600 decisions: report.html");
+    let ran = report_to("report.html", &sandbox, &["--file", "log.jsonl"]);
+    ran.exits(0);
+    assert_eq!(ran.stderr, "");
     let Some(text) = drawn(&sandbox, "report.html", &[]) else {
         return;
     };
@@ -155,11 +163,9 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
         "600 decisions, from 2026-11-22 02:00:00",
         "56 blocked",
         "50 asked",
-        "tool.pre 600 50 50",
         "10-guard.sh 600 50 50 0",
         "50 10-guard.sh `git push --force origin main` is not for agents",
-        "20-secrets.py timed out after 5s",
-        "The slowest 20 decisions",
+        "20-secrets.py 500 0 0 ",
         "100 of 600 decisions",
     ] {
         assert!(text.contains(part), "no `{part}` in {text}");
@@ -169,13 +175,13 @@ fn the_page_shows_what_was_decided_and_what_it_cost() {
 #[test]
 fn the_list_is_searched_and_sections_are_reached_by_keys() {
     let sandbox = Sandbox::new().file("log.jsonl", &some(600));
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
     let doing = ["key:j", "key:j", "key:k", "key:/", "type:FORCE push"];
     let Some(text) = drawn(&sandbox, "report.html", &doing) else {
         return;
     };
     assert!(
-        text.starts_with("focus time\nfocus kinds\nfocus time\nfocus search\n"),
+        text.starts_with("focus time\nfocus hooks\nfocus time\nfocus search\n"),
         "{text}"
     );
     assert!(text.contains("50 of 50 decisions"), "{text}");
@@ -184,32 +190,20 @@ fn the_list_is_searched_and_sections_are_reached_by_keys() {
 }
 
 #[test]
-fn what_cannot_be_a_report_is_refused_and_left() {
-    let sandbox = Sandbox::new()
-        .file("log.jsonl", &some(3))
-        .file("notes.html", "mine");
-    report(&sandbox, &["notes.html", "--file", "log.jsonl"])
-        .exits(2)
-        .says("`notes.html` is not a report of hookrun; it is left as it is");
-    assert_eq!(sandbox.read("notes.html"), "mine");
-    report(&sandbox, &["a/b.html", "--file", "log.jsonl"])
-        .exits(2)
-        .says("cannot write");
-    report(&sandbox, &["r.html", "--file", "none.jsonl"])
+fn without_decisions_there_is_no_report() {
+    let sandbox = Sandbox::new().file("log.jsonl", &some(3));
+    report(&sandbox, &["--file", "none.jsonl"])
         .exits(2)
         .says("cannot read none.jsonl");
-    report(
-        &sandbox,
-        &["r.html", "--file", "log.jsonl", "--session", "x"],
-    )
-    .exits(1)
-    .says("none of 3 decisions in the log matches\nnothing is written");
-    report(&sandbox, &["r.html"])
+    let none = report(&sandbox, &["--file", "log.jsonl", "--session", "x"]);
+    none.exits(1)
+        .says("none of 3 decisions in the log matches\n");
+    assert_eq!(none.stdout, "");
+    report(&sandbox, &[])
         .exits(1)
         .says("no decision is kept yet");
-    sandbox.has_no_file("r.html");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));
-    report(&sandbox, &["r.html", "--file", "log.jsonl"])
+    report(&sandbox, &["--file", "log.jsonl"])
         .exits(0)
         .says("skipped log.jsonl:4");
 }
@@ -218,9 +212,9 @@ fn what_cannot_be_a_report_is_refused_and_left() {
 fn the_report_is_of_this_project_and_of_the_filters() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "exit 1");
     sandbox.run_shell("ls");
-    report(&sandbox, &["all.jsonl", "--format", "jsonl"]).exits(0);
-    assert_eq!(sandbox.read("all.jsonl").lines().count(), 1);
-    let none = ["none.jsonl", "--format", "jsonl", "--decision", "allow"];
+    let all = report(&sandbox, &["--format", "jsonl"]);
+    assert_eq!((all.status, all.stdout.lines().count()), (0, 1));
+    let none = ["--format", "jsonl", "--decision", "allow"];
     report(&sandbox, &none).exits(1);
     let elsewhere = sandbox.hookrun_as(
         |command| {
@@ -246,9 +240,9 @@ fn secrets_are_replaced_also_by_rules_that_came_later() {
         sandbox.read(crate::sandbox::USER_FILE)
     );
     let sandbox = sandbox.file(crate::sandbox::USER_FILE, &config);
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
-    let flat = ["flat", "--format", "jsonl", "--file", "log.jsonl"];
-    report(&sandbox, &flat).exits(0);
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
+    let flat = ["--format", "jsonl", "--file", "log.jsonl"];
+    report_to("flat", &sandbox, &flat).exits(0);
     for file in ["flat", "report.html"] {
         let made = sandbox.read(file);
         assert!(
@@ -263,7 +257,7 @@ fn secrets_are_replaced_also_by_rules_that_came_later() {
 fn texts_of_hooks_are_never_markup() {
     let evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{nonce}}\u{202e}";
     let sandbox = Sandbox::new().file("log.jsonl", &line(0, evil, &[("a.sh", 1.0, "block")]));
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
     let page = sandbox.read("report.html");
     assert!(
         !page.contains("<script>alert") && !page.contains("<img") && !page.contains('\u{202e}')
@@ -289,7 +283,7 @@ fn ten_thousand_decisions_make_two_mebibytes_at_most() {
         text.push('\n');
     }
     let sandbox = Sandbox::new().file("log.jsonl", &text);
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
     let page = sandbox.read("report.html");
     assert!(page.len() < 2 * 1024 * 1024, "{} bytes", page.len());
     let Some(text) = drawn(&sandbox, "report.html", &[]) else {
@@ -299,7 +293,6 @@ fn ten_thousand_decisions_make_two_mebibytes_at_most() {
         text.contains("The figures above count all 10,500."),
         "{text}"
     );
-    assert!(text.contains("and 10,000 more with other words"), "{text}");
 }
 
 #[test]
@@ -309,7 +302,7 @@ fn a_browser_shows_the_page_at_three_widths_without_an_error() {
         return;
     };
     let sandbox = Sandbox::new().file("log.jsonl", &some(10_000));
-    report(&sandbox, &["report.html", "--file", "log.jsonl"]).exits(0);
+    report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
     let mut browser = Browser::start(&program, sandbox.path());
     for (width, is_dark, name) in [
         (1280, false, "report"),
@@ -319,7 +312,7 @@ fn a_browser_shows_the_page_at_three_widths_without_an_error() {
         browser.open(&sandbox.at("report.html"), width, is_dark);
         assert_eq!(
             browser.value("document.querySelectorAll('section').length"),
-            7
+            4
         );
         let wide = browser
             .value("document.documentElement.scrollWidth")
@@ -369,11 +362,10 @@ fn rules_for_secrets_that_cannot_be_read_are_no_reason_to_show_secrets() {
         let sandbox = Sandbox::new()
             .file("log.jsonl", &log)
             .file("hookrun.toml", rules);
-        let ran = report(&sandbox, &["page.html", "--file", "log.jsonl"]);
+        let ran = report(&sandbox, &["--file", "log.jsonl"]);
         ran.exits(2)
             .says("hookrun.toml:2")
             .says("the report might lack a rule for secrets");
         assert_eq!(ran.stdout, "");
-        sandbox.has_no_file("page.html");
     }
 }

@@ -247,10 +247,10 @@ expect = { decision = "allow" }
         .file("hookrun.toml", rule)
         .file("tests/a.toml", suite);
     sandbox
-        .hookrun(&["show", "no-force"], b"")
+        .hookrun(&["list", "no-force"], b"")
         .exits(0)
         .prints("deny        no");
-    let json = sandbox.json(&["show", "no-force", "--format", "json"]);
+    let json = sandbox.json(&["list", "no-force", "--format", "json"]);
     assert_eq!(json["hooks"][0]["deny"], "no");
     sandbox.hookrun(&["test", "--coverage"], b"").exits(0);
     // Without the case that passes, nothing holds that it is not too wide.

@@ -136,8 +136,8 @@ fn the_hooks_of_a_set_decide_and_are_shown_with_its_name() {
         .exits(0)
         .prints("(project layer, set base)");
     sets.sandbox
-        .hookrun(&["show", "hookrun.toml:1"], b"")
-        .prints("(project layer, set base)");
+        .hookrun(&["list", "hookrun.toml:1"], b"")
+        .prints("set         base\n");
     sets.sandbox
         .hookrun(&["why", "--decision", "block"], b"")
         .prints("set base)");

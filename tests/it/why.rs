@@ -35,7 +35,7 @@ fn why(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     sandbox.hookrun(&all, b"")
 }
 
-/// The commands of the decisions that are found, the newest first.
+/// The commands of the decisions that are found, the oldest first.
 #[track_caller]
 fn found(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let all = [arguments, &["--format", "json"]].concat();
@@ -116,18 +116,18 @@ fn decisions_are_found_by_what_is_known_of_them() {
     let all = |arguments: &[&str]| found(&sandbox, &[&["--all"], arguments].concat());
     assert_eq!(
         all(&[]),
-        ["none", "pwd", "crash", "ask me", "git push", "ls"]
+        ["ls", "git push", "ask me", "crash", "pwd", "none"]
     );
     assert_eq!(found(&sandbox, &[]), ["none"]);
-    assert_eq!(found(&sandbox, &["-n", "2"]), ["none", "pwd"]);
-    assert_eq!(all(&["--session", "s-1"]), ["git push", "ls"]);
+    assert_eq!(found(&sandbox, &["-n", "2"]), ["pwd", "none"]);
+    assert_eq!(all(&["--session", "s-1"]), ["ls", "git push"]);
     assert_eq!(found(&sandbox, &["--session", "s-1"]), ["git push"]);
     assert_eq!(all(&["--event", "PreToolUse"]).len(), 5);
     assert_eq!(all(&["--event", "prompt.submit"]), ["none"]);
     assert_eq!(all(&["--hook", "10-ok.sh"]), ["none"]);
     assert_eq!(
         all(&["--decision", "allow", "--hook", "10-guard.sh"]),
-        ["pwd", "ls"]
+        ["ls", "pwd"]
     );
     assert_eq!(
         all(&["--decision", "block", "--session", "s-1"]),
@@ -140,11 +140,8 @@ fn decisions_are_found_by_what_is_known_of_them() {
         .exits(1)
         .says("none of 6 decisions in the log matches");
     why(&sandbox, &["--host", "cluade"])
-        .exits(1)
-        .says("there is no host `cluade`: did you mean `claude`?");
-    why(&sandbox, &["--event", "tool.per"])
-        .exits(1)
-        .says("did you mean `tool.pre`?");
+        .exits(2)
+        .says("'claude'");
     why(&sandbox, &["--since", "60y"])
         .exits(2)
         .says("that is before 1970");
@@ -182,9 +179,9 @@ fn several_decisions_stand_on_a_line_each() {
     sandbox.hookrun(&["run", "tool.pre"], b"").exits(2);
     let ran = why(&sandbox, &["--all", "--brief"]);
     let lines: Vec<&str> = ran.stdout.lines().map(|line| &line[21..]).collect();
-    assert!(lines[0].starts_with("BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i"));
+    assert!(lines[2].starts_with("BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i"));
     assert!(
-        lines[0].chars().count() > 70 && !lines[0].contains('…'),
+        lines[2].chars().count() > 70 && !lines[2].contains('…'),
         "{lines:?}"
     );
     let long = format!(
@@ -193,8 +190,8 @@ fn several_decisions_stand_on_a_line_each() {
     );
     let blocked = format!("BLOCK  tool.pre  {long}  10-guard.sh: no force push");
     assert_eq!(
-        lines[1..],
-        [blocked.as_str(), "allow  tool.pre  bash: ls  10-guard.sh"]
+        lines[..2],
+        ["allow  tool.pre  bash: ls  10-guard.sh", blocked.as_str()]
     );
     let ask = json!({ "tool_name": "Bash", "tool_input": { "command": "ask me" } });
     sandbox.ask("claude", "PreToolUse", &ask);
@@ -252,7 +249,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     fs::write(sandbox.at("events.jsonl"), many).unwrap();
     why(&sandbox, &["--all", "--file", "events.jsonl"])
         .exits(0)
-        .says("skipped events.jsonl:30: ")
+        .says("skipped events.jsonl:10: ")
         .says("skipped 20 more lines like these\n");
 }
 
@@ -265,8 +262,8 @@ fn the_whole_log_is_read_across_its_files() {
         fs::rename(sandbox.at(LOG), sandbox.at(&older)).unwrap();
         decide(&sandbox, "s", &format!("after {number}"));
     }
-    assert_eq!(found(&sandbox, &["--all"]), ["after 1", "after 2", "first"]);
-    assert_eq!(found(&sandbox, &["-n", "2"]), ["after 1", "after 2"]);
+    assert_eq!(found(&sandbox, &["--all"]), ["first", "after 2", "after 1"]);
+    assert_eq!(found(&sandbox, &["-n", "2"]), ["after 2", "after 1"]);
 }
 
 #[test]
@@ -316,12 +313,7 @@ fn statistics_count_what_each_hook_decided_and_cost() {
         of("10-guard.sh"),
         of("20-second-with-a-rather-long-name.sh"),
     );
-    for (key, wanted) in [
-        ("calls", 5),
-        ("refusals", 1),
-        ("questions", 1),
-        ("failures", 1),
-    ] {
+    for (key, wanted) in [("calls", 5), ("blocked", 1), ("asked", 1), ("failed", 1)] {
         assert_eq!(guard[key], wanted, "{key}");
     }
     let ms = |key: &str| slow[key].as_f64().unwrap();
@@ -348,11 +340,7 @@ fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
             .iter()
             .find(|hook| hook["name"] == "10-crash")
             .unwrap();
-        let said = (
-            &counted["failures"],
-            &counted["refusals"],
-            &counted["calls"],
-        );
+        let said = (&counted["failed"], &counted["blocked"], &counted["calls"]);
         assert_eq!(said, (&json!(2), &json!(0), &json!(2)), "{crash}: {stats}");
         assert_eq!(
             why(&sandbox, &["--failed", "--all", "--brief"])
@@ -365,35 +353,19 @@ fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
 }
 
 #[test]
-fn statistics_are_a_table_and_bars_in_80_columns() {
+fn statistics_are_a_table_in_80_columns() {
     let sandbox = guarded().hook("20-second-with-a-rather-long-name.sh", "sleep 0.05");
     for command in ["ls", "ls", "git push"] {
         decide(&sandbox, "s", command);
     }
-    let ascii = why(&sandbox, &["--stats"]);
-    ascii
-        .exits(0)
-        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked\n");
-    ascii.prints(
-        "hook                  calls blocked asked failed   p50   p90   p99   max   total\n",
-    );
-    ascii
-        .prints("\n20-second-with-a-..")
-        .prints("\ntime in all\n")
-        .prints("\nhow long a call took\n");
-    assert!(
-        ascii.stdout.contains("####") && ascii.stdout.is_ascii(),
-        "{ascii:?}"
-    );
-    let unicode = |run: &mut std::process::Command| _ = run.env("LANG", "C.UTF-8");
-    let unicode = sandbox.hookrun_as(unicode, &["why", "--stats"], b"");
-    unicode.prints("████").prints("\n20-second-with-a-r…");
-    for ran in [ascii, unicode] {
-        assert!(
-            ran.stdout.lines().all(|line| line.chars().count() <= 80),
-            "{ran:?}"
-        );
-    }
+    let ran = why(&sandbox, &["--stats"]);
+    ran.exits(0)
+        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked, 0 with a failure\n")
+        .prints(
+            "hook                      calls blocked asked failed      p50      p99     total\n",
+        )
+        .prints("\n20-second-with-a-rathe…       2       0     0      0 ");
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80));
     why(&sandbox, &["--stats", "--session", "none"]).exits(1);
 }
 
@@ -446,7 +418,7 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     let brief = in_folder("two", &["why", "--brief", "--everywhere", "--all"]);
     let lines: Vec<&str> = brief.stdout.lines().collect();
     assert!(
-        lines[0].contains("/two  tool.pre  bash: {}  a.sh: no")
+        lines[2].contains("/two  tool.pre  bash: {}  a.sh: no")
             && lines[1].contains("/one/below  ")
     );
 

@@ -7,27 +7,19 @@ use crate::hosts::native;
 use crate::lab::report::CheckFormat;
 use clap::{Args, ValueEnum};
 
-use super::options::{DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_host, duration};
+use super::options::{
+    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_name, dialect_or_host, duration,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Show this hook with all its settings
+    #[arg(value_name = "HOOK")]
+    pub(crate) name: Option<String>,
+
     /// Only the hooks of this event
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) hooks: HooksArgs,
-
-    /// How to report
-    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
-    pub(crate) format: TextFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// The hook's name
-    #[arg(value_name = "HOOK")]
-    pub(crate) name: String,
 
     #[command(flatten)]
     pub(crate) hooks: HooksArgs,
@@ -114,22 +106,12 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Count another hook, reason, rewrite, output or context for the model as a change too, and not
-    /// only another decision or a failure instead of a block
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Decisions of this hook may change: they are reported, and the exit status is 0; can be given
-    /// several times
-    #[arg(long, value_name = "HOOK")]
-    pub(crate) allow_change: Vec<String>,
-
     /// Exit with 0 although some events could not be decided, because they were not kept whole (cut
     /// for the decision log, or with a replaced secret)
     #[arg(long)]
     pub(crate) allow_undecided: bool,
 
-    /// How to report; JSON has a line for each finding
+    /// How to report; JSON has a line for each event
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -139,8 +121,8 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// How many decisions, the newest first [default: 1]
-    #[arg(short = 'n', long = "number", value_name = "N", value_parser = number)]
+    /// How many decisions, the newest last [default: 1; 10 with --follow]
+    #[arg(short = 'n', long = "number", value_name = "N")]
     pub(crate) number: Option<usize>,
 
     /// All of them; with -n only the newest
@@ -150,6 +132,10 @@ pub(crate) struct WhyArgs {
     /// Print a line for each instead of a page
     #[arg(long, conflicts_with = "stats")]
     pub(crate) brief: bool,
+
+    /// Print a line for each as it is made, until ^C
+    #[arg(short, long, conflicts_with_all = ["all", "stats"])]
+    pub(crate) follow: bool,
 
     /// Count them: what each hook decided, how long it took, and what it cost
     #[arg(long)]
@@ -162,10 +148,6 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Write to this file instead of stdout
-    #[arg(id = "output", value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-
     /// What to write
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
@@ -180,20 +162,6 @@ pub(crate) enum ReportFormat {
     Html,
     /// A flat line of JSON for each decision, for jq, DuckDB and other programs
     Jsonl,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TailArgs {
-    #[command(flatten)]
-    pub(crate) filter: FilterArgs,
-
-    /// Show so many decisions of the past first
-    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10)]
-    pub(crate) number: usize,
-
-    /// How to report; JSON has the line of the log for each decision
-    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
-    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -220,48 +188,47 @@ pub(crate) struct FilterArgs {
     pub(crate) decision: Option<String>,
 
     /// Those for events of this host
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = dialect_name())]
     pub(crate) host: Option<String>,
 
     /// Those since a time: `2h` ago, or 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(crate) since: Option<SystemTime>,
+    pub(crate) since: Option<String>,
 
     /// Those until a time
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(crate) until: Option<SystemTime>,
+    pub(crate) until: Option<String>,
 
     /// Those with a failure of a hook or of hookrun itself
     #[arg(long)]
     pub(crate) failed: bool,
 
     /// Those in this file, a recording for example, instead of the decision log; can be given
-    /// several times, the newest first
+    /// several times, the oldest first
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 }
 
-fn number(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("write a number from 1 on".to_string()),
+/// A time before now, or a moment, as the log writes times: texts in the order of the times.
+fn moment(text: &str) -> Result<String, String> {
+    if let Ok(ago) = duration(text) {
+        return match SystemTime::now().checked_sub(ago) {
+            Some(time) if time >= SystemTime::UNIX_EPOCH => Ok(logged(time)),
+            _ => Err("that is before 1970, when nothing was kept".to_string()),
+        };
     }
-}
-
-/// A time before now, or a moment.
-fn moment(text: &str) -> Result<SystemTime, String> {
-    if let Ok(before) = duration(text) {
-        let moment = SystemTime::now().checked_sub(before);
-        let moment = moment.filter(|moment| *moment >= SystemTime::UNIX_EPOCH);
-        return moment.ok_or_else(|| "that is before 1970, when nothing was kept".to_string());
-    }
-    let whole = [
+    for whole in [
         text.to_string(),
         format!("{text}Z"),
         format!("{text}T00:00:00Z"),
-    ];
-    let found = whole
-        .iter()
-        .find_map(|text| humantime::parse_rfc3339_weak(text).ok());
-    found.ok_or_else(|| "write `2h`, `2026-01-31` or `2026-01-31T09:30:00Z` (UTC)".to_string())
+    ] {
+        if let Ok(time) = humantime::parse_rfc3339_weak(&whole) {
+            return Ok(logged(time));
+        }
+    }
+    Err("write `2h`, `2026-01-31` or `2026-01-31T09:30:00Z` (UTC)".to_string())
+}
+
+fn logged(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
 }

@@ -1,158 +1,195 @@
-//! The decisions that a command looks at: in which files they are, which of them it wants, and
-//! which lines could not be read.
+//! The decisions that a command looks at: in which files they are, which of them the filters take,
+//! and which lines cannot be read. `hookrun report` writes them as a page or as lines.
 
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::FilterArgs;
-use crate::cli::exit::Result;
+use crate::cli::args::{FilterArgs, ReportArgs, ReportFormat};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::lab::export::LoggedDecision;
+use crate::hosts;
+use crate::lab::export::{self, HtmlReport};
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
 use crate::log::read::{FileLines, ReadError};
-use crate::log::record::DecisionLine;
+use crate::log::record::{Brief, DecisionLine, RecordError};
 use crate::log::redact::Redactor;
 
-use super::filter::{self, Filter};
-
 /// How many lines that are not records are named.
-const MOST_PROBLEMS: usize = 10;
+const MOST_PROBLEMS: u64 = 10;
 
-pub(super) struct ChosenDecisions {
-    /// The newest first.
+/// Shows a line of the log, which is read already.
+type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &Brief<'_>) -> Result<()> + 's;
+
+pub(super) struct ChosenDecisions<'a> {
+    args: &'a FilterArgs,
+    /// The oldest first.
     pub(super) files: Vec<PathBuf>,
     /// `None` if files are named instead.
     pub(super) log: Option<DecisionLog>,
-    pub(super) filter: Filter,
-    pub(super) skipped: SkippedLines,
-    /// How many were read, and how many of them the filter takes.
-    pub(super) read: u64,
-    pub(super) found: usize,
-    unknown: Option<String>,
+    /// The folder in which decisions were made, or one above it.
+    project: Option<PathBuf>,
+    /// How many lines could not be read.
+    skipped: u64,
+    /// How many were read, and how many of them the filters take.
+    read: u64,
+    pub(super) found: u64,
 }
 
-impl ChosenDecisions {
+impl<'a> ChosenDecisions<'a> {
     /// # Errors
     /// When no file is named and there is no log.
-    pub(super) fn of(args: &FilterArgs, env: &Environment) -> Result<ChosenDecisions> {
-        let is_log = args.file.is_empty();
-        let log = env
-            .decision_log()
-            .filter(|_| is_log)
-            .map(DecisionLog::in_folder);
-        let files = match &log {
-            Some(log) => log.files(),
-            None if is_log => return Err(no_log(env)),
-            None => args.file.clone(),
-        };
-        let project = (!is_everywhere(args)).then(|| project(env));
-        Ok(ChosenDecisions {
-            files,
-            log,
-            filter: Filter::of(args, project),
-            skipped: SkippedLines::default(),
+    pub(super) fn of(args: &'a FilterArgs, env: &Environment) -> Result<ChosenDecisions<'a>> {
+        let mut chosen = ChosenDecisions {
+            args,
+            files: args.file.clone(),
+            log: None,
+            project: None,
+            skipped: 0,
             read: 0,
             found: 0,
-            unknown: filter::unknown(args),
-        })
+        };
+        if args.file.is_empty() {
+            let folder = env.decision_log().ok_or_else(|| no_log(env))?;
+            chosen.log = Some(DecisionLog::in_folder(folder));
+            chosen.find_files();
+        }
+        if !chosen.is_everywhere() {
+            chosen.project = Some(project(env));
+        }
+        Ok(chosen)
     }
 
-    /// Shows each decision that the filter takes, the oldest first, without the secrets that
-    /// `redactor` knows. Returns whether it has shown all: not if nothing `is_wanted` any more.
+    /// Looks which files the log has now.
+    pub(super) fn find_files(&mut self) {
+        if let Some(log) = &self.log {
+            self.files = log.files();
+            self.files.reverse();
+        }
+    }
+
+    /// Whether several projects are shown. A recording that is named may come from anywhere.
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.args.everywhere || !self.args.file.is_empty()
+    }
+
+    /// Shows each decision that the filters take and its line, the oldest first, without the secrets
+    /// that `redactor` knows. Ends when the reader of stdout has left.
     pub(super) fn each(
         &mut self,
-        redactor: Redactor,
-        is_wanted: impl Fn() -> bool,
-        show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
-    ) -> Result<bool> {
+        redactor: Option<&Redactor>,
+        paths: &Paths,
+        show: &mut ShowDecision<'_>,
+    ) -> Result<()> {
         // All are opened before one is read: meanwhile they may get other names.
-        let opened: std::result::Result<Vec<FileLines>, ReadError> = self
-            .files
-            .iter()
-            .rev()
-            .map(|file| FileLines::open(file))
-            .collect();
-        let opened = opened.map_err(cannot_read)?;
-        let files: Vec<PathBuf> = self.files.iter().rev().cloned().collect();
+        let mut opened = Vec::new();
+        for file in &self.files {
+            opened.push((file.clone(), FileLines::open(file).map_err(cannot_read)?));
+        }
         let mut raw = Vec::new();
-        let mut text = String::new();
-        for (file, mut lines) in files.iter().zip(opened) {
-            while is_wanted() {
+        for (file, mut lines) in opened {
+            while !streams::has_reader_left() {
                 let number = match lines.next_line(&mut raw) {
                     Ok(None) => break,
                     Ok(Some(number)) => number,
                     Err(error) if error.line.is_none() => return Err(cannot_read(error)),
                     Err(error) => {
-                        self.skipped.add(|| error);
+                        self.skip(&error, paths);
                         continue;
                     }
                 };
-                text.clear();
-                redactor.json(&String::from_utf8_lossy(&raw), &mut text);
-                self.show_line(file, number, &text, show)?;
+                let mut text = String::from_utf8_lossy(&raw);
+                if let Some(redactor) = redactor {
+                    let mut clean = String::new();
+                    redactor.json(&text, &mut clean);
+                    text = clean.into();
+                }
+                match self.show_line(&text, show) {
+                    Ok(shown) => shown?,
+                    Err(problem) => self.skip(&ReadError::of_line(&file, number, &problem), paths),
+                }
             }
         }
-        Ok(is_wanted())
-    }
-
-    fn show_line(
-        &mut self,
-        file: &Path,
-        number: u64,
-        text: &str,
-        show: &mut dyn FnMut(&LoggedDecision<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let seen = DecisionLine::parse(text.as_bytes()).and_then(|line| {
-            self.read += 1;
-            Ok(self.filter.takes(&line)?.map(|brief| (line, brief)))
-        });
-        let taken = seen.and_then(|taken| {
-            let Some((line, brief)) = &taken else {
-                return Ok(None);
-            };
-            LoggedDecision::of(line, brief).map(|decision| Some(show(&decision)))
-        });
-        match taken {
-            Ok(None) => {}
-            Ok(Some(shown)) => {
-                shown?;
-                self.found += 1;
-            }
-            Err(problem) => {
-                self.skipped
-                    .add(|| ReadError::of_line(file, number, &problem));
-            }
+        if self.skipped > MOST_PROBLEMS {
+            let more = self.skipped - MOST_PROBLEMS;
+            streams::remark(&format!("skipped {more} more lines like these\n"));
         }
         Ok(())
+    }
+
+    /// Shows the decision of a line if the filters take it.
+    pub(super) fn show_line(
+        &mut self,
+        text: &str,
+        show: &mut ShowDecision<'_>,
+    ) -> std::result::Result<Result<()>, RecordError> {
+        let line = DecisionLine::parse(text.as_bytes())?;
+        self.read += 1;
+        let Some(brief) = self.taken(&line)? else {
+            return Ok(Ok(()));
+        };
+        self.found += 1;
+        Ok(show(text, &line, &brief))
+    }
+
+    /// What was decided, if the filters take it. What is in the head of a line is compared first.
+    fn taken<'l>(
+        &self,
+        line: &DecisionLine<'l>,
+    ) -> std::result::Result<Option<Brief<'l>>, RecordError> {
+        let args = self.args;
+        let is_in_head = (args.session.is_none() || args.session == line.session)
+            && args.host.as_ref().is_none_or(|host| *host == line.host)
+            && args.since.as_ref().is_none_or(|since| line.time >= *since)
+            && args.until.as_ref().is_none_or(|until| line.time <= *until)
+            && args
+                .event
+                .as_ref()
+                .is_none_or(|event| is_called(line, event))
+            && self
+                .project
+                .as_ref()
+                .is_none_or(|project| is_of_project(line, project));
+        if !is_in_head {
+            return Ok(None);
+        }
+        let brief = line.brief()?;
+        let is_taken = args
+            .decision
+            .as_ref()
+            .is_none_or(|decision| *decision == brief.decision)
+            && args.hook.as_ref().is_none_or(|hook| brief.has_run(hook))
+            && (!args.failed || brief.has_failed());
+        Ok(is_taken.then_some(brief))
+    }
+
+    fn skip(&mut self, error: &ReadError, paths: &Paths) {
+        self.skipped += 1;
+        if self.skipped <= MOST_PROBLEMS {
+            let place = paths.show_line(&error.file, error.line);
+            streams::remark(&format!("skipped {place}: {}\n", error.problem));
+        }
     }
 
     /// Why there is none.
     pub(super) fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
-            let unknown = self.unknown.as_ref().map(|what| format!("; {what}"));
-            let help = self.filter.project.as_ref().map(|project| {
+            let read = counted(self.read, "decision");
+            let mut text = format!("none of {read} in the log matches\n");
+            if let Some(project) = &self.project {
                 let project = paths.show(project);
-                format!(
+                text.push_str(&format!(
                     "  help: only those in `{project}` were looked at; --everywhere looks at all\n"
-                )
-            });
-            return format!(
-                "none of {} in the log matches{}\n{}",
-                counted(self.read, "decision"),
-                unknown.unwrap_or_default(),
-                help.unwrap_or_default()
-            );
+                ));
+            }
+            return text;
         }
         let Some(log) = &self.log else {
-            let file = self
-                .files
-                .first()
-                .map(|file| paths.show(file))
-                .unwrap_or_default();
-            return format!("there is no decision in `{file}`\n");
+            let files: Vec<String> = self.files.iter().map(|file| paths.show(file)).collect();
+            return format!("there is no decision in `{}`\n", files.join("`, `"));
         };
         let folder = paths.show(log.folder());
         match log.check() {
@@ -164,20 +201,63 @@ impl ChosenDecisions {
     }
 }
 
-/// A recording that is named may come from anywhere.
-pub(super) fn is_everywhere(args: &FilterArgs) -> bool {
-    args.everywhere || !args.file.is_empty()
+/// Writes the report: 0 written, 1 there is no such decision, 2 it could not be.
+pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+    if let Some(cause) = config.complaint() {
+        // A report is for others, and what cannot be read may name secrets.
+        let cure = "correct them first: the report might lack a rule for secrets";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    let redact = config.log.redact.iter().map(String::as_str);
+    let redactor = Redactor::new(redact).map_err(Complaint::new)?;
+    let is_page = args.format == ReportFormat::Html;
+    if is_page && io::stdout().is_terminal() {
+        return Err(Complaint::with_cure(
+            "the report is a page for a browser, and this is a terminal",
+            "write it to a file: `hookrun report >report.html`",
+        ));
+    }
+    let paths = Paths::from(&env.cwd);
+    let mut chosen = ChosenDecisions::of(&args.filter, env)?;
+    let mut page = HtmlReport::default();
+    chosen.each(Some(&redactor), &paths, &mut |_, line, brief| {
+        if is_page {
+            page.add(line, brief);
+            return Ok(());
+        }
+        Ok(export::json_line(line, brief, out)?)
+    })?;
+    if chosen.found == 0 {
+        streams::remark(&chosen.nothing(&paths));
+        return Ok(ExitStatus::No);
+    }
+    if is_page {
+        page.write(out)?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Whether its event has this name, in hookrun or in a host.
+fn is_called(line: &DecisionLine<'_>, name: &str) -> bool {
+    line.event == name || hosts::events_called(name).contains(&line.event.as_str())
+}
+
+/// Whether hookrun was started in a project, or below it, when it decided this.
+pub(crate) fn is_of_project(line: &DecisionLine<'_>, project: &Path) -> bool {
+    let cwd = line.cwd.as_ref();
+    cwd.is_some_and(|cwd| Path::new(cwd).starts_with(project))
 }
 
 pub(crate) fn project(env: &Environment) -> PathBuf {
     Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
 
-pub(super) fn cannot_read(error: ReadError) -> Complaint {
+fn cannot_read(error: ReadError) -> Complaint {
     Complaint::with_cure(format!("cannot read {error}"), "name a file of decisions")
 }
 
-pub(super) fn no_log(env: &Environment) -> Complaint {
+fn no_log(env: &Environment) -> Complaint {
     let (why, help) = match env.decisions {
         Some(_) => (
             "HOOKRUN_DECISIONS is `off`",
@@ -189,38 +269,4 @@ pub(super) fn no_log(env: &Environment) -> Complaint {
         ),
     };
     Complaint::with_cure(format!("decisions are not kept: {why}"), help)
-}
-
-/// Lines that could not be read.
-#[derive(Debug, Default)]
-pub(super) struct SkippedLines {
-    problems: Vec<ReadError>,
-    unnamed: u64,
-}
-
-impl SkippedLines {
-    /// `error` is only called for lines that are named: counting lines may read the file once more.
-    pub(super) fn add(&mut self, error: impl FnOnce() -> ReadError) {
-        if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(error());
-        } else {
-            self.unnamed += 1;
-        }
-    }
-
-    /// Names them.
-    pub(super) fn tell(&self, paths: &Paths) {
-        for ReadError {
-            file,
-            line,
-            problem,
-        } in &self.problems
-        {
-            let place = paths.show_line(file, *line);
-            streams::remark(&format!("skipped {place}: {problem}\n"));
-        }
-        if self.unnamed > 0 {
-            streams::remark(&format!("skipped {} more lines like these\n", self.unnamed));
-        }
-    }
 }

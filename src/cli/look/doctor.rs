@@ -17,7 +17,7 @@ use crate::engine::run::ColdReason;
 use crate::hosts;
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
-use crate::log::read::Backwards;
+use crate::log::read::newest_first;
 use crate::log::record::DecisionLine;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
@@ -165,13 +165,10 @@ fn cold_starts(config: &Config, env: &Environment) -> Vec<String> {
     };
     let mut left = MOST_DECISIONS;
     for file in files {
-        let Ok(mut decisions) = Backwards::open(&file) else {
-            continue;
-        };
-        while !waiting.is_empty()
-            && left > 0
-            && let Ok(Some((_, line))) = decisions.line_before()
-        {
+        for line in newest_first(&file).unwrap_or_default() {
+            if waiting.is_empty() || left == 0 {
+                break;
+            }
             left -= 1;
             let Ok(run) = DecisionLine::parse(&line).and_then(|record| record.report()) else {
                 continue;

@@ -1,5 +1,4 @@
 //! `hookrun events [EVENT]`: the events of the catalog, or of a host, as a table or one in full.
-//! `hookrun schema NAME`: JSON Schema of events, files and reports.
 //!
 //! What people read of one event is its JSON, line by line.
 
@@ -8,16 +7,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};
+use crate::cli::args::{EventsArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::look::schema::{ActionKey, action_keys};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
-use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
 use crate::hosts::install::HostShell;
 use crate::hosts::{self, Binding, Host, Results, Wait, native};
-use crate::lab::report::schema::{self, ActionKey, action_keys};
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use crate::log::report::present;
 
@@ -49,44 +47,6 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     } else {
         catalog_table(&specs, out)?;
     }
-    Ok(ExitStatus::Yes)
-}
-
-pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let Some(name) = &args.name else {
-        return schemas(out);
-    };
-    let schema = match schema::named().find(|named| named.name() == *name) {
-        Some(named) => named.schema(),
-        None => {
-            let choice = args.source.choice(env, "native");
-            let config = Config::load(&choice, env, ConfigScope::Event(""));
-            let is_far = config
-                .catalog
-                .find(name)
-                .is_err_and(|unknown| unknown.nearest.is_none());
-            if is_far && !config.has_errors() {
-                let cause = format!("`{name}` is neither a schema nor an event");
-                let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
-                return Err(Complaint::with_cure(cause, cure));
-            }
-            let event = find_event(&config, name)?;
-            schema::schema_of(event.as_ref())
-        }
-    };
-    writeln!(out, "{schema:#}")?;
-    Ok(ExitStatus::Yes)
-}
-
-fn schemas(out: &mut dyn Write) -> Result {
-    for named in schema::named() {
-        writeln!(out, "{BOLD}{:<18}{BOLD:#}  {}", named.name(), named.about())?;
-    }
-    writeln!(
-        out,
-        "{BOLD}{:<18}{BOLD:#}  the context and the result of an event",
-        "EVENT"
-    )?;
     Ok(ExitStatus::Yes)
 }
 

@@ -6,16 +6,18 @@ use std::sync::Arc;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Event};
-use crate::engine::hook::{Handler, Hook, PathBase, verdict_of_rule};
+use crate::engine::hook::{Handler, PathBase, verdict_of_rule};
 use crate::engine::outcome::Decision;
 use crate::engine::plan::{PlannedHook, Selection};
 use crate::engine::runner::Runner;
 use crate::engine::shell::{CommandWrapper, ShellCommand, ShellWord};
 use crate::hosts::{self, ToolSort};
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, cut};
-use crate::lab::report::{Paths, plain};
-use crate::log::report::present;
-use serde_json::{Value, json};
+use crate::lab::report::{Paths, plain, write_json};
+use crate::log::report::VERSION;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::cli::args::{ExplainArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
@@ -57,26 +59,24 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     let event = runner.follow_links(event);
     let plan = runner.plan(&event);
     let place = runner.place(&event);
-    let hooks = plan
-        .hooks()
-        .map(|planned| ExplainedHook::new(planned, &event, &place));
-    let hooks: Vec<ExplainedHook> = hooks.collect();
-    match (args.format, event.action()) {
-        (TextFormat::Human, action) => {
-            if let Some(action) = action {
-                runs(action, out)?;
-            }
-            hooks_of(&event.spec().name, &hooks, &paths, out)?;
-        }
-        (TextFormat::Json, action) => {
-            let action = action.map(Action::to_json);
-            let action = action.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-            let hooks: Vec<Value> = hooks.iter().map(|one| one.json(&paths)).collect();
-            let event = &event.spec().name;
-            let shown = json!({ "version": 1, "event": event, "action": action, "hooks": hooks });
-            writeln!(out, "{shown:#}")?;
-        }
+    let hooks = plan.hooks();
+    let hooks = hooks.map(|planned| ExplainedHook::new(planned, &event, &place, &paths));
+    let report = ExplainReport {
+        version: VERSION,
+        event: event.spec().name.to_string(),
+        action: event
+            .action()
+            .and_then(|action| serde_json::from_str(&action.to_json()).ok()),
+        hooks: hooks.collect(),
+    };
+    if args.format == TextFormat::Json {
+        write_json(&report, out)?;
+        return Ok(ExitStatus::Yes);
     }
+    if let Some(action) = event.action() {
+        runs(action, out)?;
+    }
+    report.hooks(out)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -189,88 +189,106 @@ fn written(word: &ShellWord) -> String {
     }
 }
 
+/// What `explain --format json` prints.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExplainReport {
+    version: u32,
+    /// The event whose hooks would run.
+    event: String,
+    /// What the command line would do, as `action` in the context of the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<Map<String, Value>>,
+    hooks: Vec<ExplainedHook>,
+}
+
 /// A hook of the event, and whether it would run.
+#[derive(Serialize, JsonSchema)]
 struct ExplainedHook {
-    hook: Arc<Hook>,
+    name: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// It would run.
     runs: bool,
-    /// Why it runs, or why not.
+    /// Why, or why not.
     why: String,
-    /// What a rule that runs says: its key and the text.
-    says: Option<(&'static str, String)>,
+    /// The reason with which a rule blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deny: Option<String>,
+    /// The question of a rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask: Option<String>,
 }
 
 impl ExplainedHook {
-    fn new(planned: &PlannedHook, event: &Event, place: &PathBase) -> ExplainedHook {
+    fn new(planned: &PlannedHook, event: &Event, place: &PathBase, paths: &Paths) -> ExplainedHook {
         let PlannedHook { hook, selection } = planned;
-        let runs = *selection == Selection::Wanted;
-        let why = match selection {
-            Selection::Wanted => format!("matches {}", hook.matcher),
-            Selection::Unwanted(mismatch) => mismatch.to_string(),
-            Selection::Disabled => "disabled: enabled = false".to_string(),
-            Selection::Idle(why) => format!("idle: {why}"),
+        let mut explained = ExplainedHook {
+            name: hook.name.clone(),
+            file: paths.show(&hook.source.file),
+            line: hook.source.line,
+            runs: *selection == Selection::Wanted,
+            why: match selection {
+                Selection::Wanted => format!("matches {}", hook.matcher),
+                Selection::Unwanted(mismatch) => mismatch.to_string(),
+                Selection::Disabled => "disabled: enabled = false".to_string(),
+                Selection::Idle(why) => format!("idle: {why}"),
+            },
+            deny: None,
+            ask: None,
         };
-        let mut says = None;
-        if let (Handler::Rule(decision), true) = (&hook.handler, runs) {
+        if let (Handler::Rule(decision), true) = (&hook.handler, explained.runs) {
             let verdict = verdict_of_rule(decision, &hook.matcher, event, &hook.place(place));
-            says = match verdict.decision {
-                Decision::Block { reason } => Some(("deny", reason)),
-                Decision::Ask { question } => Some(("ask", question)),
-                Decision::Allow => None,
-            };
+            match verdict.decision {
+                Decision::Block { reason } => explained.deny = Some(reason),
+                Decision::Ask { question } => explained.ask = Some(question),
+                Decision::Allow => {}
+            }
         }
-        ExplainedHook {
-            hook: Arc::clone(hook),
-            runs,
-            why,
-            says,
-        }
+        explained
     }
 
-    fn human(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-        let place = paths.show_line(&self.hook.source.file, self.hook.source.line);
-        let name = plain(&self.hook.name);
-        match place == self.hook.name {
-            true => writeln!(out, "  {name}")?,
-            false => writeln!(out, "  {name}  {DIM}{}{DIM:#}", plain(&place))?,
+    fn human(&self, out: &mut dyn Write) -> Result<()> {
+        let mut place = self.file.clone();
+        if let Some(line) = self.line {
+            place.push_str(&format!(":{line}"));
         }
-        writeln!(out, "    {}", cut(&plain(&self.why)))?;
-        if let Some((key, text)) = &self.says {
-            let style = if *key == "deny" { BAD } else { DOUBT };
-            writeln!(out, "    {style}{key}{style:#}: {}", cut(&plain(text)))?;
+        write!(out, "  {}", plain(&self.name))?;
+        if place != self.name {
+            write!(out, "  {DIM}{}{DIM:#}", plain(&place))?;
+        }
+        writeln!(out, "\n    {}", cut(&plain(&self.why)))?;
+        if let Some(reason) = &self.deny {
+            writeln!(out, "    {BAD}deny{BAD:#}: {}", cut(&plain(reason)))?;
+        }
+        if let Some(question) = &self.ask {
+            writeln!(out, "    {DOUBT}ask{DOUBT:#}: {}", cut(&plain(question)))?;
         }
         Ok(())
     }
-
-    fn json(&self, paths: &Paths) -> Value {
-        present(json!({
-            "name": self.hook.name,
-            "file": paths.show(&self.hook.source.file),
-            "line": self.hook.source.line,
-            "runs": self.runs,
-            "why": self.why,
-            "says": self.says.as_ref().map(|(key, text)| json!({ *key: text })),
-        }))
-    }
 }
 
-/// The hooks that would run, then those that would not.
-fn hooks_of(
-    event: &str,
-    hooks: &[ExplainedHook],
-    paths: &Paths,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let (running, others): (Vec<&ExplainedHook>, Vec<&ExplainedHook>) =
-        hooks.iter().partition(|one| one.runs);
-    writeln!(out, "\n{BOLD}hooks that run at {}{BOLD:#}", plain(event))?;
-    if running.is_empty() {
-        writeln!(out, "  none")?;
+impl ExplainReport {
+    /// Writes the hooks that would run, then those that would not.
+    fn hooks(&self, out: &mut dyn Write) -> Result<()> {
+        let (running, others): (Vec<_>, Vec<_>) = self.hooks.iter().partition(|one| one.runs);
+        writeln!(
+            out,
+            "\n{BOLD}hooks that run at {}{BOLD:#}",
+            plain(&self.event)
+        )?;
+        if running.is_empty() {
+            writeln!(out, "  none")?;
+        }
+        for hook in running {
+            hook.human(out)?;
+        }
+        if !others.is_empty() {
+            writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
+        }
+        for hook in others {
+            hook.human(out)?;
+        }
+        Ok(())
     }
-    running
-        .into_iter()
-        .try_for_each(|one| one.human(paths, out))?;
-    if !others.is_empty() {
-        writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
-    }
-    others.into_iter().try_for_each(|one| one.human(paths, out))
 }

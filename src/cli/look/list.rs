@@ -1,87 +1,116 @@
-//! `hookrun list`: what is configured, from which file, in what order, and what will not run.
+//! `hookrun list`: what is configured, from which file, in what order, and what will not run; with a
+//! name one hook with all its settings.
+//!
+//! A dialect can bind several of its events to one of ours, each with other rules. The output names
+//! the event, so that nobody takes the catalog's rules for the host's.
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
-use crate::engine::hook::{DEFAULT_PRIORITY, Hook, Limits, Sandbox, Warm};
+use crate::engine::exec::command;
+use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
-use crate::hosts::{self, Host};
-use crate::lab::report::style::{BOLD, DIM};
-use crate::lab::report::{Paths, plain};
-use crate::log::report::present;
-use serde_json::{Value, json};
+use crate::engine::spelling::did_you_mean;
+use crate::hosts::{self, Binding, Host};
+use crate::lab::report::style::{BOLD, DIM, row};
+use crate::lab::report::{Paths, plain, write_json};
+use crate::log::report::VERSION;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::args::{ListArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::doctor::untold;
-use crate::cli::look::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
 use crate::cli::look::unbound::SearchedPlaces;
-use crate::cli::problems::tool_problems;
+use crate::cli::problems::{not_loaded, tool_problems};
 use crate::cli::streams;
 use crate::decide::EventRequest;
+use crate::decide::hooks::nearest_hook;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = args.hooks.source.choice(env, &args.hooks.dialect);
     let choice = Choice {
         trust: Some(TrustChoice::Told),
-        ..choice
+        ..args.hooks.source.choice(env, &args.hooks.dialect)
     };
     let dialect = hosts::find(&args.hooks.dialect);
-    let request = args
-        .event
-        .as_deref()
-        .map(|name| EventRequest::new(name, &args.hooks.dialect));
-    let config = match &request {
-        Some(request) => request.load(&choice, env),
+    let config = match &args.event {
+        Some(event) => {
+            let request = EventRequest::new(event, &args.hooks.dialect);
+            let config = request.load(&choice, env);
+            request.check(&config)?;
+            config
+        }
         None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
     };
-    if let Some(request) = &request {
-        request.check(&config)?;
-    }
     let paths = Paths::from(&env.cwd);
     streams::problems(&config.problems, &paths);
-    let searched = SearchedPlaces {
-        choice: &choice,
-        env,
-    };
-    let unbound = searched.near_misses();
-    streams::problems(
-        config.hooks.iter().flat_map(tool_problems).chain(unbound),
-        &paths,
-    );
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
-    match args.format {
-        TextFormat::Human => {
-            if registry.hooks().is_empty() {
+    let mut hooks = registry.hooks();
+    if let Some(name) = &args.name {
+        hooks = hooks_called(name, hooks, &config)?;
+    } else {
+        let searched = SearchedPlaces {
+            choice: &choice,
+            env,
+        };
+        let unbound = searched.near_misses();
+        let tools = config.hooks.iter().flat_map(tool_problems);
+        streams::problems(tools.chain(unbound), &paths);
+        if args.format == TextFormat::Human {
+            if hooks.is_empty() {
                 nothing_found(&searched, &paths, out)?;
             }
-            for spec in config
-                .catalog
-                .iter()
-                .filter(|spec| registry.has(&spec.name))
-            {
+            let specs = config.catalog.iter();
+            for spec in specs.filter(|spec| registry.has(&spec.name)) {
                 bound_to(spec, dialect, &registry, &paths, out)?;
             }
             for line in untold(&config, env) {
                 writeln!(out, "note: {line}")?;
             }
         }
-        TextFormat::Json => {
-            let json =
-                |hook: &Arc<Hook>| hook_json(hook, &rules_of(hook, &config, dialect), &paths);
-            let hooks: Vec<Value> = registry.hooks().iter().map(json).collect();
-            writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
+    }
+    let hooks: Vec<ListedHook> = hooks
+        .iter()
+        .map(|hook| ListedHook::of(hook, &config, dialect, env, &paths))
+        .collect();
+    if args.format == TextFormat::Json {
+        let version = VERSION;
+        write_json(&ListReport { version, hooks }, out)?;
+    } else if args.name.is_some() {
+        for hook in hooks {
+            hook.human(out)?;
         }
     }
-    Ok(if config.has_errors() {
+    Ok(if config.has_errors() && args.name.is_none() {
         ExitStatus::No
     } else {
         ExitStatus::Yes
     })
+}
+
+/// # Errors
+/// When no hook has this name.
+fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Vec<Arc<Hook>>> {
+    let mut called = hooks.clone();
+    called.retain(|hook| hook.name == name);
+    if !called.is_empty() {
+        return Ok(called);
+    }
+    if let Some(complaint) = not_loaded(name, config) {
+        return Err(complaint);
+    }
+    let names = hooks.iter().map(|hook| hook.name.as_str());
+    let help = did_you_mean(nearest_hook(name, names), || {
+        "`hookrun list` shows what is configured".to_string()
+    });
+    Err(Complaint::with_cure(format!("no hook `{name}`"), help))
 }
 
 fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
@@ -169,7 +198,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             if hook.priority != DEFAULT_PRIORITY {
                 write!(out, "  (priority {})", hook.priority)?;
             }
-            let failure = FailureRule::of(hook, spec).on_failure;
+            let (failure, _) = failure_rule(hook, spec);
             if spec.blocks && failure != spec.on_failure {
                 write!(out, "  (its failure {}s)", failure.name())?;
             }
@@ -193,65 +222,278 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     Ok(())
 }
 
-pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
-    let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
-    let said = |key: &str| {
-        hook.handler
-            .rule()
-            .filter(|(own, _)| *own == key)
-            .map(|(_, text)| text)
+/// One event as a host has it.
+struct HostRules {
+    /// What the host calls it.
+    name: String,
+    spec: EventSpec,
+}
+
+/// The rules of `spec` in a host of `dialect`: one set for each of its events that is bound to
+/// it, none where it has no such event. Without a dialect, those of the catalog.
+fn host_rules(dialect: Option<&'static Host>, spec: &EventSpec) -> Vec<HostRules> {
+    let Some(dialect) = dialect else {
+        return vec![HostRules {
+            name: spec.name.to_string(),
+            spec: spec.clone(),
+        }];
     };
-    present(json!({
-        "name": hook.name,
-        "event": hook.event,
-        "layer": hook.source.layer.name(),
-        "set": hook.source.set,
-        "file": paths.show(&hook.source.file),
-        "line": hook.source.line,
-        "wants": hook.matcher.to_string(),
-        "deny": said("deny"),
-        "ask": said("ask"),
-        "priority": hook.priority,
-        "parallel": hook.parallel,
-        "rules": rules,
-        "background": hook.background.name(),
-        "lives": hook.lives.name(),
-        "warm": hook.warm.unwrap_or(Warm::Off).name(),
-        "limits": limits_json(&hook.limits),
-        "sandbox": hook.sandbox.as_ref().map(sandbox_json),
-        "containment": hook.containment.name(),
-        "rewrite": hook.rewrite,
-        "reads": if hook.reads_stdin { "stdin" } else { "environment" },
-        "dialect": hook.dialect_name(),
-        "enabled": hook.enabled,
-        "idle": hook.idle_reason(),
-        "description": hook.description,
-    }))
-}
-
-fn limits_json(limits: &Limits) -> Value {
-    let all = [
-        ("memoryBytes", limits.memory_bytes),
-        (
-            "cpuMs",
-            limits
-                .cpu
-                .map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX)),
-        ),
-        ("files", limits.files),
-        ("outputBytes", limits.output_bytes),
-    ];
-    let set = all
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_string(), json!(value?))));
-    Value::Object(set.collect())
-}
-
-fn sandbox_json(sandbox: &Sandbox) -> Value {
-    json!({
-        "read": sandbox.read,
-        "write": sandbox.write,
-        "network": sandbox.network,
-        "required": sandbox.required,
+    let rows = dialect.events.iter().filter(|row| row.event == spec.name);
+    rows.map(|row| HostRules {
+        name: row.full_name(),
+        spec: Binding { dialect, row }.spec(),
     })
+    .collect()
+}
+
+/// What a failure of a hook does, and whose rule that is.
+fn failure_rule(hook: &Hook, spec: &EventSpec) -> (OnFailure, &'static str) {
+    if !spec.blocks {
+        return (OnFailure::Allow, "event");
+    }
+    let from = match (hook.on_failure, &hook.convention) {
+        (Some(_), _) => "hook",
+        (None, Some(_)) => "dialect",
+        (None, None) => "event",
+    };
+    (hook.on_failure(spec), from)
+}
+
+/// What `list --format json` prints.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListReport {
+    version: u32,
+    hooks: Vec<ListedHook>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedHook {
+    name: String,
+    event: String,
+    /// `system`, `user`, `project` or `explicit`.
+    layer: &'static str,
+    /// The shared set that brought it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set: Option<String>,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// What it runs, in words.
+    runs: String,
+    /// The program that starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
+    /// Why nothing can start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    /// What it matches, in words.
+    wants: String,
+    /// A rule's reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deny: Option<String>,
+    /// A rule's question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask: Option<String>,
+    /// Lower runs earlier.
+    priority: i64,
+    /// It may run at the same time as its neighbours.
+    parallel: bool,
+    rules: Vec<ListedRules>,
+    /// What happens to processes that it leaves: `kill` or `detach`.
+    background: &'static str,
+    /// How long its process lives: `event` or `session`.
+    lives: &'static str,
+    /// How its process starts: `off`, `fork` or `serve`.
+    warm: &'static str,
+    limits: ListedLimits,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<ListedSandbox>,
+    /// How its processes are held together: `auto`, `group` or `pidns`.
+    containment: &'static str,
+    /// It may rewrite fields.
+    rewrite: bool,
+    /// Where it reads the event: `stdin` or `environment`.
+    reads: &'static str,
+    /// The convention that it was written for.
+    dialect: String,
+    enabled: bool,
+    /// Why it never runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+/// The rules of the event, as a host has them.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedRules {
+    /// The event, as the host calls it.
+    event: String,
+    /// The hook can block it.
+    blocks: bool,
+    /// What a failure of the hook means: `allow` or `block`.
+    on_failure: &'static str,
+    /// Where that comes from: `event`, `hook` or `dialect`.
+    on_failure_from: &'static str,
+    timeout_ms: u64,
+    /// How hooks of the event run: `sequential`, `parallel` or `detached`.
+    schedule: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedLimits {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_ms: Option<u64>,
+    /// The open files of a process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_bytes: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ListedSandbox {
+    /// What it may read; missing for everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Vec<String>>,
+    /// What it may change.
+    write: Vec<String>,
+    network: bool,
+    /// It does not run without the sandbox.
+    required: bool,
+}
+
+impl ListedHook {
+    fn of(
+        hook: &Hook,
+        config: &Config,
+        dialect: Option<&'static Host>,
+        env: &Environment,
+        paths: &Paths,
+    ) -> ListedHook {
+        let (runs, rule) = match &hook.handler {
+            Handler::File(file) => (paths.show(file), None),
+            Handler::Words { words, .. } => (shell_words::join(words), None),
+            Handler::Shell(line) => (format!("sh -c {}", shell_words::quote(line)), None),
+            Handler::Function(_) => ("a function".to_string(), None),
+            Handler::Rule(_) => ("nothing: it is a rule".to_string(), hook.handler.rule()),
+        };
+        let (program, problem) = match command::resolve(&hook.handler, env.search.as_deref()) {
+            _ if hook.is_rule() => (None, None),
+            Ok(program) => (Some(program.path.display().to_string()), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let says = |key: &str| {
+            rule.filter(|(own, _)| *own == key)
+                .map(|(_, text)| text.to_string())
+        };
+        let spec = config.catalog.find(&hook.event);
+        let rules = spec
+            .map(|spec| host_rules(dialect, &spec))
+            .unwrap_or_default();
+        ListedHook {
+            name: hook.name.clone(),
+            event: hook.event.clone(),
+            layer: hook.source.layer.name(),
+            set: hook.source.set.clone(),
+            file: paths.show(&hook.source.file),
+            line: hook.source.line,
+            runs,
+            program,
+            problem,
+            wants: hook.matcher.to_string(),
+            deny: says("deny"),
+            ask: says("ask"),
+            priority: hook.priority,
+            parallel: hook.parallel,
+            rules: rules
+                .iter()
+                .map(|rules| ListedRules::of(hook, rules))
+                .collect(),
+            background: hook.background.name(),
+            lives: hook.lives.name(),
+            warm: hook.warm.unwrap_or(Warm::Off).name(),
+            limits: ListedLimits {
+                memory_bytes: hook.limits.memory_bytes,
+                cpu_ms: hook.limits.cpu.map(milliseconds),
+                files: hook.limits.files,
+                output_bytes: hook.limits.output_bytes,
+            },
+            sandbox: hook.sandbox.as_ref().map(|sandbox| ListedSandbox {
+                read: sandbox.read.clone(),
+                write: sandbox.write.clone(),
+                network: sandbox.network,
+                required: sandbox.required,
+            }),
+            containment: hook.containment.name(),
+            rewrite: hook.rewrite,
+            reads: if hook.reads_stdin {
+                "stdin"
+            } else {
+                "environment"
+            },
+            dialect: hook.dialect_name().to_string(),
+            enabled: hook.enabled,
+            idle: hook.idle_reason().map(str::to_string),
+            description: hook.description.clone(),
+        }
+    }
+
+    /// Writes a row for each key of the report.
+    fn human(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{BOLD}{}{BOLD:#}", plain(&self.name))?;
+        let report = serde_json::to_value(self).unwrap_or_default();
+        let keys = report.as_object().into_iter().flatten();
+        for (key, value) in keys.filter(|(key, _)| *key != "name") {
+            let lines = match value {
+                Value::Array(values) => values.iter().map(words_of).collect(),
+                value => vec![words_of(value)],
+            };
+            for line in lines {
+                row(out, key, &plain(&line))?;
+            }
+        }
+        writeln!(out)?;
+        Ok(())
+    }
+}
+
+impl ListedRules {
+    fn of(hook: &Hook, rules: &HostRules) -> ListedRules {
+        let (on_failure, on_failure_from) = failure_rule(hook, &rules.spec);
+        ListedRules {
+            event: rules.name.clone(),
+            blocks: rules.spec.blocks,
+            on_failure: on_failure.name(),
+            on_failure_from,
+            timeout_ms: milliseconds(hook.timeout(&rules.spec)),
+            schedule: rules.spec.schedule.name(),
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A value of the report on one line.
+fn words_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words_of).collect::<Vec<_>>().join(" "),
+        Value::Object(keys) if keys.is_empty() => "none".to_string(),
+        Value::Object(keys) => {
+            let words: Vec<String> = keys
+                .iter()
+                .map(|(key, value)| format!("{key} {}", words_of(value)))
+                .collect();
+            words.join(", ")
+        }
+        value => value.to_string(),
+    }
 }

@@ -1,7 +1,8 @@
 //! `hookrun replay FILE…`: recorded events decided again, and what has changed.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -10,13 +11,9 @@ use std::time::Duration;
 use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::runner::Runner;
-use crate::lab::replay::{
-    BrokenHooks, Decider, Hooks, LinePlace, ReplayEnd, ReplayFinding, ReplayOutcome, Totals,
-    Unreadable, report,
-};
+use crate::lab::replay::{BrokenHooks, Decider, Hooks, ReplayTotals, ReplayedLine};
 use crate::log::Redactor;
 use crate::log::read::{FileLines, ReadError};
-use tempfile::TempDir;
 
 use crate::cli::args::{ReplayArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
@@ -31,25 +28,39 @@ const TICK: Duration = Duration::from_millis(100);
 /// How many lines are read ahead.
 const MOST_WAITING: usize = 16;
 
-/// A line of a recording.
-struct RecordedLine {
-    place: LinePlace,
-    line: std::result::Result<Vec<u8>, String>,
-}
+/// A line of a recording, with its number.
+type RecordedLine = std::result::Result<(String, u64, Vec<u8>), ReadError>;
 
 /// Decides recorded events again: 0 as recorded, 1 changed, 2 could not, or the reader has left.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
-    let state = state_folder(env)?;
+    // The user's own state is not touched.
+    let state = tempfile::Builder::new()
+        .prefix("hookrun-replay")
+        .tempdir_in(&env.temporary)
+        .map_err(|error| {
+            let cause = format!(
+                "cannot make a folder in `{}`: {error}",
+                env.temporary.display()
+            );
+            let cure = "hooks keep state there; set TMPDIR to a folder that can be written";
+            Complaint::with_cure(cause, cure)
+        })?;
+    let own_env = Environment {
+        state_home: Some(state.path().to_path_buf()),
+        ..env.clone()
+    };
     let first = Runner::one_shot_of(Config::default(), env)
         .abort(abort.clone())
         .subreaper(grounds);
-    let mut decider = decider(args, env, first, state.path())?;
+    let hooks = Hooks::new(args.source.choice(env, ""), own_env, first);
+    let redact = hooks.check()?;
+    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
+    let mut decider = Decider { hooks, redactor };
     let lines = lines_of(&args.files, env)?;
     let names: Vec<String> = args.files.iter().map(|file| name_of(file)).collect();
     let names = names.join(", ");
-    let mut totals = Totals::default();
-    let mut unused = args.allow_change.clone();
+    let mut totals = ReplayTotals::default();
     loop {
         let next = lines.recv_timeout(TICK);
         if let Some(signal) = abort.signal() {
@@ -59,44 +70,34 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
         if streams::has_reader_left() {
             return Ok(ExitStatus::CouldNot);
         }
-        let recorded = match next {
-            Ok(recorded) => recorded,
+        let replayed = match next {
+            Ok(Ok((file, number, line))) => decider.line(&line, file, number)?,
+            Ok(Err(error)) => ReplayedLine {
+                file: error.file.display().to_string(),
+                line: error.line,
+                why: Some(error.problem),
+                ..ReplayedLine::default()
+            },
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
-        };
-        let replayed = match recorded.line {
-            Ok(line) => decider.line(&line, recorded.place)?,
-            Err(problem) => ReplayOutcome::Finding(ReplayFinding::Unreadable(Unreadable {
-                place: recorded.place,
-                problem,
-            })),
         };
         if abort.times_raised() > 0 {
             // The answers of hooks that are being ended do not count.
             continue;
         }
-        totals.count(&replayed);
-        let ReplayOutcome::Finding(finding) = &replayed else {
-            continue;
-        };
-        if let ReplayFinding::Changed(change) = finding {
-            unused.retain(|hook| change.hook() != Some(hook));
-        }
+        totals.add(&replayed);
         match args.format {
-            TextFormat::Human => report::human_finding(finding, out)?,
-            TextFormat::Json => report::json_finding(finding, out)?,
+            TextFormat::Human => replayed.human(out)?,
+            TextFormat::Json => {
+                serde_json::to_writer(&mut *out, &replayed).map_err(io::Error::from)?;
+                writeln!(out)?;
+            }
         }
         out.flush()?;
     }
-    for hook in unused {
-        streams::remark(&format!(
-            "--allow-change: nothing that `{hook}` decides has changed\n"
-        ));
-    }
-    let end = totals.end(args.allow_undecided);
-    match args.format {
-        TextFormat::Human => report::human_end(&totals, end, out)?,
-        TextFormat::Json => report::json_end(&totals, end, out)?,
+    let is_complete = totals.is_complete(args.allow_undecided);
+    if args.format == TextFormat::Human {
+        totals.human(is_complete, out)?;
     }
     if totals.events == 0 && totals.unreadable == 0 {
         return Err(Complaint::with_cure(
@@ -104,10 +105,10 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             "`hookrun run --record FILE` records them",
         ));
     }
-    Ok(match end {
-        ReplayEnd::Same => ExitStatus::Yes,
-        ReplayEnd::Changed => ExitStatus::No,
-        ReplayEnd::Incomplete => ExitStatus::CouldNot,
+    Ok(match totals.changed {
+        _ if !is_complete => ExitStatus::CouldNot,
+        0 => ExitStatus::Yes,
+        _ => ExitStatus::No,
     })
 }
 
@@ -144,72 +145,30 @@ fn lines_of(files: &[PathBuf], env: &Environment) -> Result<Receiver<RecordedLin
 /// Sends the lines of a file. `None` when they are no longer received.
 fn read(file: &Path, folder: &Path, sender: &SyncSender<RecordedLine>) -> Option<()> {
     let name = name_of(file);
-    let send = |number: Option<u64>, line| {
-        let file = name.clone();
-        let place = LinePlace { file, line: number };
-        sender.send(RecordedLine { place, line }).ok()
+    let opened = if file.as_os_str() == STDIN {
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        File::open(folder.join(file))
     };
-    let mut lines = match open(file, folder, &name) {
+    let mut lines = match FileLines::of(Path::new(&name), opened) {
         Ok(lines) => lines,
-        Err(error) => return send(None, Err(error.problem)),
+        Err(error) => return sender.send(Err(error)).ok(),
     };
     let mut line = Vec::new();
     loop {
         match lines.next_line(&mut line) {
-            Ok(Some(number)) => send(Some(number), Ok(line.clone()))?,
+            Ok(Some(number)) => sender.send(Ok((name.clone(), number, line.clone()))).ok()?,
             Ok(None) => return Some(()),
             Err(error) => {
-                send(error.line, Err(error.problem))?;
                 // The lines after one that is too long can be read.
-                if error.line.is_none() {
+                let is_end = error.line.is_none();
+                sender.send(Err(error)).ok()?;
+                if is_end {
                     return Some(());
                 }
             }
         }
     }
-}
-
-/// Opens a file. It is read as far as it is written now: a hook may append to it.
-fn open(file: &Path, folder: &Path, name: &str) -> std::result::Result<FileLines, ReadError> {
-    let name = Path::new(name);
-    if file.as_os_str() == STDIN {
-        return Ok(FileLines::of(name, BufReader::new(io::stdin())));
-    }
-    let opened = File::open(folder.join(file)).map_err(ReadError::of_file(name))?;
-    let meta = opened.metadata().map_err(ReadError::of_file(name))?;
-    let length = if meta.is_file() { meta.len() } else { u64::MAX };
-    Ok(FileLines::of(name, BufReader::new(opened.take(length))))
-}
-
-/// Where hooks keep state during a replay; the user's own state is not touched.
-fn state_folder(env: &Environment) -> Result<TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("hookrun-replay")
-        .tempdir_in(&env.temporary);
-    folder.map_err(|error| {
-        let place = env.temporary.display();
-        Complaint::with_cure(
-            format!("cannot make a folder in `{place}`: {error}"),
-            "hooks keep state there; set TMPDIR to a folder that can be written",
-        )
-    })
-}
-
-/// The engine of `first` runs all hooks; they keep state below `state`.
-fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) -> Result<Decider> {
-    let own_env = Environment {
-        state_home: Some(state.to_path_buf()),
-        ..env.clone()
-    };
-    let hooks = Hooks::new(args.source.choice(env, ""), own_env, first);
-    let redact = hooks.check()?;
-    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
-    Ok(Decider {
-        hooks,
-        is_strict: args.strict,
-        may_change: args.allow_change.clone(),
-        redactor,
-    })
 }
 
 impl From<BrokenHooks> for Complaint {

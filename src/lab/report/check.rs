@@ -1,12 +1,20 @@
-//! One thing that was checked: the model under TAP, JUnit XML, SARIF and annotations.
+//! One thing that was checked: the model of all formats that CI systems read.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Serialize;
 
+use crate::engine::harmless::plain;
 use crate::engine::session::checksum;
 use crate::log::report::Paths;
+
+/// Writes a report for programs.
+pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    writeln!(out)
+}
 
 /// What a command has checked, in its own words for people and programs, and as checks for the
 /// formats that CI systems read.
@@ -15,7 +23,7 @@ pub trait CheckReport {
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
     /// The document for programs.
-    fn json(&self, paths: &Paths) -> Value;
+    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
     /// The same as checks.
     fn checks(&self, paths: &Paths) -> CheckList;
@@ -53,7 +61,7 @@ pub struct Check {
 #[derive(Debug, Clone)]
 pub struct CheckPlace {
     pub file: String,
-    pub line: usize,
+    pub line: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,30 +84,71 @@ pub struct Written {
 }
 
 /// A remark on a line of a file, as CI systems show it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Annotation {
     /// `error`, `warning` or `notice`.
     pub level: &'static str,
-    /// `file`, `line`, `col` and `title`, as far as they are known.
-    pub properties: Vec<(&'static str, String)>,
+    pub file: Option<String>,
+    pub line: Option<u64>,
+    pub col: Option<u64>,
+    pub title: Option<String>,
     pub message: String,
 }
 
+impl CheckPlace {
+    pub(super) fn new(file: &Path, line: usize, paths: &Paths) -> CheckPlace {
+        CheckPlace {
+            file: plain(&paths.show(file)),
+            line: line as u64,
+        }
+    }
+}
+
+impl CheckList {
+    /// Each annotation, with its check.
+    pub(super) fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
+        let checks = self.checks.iter();
+        checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
+    }
+}
+
+impl Check {
+    /// What hooks wrote to this stream.
+    pub(super) fn written(&self, stream: &str) -> String {
+        let of_stream = self.written.iter().filter(|one| one.stream == stream);
+        let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
+        texts.join("\n")
+    }
+}
+
 impl Annotation {
-    pub(super) fn property(&self, name: &str) -> Option<&str> {
-        let found = self.properties.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value.as_str())
+    /// What is known besides level and message.
+    pub(super) fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let all = [
+            ("file", self.file.clone()),
+            ("line", self.line.map(|line| line.to_string())),
+            ("col", self.col.map(|column| column.to_string())),
+            ("title", self.title.clone()),
+        ];
+        all.into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// The message behind its title.
+    pub(super) fn titled(&self) -> String {
+        match &self.title {
+            Some(title) => format!("{}: {}", plain(title), self.message),
+            None => self.message.clone(),
+        }
     }
 
     /// The same wherever its line moves to.
     pub(super) fn fingerprint(&self, check: &Check) -> String {
-        let place = self.property("file").unwrap_or_default();
-        let title = self.property("title").unwrap_or_default();
         let parts = [
             &check.suite,
             &check.name,
-            place,
-            title,
+            self.file.as_deref().unwrap_or_default(),
+            self.title.as_deref().unwrap_or_default(),
             self.level,
             &self.message,
         ];

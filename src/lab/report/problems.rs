@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
+use super::check::{Annotation, Check, CheckList, CheckReport, CheckState, write_json};
 use super::style::{BAD, DIM, DOUBT, GOOD, counted};
 use crate::config::{Problem, Severity};
 use crate::engine::harmless::plain;
-use crate::log::report::{Paths, VERSION, present};
+use crate::log::report::{Paths, VERSION};
 
 const NAME: &str = "hookrun validate";
 
@@ -35,6 +36,22 @@ impl CheckedFile {
         self.problems
             .iter()
             .all(|problem| problem.severity != Severity::Error)
+    }
+
+    fn report(&self, paths: &Paths) -> FileReport {
+        let problems = self.problems.iter().map(|problem| ProblemReport {
+            severity: problem.severity.name(),
+            cause: problem.cause.clone(),
+            line: problem.at.map(|at| at.line),
+            column: problem.at.map(|at| at.column),
+            cure: problem.cure.clone(),
+        });
+        FileReport {
+            file: paths.show(&self.file),
+            hooks: self.hooks,
+            ok: self.passes(),
+            problems: problems.collect(),
+        }
     }
 
     fn check(&self, paths: &Paths) -> Check {
@@ -90,27 +107,19 @@ impl CheckReport for [CheckedFile] {
         };
         let hooks = self.iter().map(|file| file.hooks).sum::<usize>();
         let files = self.iter().filter(|file| file.is_counted).count();
-        let checked = match files == 0 && errors > 0 {
-            true => String::new(),
-            false => format!(": {}, {}", counted(files, "file"), counted(hooks, "hook")),
+        let checked = if files == 0 && errors > 0 {
+            String::new()
+        } else {
+            format!(": {}, {}", counted(files, "file"), counted(hooks, "hook"))
         };
         writeln!(out, "{style}{verdict}{style:#}{doubts}{checked}")
     }
 
-    fn json(&self, paths: &Paths) -> Value {
-        let file = |file: &CheckedFile| {
-            json!({
-                "file": paths.show(&file.file),
-                "hooks": file.hooks,
-                "ok": file.passes(),
-                "problems": file.problems.iter().map(problem_json).collect::<Vec<_>>(),
-            })
-        };
-        json!({
-            "version": VERSION,
-            "ok": self.iter().all(CheckedFile::passes),
-            "files": self.iter().map(file).collect::<Vec<_>>(),
-        })
+    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+        let files = self.iter().map(|file| file.report(paths)).collect();
+        let ok = self.iter().all(CheckedFile::passes);
+        let version = VERSION;
+        write_json(&FilesReport { version, ok, files }, out)
     }
 
     fn checks(&self, paths: &Paths) -> CheckList {
@@ -134,35 +143,57 @@ pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
     shown.to_string()
 }
 
-fn problem_json(problem: &Problem) -> Value {
-    present(json!({
-        "severity": problem.severity.name(),
-        "cause": problem.cause,
-        "line": problem.at.map(|at| at.line),
-        "column": problem.at.map(|at| at.column),
-        "cure": problem.cure,
-    }))
+fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
+    let mut message = problem.cause.clone();
+    if let Some(cure) = &problem.cure {
+        message.push_str(&format!("\nhelp: {cure}"));
+    }
+    Annotation {
+        level: match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        },
+        file: Some(paths.show(&problem.file)),
+        line: problem.at.map(|at| at.line as u64),
+        col: problem.at.map(|at| at.column as u64),
+        title: None,
+        message,
+    }
 }
 
-fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
-    let mut properties = vec![("file", paths.show(&problem.file))];
-    if let Some(at) = problem.at {
-        properties.push(("line", at.line.to_string()));
-        properties.push(("col", at.column.to_string()));
-    }
-    let help = problem
-        .cure
-        .as_ref()
-        .map(|cure| format!("\nhelp: {cure}"))
-        .unwrap_or_default();
-    let level = match problem.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "notice",
-    };
-    Annotation {
-        level,
-        properties,
-        message: format!("{}{help}", problem.cause),
-    }
+/// What `validate --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FilesReport {
+    version: u32,
+    /// There are no errors.
+    ok: bool,
+    files: Vec<FileReport>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileReport {
+    file: String,
+    /// How many hooks are in it.
+    hooks: usize,
+    /// It has no errors.
+    ok: bool,
+    problems: Vec<ProblemReport>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ProblemReport {
+    /// `error`, `warning` or `note`.
+    severity: &'static str,
+    /// What is wrong.
+    cause: String,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cure: Option<String>,
 }

@@ -3,20 +3,19 @@
 mod human;
 mod json;
 mod model;
-mod text;
 
 use std::io::{self, Write};
 
-use serde_json::Value;
-
-use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState};
+use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState, write_json};
 use super::problems::problem_text;
 use crate::config::Position;
 use crate::engine::harmless::plain;
 use crate::lab::scenario::{CaseResult, End};
 use crate::log::report::Paths;
-use text::{miss_text, of, plain_lines, totals, written};
 
+use model::{miss_text, of, plain_lines, totals, written};
+
+pub use json::SuiteReport;
 pub use model::{CoverageReport, Gap, Whole};
 
 /// The suites of what is checked besides the cases.
@@ -28,25 +27,18 @@ impl CheckReport for Whole<'_> {
         human::suite(self, paths, out)
     }
 
-    fn json(&self, paths: &Paths) -> Value {
-        json::document(self, paths)
+    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+        write_json(&SuiteReport::of(self, paths), out)
     }
 
     fn checks(&self, paths: &Paths) -> CheckList {
         let mut checks: Vec<Check> = self.played.iter().map(|one| case(one, paths)).collect();
         for problem in self.broken {
-            let file = plain(&paths.show(&problem.file));
-            let place = CheckPlace {
-                file,
-                line: problem.at.map_or(1, |at| at.line),
-            };
+            let line = problem.at.map_or(1, |at| at.line);
+            let place = CheckPlace::new(&problem.file, line, paths);
             let text = problem_text(problem, paths);
-            checks.push(further(
-                HOOKS,
-                "every hook can run".to_string(),
-                place,
-                Some(text),
-            ));
+            let name = "every hook can run".to_string();
+            checks.push(further(HOOKS, name, place, Some(text)));
         }
         if let Some(covered) = self.coverage {
             coverage(covered, paths, &mut checks);
@@ -75,14 +67,11 @@ fn case(played: &CaseResult, paths: &Paths) -> Check {
         End::Skipped(why) => CheckState::Skipped(plain(why)),
         End::NotRun => CheckState::Skipped("not run".to_string()),
     };
-    let file = plain(&paths.show(&played.file));
+    let place = CheckPlace::new(&played.file, played.at.line, paths);
     Check {
-        suite: file.clone(),
+        suite: place.file.clone(),
         name: plain(&played.name),
-        place: Some(CheckPlace {
-            file,
-            line: played.at.line,
-        }),
+        place: Some(place),
         state,
         message: details.lines().next().unwrap_or_default().to_string(),
         annotations: annotations(played, &details, paths),
@@ -96,26 +85,24 @@ fn case(played: &CaseResult, paths: &Paths) -> Check {
 fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotation> {
     let at = |at: Position, message: String| Annotation {
         level: "error",
-        properties: vec![
-            ("file", paths.show(&played.file)),
-            ("line", at.line.to_string()),
-            ("col", at.column.to_string()),
-            ("title", plain(&played.name)),
-        ],
+        file: Some(paths.show(&played.file)),
+        line: Some(at.line as u64),
+        col: Some(at.column as u64),
+        title: Some(plain(&played.name)),
         message,
     };
     match &played.end {
         End::Unexpected(misses) => {
-            // The first one has what the hooks wrote.
-            let mut written: Vec<String> =
-                written(played).into_iter().map(|one| one.text).collect();
-            let text = |miss| [vec![miss_text(miss)], std::mem::take(&mut written)].concat();
-            let texts: Vec<Vec<String>> = misses.iter().map(text).collect();
-            misses
-                .iter()
-                .zip(texts)
-                .map(|(miss, texts)| at(miss.at, texts.join("\n")))
-                .collect()
+            let mut annotations: Vec<Annotation> = Vec::new();
+            for miss in misses {
+                let mut texts = vec![miss_text(miss)];
+                // The first one has what the hooks wrote.
+                if annotations.is_empty() {
+                    texts.extend(written(played).into_iter().map(|one| one.text));
+                }
+                annotations.push(at(miss.at, texts.join("\n")));
+            }
+            annotations
         }
         End::CouldNot(_) => vec![at(played.at, details.to_string())],
         End::Expected | End::Skipped(_) | End::NotRun => Vec::new(),
@@ -124,16 +111,15 @@ fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotat
 
 /// A check whose problem, if any, is one line.
 fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>) -> Check {
-    let annotation = |message: &String| Annotation {
+    let annotations = problem.iter().map(|message| Annotation {
         level: "error",
-        properties: vec![
-            ("file", place.file.clone()),
-            ("line", place.line.to_string()),
-            ("title", suite.to_string()),
-        ],
+        file: Some(place.file.clone()),
+        line: Some(place.line),
+        col: None,
+        title: Some(suite.to_string()),
         message: message.clone(),
-    };
-    let annotations = problem.iter().map(annotation).collect();
+    });
+    let annotations = annotations.collect();
     let state = CheckState::failed_if(problem.is_some());
     let details = problem.unwrap_or_default();
     Check {
@@ -150,30 +136,22 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
 
 /// Points are only checked where a share of them must be covered.
 fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
-    let place = |file, line| CheckPlace {
-        file: plain(&paths.show(file)),
-        line,
-    };
     if covered.is_short() {
         for gap in &covered.gaps {
-            let name = plain(&format!(
-                "{} of {}",
-                gap.point.name,
-                of(&gap.who, gap.is_event)
-            ));
+            let of = of(&gap.who, gap.is_event);
+            let name = plain(&format!("{} of {of}", gap.point.name));
             let problem = format!("no case shows it; write {}", plain(&gap.point.lacks));
-            let place = place(&gap.who.file, gap.line);
+            let place = CheckPlace::new(&gap.who.file, gap.line, paths);
             checks.push(further(COVERAGE, name, place, Some(problem)));
         }
     } else if let (Some(least), Some(first)) = (covered.least, covered.coverage.parts.first()) {
         let name = format!("{}; at least {least} %", covered.line());
-        checks.push(further(COVERAGE, name, place(&first.who.file, 1), None));
+        let place = CheckPlace::new(&first.who.file, 1, paths);
+        checks.push(further(COVERAGE, name, place, None));
     }
     for excuse in &covered.coverage.untrue {
-        let (name, place) = (
-            "`[[never]]` is so".to_string(),
-            place(&excuse.file, excuse.at.line),
-        );
+        let name = "`[[never]]` is so".to_string();
+        let place = CheckPlace::new(&excuse.file, excuse.at.line, paths);
         checks.push(further(COVERAGE, name, place, Some(plain(&excuse.problem))));
     }
 }

@@ -127,7 +127,7 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
             &["tests.sh"],
         ),
         (
-            "hookrun show ",
+            "hookrun list ",
             &["10-guard.sh", "tests.sh"],
             &["two words", "hookrun.toml"],
         ),
@@ -164,7 +164,7 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
         ("hookrun completions f", &["fish"], &["bash"]),
         ("hookrun new a --lang p", &["python"], &["sh"]),
         ("hookrun inst", &["install"], &["run"]),
-        ("hookrun s", &["show", "schema", "send"], &["supervise"]),
+        ("hookrun s", &["schema", "send"], &["supervise"]),
         ("hookrun --col", &["--color"], &["--log"]),
         ("hookrun field toolInput.x", &[], &[]),
         ("hookrun nothing like ", &[], &[]),

@@ -57,12 +57,15 @@ fn one_event_can_be_asked_for_by_any_of_its_names() {
 
 #[test]
 fn programs_get_json() {
-    let list = three().json(&["list", "--event", "turn.start", "--format", "json"]);
+    let sandbox = three();
+    let list = sandbox.json(&["list", "--event", "turn.start", "--format", "json"]);
+    let program = sandbox.path().canonicalize().unwrap();
+    let program = program.join("hooks.d/turn.start/mark.sh");
     assert_eq!(
         list,
         json!({ "version": 1, "hooks": [{
             "name": "mark.sh", "event": "turn.start", "layer": "project",
-            "file": "hooks.d/turn.start/mark.sh", "wants": "every event",
+            "file": "hooks.d/turn.start/mark.sh", "runs": "hooks.d/turn.start/mark.sh", "program": program, "wants": "every event",
             "priority": 100, "parallel": false,
             "rules": [{
                 "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
@@ -110,7 +113,7 @@ fn problems_are_told_beside_the_list() {
 #[test]
 fn a_name_cannot_move_the_cursor() {
     let sandbox = Sandbox::new().hook("a\u{1b}[2Jb\nc", "# hookrun: tool='x\u{7}'");
-    for command in [&["list"][..], &["show", "a\u{1b}[2Jb\nc"], &["validate"]] {
+    for command in [&["list"][..], &["list", "a\u{1b}[2Jb\nc"], &["validate"]] {
         let mut all = command.to_vec();
         all.extend(["--color", "always"]);
         let ran = sandbox.hookrun(&all, b"");

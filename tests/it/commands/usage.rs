@@ -93,7 +93,6 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["help", "lst"], "unrecognized subcommand 'lst'"),
         (&["run"], "no event on stdin"),
         (&["test"], "there are no files of cases"),
-        (&["show"], "<HOOK>"),
         (&["field"], "<PATH>"),
         (&["completions"], "<SHELL>"),
         (&["run", "tool.pre", "--budgt", "1s"], "'--budget'"),
@@ -181,7 +180,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
 fn arguments_that_are_not_utf8_are_a_mistake_and_no_crash() {
     use std::os::unix::ffi::OsStrExt;
     let odd = std::ffi::OsStr::from_bytes(b"tool\xff");
-    for command in ["run", "test", "events", "show", "field"] {
+    for command in ["run", "test", "events", "list", "field"] {
         let ran = Sandbox::new().hookrun_as(
             |hookrun| {
                 hookrun.arg(odd);

@@ -31,7 +31,7 @@ fn a_hook_in_a_folder_with_a_hosts_name_is_one_of_that_host() {
     }
     let sandbox = Sandbox::new().script("hooks.d/PreToolUse/c.sh", CLAUDES);
     assert_eq!(
-        sandbox.json(&["show", "c.sh", "--format", "json"])["hooks"][0]["dialect"],
+        sandbox.json(&["list", "c.sh", "--format", "json"])["hooks"][0]["dialect"],
         "claude"
     );
     let ran = ask_claude(&sandbox, "git push --force");

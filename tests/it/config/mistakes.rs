@@ -183,7 +183,7 @@ fn list_show_and_test_still_work_while_something_is_broken() {
     list.exits(1).prints("good.sh");
     assert_eq!(list.stderr, problem);
 
-    let show = sandbox.hookrun(&["show", "good.sh"], b"");
+    let show = sandbox.hookrun(&["list", "good.sh"], b"");
     show.exits(0).prints("good.sh\n  event       tool.pre\n");
     assert_eq!(show.stderr, problem);
 

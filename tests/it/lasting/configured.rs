@@ -38,7 +38,7 @@ fn nobody_holds_a_session_for_run_and_every_command_says_so() {
         .exits(0)
         .prints(&format!("(idle: {why})"));
     sandbox
-        .hookrun(&["show", "watch.sh"], b"")
+        .hookrun(&["list", "watch.sh"], b"")
         .exits(0)
         .prints(why);
     let report = sandbox.report("tool.post", r#"{"toolName":"bash"}"#);

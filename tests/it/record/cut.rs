@@ -4,7 +4,6 @@ use std::time::UNIX_EPOCH;
 
 use hookrun::Context;
 use hookrun::internals::log::report::RunReport;
-use hookrun::internals::log::stats::Latencies;
 use hookrun::internals::log::{DecisionLine, Keeps, LogEntry, Redactor};
 use serde_json::{Value, json};
 
@@ -76,54 +75,4 @@ fn a_secret_on_the_edge_is_not_kept_in_half() {
 fn what_a_reader_does_not_know_does_not_disturb_it() {
     let line = br#"{"hookrun":1,"new":{"a":[1]},"time":"t","event":"e","host":"h","run":{}}"#;
     assert!(DecisionLine::parse(line).is_ok());
-}
-
-fn latencies(times: impl IntoIterator<Item = f64>) -> Latencies {
-    let mut all = Latencies::default();
-    times.into_iter().for_each(|ms| all.add(ms));
-    all
-}
-
-#[test]
-fn times_are_known_to_a_sixty_fourth() {
-    for us in (0..5000)
-        .chain((0..42).map(|power| 1_u64 << power))
-        .chain([3_599_999_999])
-    {
-        let ms = us as f64 / 1e3;
-        let found = latencies([ms, 1e12]).percentile_ms(0.5);
-        assert!(found >= ms && found - ms <= ms / 64.0, "{ms}: {found}");
-    }
-}
-
-#[test]
-fn times_are_read_again_as_they_were_written() {
-    let all = latencies([0.0, 0.001, 3.7, 3.7, 120.0, 1e12]);
-    let text = serde_json::to_string(&all).unwrap();
-    assert_eq!(serde_json::from_str::<Latencies>(&text).unwrap(), all);
-    // The step of an hour and more.
-    let wrong = text.replace("2368", "99999999");
-    assert!(wrong != text && serde_json::from_str::<Latencies>(&wrong).is_err());
-}
-
-#[test]
-fn percentiles_are_those_of_the_times() {
-    let none = Latencies::default();
-    assert_eq!((none.percentile_ms(0.5), none.max_ms()), (0.0, 0.0));
-    let all = latencies((1..=1000).map(f64::from));
-    for (share, wanted) in [(0.5, 500.0), (0.9, 900.0), (0.99, 990.0), (1.0, 1000.0)] {
-        let found = all.percentile_ms(share);
-        assert!(
-            (wanted..wanted * 1.016).contains(&found),
-            "{share}: {found}"
-        );
-    }
-    assert_eq!((all.max_ms(), all.total_ms()), (1000.0, 500_500.0));
-    assert_eq!(all.histogram(&[]), [1000]);
-    let mut twice = all.clone();
-    twice.merge(&all);
-    assert_eq!(
-        (twice.histogram(&[]), twice.percentile_ms(0.5)),
-        (vec![2000], all.percentile_ms(0.5))
-    );
 }

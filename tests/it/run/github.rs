@@ -196,68 +196,6 @@ fn without_a_workspace_files_are_named_as_the_hook_does() {
 }
 
 #[test]
-fn the_summary_has_the_decision_its_reason_and_what_was_found() {
-    let print = r#"printf '%s\n' '{"findings":[{"path":"a|b.tf","line":3,"message":"<b>\n\n| x"}]}'; printf '%s\n' 'no </pre>' '' '# <script>' >&2; exit 1"#;
-    let sandbox = Sandbox::new().hook("guard", print);
-    let file = sandbox.at("summary.md");
-    let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", file.to_str().unwrap());
-    sandbox.hookrun(GITHUB, b"{}").exits(2);
-    assert_eq!(
-        fs::read_to_string(&file).unwrap(),
-        "\n<h3>hookrun: tool.pre is blocked</h3>\n\
-         <p><code>guard</code> says:</p>\n\n\
-         <pre>no &lt;/pre&gt;\n\n# &lt;script&gt;</pre>\n\n\
-         <table>\n<tr><th>where</th><th>level</th><th>what</th><th>hook</th></tr>\n\
-         <tr><td><code>a|b.tf:3</code></td><td>error</td><td>&lt;b&gt;<br><br>| x</td>\
-         <td><code>guard</code></td></tr>\n</table>\n\n"
-    );
-    // A second step has a summary of its own, and other formats have none.
-    sandbox
-        .hookrun(&["run", "turn.end", "--format", "github"], b"{}")
-        .exits(0);
-    sandbox.run("tool.pre");
-    let text = fs::read_to_string(&file).unwrap();
-    assert_eq!(text.matches("<h3>").count(), 2, "{text}");
-    assert!(
-        text.ends_with("\n<h3>hookrun: turn.end is allowed</h3>\n"),
-        "{text}"
-    );
-}
-
-#[test]
-fn a_summary_that_cannot_be_written_changes_nothing() {
-    let sandbox = Sandbox::new().hook("a.sh", "");
-    let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
-    let ran = sandbox.hookrun(GITHUB, b"{}");
-    ran.exits(0);
-    assert!(
-        ran.stderr
-            .starts_with("the summary is not written to `/nowhere/"),
-        "{ran:?}"
-    );
-    assert!(!Path::new("/nowhere").exists());
-}
-
-#[test]
-fn a_summary_is_short_enough_to_be_shown() {
-    let finding = format!(
-        r#"{{\"path\":\"{0}\",\"message\":\"{0}\"}}"#,
-        "&".repeat(700)
-    );
-    let print = format!(
-        "one=\"{finding}\"; i=0; list=$one; while [ $i -lt 300 ]; do list=\"$list,$one\"; i=$((i+1)); done\n\
-         printf '{{\"findings\":[%s]}}\\n' \"$list\"; head -c 300000 /dev/zero | tr '\\0' '&' >&2; exit 1"
-    );
-    let sandbox = Sandbox::new().hook("guard", &print);
-    let file = sandbox.at("summary.md");
-    let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", file.to_str().unwrap());
-    sandbox.hookrun(GITHUB, b"{}").exits(2);
-    let text = fs::read_to_string(&file).unwrap();
-    assert!(text.len() < 1024 * 1024, "{}", text.len());
-    assert!(text.contains("<p>and 201 more</p>"));
-}
-
-#[test]
 fn other_reports_name_files_from_the_workspace_too() {
     let case = "[[case]]\nname = 'x'\nevent = 'tool.pre'\nexpect = { decision = 'block' }\n";
     let sandbox = Sandbox::new()

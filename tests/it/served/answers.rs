@@ -178,7 +178,7 @@ fn a_suite_plays_it_and_lists_show_it() {
     ran.exits(0).prints("1 case");
     let listed: Value = sandbox.json(&["list", "--format", "json"]);
     assert!(listed.to_string().contains(r#""warm":"serve""#), "{listed}");
-    sandbox.hookrun(&["show", "guard.py"], b"").prints("serve");
+    sandbox.hookrun(&["list", "guard.py"], b"").prints("serve");
     sandbox
         .hookrun(&["explain", "git push"], b"")
         .exits(0)

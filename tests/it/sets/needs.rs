@@ -15,7 +15,7 @@ fn with(needs: &str, head: &str) -> Sets {
 fn sandbox_of(sets: &Sets) -> String {
     let list = sets
         .sandbox
-        .json(&["show", "10-write.sh", "--format", "json"]);
+        .json(&["list", "10-write.sh", "--format", "json"]);
     list["hooks"][0]["sandbox"].to_string()
 }
 

@@ -432,12 +432,12 @@ fn test_list_and_show_read_settings_too() {
         .exits(1)
         .prints("hooks.PreToolUse[0].hooks[0]")
         .prints("tool Bash");
-    let shown = ["show", "hooks.PreToolUse[0].hooks[0]", "--settings", CLAUDE];
+    let shown = ["list", "hooks.PreToolUse[0].hooks[0]", "--settings", CLAUDE];
     sandbox
         .hookrun(&shown, b"")
         .exits(0)
         .prints("sh -c")
         .prints("claude")
-        .prints("10m");
+        .prints("timeoutMs 600000");
     fs::metadata(sandbox.at(CLAUDE)).unwrap();
 }

@@ -166,7 +166,7 @@ fn list_show_test_and_validate_name_what_shadows_a_hook() {
     with(&["list", "--event", "turn_start"])
         .exits(0)
         .prints(&format!("(idle: {by})"));
-    with(&["show", "hook"]).exits(0).prints(&by);
+    with(&["list", "hook"]).exits(0).prints(&by);
     with(&["test", "turn_start"]).exits(0).prints(&by);
     with(&["validate"])
         .exits(0)

@@ -166,7 +166,7 @@ fn list_and_show_print_the_rules_that_apply_in_every_row() {
             text.contains(gate) && text.contains(row.schedule.name()),
             "{text}"
         );
-        let show = sandbox.hookrun(&["show", "hook", "--dialect", binding.dialect.name], b"");
+        let show = sandbox.hookrun(&["list", "hook", "--dialect", binding.dialect.name], b"");
         show.exits(0).prints(on_failure);
     });
 }

@@ -226,7 +226,7 @@ fn reports_have_one_rule_for_what_there_is_none_of() {
         &["run", "tool.pre"],
         &["run", "turn.end"],
         &["list"],
-        &["show", "a"],
+        &["list", "a"],
         &["events"],
         &["events", "tool.pre"],
         &["validate"],

@@ -10,10 +10,10 @@ use crate::decide::Door;
 use crate::engine::event::Context;
 use crate::hosts::{folders, native};
 use crate::log::DecisionLog;
-use crate::log::read::Backwards;
+use crate::log::read::newest_first;
 use crate::log::record::DecisionLine;
 
-use crate::cli::look::filter::is_of_project;
+use crate::cli::look::decisions::is_of_project;
 use crate::cli::look::validate::{note, warning};
 
 /// When a host asked last, and how.
@@ -47,10 +47,7 @@ impl Evidence {
         };
         let mut last = BTreeMap::new();
         for file in DecisionLog::in_folder(folder).files() {
-            let Ok(mut lines) = Backwards::open(&file) else {
-                continue;
-            };
-            while let Ok(Some((_, line))) = lines.line_before() {
+            for line in newest_first(&file).unwrap_or_default() {
                 let Ok(record) = DecisionLine::parse(&line) else {
                     continue;
                 };

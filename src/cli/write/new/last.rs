@@ -13,15 +13,14 @@ use crate::engine::names::words;
 use crate::engine::outcome::{Notice, NoticeKind};
 use crate::hosts::{self, Binding};
 use crate::lab::scenario::{Keys, TOKENS};
-use crate::log::read::Backwards;
+use crate::log::read::newest_first;
 use crate::log::record::DecisionLine;
 use crate::log::report::{HookReport, RunReport};
 use crate::log::{DecisionLog, redact};
 use serde_json::{Map, Value};
 
 use crate::cli::exit::Result;
-use crate::cli::look::decisions::project;
-use crate::cli::look::filter::is_of_project;
+use crate::cli::look::decisions::{is_of_project, project};
 use crate::cli::write::files::toml_text;
 
 /// The longest reply of a host that a case expects word by word.
@@ -50,11 +49,9 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
         DecisionLine::parse(line).is_ok_and(|record| is_of_project(&record, project))
     };
     for file in &files {
-        let mut lines = Backwards::open(file).map_err(cannot)?;
-        while let Some((_, line)) = lines.line_before().map_err(cannot)? {
-            if is_meant(&line) {
-                return Ok(line);
-            }
+        let lines = newest_first(file).map_err(cannot)?;
+        if let Some(line) = lines.into_iter().find(|line| is_meant(line)) {
+            return Ok(line);
         }
     }
     let help = "`hookrun run` keeps what hooks decide; name a recording with --file";

@@ -2,28 +2,21 @@
 //! and what each hook said.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use anstyle::Style;
 use similar::ChangeTag;
 
-use super::model::{CoverageReport, Whole};
-use super::text::{of, plain_lines, streams, totals};
+use super::model::{CoverageReport, Whole, of, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
 use crate::lab::report::human::hook_word;
 use crate::lab::report::style::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, counted, label, short, text,
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, label, short, text,
 };
 use crate::lab::scenario::coverage::PointState;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{HookReport, hook_report, milliseconds};
-
-/// From when on a case is reported as slow.
-const SLOW: Duration = Duration::from_secs(1);
-
-const MOST_SLOW: usize = 5;
 
 const AROUND: usize = 2;
 
@@ -38,7 +31,6 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
         bad(played, paths, out)?;
     }
     skipped(whole, out)?;
-    slow(whole, out)?;
     if let Some(covered) = whole.coverage {
         writeln!(out)?;
         coverage(covered, paths, out)?;
@@ -58,13 +50,17 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
 
 /// How cases ended, by the worst of them.
 fn word(played: &[CaseResult]) -> (Style, &'static str) {
-    let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
-    match () {
-        () if has(|end| matches!(end, End::CouldNot(_))) => (BAD, "ERROR"),
-        () if has(|end| matches!(end, End::Unexpected(_))) => (BAD, "FAILED"),
-        () if has(|end| matches!(end, End::NotRun)) => (DOUBT, "part"),
-        () => (GOOD, "ok"),
+    let worst = [
+        ("could-not", BAD, "ERROR"),
+        ("unexpected", BAD, "FAILED"),
+        ("not-run", DOUBT, "part"),
+    ];
+    for (end, style, word) in worst {
+        if played.iter().any(|one| one.end.name() == end) {
+            return (style, word);
+        }
     }
+    (GOOD, "ok")
 }
 
 /// What is wrong besides the cases, in a few words.
@@ -216,35 +212,16 @@ fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut slow: Vec<&CaseResult> = whole.played.iter().filter(|one| one.took >= SLOW).collect();
-    slow.sort_by_key(|played| std::cmp::Reverse(played.took));
-    if slow.is_empty() {
-        return Ok(());
-    }
-    writeln!(out)?;
-    for played in slow.iter().take(MOST_SLOW) {
-        writeln!(
-            out,
-            "{DOUBT}slow{DOUBT:#}   {}: {}",
-            plain(&played.name),
-            short(milliseconds(played.took))
-        )?;
-    }
-    match slow.len().saturating_sub(MOST_SLOW) {
-        0 => Ok(()),
-        more => writeln!(out, "       and {} more", counted(more, "case")),
-    }
-}
-
 const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
 fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let style = match covered.is_enough() {
-        true if covered.gaps.is_empty() => GOOD,
-        true => DOUBT,
-        false => BAD,
+    let style = if !covered.is_enough() {
+        BAD
+    } else if covered.gaps.is_empty() {
+        GOOD
+    } else {
+        DOUBT
     };
     let least = covered.least.filter(|_| covered.is_short());
     let least = least
@@ -253,43 +230,26 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
     writeln!(out, "{style}covered{style:#}{line}{least}")?;
-    let row = |event: &str, hook: &str, points: &str, missing: &str| {
-        let (event, hook) = (column(event, EVENT_COLUMNS), column(hook, HOOK_COLUMNS));
-        format!("{event:<EVENT_COLUMNS$} {hook:<HOOK_COLUMNS$} {points:>6}  {missing}")
-            .trim_end()
-            .to_string()
-    };
-    writeln!(
-        out,
-        "        {DIM}{}{DIM:#}",
-        row("event", "hook", "points", "missing")
-    )?;
+    let head = row("event", "hook", "points", "missing");
+    writeln!(out, "        {DIM}{head}{DIM:#}")?;
     for part in &covered.coverage.parts {
-        let count =
-            |is: fn(&PointState) -> bool| part.points.iter().filter(|one| is(&one.state)).count();
-        let shown = count(|state| *state == PointState::Covered);
-        let missing = part
-            .points
-            .iter()
-            .filter(|one| one.state == PointState::Missing);
-        let missing = missing
-            .map(|one| one.name.as_str())
-            .collect::<Vec<_>>()
-            .join(" ");
-        let points = format!(
-            "{shown}/{}",
-            shown + count(|state| *state == PointState::Missing)
-        );
+        let mut shown = 0;
+        let mut missing = Vec::new();
+        for point in &part.points {
+            match point.state {
+                PointState::Covered => shown += 1,
+                PointState::Missing => missing.push(point.name.as_str()),
+                PointState::Never(_) => {}
+            }
+        }
+        let points = format!("{shown}/{}", shown + missing.len());
         let (event, hook) = if part.is_event {
             (part.who.event.as_str(), "")
         } else {
             ("", part.who.hook.as_str())
         };
-        writeln!(
-            out,
-            "        {}",
-            row(event, hook, &points, &plain(&missing))
-        )?;
+        let row = row(event, hook, &points, &plain(&missing.join(" ")));
+        writeln!(out, "        {row}")?;
     }
     for gap in &covered.gaps {
         let place = format!("{}:{}", plain(&paths.show(&gap.who.file)), gap.line);
@@ -301,6 +261,13 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
         label(out, "write", &plain(&gap.point.lacks))?;
     }
     excuses(covered, paths, out)
+}
+
+fn row(event: &str, hook: &str, points: &str, missing: &str) -> String {
+    let (event, hook) = (column(event, EVENT_COLUMNS), column(hook, HOOK_COLUMNS));
+    format!("{event:<EVENT_COLUMNS$} {hook:<HOOK_COLUMNS$} {points:>6}  {missing}")
+        .trim_end()
+        .to_string()
 }
 
 /// What no case can show, with the reasons, and the reasons that are untrue.

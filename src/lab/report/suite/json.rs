@@ -1,35 +1,159 @@
 //! What came of cases, as one document for programs.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::model::{CoverageReport, Gap, Whole};
+use super::model::{CoverageReport, Whole};
 use crate::lab::report::Paths;
-use crate::lab::scenario::coverage::{CoveragePart, Excuse, Point, PointState};
+use crate::lab::scenario::coverage::{Point, PointState};
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
-use crate::log::report::{VERSION, milliseconds, present, refusal_report, run_report};
+use crate::log::report::{RunReport, VERSION, milliseconds, refusal_report, run_report};
 
-pub(super) fn document(whole: &Whole<'_>, paths: &Paths) -> Value {
-    let count = |is: fn(&End) -> bool| whole.played.iter().filter(|one| is(&one.end)).count();
-    let mut document = json!({
-        "version": VERSION,
-        "ok": whole.is_good(),
-        "cases": whole.played.iter().map(|one| case(one, paths)).collect::<Vec<_>>(),
-        "total": whole.played.len(),
-        "expected": count(|end| matches!(end, End::Expected)),
-        "unexpected": count(|end| matches!(end, End::Unexpected(_))),
-        "couldNot": count(|end| matches!(end, End::CouldNot(_))),
-        "skipped": count(|end| matches!(end, End::Skipped(_))),
-        "notRun": count(|end| matches!(end, End::NotRun)),
-        "tookMs": milliseconds(whole.took),
-    });
-    if let Some(covered) = whole.coverage {
-        document["coverage"] = coverage(covered, paths);
-    }
-    document
+/// What `test --format json` prints.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SuiteReport {
+    version: u32,
+    /// Everything passed.
+    ok: bool,
+    cases: Vec<CaseReport>,
+    total: usize,
+    /// The cases that passed.
+    expected: usize,
+    /// The cases that failed.
+    unexpected: usize,
+    /// The cases that could not run.
+    could_not: usize,
+    skipped: usize,
+    /// The cases that were left when the suite was interrupted.
+    not_run: usize,
+    took_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<CoverageJson>,
 }
 
-fn case(played: &CaseResult, paths: &Paths) -> Value {
-    let report = |decided: &StepResult| match decided {
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CaseReport {
+    file: String,
+    line: usize,
+    name: String,
+    event: String,
+    /// `expected`, `unexpected`, `could-not`, `skipped` or `not-run`.
+    result: &'static str,
+    took_ms: f64,
+    steps: Vec<RunReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    misses: Vec<MissReport>,
+    /// Why it was skipped, or could not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MissReport {
+    /// What differs.
+    key: String,
+    /// The line of the expectation.
+    line: usize,
+    column: usize,
+    /// What the case expects.
+    wanted: String,
+    /// What it got.
+    found: String,
+    /// The number of the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CoverageJson {
+    /// It is enough for `--fail-under`.
+    ok: bool,
+    percent: f64,
+    /// What `--fail-under` wants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<u8>,
+    /// The points that are covered.
+    covered: usize,
+    /// All points.
+    total: usize,
+    parts: Vec<PartReport>,
+    missing: Vec<GapReport>,
+    /// Wrong `[[never]]` tables.
+    untrue: Vec<ExcuseReport>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PartReport {
+    event: String,
+    /// Missing for the event itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook: Option<String>,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    points: Vec<PointReport>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PointReport {
+    name: String,
+    /// `covered`, `missing` or `never`.
+    state: &'static str,
+    /// What is missing, or why it never happens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct GapReport {
+    event: String,
+    /// Missing for the event itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook: Option<String>,
+    file: String,
+    line: usize,
+    /// What no case shows.
+    point: String,
+    /// The case to write.
+    lacks: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ExcuseReport {
+    file: String,
+    line: usize,
+    problem: String,
+}
+
+impl SuiteReport {
+    pub(super) fn of(whole: &Whole<'_>, paths: &Paths) -> SuiteReport {
+        let count = |result| {
+            whole
+                .played
+                .iter()
+                .filter(|one| one.end.name() == result)
+                .count()
+        };
+        SuiteReport {
+            version: VERSION,
+            ok: whole.is_good(),
+            cases: whole.played.iter().map(|one| case(one, paths)).collect(),
+            total: whole.played.len(),
+            expected: count("expected"),
+            unexpected: count("unexpected"),
+            could_not: count("could-not"),
+            skipped: count("skipped"),
+            not_run: count("not-run"),
+            took_ms: milliseconds(whole.took),
+            coverage: whole.coverage.map(|covered| coverage(covered, paths)),
+        }
+    }
+}
+
+fn case(played: &CaseResult, paths: &Paths) -> CaseReport {
+    let steps = played.steps.iter().map(|decided| match decided {
         StepResult::Run { run, reply } => run_report(run, reply, paths),
         StepResult::Refused {
             event,
@@ -37,78 +161,83 @@ fn case(played: &CaseResult, paths: &Paths) -> Value {
             outcome,
             reply,
         } => {
-            let reason = outcome
-                .refusal()
-                .map_or("", |refusal| refusal.reason.as_str());
-            refusal_report(event, host, reason, reply)
+            let reason = outcome.refusal().map(|refusal| refusal.reason.as_str());
+            refusal_report(event, host, reason.unwrap_or_default(), reply)
         }
-    };
-    let mut value = json!({
-        "file": paths.show(&played.file),
-        "line": played.at.line,
-        "name": played.name,
-        "event": played.event,
-        "result": played.end.name(),
-        "tookMs": milliseconds(played.took),
-        "steps": played.steps.iter().map(report).collect::<Vec<_>>(),
     });
-    match &played.end {
-        End::Unexpected(misses) => value["misses"] = misses.iter().map(miss).collect(),
-        End::CouldNot(why) | End::Skipped(why) => value["why"] = why.as_str().into(),
-        End::Expected | End::NotRun => {}
+    CaseReport {
+        file: paths.show(&played.file),
+        line: played.at.line,
+        name: played.name.clone(),
+        event: played.event.clone(),
+        result: played.end.name(),
+        took_ms: milliseconds(played.took),
+        steps: steps.collect(),
+        misses: match &played.end {
+            End::Unexpected(misses) => misses.iter().map(miss).collect(),
+            End::CouldNot(_) | End::Skipped(_) | End::Expected | End::NotRun => Vec::new(),
+        },
+        why: match &played.end {
+            End::CouldNot(why) | End::Skipped(why) => Some(why.clone()),
+            End::Unexpected(_) | End::Expected | End::NotRun => None,
+        },
     }
-    value
 }
 
-fn miss(miss: &Miss) -> Value {
-    present(json!({
-        "key": miss.key,
-        "line": miss.at.line,
-        "column": miss.at.column,
-        "wanted": miss.wanted,
-        "found": miss.found,
-        "step": miss.step,
-    }))
+fn miss(miss: &Miss) -> MissReport {
+    MissReport {
+        key: miss.key.clone(),
+        line: miss.at.line,
+        column: miss.at.column,
+        wanted: miss.wanted.clone(),
+        found: miss.found.clone(),
+        step: miss.step,
+    }
 }
 
-fn coverage(covered: &CoverageReport, paths: &Paths) -> Value {
-    let (shown, all) = covered.coverage.counts();
-    let state = |point: &Point| {
-        let (state, why) = match &point.state {
-            PointState::Covered => ("covered", None),
-            PointState::Missing => ("missing", Some(&point.lacks)),
-            PointState::Never(why) => ("never", Some(why)),
-        };
-        json!({ "name": point.name, "state": state, "why": why })
+fn coverage(covered: &CoverageReport, paths: &Paths) -> CoverageJson {
+    let (shown, total) = covered.coverage.counts();
+    let parts = covered.coverage.parts.iter().map(|part| PartReport {
+        event: part.who.event.clone(),
+        hook: (!part.is_event).then(|| part.who.hook.clone()),
+        file: paths.show(&part.who.file),
+        line: part.who.line,
+        points: part.points.iter().map(point).collect(),
+    });
+    let missing = covered.gaps.iter().map(|gap| GapReport {
+        event: gap.who.event.clone(),
+        hook: (!gap.is_event).then(|| gap.who.hook.clone()),
+        file: paths.show(&gap.who.file),
+        line: gap.line,
+        point: gap.point.name.clone(),
+        lacks: gap.point.lacks.clone(),
+    });
+    let untrue = covered.coverage.untrue.iter().map(|one| ExcuseReport {
+        file: paths.show(&one.file),
+        line: one.at.line,
+        problem: one.problem.clone(),
+    });
+    CoverageJson {
+        ok: covered.is_enough(),
+        percent: covered.coverage.permille() as f64 / 10.0,
+        least: covered.least,
+        covered: shown,
+        total,
+        parts: parts.collect(),
+        missing: missing.collect(),
+        untrue: untrue.collect(),
+    }
+}
+
+fn point(point: &Point) -> PointReport {
+    let (state, why) = match &point.state {
+        PointState::Covered => ("covered", None),
+        PointState::Missing => ("missing", Some(&point.lacks)),
+        PointState::Never(why) => ("never", Some(why)),
     };
-    let part = |part: &CoveragePart| {
-        json!({
-            "event": part.who.event,
-            "hook": (!part.is_event).then_some(&part.who.hook),
-            "file": paths.show(&part.who.file),
-            "line": part.who.line,
-            "points": part.points.iter().map(state).collect::<Vec<_>>(),
-        })
-    };
-    let gap = |gap: &Gap| {
-        json!({
-            "event": gap.who.event,
-            "hook": (!gap.is_event).then_some(&gap.who.hook),
-            "file": paths.show(&gap.who.file),
-            "line": gap.line,
-            "point": gap.point.name,
-            "lacks": gap.point.lacks,
-        })
-    };
-    let excuse = |one: &Excuse| json!({ "file": paths.show(&one.file), "line": one.at.line, "problem": one.problem });
-    json!({
-        "ok": covered.is_enough(),
-        "percent": covered.coverage.permille() as f64 / 10.0,
-        "least": covered.least,
-        "covered": shown,
-        "total": all,
-        "parts": covered.coverage.parts.iter().map(part).collect::<Vec<_>>(),
-        "missing": covered.gaps.iter().map(gap).collect::<Vec<_>>(),
-        "untrue": covered.coverage.untrue.iter().map(excuse).collect::<Vec<_>>(),
-    })
+    PointReport {
+        name: point.name.clone(),
+        state,
+        why: why.map(ToString::to_string),
+    }
 }

@@ -1,4 +1,4 @@
-//! `hookrun tail`: a line for each decision as it is made, also when the log begins a new file.
+//! `hookrun why --follow`: a line for each decision as it is made, also when the log begins a new file.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 
 const FOLDER: &str = "home/.local/state/hookrun/log";
 
-/// `hookrun tail`, and what it prints.
+/// `hookrun why --follow`, and what it prints.
 struct Tail {
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -21,7 +21,7 @@ struct Tail {
 
 impl Tail {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Tail {
-        let all: Vec<&str> = ["tail"]
+        let all: Vec<&str> = ["why", "--follow"]
             .into_iter()
             .chain(arguments.iter().copied())
             .collect();
@@ -120,7 +120,7 @@ fn only_the_newest_of_the_past_are_shown_and_a_line_without_its_end_waits() {
 fn it_ends_with_its_reader_and_by_a_signal() {
     let log = line(0, "ls", &[("a.sh", 1.0, "allow")]);
     let sandbox = Sandbox::new().file("log.jsonl", &format!("{log}\n"));
-    let line = r#""$0" tail --file log.jsonl | head -n 1"#;
+    let line = r#""$0" why --follow --file log.jsonl | head -n 1"#;
     sandbox.hookrun_by_shell(line, b"").exits(0).prints("allow");
     let mut tail = Tail::start(&sandbox, &["--file", "log.jsonl"]);
     assert!(tail.line().contains("allow"));
@@ -135,7 +135,7 @@ fn it_ends_with_its_reader_and_by_a_signal() {
     );
     assert_eq!(tail.child.wait().unwrap().signal(), Some(15));
     sandbox
-        .hookrun(&["tail", "--file", "none"], b"")
+        .hookrun(&["why", "--follow", "--file", "none"], b"")
         .exits(2)
         .says("cannot read none");
 }

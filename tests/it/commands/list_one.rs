@@ -1,4 +1,4 @@
-//! `hookrun show NAME`.
+//! `hookrun list NAME`.
 
 use crate::sandbox::Sandbox;
 
@@ -15,40 +15,43 @@ fn a_hook_is_shown_with_all_its_settings() {
         .script("check.sh", "#!/bin/sh\n");
     let root = sandbox.path().canonicalize().unwrap().display().to_string();
 
-    let ran = sandbox.hookrun(&["show", "policy"], b"");
+    let ran = sandbox.hookrun(&["list", "policy"], b"");
 
-    let of_event = |event: &str, on_failure: &str| {
+    let of_event = |event: &str, rules: &str| {
         format!(
             "\
 policy
   event       {event}
-  from        hookrun.toml:1 (project layer)
+  layer       project
+  file        hookrun.toml
+  line        1
   runs        ./check.sh --strict 'a b'
   program     {root}/check.sh
   wants       every event
-  timeout     1m 30s
   priority    7
   parallel    true
-  on_failure  {on_failure}
+  rules       event {event}, {rules}
   background  detach
   lives       event
   warm        off
   limits      none
-  sandbox     none
   containment auto
   rewrite     false
-  reads       stdin or environment
+  reads       environment
   dialect     native
   enabled     true
 
 "
         )
     };
+    let gate =
+        "blocks true, onFailure block, onFailureFrom event, timeoutMs 90000, schedule sequential";
+    let start =
+        "blocks false, onFailure allow, onFailureFrom event, timeoutMs 90000, schedule parallel";
     ran.exits(0);
     assert_eq!(
         ran.stdout,
-        of_event("tool.pre", "block (the event's)")
-            + &of_event("turn.start", "allow (nothing can block this event)"),
+        of_event("tool.pre", gate) + &of_event("turn.start", start),
         "every event that it is bound to"
     );
 }
@@ -62,7 +65,7 @@ fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
             "[[hook]]\nname = \"gone\"\nevent = \"tool.pre\"\ncommand = \"./gone.sh\"\n\n\
              [[hook]]\nname = \"line\"\nevent = \"tool.pre\"\nshell = true\ncommand = \"a | b\"\n",
         );
-    let show = |name: &str| sandbox.hookrun(&["show", name], b"");
+    let show = |name: &str| sandbox.hookrun(&["list", name], b"");
     show("plain.sh")
         .exits(0)
         .prints("is not executable; run `chmod +x ");
@@ -74,7 +77,7 @@ fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
         .exits(0)
         .prints("  runs        sh -c 'a | b'\n  program     /bin/sh\n");
 
-    let json = sandbox.json(&["show", "plain.sh", "--format", "json"]);
+    let json = sandbox.json(&["list", "plain.sh", "--format", "json"]);
     assert!(
         json["hooks"][0]["problem"]
             .as_str()
@@ -89,7 +92,7 @@ fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
 fn an_unknown_hook_is_refused_with_the_nearest_one() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "");
     let said = |name: &str| {
-        let ran = sandbox.hookrun(&["show", name], b"");
+        let ran = sandbox.hookrun(&["list", name], b"");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
         ran.stderr
     };
@@ -103,7 +106,7 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
     );
     let sandbox = sandbox.hook("20-env.sh", "# hookrun: path=.env|.env.*");
     for command in [
-        &["show", "20-env.sh"][..],
+        &["list", "20-env.sh"][..],
         &["test", "tool.pre", "--hook", "20-env.sh"],
     ] {
         let ran = sandbox.hookrun(command, b"{}");
@@ -121,9 +124,9 @@ fn hooks_of_one_name_in_two_layers_are_both_shown() {
         .script("home/.config/hookrun/hooks.d/tool.pre/a.sh", "#!/bin/sh\n")
         .hook("a.sh", "");
     sandbox
-        .hookrun(&["show", "a.sh"], b"")
-        .prints("(user layer)")
-        .prints("(project layer)");
+        .hookrun(&["list", "a.sh"], b"")
+        .prints("layer       user")
+        .prints("layer       project");
 }
 
 #[test]
@@ -135,14 +138,14 @@ fn a_name_without_its_ending_or_number_is_recognised() {
         ("b", "b.py"),
     ] {
         let help = format!("did you mean `{meant}`?");
-        sandbox.hookrun(&["show", name], b"").exits(2).says(&help);
+        sandbox.hookrun(&["list", name], b"").exits(2).says(&help);
         sandbox
             .hookrun(&["test", "tool.pre", "--hook", name], b"{}")
             .exits(2)
             .says(&help);
     }
     sandbox
-        .hookrun(&["show", "x"], b"")
+        .hookrun(&["list", "x"], b"")
         .exits(2)
         .says("`hookrun list` shows");
 }

@@ -1,0 +1,345 @@
+//! `hookrun schema NAME`: JSON Schema (draft 2020-12) of an event's context and of what its hooks may
+//! answer, of the files that people write, and of what commands print for programs.
+
+use std::io::Write;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::explain::ExplainReport;
+use super::list::ListReport;
+use crate::cli::args::SchemaArgs;
+use crate::cli::exit::{ExitStatus, Result};
+use crate::config::reader::specs;
+use crate::config::value::{KeySpec, KeyValue};
+use crate::config::{Config, ConfigScope, Environment, HOOKSET_KEYS, TOP_KEYS};
+use crate::decide::find_event;
+use crate::engine::answer::RESULT_KEYS;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
+use crate::engine::outcome::FindingLevel;
+use crate::lab::replay::ReplayedLine;
+use crate::lab::report::problems::FilesReport;
+use crate::lab::report::stats::StatsReport;
+use crate::lab::report::style::BOLD;
+use crate::lab::report::suite::SuiteReport;
+use crate::lab::scenario::keys::TOP_KEYS as SUITE_KEYS;
+use crate::log::DecisionLine;
+use crate::log::report::RunReport;
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// A text that a row of a case replaces: `{name}`.
+const PLACEHOLDER: &str = r"\{[a-z][a-z0-9_]*\}";
+
+/// A schema of a file or of a report.
+pub struct NamedSchema {
+    pub name: &'static str,
+    pub(crate) about: &'static str,
+    keywords: fn() -> Map<String, Value>,
+}
+
+/// Every schema but those of events.
+#[rustfmt::skip]
+pub const NAMED: &[NamedSchema] = &[
+    NamedSchema { name: "hookrun.toml", about: "hooks, rules, events and sets", keywords: || table(&specs(TOP_KEYS), false) },
+    NamedSchema { name: "hookrun-suite", about: "a file of cases", keywords: || table(&specs(SUITE_KEYS), true) },
+    NamedSchema { name: "hookset.toml", about: "what a shared set says about itself", keywords: || table(&specs(HOOKSET_KEYS), false) },
+    NamedSchema { name: "decision-report", about: "the output of hookrun test EVENT --format json", keywords: report::<RunReport> },
+    NamedSchema { name: "why-report", about: "a line of hookrun why --format json, and each line of the decision log", keywords: report::<DecisionLine<'_>> },
+    NamedSchema { name: "stats-report", about: "the output of hookrun why --stats --format json", keywords: report::<StatsReport> },
+    NamedSchema { name: "replay-report", about: "a line of hookrun replay --format json", keywords: report::<ReplayedLine> },
+    NamedSchema { name: "suite-report", about: "the output of hookrun test --format json", keywords: report::<SuiteReport> },
+    NamedSchema { name: "list-report", about: "the output of hookrun list --format json", keywords: report::<ListReport> },
+    NamedSchema { name: "explain-report", about: "the output of hookrun explain --format json", keywords: report::<ExplainReport> },
+    NamedSchema { name: "validate-report", about: "the output of hookrun validate --format json, and of hookrun doctor", keywords: report::<FilesReport> },
+];
+
+impl NamedSchema {
+    pub fn schema(&self) -> Value {
+        let mut schema = Map::new();
+        schema.insert("$schema".to_string(), DRAFT.into());
+        schema.insert("$id".to_string(), format!("hookrun:{}", self.name).into());
+        schema.extend((self.keywords)());
+        schema.insert("title".to_string(), self.name.into());
+        schema.insert("description".to_string(), self.about.into());
+        Value::Object(schema)
+    }
+}
+
+pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let Some(name) = &args.name else {
+        for named in NAMED {
+            writeln!(out, "{BOLD}{:<18}{BOLD:#}  {}", named.name, named.about)?;
+        }
+        let about = "the context and the result of an event";
+        writeln!(out, "{BOLD}{:<18}{BOLD:#}  {about}", "EVENT")?;
+        return Ok(ExitStatus::Yes);
+    };
+    let schema = match NAMED.iter().find(|named| named.name == *name) {
+        Some(named) => named.schema(),
+        None => event_schema(name, args, env)?,
+    };
+    writeln!(out, "{schema:#}")?;
+    Ok(ExitStatus::Yes)
+}
+
+fn event_schema(name: &str, args: &SchemaArgs, env: &Environment) -> Result<Value> {
+    let choice = args.source.choice(env, "native");
+    let config = Config::load(&choice, env, ConfigScope::Event(""));
+    let found = config.catalog.find(name);
+    if found.is_err_and(|unknown| unknown.nearest.is_none()) && !config.has_errors() {
+        let cause = format!("`{name}` is neither a schema nor an event");
+        let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    Ok(schema_of(find_event(&config, name)?.as_ref()))
+}
+
+/// The schema of what a command prints for programs, from the type that it prints.
+fn report<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// One document: the schema of the context, and under `$defs/result` the one of the result.
+fn schema_of(spec: &EventSpec) -> Value {
+    let own = spec.required.iter().map(AsRef::as_ref);
+    let required: Vec<&str> = std::iter::once("event").chain(own).collect();
+    json!({
+        "$schema": DRAFT,
+        "$id": format!("hookrun:{}", spec.name),
+        "title": spec.name,
+        "description": format!("Runs when {}.", spec.summary),
+        "type": "object",
+        "properties": context(spec),
+        "required": required,
+        "$defs": { "result": result(spec) },
+    })
+}
+
+fn context(spec: &EventSpec) -> Map<String, Value> {
+    let mut properties = Map::new();
+    properties.insert("event".to_string(), json!({ "const": spec.name }));
+    for key in spec.context.iter() {
+        let mut property = typed(key.kind);
+        property.insert("description".to_string(), key.about.as_ref().into());
+        properties.insert(key.name.to_string(), Value::Object(property));
+    }
+    if spec.has_action() {
+        properties.insert("action".to_string(), action());
+    }
+    properties
+}
+
+fn action() -> Value {
+    let kinds: Vec<&str> = TOOLS
+        .iter()
+        .map(|class| class.kind)
+        .map(ActionKind::word)
+        .collect();
+    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
+    let target =
+        json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
+    let command = json!({
+        "program": { "type": ["string", "null"], "description": "null where only a run can tell" },
+        "args": {
+            "type": "array", "items": { "type": ["string", "null"] },
+            "description": "the words after it, without quotes",
+        },
+        "through": texts("the programs that run it: sudo, env"),
+        "assigns": { "type": "object", "description": "the variables that are set for it" },
+        "redirects": {
+            "type": "array", "items": { "type": "object", "properties": target },
+            "description": "its redirections: operator, target",
+        },
+        "unknown": texts("the keys with a word not known yet"),
+    });
+    json!({
+        "type": "object",
+        "description": "what is about to be done, the same in every host",
+        "properties": {
+            "kind": { "type": "string", "enum": kinds, "description": "the sort of tool" },
+            "command": { "type": "string", "description": "the command line" },
+            "commands": {
+                "type": "array", "items": { "type": "object", "properties": command },
+                "description": "every command that it runs",
+            },
+            "uncertain": { "type": "string", "description": "why it may run something else too" },
+            "paths": texts("what it names, writes or removes"),
+            "resolved": texts("the same, absolute and with links followed"),
+        },
+    })
+}
+
+/// A key of `action`.
+#[derive(Debug)]
+pub(super) struct ActionKey {
+    /// From `action` on; `N` is the number of a command.
+    pub(super) path: String,
+    pub(super) kind: String,
+    pub(super) about: String,
+}
+
+/// The keys of `action`, as its schema has them.
+pub(super) fn action_keys() -> Vec<ActionKey> {
+    let mut found = Vec::new();
+    add_keys("action", &action(), &mut found);
+    found
+}
+
+fn add_keys(place: &str, schema: &Value, found: &mut Vec<ActionKey>) {
+    for (name, key) in schema["properties"].as_object().into_iter().flatten() {
+        let Some(about) = key["description"].as_str() else {
+            continue;
+        };
+        let path = format!("{place}.{name}");
+        let kind = key["type"]
+            .as_str()
+            .or_else(|| key["type"][0].as_str())
+            .unwrap_or_default();
+        let items = format!("{path}.N");
+        found.push(ActionKey {
+            path,
+            kind: kind.to_string(),
+            about: about.to_string(),
+        });
+        add_keys(&items, &key["items"], found);
+    }
+}
+
+fn result(spec: &EventSpec) -> Value {
+    let mut properties = Map::new();
+    for key in RESULT_KEYS {
+        let value = if key.name == "update" {
+            json!({
+                "type": "object",
+                "description": key.about,
+                "properties": updates(spec),
+                "additionalProperties": false,
+            })
+        } else if key.name == "findings" {
+            let levels: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
+            json!({
+                "type": "array",
+                "description": key.about,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": { "type": "string" },
+                        "line": { "type": "integer", "minimum": 1 },
+                        "level": { "enum": levels },
+                        "message": { "type": "string" },
+                    },
+                    "required": ["path", "message"],
+                },
+            })
+        } else {
+            json!({ "type": key.kind.name(), "description": key.about })
+        };
+        properties.insert(key.name.to_string(), value);
+    }
+    json!({ "title": "result", "type": "object", "properties": properties })
+}
+
+fn updates(spec: &EventSpec) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for rewrite in spec.rewrites.iter() {
+        let key = spec.context.iter().find(|key| key.name == rewrite.field);
+        // One element may be appended as it is.
+        let kind = key
+            .filter(|_| rewrite.merge != Merge::Append)
+            .map_or(JsonType::Any, |key| key.kind);
+        properties.insert(rewrite.field.to_string(), Value::Object(typed(kind)));
+    }
+    properties
+}
+
+fn typed(kind: JsonType) -> Map<String, Value> {
+    let mut property = Map::new();
+    if kind != JsonType::Any {
+        property.insert("type".to_string(), kind.name().into());
+    }
+    property
+}
+
+/// Without keys, its user chooses them.
+fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_string(), "object".into());
+    if keys.is_empty() {
+        return schema;
+    }
+    let property = |key: &KeySpec| {
+        let mut property = value(key.takes, has_rows);
+        property.insert("description".to_string(), key.about.into());
+        if let Some(default) = literal(key.default) {
+            property.insert("default".to_string(), default);
+        }
+        (key.name.to_string(), Value::Object(property))
+    };
+    schema.insert(
+        "properties".to_string(),
+        Value::Object(keys.iter().map(property).collect()),
+    );
+    let required = keys
+        .iter()
+        .filter(|key| key.default == "required")
+        .map(|key| key.name);
+    let required: Vec<&str> = required.collect();
+    if !required.is_empty() {
+        schema.insert("required".to_string(), json!(required));
+    }
+    schema.insert("additionalProperties".to_string(), false.into());
+    schema
+}
+
+/// A default that is a value, and not words about one.
+fn literal(default: &str) -> Option<Value> {
+    serde_json::from_str(default).ok()
+}
+
+fn value(takes: KeyValue, has_rows: bool) -> Map<String, Value> {
+    let schema = match takes {
+        KeyValue::Text | KeyValue::Pattern => {
+            return Map::from_iter([("type".to_string(), "string".into())]);
+        }
+        KeyValue::Duration => json!({ "type": "string", "examples": ["500ms", "10s", "1m 30s"] }),
+        KeyValue::Size => json!({ "type": "string", "examples": ["64K", "512M", "2G"] }),
+        KeyValue::Flag => json!({ "type": "boolean" }),
+        KeyValue::Number => json!({ "type": "integer" }),
+        KeyValue::OneOf(words) => json!({ "enum": words() }),
+        KeyValue::Json => json!({ "type": ["object", "string"] }),
+        KeyValue::Texts => {
+            json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+        }
+        KeyValue::Table(keys) => Value::Object(table(&keys(), has_rows)),
+        KeyValue::Tables(keys) => json!({ "type": "array", "items": table(&keys(), has_rows) }),
+        KeyValue::Map(each) => {
+            json!({ "type": "object", "additionalProperties": value(*each, has_rows) })
+        }
+        KeyValue::Either(all) => {
+            let all: Vec<Value> = all.iter().map(|one| value(*one, has_rows).into()).collect();
+            json!({ "anyOf": all })
+        }
+    };
+    let is_filled = has_rows
+        && matches!(
+            takes,
+            KeyValue::Flag | KeyValue::Number | KeyValue::OneOf(_)
+        );
+    let placeholder = json!({ "type": "string", "pattern": PLACEHOLDER });
+    let schema = if is_filled {
+        json!({ "anyOf": [schema, placeholder] })
+    } else {
+        schema
+    };
+    if let Value::Object(schema) = schema {
+        schema
+    } else {
+        Map::new()
+    }
+}

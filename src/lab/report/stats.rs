@@ -1,0 +1,162 @@
+//! What hooks have decided and cost over many decisions: counted once, for `why --stats` and the
+//! page of `report`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::style::{BOLD, column, counted, short};
+use crate::engine::harmless::plain;
+use crate::log::record::{Brief, BriefHook};
+use crate::log::report::VERSION;
+
+const NAME_COLUMNS: usize = 24;
+
+/// Counts decisions.
+#[derive(Debug, Default)]
+pub struct Stats {
+    report: StatsReport,
+    /// By the name of the hook; the times of each of its runs.
+    hooks: BTreeMap<String, (HookStats, Vec<f64>)>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatsReport {
+    pub version: u32,
+    pub decisions: u64,
+    pub allowed: u64,
+    pub blocked: u64,
+    /// Decisions that asked a person.
+    pub asked: u64,
+    /// Decisions in which a hook or hookrun itself failed.
+    pub failed: u64,
+    /// The time of the first decision (RFC 3339).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The time of the last decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The most expensive hook first.
+    pub hooks: Vec<HookStats>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HookStats {
+    pub name: String,
+    /// How often it ran.
+    pub calls: u64,
+    pub blocked: u64,
+    pub asked: u64,
+    pub failed: u64,
+    /// Half of its runs took at most so many milliseconds.
+    pub p50_ms: f64,
+    /// 99 % of its runs took at most so many milliseconds.
+    pub p99_ms: f64,
+    pub max_ms: f64,
+    pub total_ms: f64,
+    /// Its last time limit, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<f64>,
+}
+
+impl Stats {
+    /// Counts a decision that was made at this time.
+    pub fn add(&mut self, time: &str, brief: &Brief<'_>) {
+        let report = &mut self.report;
+        report.decisions += 1;
+        match brief.decision.as_ref() {
+            "allow" => report.allowed += 1,
+            "ask" => report.asked += 1,
+            _ => report.blocked += 1,
+        }
+        report.failed += u64::from(brief.has_failed());
+        if report.from.as_deref().is_none_or(|from| time < from) {
+            report.from = Some(time.to_string());
+        }
+        if report.to.as_deref().is_none_or(|to| time > to) {
+            report.to = Some(time.to_string());
+        }
+        for hook in &brief.hooks {
+            if let Some(took_ms) = hook.took_ms {
+                self.add_run(hook, took_ms);
+            }
+        }
+    }
+
+    fn add_run(&mut self, hook: &BriefHook<'_>, took_ms: f64) {
+        let (stats, times) = self.hooks.entry(hook.name.to_string()).or_default();
+        stats.calls += 1;
+        stats.failed += u64::from(hook.failure.is_some());
+        match hook.decision() {
+            Some("block") => stats.blocked += 1,
+            Some("ask") => stats.asked += 1,
+            _ => {}
+        }
+        stats.timeout_ms = hook.timeout_ms;
+        times.push(took_ms);
+    }
+
+    pub fn report(&self) -> StatsReport {
+        let mut hooks = Vec::new();
+        for (name, (stats, times)) in &self.hooks {
+            let mut sorted = times.clone();
+            sorted.sort_by(f64::total_cmp);
+            hooks.push(HookStats {
+                name: name.clone(),
+                p50_ms: sorted[(sorted.len() - 1) / 2],
+                p99_ms: sorted[(sorted.len() - 1) * 99 / 100],
+                max_ms: sorted[sorted.len() - 1],
+                total_ms: sorted.iter().sum(),
+                ..stats.clone()
+            });
+        }
+        hooks.sort_by(|one, other| other.total_ms.total_cmp(&one.total_ms));
+        StatsReport {
+            version: VERSION,
+            hooks,
+            ..self.report.clone()
+        }
+    }
+}
+
+impl StatsReport {
+    /// Writes a table of at most 80 columns.
+    pub fn human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let decisions = counted(self.decisions, "decision");
+        writeln!(
+            out,
+            "{BOLD}{decisions}{BOLD:#}: {} allowed, {} blocked, {} asked, {} with a failure",
+            self.allowed, self.blocked, self.asked, self.failed
+        )?;
+        if let (Some(from), Some(to)) = (&self.from, &self.to) {
+            writeln!(out, "from {} to {}", plain(from), plain(to))?;
+        }
+        if self.hooks.is_empty() {
+            return writeln!(out, "\nNo hook was run.");
+        }
+        writeln!(
+            out,
+            "\n{BOLD}{:<NAME_COLUMNS$}{:>7}{:>8}{:>6}{:>7}{:>9}{:>9}{:>10}{BOLD:#}",
+            "hook", "calls", "blocked", "asked", "failed", "p50", "p99", "total"
+        )?;
+        for hook in &self.hooks {
+            writeln!(
+                out,
+                "{:<NAME_COLUMNS$}{:>7}{:>8}{:>6}{:>7}{:>9}{:>9}{:>10}",
+                column(&hook.name, NAME_COLUMNS - 1),
+                hook.calls,
+                hook.blocked,
+                hook.asked,
+                hook.failed,
+                short(hook.p50_ms),
+                short(hook.p99_ms),
+                short(hook.total_ms),
+            )?;
+        }
+        Ok(())
+    }
+}
