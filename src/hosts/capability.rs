@@ -4,7 +4,7 @@
 use super::event::{HostEvent, Wait};
 use super::install::{HostFailure, HostShell};
 use super::install::{HostForm, Plugin};
-use super::results::{ReplyRule, ReplySlot};
+use super::results::ReplySlot;
 use super::row::Host;
 use super::tool::HostTools;
 use crate::engine::event::OnFailure;
@@ -32,15 +32,17 @@ const GATE: &str = "tool.pre";
 
 impl ServedEvent {
     pub fn of(row: &HostEvent) -> ServedEvent {
-        let is_by_status = |say: &ReplyRule| say.on == ReplySlot::Refusal && say.status == 2;
-        let form = row.results.form();
+        let refusal = row
+            .results
+            .form()
+            .and_then(|form| form.say(ReplySlot::Refusal));
         ServedEvent {
             name: row.name,
             event: row.event,
             tool: row.gather.map(|gather| gather.tool),
             blocks: row.blocks,
             fails_closed: row.blocks && row.on_failure == OnFailure::Block,
-            takes_status: form.is_some_and(|form| form.writes.iter().any(is_by_status)),
+            takes_status: refusal.is_some_and(|say| say.status == 2),
             says: row.results.says(),
             wait: row.wait,
         }

@@ -7,7 +7,6 @@
 //! and the next one removes is sent all the same. Of a merge counts what is in none of its parents.
 //! Nothing that a repository can be configured with hides a path.
 
-mod contract;
 mod row;
 
 use std::collections::HashMap;
@@ -24,8 +23,7 @@ use crate::engine::names::words;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use Argument::{Flag, MessageFile, Rest, Text};
 
-pub use contract::TakenFromGit;
-pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
+pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines, TakenFromGit};
 
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";

@@ -13,7 +13,7 @@ use super::results::{
 };
 use super::row::{Binding, Reply};
 use crate::engine::event::Merge;
-use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
+use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
@@ -100,12 +100,8 @@ impl Binding {
                 usual.stdout
             };
         };
-        let refuses = |key: &ReplyKey| key.says.words().iter().any(|(_, act)| *act == Act::Refuse);
-        let keys = if form.reads.iter().any(refuses) {
-            form.reads
-        } else {
-            form.shares
-        };
+        let has_own = form.reads.iter().any(|key| key.says.has_word(Act::Refuse));
+        let keys = if has_own { form.reads } else { form.shares };
         let mut result = Map::new();
         for (path, value) in self.refusal_by_keys(keys, reason) {
             place(&mut result, &path, value);
@@ -190,8 +186,7 @@ impl Binding {
 
     /// The result with these keys that blocks.
     fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
-        let mut words = keys.iter().flat_map(|key| key.says.words());
-        let has_word = words.any(|(_, act)| *act == Act::Refuse);
+        let has_word = keys.iter().any(|key| key.says.has_word(Act::Refuse));
         let by_key = keys
             .iter()
             .any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
@@ -203,13 +198,9 @@ impl Binding {
                 KeyMeaning::Refusal(flag) => Some(flag.into()),
                 KeyMeaning::Reason | KeyMeaning::Objection => Some(reason.into()),
                 KeyMeaning::Action(words) => {
-                    let refuses = |(_, act): &&(&str, Act)| *act == Act::Refuse;
-                    let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
-                    let word = words
-                        .iter()
-                        .find(refuses)
-                        .or_else(|| words.iter().find(claims));
-                    word.map(|(word, _)| Value::from(*word))
+                    let block = words.iter().find(|(_, act)| *act == Act::Refuse);
+                    let claim = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
+                    block.or(claim).map(|(word, _)| Value::from(*word))
                 }
                 // To claim it is the strictest answer: the model never sees it.
                 KeyMeaning::Field(_, Merge::Claim) if self.row.blocks && !by_key => {
@@ -297,12 +288,6 @@ pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason:
     native::line_of(whole)
 }
 
-impl ReplyForm {
-    fn say(&self, on: ReplySlot) -> Option<&'static ReplyRule> {
-        self.writes.iter().find(|say| say.on == on)
-    }
-}
-
 /// What hooks have added to a list, in plan order.
 fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     let applied = outcome.rewrites.iter().filter(|one| one.field == field);
@@ -323,16 +308,13 @@ fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
 /// goes with it, because of a block loom reads nothing but the reason.
 fn informational(outcome: &Outcome) -> Reply {
     let usual = native::encode(outcome);
-    let objects = |notice: &&Notice| match notice.kind {
-        NoticeKind::Refusal | NoticeKind::Failure => true,
-        NoticeKind::Question | NoticeKind::Own => false,
-    };
-    let objections = outcome
-        .notices
-        .iter()
-        .filter(objects)
-        .map(|notice| notice.text.clone());
-    let mut texts: Vec<String> = objections.collect();
+    let mut texts: Vec<String> = Vec::new();
+    for notice in &outcome.notices {
+        match notice.kind {
+            NoticeKind::Refusal | NoticeKind::Failure => texts.push(notice.text.clone()),
+            NoticeKind::Question | NoticeKind::Own => {}
+        }
+    }
     if texts.is_empty() {
         return usual;
     }
@@ -403,10 +385,14 @@ fn with_action(
     let Some((name, words)) = super::answer::action_of(keys) else {
         return result;
     };
-    let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(field) if update.get(*field) == Some(&Value::Bool(true)));
-    let rewrites = |(_, act): &&(&str, Act)| *act == Act::Rewrite;
-    let claim = words.iter().find(claims);
-    let word = claim.or_else(|| words.iter().find(rewrites).filter(|_| !result.is_empty()));
+    let claim = words.iter().find(|(_, act)| match act {
+        Act::Claim(field) => update.get(*field) == Some(&Value::Bool(true)),
+        Act::Pass | Act::Allow | Act::Rewrite | Act::Ask | Act::Refuse => false,
+    });
+    let mut word = claim;
+    if word.is_none() && !result.is_empty() {
+        word = words.iter().find(|(_, act)| *act == Act::Rewrite);
+    }
     let Some((word, _)) = word else { return result };
     let mut whole = Map::from_iter([(name.to_string(), Value::from(*word))]);
     if claim.is_none() {

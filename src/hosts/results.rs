@@ -101,6 +101,10 @@ impl KeyMeaning {
         }
     }
 
+    pub(super) fn has_word(self, act: Act) -> bool {
+        self.words().iter().any(|(_, meant)| *meant == act)
+    }
+
     pub(super) fn words(self) -> &'static [(&'static str, Act)] {
         if let KeyMeaning::Action(words) = self {
             words
@@ -121,6 +125,12 @@ pub struct ReplyForm {
     pub shares: &'static [ReplyKey],
     /// Which exit statuses of a hook block.
     pub refuses: Refuses,
+}
+
+impl ReplyForm {
+    pub(super) fn say(&self, on: ReplySlot) -> Option<&'static ReplyRule> {
+        self.writes.iter().find(|say| say.on == on)
+    }
 }
 
 /// A form in which status 2 alone blocks.

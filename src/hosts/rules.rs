@@ -202,34 +202,44 @@ impl Names {
         if matches!(written, "" | "*") {
             return Ok(None);
         }
-        let names = |words: Vec<&str>, form| {
-            let words = words.into_iter().map(str::to_string).collect();
-            Ok(Some(Names {
-                written: written.to_string(),
-                words,
-                form,
-            }))
-        };
-        let is_plain = |allowed: &str| {
-            written
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || allowed.contains(c))
-        };
-        if matching.list.is_some_and(is_plain) {
+        let written = written.to_string();
+        let is_list = matching.list.is_some_and(|marks| {
+            let mut letters = written.chars();
+            letters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
+        });
+        if is_list {
             let words = written.split(matching.divides).map(str::trim);
-            return names(words.filter(|one| !one.is_empty()).collect(), None);
+            let words = words.filter(|word| !word.is_empty());
+            return Ok(Some(Names {
+                words: words.map(str::to_string).collect(),
+                written,
+                form: None,
+            }));
         }
         if matching.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
-            return names(vec![written], None);
+            return Ok(Some(Names::plain(written)));
         }
-        let form = match matching.is_anchored {
-            true => expression(&format!("^(?:{written})$")),
-            false => expression(written),
+        let form = if matching.is_anchored {
+            expression(&format!("^(?:{written})$"))
+        } else {
+            expression(&written)
         };
         match form {
-            Ok(form) => names(Vec::new(), Some(form)),
-            Err(_) if matching.is_plain => names(vec![written], None),
+            Ok(form) => Ok(Some(Names {
+                written,
+                words: Vec::new(),
+                form: Some(form),
+            })),
+            Err(_) if matching.is_plain => Ok(Some(Names::plain(written))),
             Err(error) => Err(error),
+        }
+    }
+
+    fn plain(written: String) -> Names {
+        Names {
+            words: vec![written.clone()],
+            written,
+            form: None,
         }
     }
 
@@ -256,21 +266,17 @@ impl std::fmt::Display for Names {
 
 impl PermissionRule {
     fn read(written: &str) -> Result<PermissionRule, MatcherError> {
-        let problem = |text: &str| {
-            Err(MatcherError {
-                problem: text.to_string(),
-            })
-        };
         let (tool, inner) = match written.trim().split_once('(') {
             None => (written.trim(), None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(inner) => (tool.trim(), Some(inner.trim())),
-                None => return problem("its parenthesis is not closed"),
+                None => return Err(no_rule("its parenthesis is not closed")),
             },
         };
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*".contains(c);
-        if tool.is_empty() || !tool.chars().all(is_name) {
-            return problem("it does not begin with the name of a tool");
+        let mut letters = tool.chars();
+        let is_name = letters.all(|c| c.is_ascii_alphanumeric() || "_-*".contains(c));
+        if tool.is_empty() || !is_name {
+            return Err(no_rule("it does not begin with the name of a tool"));
         }
         let of = match inner {
             None | Some("" | "*") => Of::All,
@@ -286,33 +292,27 @@ impl PermissionRule {
     fn decide(&self, dialect: &Host, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         let names = dialect.tool_names(event);
         let mismatch = |found| Err(Mismatch::of_host("if", &self.written, found));
-        let is_called = |name: &String| match self.tool.split_once('*') {
+        let is_called = names.iter().any(|name| match self.tool.split_once('*') {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,
-        };
+        });
         let may_be_called = may_name_server(&self.tool) && dialect.is_of_unknown_server(event);
-        if !names.iter().any(is_called) && !may_be_called {
+        if !is_called && !may_be_called {
             return mismatch(names);
         }
         let action = event.action();
         match &self.of {
             Of::All => Ok(()),
-            Of::Path(form) => match action.is_none_or(|action| action.paths.is_empty()) {
-                // What it touches is unknown.
-                true => Ok(()),
-                false => decide_paths(std::slice::from_ref(form), event, place),
-            },
+            // What it touches is unknown.
+            Of::Path(_) if action.is_none_or(|action| action.paths.is_empty()) => Ok(()),
+            Of::Path(form) => decide_paths(std::slice::from_ref(form), event, place),
             Of::Command(form) => {
-                let Some((action, command)) =
-                    action.and_then(|action| Some((action, action.command.as_deref()?)))
-                else {
-                    return Ok(());
-                };
-                let is_meant = form.fits(command, &action.line, event.spec().blocks);
-                if is_meant {
-                    Ok(())
-                } else {
-                    mismatch(vec![shortened(command)])
+                let Some(action) = action else { return Ok(()) };
+                match action.command.as_deref() {
+                    Some(command) if !form.fits(command, &action.line, event.spec().blocks) => {
+                        mismatch(vec![shortened(command)])
+                    }
+                    Some(_) | None => Ok(()),
                 }
             }
             Of::Text(text) => match event.context().text("toolInput") {
@@ -344,8 +344,14 @@ impl Of {
             )),
             _ => {
                 let problem = format!("the part in parentheses means nothing for `{tool}`");
-                Err(MatcherError { problem })
+                Err(no_rule(&problem))
             }
         }
+    }
+}
+
+fn no_rule(problem: &str) -> MatcherError {
+    MatcherError {
+        problem: problem.to_string(),
     }
 }

@@ -127,8 +127,10 @@ fn is_anothers(dialect: &str, event: &str) -> bool {
 
 impl Sign {
     fn fits(&self, dialect: &str, context: &Context) -> bool {
-        let is_there = |key: &&str| context.raw(key).is_some();
-        if !self.has.iter().all(is_there) || self.lacks.iter().any(is_there) {
+        let mut has = self.has.iter();
+        let mut lacks = self.lacks.iter();
+        if !has.all(|key| context.raw(key).is_some()) || lacks.any(|key| context.raw(key).is_some())
+        {
             return false;
         }
         let Some(event) = name_in(context, dialect) else {
@@ -166,15 +168,19 @@ const BLOCKS_OTHERWISE: &[&str] = &["exit 2", "exit(2)", "exit $", "exit \"$", "
 
 /// The first line in which a script exits with status 1, if nothing else in it may block.
 pub fn exits_with_one(text: &str) -> Option<usize> {
-    let is_code = |line: &str| !line.trim_start().starts_with(['#', ';']);
-    let has = |line: &str, words: &[&str]| words.iter().any(|word| line.contains(word));
-    let code = || (1..).zip(text.lines()).filter(|(_, line)| is_code(line));
-    if code().any(|(_, line)| has(line, BLOCKS_OTHERWISE)) {
-        return None;
+    let mut first = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with(['#', ';']) {
+            continue;
+        }
+        if BLOCKS_OTHERWISE.iter().any(|word| line.contains(word)) {
+            return None;
+        }
+        if EXITS_WITH_ONE.iter().any(|word| line.contains(word)) {
+            first = first.or(Some(number));
+        }
     }
-    code()
-        .find(|(_, line)| has(line, EXITS_WITH_ONE))
-        .map(|(number, _)| number)
+    first
 }
 
 /// Looks for words that show for which host a script was written. Comments do not count.
@@ -207,16 +213,15 @@ pub fn named_after(folder: &str) -> Vec<&'static Host> {
     {
         return Vec::new();
     }
-    let is_named = |dialect: &&Host| {
-        let mut rows = dialect.events.iter();
-        rows.any(|row| row.name == folder || row.aliases.contains(&folder))
-    };
     let others = dialects().filter(|host| !host.is_system);
-    let all: Vec<&'static Host> = systems().chain(others).filter(is_named).collect();
-    let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
-    let is_like = |dialect: &&&'static Host| dialect.like.is_some_and(has);
-    all.iter()
-        .filter(|dialect| !is_like(dialect))
-        .copied()
-        .collect()
+    let mut hosts: Vec<&'static Host> = Vec::new();
+    for host in systems().chain(others) {
+        let mut rows = host.events.iter();
+        if rows.any(|row| row.name == folder || row.aliases.contains(&folder)) {
+            hosts.push(host);
+        }
+    }
+    let names: Vec<&str> = hosts.iter().map(|host| host.name).collect();
+    hosts.retain(|host| !host.like.is_some_and(|like| names.contains(&like)));
+    hosts
 }

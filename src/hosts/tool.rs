@@ -200,62 +200,56 @@ pub(super) fn read_patch(patch: &str) -> Vec<(ToolSort, Map<String, Value>)> {
             change.new.push(kept);
         }
     }
-    changes.iter().flat_map(FilePatch::told).collect()
+    changes.iter().flat_map(FilePatch::inputs).collect()
 }
 
 impl FilePatch<'_> {
-    fn told(&self) -> Vec<(ToolSort, Map<String, Value>)> {
-        let under = |path: &str| {
+    /// The change as the input of a tool; of a moved file also under its new name.
+    fn inputs(&self) -> Vec<(ToolSort, Map<String, Value>)> {
+        let mut inputs = Vec::new();
+        for path in std::iter::once(self.path).chain(self.moved) {
             let mut input = Map::new();
-            let mut put = |key: &str, text: String| input.insert(key.to_string(), text.into());
-            put("file_path", path.to_string());
+            input.insert("file_path".to_string(), path.into());
             if self.sort == ToolSort::Write {
-                put("content", self.new.join("\n"));
+                input.insert("content".to_string(), self.new.join("\n").into());
             } else {
-                put("old_string", self.old.join("\n"));
-                put("new_string", self.new.join("\n"));
+                input.insert("old_string".to_string(), self.old.join("\n").into());
+                input.insert("new_string".to_string(), self.new.join("\n").into());
             }
-            (self.sort, input)
-        };
-        std::iter::once(self.path)
-            .chain(self.moved)
-            .map(under)
-            .collect()
+            inputs.push((self.sort, input));
+        }
+        inputs
     }
 }
 
 /// A write or an edit as a patch.
 pub(super) fn write_patch(sort: ToolSort, input: &Map<String, Value>) -> String {
-    let text = |of: &Map<String, Value>, key: &str| {
-        of.get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_string()
-    };
-    let lines = |mark: char, text: &str| -> String {
-        text.lines().map(|line| format!("{mark}{line}\n")).collect()
-    };
-    let hunk = |edit: &Map<String, Value>| {
-        let (old, new) = (text(edit, "old_string"), text(edit, "new_string"));
-        format!("@@\n{}{}", lines('-', &old), lines('+', &new))
-    };
-    let path = text(input, "file_path");
+    let path = text_of(input, "file_path");
     let body = match (sort, input.get("edits")) {
         (ToolSort::Write, _) => {
-            format!(
-                "*** Add File: {path}\n{}",
-                lines('+', &text(input, "content"))
-            )
+            let content = marked('+', text_of(input, "content"));
+            format!("*** Add File: {path}\n{content}")
         }
         (_, Some(Value::Array(edits))) => {
-            let hunks: String = edits
-                .iter()
-                .filter_map(Value::as_object)
-                .map(hunk)
-                .collect();
-            format!("*** Update File: {path}\n{hunks}")
+            let hunks = edits.iter().filter_map(Value::as_object).map(hunk);
+            format!("*** Update File: {path}\n{}", hunks.collect::<String>())
         }
         _ => format!("*** Update File: {path}\n{}", hunk(input)),
     };
     format!("*** Begin Patch\n{body}*** End Patch")
+}
+
+fn hunk(edit: &Map<String, Value>) -> String {
+    let old = marked('-', text_of(edit, "old_string"));
+    let new = marked('+', text_of(edit, "new_string"));
+    format!("@@\n{old}{new}")
+}
+
+fn text_of<'m>(input: &'m Map<String, Value>, key: &str) -> &'m str {
+    input.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn marked(mark: char, text: &str) -> String {
+    let lines = text.lines().map(|line| format!("{mark}{line}\n"));
+    lines.collect()
 }
