@@ -1,16 +1,21 @@
-//! Logged decisions for people with a browser and for other programs: a page and JSON lines. No file
-//! and no clock is read, so the same decisions make the same bytes.
+//! Logged decisions for other programs, as JSON lines, and for people with a browser: one page with
+//! figures, and a list of the newest. The page is a template with a script that draws; here is only
+//! its data. It needs no network. Its policy allows this one script and style and nothing else, and
+//! no text of a hook is ever markup.
+//!
+//! No file and no clock is read, so the same decisions make the same bytes.
 
-mod html;
-
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
 
-use crate::engine::harmless::json;
+use crate::engine::harmless::{self, plain};
+use crate::lab::report::stats::Stats;
 use crate::log::record::{Brief, DecisionLine, Subject};
-
-pub use html::HtmlReport;
 
 /// One level deep, with the same columns in every line: DuckDB, Polars and SQLite make a table of
 /// it.
@@ -83,5 +88,160 @@ pub fn json_line(
 ) -> io::Result<()> {
     let subject = line.subject();
     let text = serde_json::to_string(&FlatRow::of(line, brief, &subject))?;
-    writeln!(out, "{}", json(&text))
+    writeln!(out, "{}", harmless::json(&text))
+}
+
+const PAGE: &str = include_str!("export/page.html");
+
+/// How many decisions the list has at most, and how many bytes: the page must open at once.
+const MOST_LISTED: usize = 10_000;
+const MOST_LISTED_BYTES: usize = 1_500_000;
+
+/// How many different blocks are listed, the most frequent first.
+const MOST_BLOCKS: usize = 500;
+
+/// How many bars the chart over time has at most.
+const MOST_BARS: u64 = 96;
+
+const MINUTE_MS: u64 = 60_000;
+
+const LONGEST_SUBJECT: usize = 100;
+const LONGEST_REASON: usize = 200;
+
+/// What decisions count as in charts.
+const CLASSES: [&str; 4] = ["allow", "ask", "block", "failed"];
+
+/// Counts of decisions, one for each of [`CLASSES`].
+type ClassCounts = [u64; 4];
+
+#[derive(Debug, Default)]
+pub struct HtmlReport {
+    stats: Stats,
+    minutes: BTreeMap<u64, ClassCounts>,
+    /// By hook and reason.
+    blocks: HashMap<[String; 2], BlockGroup>,
+    newest: VecDeque<ListedDecision>,
+}
+
+/// What was blocked again and again for one reason.
+#[derive(Debug, Default, Serialize)]
+struct BlockGroup {
+    count: u64,
+    last: String,
+    about: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedDecision {
+    ended: u64,
+    event: String,
+    host: String,
+    class: &'static str,
+    took: f64,
+    by: String,
+    reason: String,
+    about: String,
+}
+
+impl HtmlReport {
+    /// The next decision, in the order of the log.
+    pub fn add(&mut self, line: &DecisionLine<'_>, brief: &Brief<'_>) {
+        let Some(ended) = line.time_ms() else { return };
+        self.stats.add(&line.time, brief);
+        let class = match brief.decision.as_ref() {
+            _ if brief.has_failed() => 3,
+            "allow" => 0,
+            "ask" => 1,
+            _ => 2,
+        };
+        self.minutes.entry(ended / MINUTE_MS).or_default()[class] += 1;
+        let subject = line.subject().words(LONGEST_SUBJECT).unwrap_or_default();
+        let listed = ListedDecision {
+            ended,
+            event: plain(&line.event),
+            host: plain(&line.host),
+            class: CLASSES[class],
+            took: brief.took_ms,
+            by: plain(brief.decided_by.as_deref().unwrap_or_default()),
+            reason: cut(&plain(brief.reason.as_deref().unwrap_or_default())),
+            about: plain(&subject),
+        };
+        if brief.decision == "block" {
+            let key = [listed.by.clone(), listed.reason.clone()];
+            let group = self.blocks.entry(key).or_default();
+            group.count += 1;
+            group.last.clone_from(&line.time);
+            group.about.clone_from(&listed.about);
+        }
+        if self.newest.len() == MOST_LISTED {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(listed);
+    }
+
+    /// Writes the page.
+    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        for listed in self.newest.iter().rev() {
+            let row = serde_json::to_value(listed)?;
+            bytes += row.to_string().len();
+            if bytes > MOST_LISTED_BYTES {
+                break;
+            }
+            rows.push(row);
+        }
+        let mut blocks: Vec<([String; 2], BlockGroup)> = self.blocks.into_iter().collect();
+        blocks.sort_by(|(key, group), (other_key, other)| {
+            (Reverse(group.count), key).cmp(&(Reverse(other.count), other_key))
+        });
+        blocks.truncate(MOST_BLOCKS);
+        let (start, width, bars) = bars(&self.minutes);
+        let data = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": self.stats.report(),
+            "classes": CLASSES,
+            "over": { "start": start * MINUTE_MS, "width": width * MINUTE_MS, "bars": bars },
+            "blocks": blocks,
+            "rows": rows,
+        });
+        // No text can end the element that it is in.
+        let data = data.to_string().replace('<', "\\u003c");
+        let nonce: String = Sha256::digest(data.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let (head, foot) = PAGE.split_once("{{data}}").unwrap_or((PAGE, ""));
+        let head = head.replace("{{nonce}}", &nonce);
+        let foot = foot.replace("{{nonce}}", &nonce);
+        write!(out, "{head}{data}{foot}")
+    }
+}
+
+/// The bars of the chart over time, empty ones too: the first minute, the minutes of a bar, and the
+/// counts.
+fn bars(minutes: &BTreeMap<u64, ClassCounts>) -> (u64, u64, Vec<ClassCounts>) {
+    let (Some((first, _)), Some((last, _))) = (minutes.first_key_value(), minutes.last_key_value())
+    else {
+        return (0, 1, Vec::new());
+    };
+    let width = (last - first) / MOST_BARS + 1;
+    let mut bars: Vec<ClassCounts> = Vec::new();
+    for (minute, counts) in minutes {
+        let bar = usize::try_from((minute - first) / width).unwrap_or_default();
+        if bars.len() <= bar {
+            bars.resize(bar + 1, [0; 4]);
+        }
+        for (sum, count) in bars[bar].iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+    (*first, width, bars)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_REASON) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_string(),
+    }
 }

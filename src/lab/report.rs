@@ -4,7 +4,6 @@
 
 pub mod check;
 pub mod diff;
-mod formats;
 pub mod human;
 pub mod problems;
 pub mod run_checks;
@@ -70,12 +69,12 @@ impl CheckFormat {
     pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
-            CheckFormat::Junit => formats::junit(list, out),
-            CheckFormat::Tap => formats::tap(list, out),
-            CheckFormat::Github => formats::github(list, out),
-            CheckFormat::Sarif => formats::sarif(list, out),
-            CheckFormat::Gitlab => formats::gitlab(list, out),
-            CheckFormat::Azure => formats::azure(list, out),
+            CheckFormat::Junit => check::junit(list, out),
+            CheckFormat::Tap => check::tap(list, out),
+            CheckFormat::Github => check::github(list, out),
+            CheckFormat::Sarif => check::sarif(list, out),
+            CheckFormat::Gitlab => check::gitlab(list, out),
+            CheckFormat::Azure => check::azure(list, out),
         }
     }
 

@@ -19,7 +19,7 @@ use super::cut::Cutter;
 use super::redact::Redactor;
 use super::report::RunReport;
 use crate::engine::event::{Action, Context};
-use crate::engine::outcome::{Question, Rewritten};
+use crate::engine::outcome::Question;
 use crate::engine::run::TraceContext;
 
 /// The version of the form of a line: its key `hookrun`.
@@ -210,12 +210,6 @@ pub struct Brief<'l> {
     pub cause: Option<Cow<'l, str>>,
     #[serde(default)]
     pub questions: Vec<Question>,
-    pub output: Option<String>,
-    pub additional_context: Option<String>,
-    #[serde(default)]
-    pub rewrites: Vec<Rewritten>,
-    #[serde(default, borrow)]
-    pub notices: Vec<BriefNotice<'l>>,
     #[serde(borrow)]
     pub hooks: Vec<BriefHook<'l>>,
     #[serde(default)]
@@ -227,21 +221,10 @@ pub struct Brief<'l> {
 pub struct BriefHook<'l> {
     #[serde(borrow)]
     pub name: Cow<'l, str>,
-    #[serde(borrow)]
-    pub fate: Cow<'l, str>,
-    #[serde(borrow, default)]
-    pub on_failure: Cow<'l, str>,
     /// Only if it ran.
     pub took_ms: Option<f64>,
-    /// From the beginning of the run to the start of its step; only if it ran.
-    pub after_ms: Option<f64>,
     /// How long it might run; only if it ran.
     pub timeout_ms: Option<f64>,
-    pub status: Option<i32>,
-    pub signal: Option<i32>,
-    /// The name of its ending; only if it ran.
-    #[serde(borrow)]
-    pub ending: Option<Cow<'l, str>>,
     pub failure: Option<String>,
     /// Only if it answered.
     #[serde(borrow)]
@@ -274,13 +257,6 @@ impl BriefHook<'_> {
 pub struct BriefVerdict<'l> {
     #[serde(borrow)]
     pub decision: Cow<'l, str>,
-    pub reason: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct BriefNotice<'l> {
-    #[serde(borrow)]
-    pub kind: Cow<'l, str>,
 }
 
 /// Why a line cannot be read.
@@ -373,7 +349,6 @@ struct LineVersion {
 #[serde(rename_all = "camelCase")]
 pub struct Subject {
     pub tool_name: Option<String>,
-    pub tool_call_id: Option<String>,
     pub prompt: Option<String>,
     pub action: Option<ActionSubject>,
 }
@@ -399,20 +374,15 @@ impl Subject {
     /// `bash: git push`, at most so many characters.
     pub fn words(&self, most: usize) -> Option<String> {
         let what = self.command().or(self.path()).or(self.prompt.as_deref());
-        subject_words(self.tool_name.as_deref(), what, most)
+        let words = match (self.tool_name.as_deref(), what) {
+            (Some(tool), Some(what)) => format!("{tool}: {what}"),
+            (tool, what) => tool.or(what)?.to_string(),
+        };
+        let line = words.lines().next().unwrap_or_default();
+        let mut short: String = line.chars().take(most).collect();
+        if short.len() < words.len() {
+            short.push('…');
+        }
+        Some(short)
     }
-}
-
-/// The tool and what it does, on one line of at most so many characters.
-pub fn subject_words(tool: Option<&str>, what: Option<&str>, most: usize) -> Option<String> {
-    let words = match (tool, what) {
-        (Some(tool), Some(what)) => format!("{tool}: {what}"),
-        (tool, what) => tool.or(what)?.to_string(),
-    };
-    let line = words.lines().next().unwrap_or_default();
-    let mut short: String = line.chars().take(most).collect();
-    if short.len() < words.len() {
-        short.push('…');
-    }
-    Some(short)
 }

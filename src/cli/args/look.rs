@@ -8,7 +8,7 @@ use crate::lab::report::CheckFormat;
 use clap::{Args, ValueEnum};
 
 use super::options::{
-    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_name, dialect_or_host, duration,
+    DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_git, dialect_or_host, duration,
 };
 
 #[derive(Debug, Args)]
@@ -188,7 +188,7 @@ pub(crate) struct FilterArgs {
     pub(crate) decision: Option<String>,
 
     /// Those for events of this host
-    #[arg(long, value_name = "HOST", value_parser = dialect_name())]
+    #[arg(long, value_name = "HOST", value_parser = dialect_or_git())]
     pub(crate) host: Option<String>,
 
     /// Those since a time: `2h` ago, or 2026-01-31T09:30:00Z

@@ -142,7 +142,7 @@ impl<'a> ChosenDecisions<'a> {
     ) -> std::result::Result<Option<Brief<'l>>, RecordError> {
         let args = self.args;
         let is_in_head = (args.session.is_none() || args.session == line.session)
-            && args.host.as_ref().is_none_or(|host| *host == line.host)
+            && args.host.as_ref().is_none_or(|host| is_of_host(line, host))
             && args.since.as_ref().is_none_or(|since| line.time >= *since)
             && args.until.as_ref().is_none_or(|until| line.time <= *until)
             && args
@@ -236,6 +236,11 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
         page.write(out)?;
     }
     Ok(ExitStatus::Yes)
+}
+
+/// Whether its host has this name.
+fn is_of_host(line: &DecisionLine<'_>, name: &str) -> bool {
+    line.host == name || hosts::find(name).is_some_and(|host| host.name == line.host)
 }
 
 /// Whether its event has this name, in hookrun or in a host.

@@ -1,14 +1,17 @@
-//! One thing that was checked: the model of all formats that CI systems read.
+//! What was checked: one model, and the formats in which CI systems read it, each a function over a
+//! [`CheckList`].
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::engine::harmless::plain;
+use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::session::checksum;
-use crate::log::report::Paths;
+use crate::log::report::{Paths, present};
 
 /// Writes a report for programs.
 pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -106,7 +109,7 @@ impl CheckPlace {
 
 impl CheckList {
     /// Each annotation, with its check.
-    pub(super) fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
+    fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
         let checks = self.checks.iter();
         checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
     }
@@ -114,7 +117,7 @@ impl CheckList {
 
 impl Check {
     /// What hooks wrote to this stream.
-    pub(super) fn written(&self, stream: &str) -> String {
+    fn written(&self, stream: &str) -> String {
         let of_stream = self.written.iter().filter(|one| one.stream == stream);
         let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
         texts.join("\n")
@@ -123,7 +126,7 @@ impl Check {
 
 impl Annotation {
     /// What is known besides level and message.
-    pub(super) fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
+    fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
         let all = [
             ("file", self.file.clone()),
             ("line", self.line.map(|line| line.to_string())),
@@ -135,7 +138,7 @@ impl Annotation {
     }
 
     /// The message behind its title.
-    pub(super) fn titled(&self) -> String {
+    fn titled(&self) -> String {
         match &self.title {
             Some(title) => format!("{}: {}", plain(title), self.message),
             None => self.message.clone(),
@@ -143,7 +146,7 @@ impl Annotation {
     }
 
     /// The same wherever its line moves to.
-    pub(super) fn fingerprint(&self, check: &Check) -> String {
+    fn fingerprint(&self, check: &Check) -> String {
         let parts = [
             &check.suite,
             &check.name,
@@ -169,4 +172,256 @@ impl CheckState {
     pub fn is_bad(&self) -> bool {
         matches!(self, CheckState::Failed | CheckState::Error)
     }
+}
+
+/// Test Anything Protocol, version 13.
+pub(super) fn tap(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "TAP version 13\n1..{}", list.checks.len())?;
+    for (number, check) in (1..).zip(&list.checks) {
+        let mark = if check.state.is_bad() { "not ok" } else { "ok" };
+        let mut name = check.name.clone();
+        if let Some(place) = &check.place {
+            name = format!("{}: {name}", place.file);
+        }
+        let name = name.replace('\\', "\\\\").replace('#', "\\#");
+        write!(out, "{mark} {number} - {name}")?;
+        if let CheckState::Skipped(why) = &check.state {
+            write!(out, " # SKIP {why}")?;
+        }
+        writeln!(out)?;
+        let written = check.written.iter().map(|one| one.text.as_str());
+        let texts = std::iter::once(check.details.as_str()).chain(written);
+        for line in texts.flat_map(str::lines) {
+            writeln!(out, "  # {line}")?;
+        }
+    }
+    for line in &list.totals {
+        writeln!(out, "# {line}")?;
+    }
+    if list.is_stopped {
+        // Cases that were not run are no failures, and a harness would call it a success.
+        writeln!(out, "Bail out! hookrun was interrupted")?;
+    }
+    Ok(())
+}
+
+/// JUnit XML. Every case has a different name: systems merge cases with the same name.
+pub(super) fn junit(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    let mut report = Report::new(list.name.clone());
+    if let Some(took) = list.took {
+        report.set_time(took);
+    }
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for check in &list.checks {
+        let known = suites
+            .iter()
+            .rposition(|suite| suite.name.as_str() == check.suite);
+        let at = known.unwrap_or_else(|| {
+            suites.push(TestSuite::new(check.suite.clone()));
+            suites.len() - 1
+        });
+        let suite = &mut suites[at];
+        if let Some(took) = check.took {
+            suite.set_time(suite.time.unwrap_or_default() + took);
+        }
+        suite.add_test_case(junit_case(check));
+    }
+    if suites.is_empty() {
+        suites.push(TestSuite::new(list.name.clone()));
+    }
+    report.add_test_suites(suites);
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
+
+fn junit_case(check: &Check) -> TestCase {
+    let status = match &check.state {
+        CheckState::Passed => TestCaseStatus::success(),
+        CheckState::Skipped(why) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(why.clone());
+            status
+        }
+        CheckState::Failed => junit_failure(NonSuccessKind::Failure, check),
+        CheckState::Error => junit_failure(NonSuccessKind::Error, check),
+    };
+    let mut case = TestCase::new(check.name.clone(), status);
+    if let Some(place) = &check.place {
+        case.set_classname(place.file.clone());
+        case.extra.insert("file".into(), place.file.as_str().into());
+        let line = place.line.to_string();
+        case.extra.insert("line".into(), line.into());
+    }
+    if let Some(took) = check.took {
+        case.set_time(took);
+    }
+    let stdout = check.written("stdout");
+    if !check.state.is_bad() && !check.details.is_empty() {
+        case.set_system_out(check.details.clone());
+    } else if !stdout.is_empty() {
+        case.set_system_out(stdout);
+    }
+    let stderr = check.written("stderr");
+    if !stderr.is_empty() {
+        case.set_system_err(stderr);
+    }
+    case
+}
+
+fn junit_failure(kind: NonSuccessKind, check: &Check) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(check.message.clone());
+    if !check.details.is_empty() {
+        status.set_description(check.details.clone());
+    }
+    status
+}
+
+/// Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a
+/// file and a line are named, else on the job.
+///
+/// The runner looks for commands on stdout and on stderr. All text of hooks is either escaped data
+/// of one of our commands, or made harmless.
+pub(super) fn github(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    for (_, annotation) in list.annotations() {
+        let mut properties = Vec::new();
+        for (name, value) in annotation.properties() {
+            let value = github_data(&plain(&value));
+            let value = value.replace(':', "%3A").replace(',', "%2C");
+            properties.push(format!("{name}={value}"));
+        }
+        let message = github_data(&visible(&annotation.message));
+        let (level, properties) = (annotation.level, properties.join(","));
+        writeln!(out, "::{level} {properties}::{message}")?;
+    }
+    write_totals(list, out)
+}
+
+fn github_data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Logging commands of Azure Pipelines, which become the issues of a job.
+pub(super) fn azure(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    for (_, annotation) in list.annotations() {
+        // There are only errors and warnings; a notice is not worth one.
+        let kind = if annotation.level == "error" {
+            "error"
+        } else {
+            "warning"
+        };
+        write!(out, "##vso[task.logissue type={kind}")?;
+        for (name, value) in annotation.properties() {
+            let name = match name {
+                "file" => "sourcepath",
+                "line" => "linenumber",
+                "col" => "columnnumber",
+                _ => continue,
+            };
+            let value = azure_data(&plain(&value));
+            let value = value.replace(';', "%3B").replace(']', "%5D");
+            write!(out, ";{name}={value}")?;
+        }
+        let message = azure_data(&without_commands(&visible(&annotation.titled())));
+        writeln!(out, "]{message}")?;
+    }
+    write_totals(list, out)
+}
+
+fn azure_data(text: &str) -> String {
+    text.replace('%', "%AZP25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn write_totals(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    for line in &list.totals {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Code quality of GitLab: a list of issues, which merge requests show on their lines.
+pub(super) fn gitlab(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    let mut issues = Vec::new();
+    for (check, annotation) in list.annotations() {
+        let severity = match annotation.level {
+            "error" => "major",
+            "warning" => "minor",
+            _ => "info",
+        };
+        let own = check.place.as_ref();
+        // GitLab has no place for an issue without a path.
+        let Some(path) = annotation.file.as_ref().or(own.map(|place| &place.file)) else {
+            continue;
+        };
+        let line = annotation.line.or(own.map(|place| place.line));
+        issues.push(json!({
+            "description": visible(&annotation.message),
+            "check_name": list.name.replace(' ', "-"),
+            "fingerprint": annotation.fingerprint(check),
+            "severity": severity,
+            "location": { "path": plain(path), "lines": { "begin": line.unwrap_or(1) } },
+        }));
+    }
+    writeln!(out, "{:#}", Value::Array(issues))
+}
+
+/// SARIF 2.1.0, as code scanning of GitHub, GitLab and Azure DevOps reads it: a result for each
+/// annotation.
+pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    let rule = list.name.replace(' ', "-");
+    let mut results = Vec::new();
+    for (check, annotation) in list.annotations() {
+        results.push(json!({
+            "ruleId": rule,
+            "level": if annotation.level == "notice" { "note" } else { annotation.level },
+            "message": { "text": visible(&annotation.titled()) },
+            "locations": sarif_location(annotation).into_iter().collect::<Vec<_>>(),
+            "partialFingerprints": { "hookrun/v1": annotation.fingerprint(check) },
+        }));
+    }
+    let driver = json!({
+        "name": "hookrun",
+        "version": env!("CARGO_PKG_VERSION"),
+        "rules": [{ "id": rule, "shortDescription": { "text": list.name } }],
+    });
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver },
+            "invocations": [{ "executionSuccessful": !list.is_stopped }],
+            "results": results,
+        }],
+    });
+    writeln!(out, "{document:#}")
+}
+
+fn sarif_location(annotation: &Annotation) -> Option<Value> {
+    let file = annotation.file.as_ref()?;
+    let line = annotation.line.filter(|line| *line > 0);
+    let column = annotation.col.filter(|column| *column > 0);
+    let region = line.map(|line| present(json!({ "startLine": line, "startColumn": column })));
+    let place = json!({ "artifactLocation": { "uri": uri(file) }, "region": region });
+    Some(json!({ "physicalLocation": present(place) }))
+}
+
+/// A path as a reference of RFC 3986, relative where the path is.
+fn uri(file: &str) -> String {
+    let mut uri = String::new();
+    if Path::new(file).is_absolute() {
+        uri.push_str("file://");
+    }
+    for byte in plain(file).bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
 }
