@@ -15,7 +15,7 @@ use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
 };
 use crate::engine::spelling;
-use crate::hosts::{Binding, Host, dialects, tools};
+use crate::hosts::{Binding, Host, dialects};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
@@ -336,55 +336,31 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
 }
 
 /// Finds a field that no context of the event has: such a hook never runs.
-fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Vec<Problem> {
+fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<Problem> {
     let file = &hook.source.file;
     let event = &spec.name;
-    let mut problems = Vec::new();
-    let (key, rest) = field.split_once('.').unwrap_or((field, ""));
-    if key == "toolInput" {
-        problems.extend(of_tool_key(hook, rest).map(|one| one.warning(file, Some(at))));
-    }
+    let (key, rest) = match field.split_once('.') {
+        Some((key, _)) => (key, &field[key.len()..]),
+        None => (field, ""),
+    };
     if spec.carries(key) || ALWAYS_THERE.contains(&key) {
-        return problems;
+        return None;
     }
     let cause = format!(
         "`{event}` has no key `{key}`: `{}` can never run",
         hook.name
     );
-    problems.push(
-        match spelling::nearest(key, spec.context.iter().map(|key| key.name.as_ref())) {
-            Some(nearest) => {
-                let dot = if rest.is_empty() { "" } else { "." };
-                let cure = format!("did you mean `where.{nearest}{dot}{rest}`?");
-                Complaint::with_cure(cause, cure).in_file(file, Some(at))
-            }
-            None => {
-                let cure = format!("`hookrun events {event}` lists its keys");
-                Complaint::with_cure(cause, cure).warning(file, Some(at))
-            }
-        },
-    );
-    problems
-}
-
-/// Finds a misspelt key of the tools of hosts. A tool may have a key that is not known.
-fn of_tool_key(hook: &Hook, path: &str) -> Option<Complaint> {
-    let (key, rest) = path
-        .split_once('.')
-        .map_or((path, ""), |(key, _)| (key, &path[key.len()..]));
-    let meant = tools::meant_key(key)?;
-    // The tools of a user's own server have keys of their own.
-    if !tools::names().any(|name| hook.matcher.takes_tool(&[name])) {
-        return None;
-    }
-    let cause = format!(
-        "`{}` looks at the key `{key}`, which no host gives its tools",
-        hook.name
-    );
-    Some(Complaint::with_cure(
-        cause,
-        format!("did you mean `where.toolInput.{meant}{rest}`?"),
-    ))
+    let known = spec.context.iter().map(|key| key.name.as_ref());
+    Some(match spelling::nearest(key, known) {
+        Some(nearest) => {
+            let cure = format!("did you mean `where.{nearest}{rest}`?");
+            Complaint::with_cure(cause, cure).in_file(file, Some(at))
+        }
+        None => {
+            let cure = format!("`hookrun events {event}` lists its keys");
+            Complaint::with_cure(cause, cure).warning(file, Some(at))
+        }
+    })
 }
 
 fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {

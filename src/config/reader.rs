@@ -158,25 +158,18 @@ impl<'r> DocumentReader<'r> {
             .push(complaint.in_file(self.file, Some(self.at(offset))));
     }
 
-    /// The document that a text of TOML is; after a syntax error, what could be read of it. Of a
-    /// statement only the first error is reported: the others may follow from it.
+    /// The document that a text of TOML is; after a syntax error, what could be read of it. Only the
+    /// first error is reported: the others may follow from it.
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
-        let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
-        let mut errors: Vec<(usize, &str)> = errors
+        let first = errors
             .iter()
-            .map(|error| (place(error), error.message()))
-            .collect();
-        errors.sort_by_key(|(at, _)| *at);
-        errors.dedup_by(|(at, _), (first, _)| !has_statement_between(text, *first, *at));
-        for (at, message) in errors {
-            self.complain(
-                at,
-                Complaint {
-                    cause: format!("not valid TOML: {message}"),
-                    cure: cure(message),
-                },
-            );
+            .map(|error| (error.span().map_or(0, |span| span.start), error.message()))
+            .min_by_key(|(at, _)| *at);
+        if let Some((at, message)) = first {
+            let cause = format!("not valid TOML: {message}");
+            let cure = cure(message);
+            self.complain(at, Complaint { cause, cure });
         }
         Tree::of_toml(&document)
     }
@@ -217,27 +210,6 @@ impl<'r> DocumentReader<'r> {
             }
         }
     }
-}
-
-/// Whether a line after that of `first`, up to that of `next`, begins a table or sets a key.
-fn has_statement_between(text: &str, first: usize, next: usize) -> bool {
-    let end = text
-        .get(next..)
-        .and_then(|rest| rest.find('\n'))
-        .map_or(text.len(), |at| next + at);
-    text.get(first..end)
-        .unwrap_or_default()
-        .lines()
-        .skip(1)
-        .any(is_statement)
-}
-
-fn is_statement(line: &str) -> bool {
-    let is_key = |key: &str| {
-        let is_part = |c: char| c.is_alphanumeric() || "_-.\"'".contains(c);
-        !key.trim_end().is_empty() && key.trim_end().chars().all(is_part)
-    };
-    line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| is_key(key))
 }
 
 /// A key as it is read, with its value.

@@ -1,38 +1,31 @@
 //! Loads hooks from the three places where they are configured: the folders of a `hooks.d`, scripts
 //! outside of it that name their events themselves, and the tables of a `hookrun.toml` or of a
 //! host's settings.
+//!
+//! The folder of a script, its directives and its code must agree on the host that it was written
+//! for: a guard that gets another host's keys, or none of git's arguments, blocks nothing.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::commands::{self, command_of, is_asked};
+use super::directive::Head;
 use super::draft::{BoundEvent, HookDraft};
 use super::layer::{DropIn, RESERVED, StandaloneOrigin, StandaloneScript};
-use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
+use super::loader::{ConfigLoader, bad_command, unknown_event};
 use super::manifest::{HookTable, Manifest};
-use super::problem::{Problem, Severity};
-use super::{convention, directive, manifest, reader, relative};
+use super::problem::{Position, Problem, Severity};
+use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
 use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::{self, Host};
+use crate::hosts::{self, Host, git, signs};
 
 /// The end of the name of a file of rules.
 const RULES: &str = ".toml";
-
-/// Ends of the names of files that elsewhere do not run.
-const PUT_ASIDE: &[&str] = &[
-    ".disabled",
-    ".disable",
-    ".off",
-    ".old",
-    ".sample",
-    ".example",
-    ".save",
-    ".txt",
-];
 
 /// Loads a `hooks.d`: a folder for each event, and one of commands.
 pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
@@ -125,16 +118,10 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
         loader.problems.append(&mut problems);
         return load_tables(loader, layer, &path, &manifest);
     }
-    if let Some(end) = PUT_ASIDE.iter().find(|end| name.ends_with(**end)) {
-        let cause = format!("it runs, although its name ends in `{end}`");
-        let cure = "add `# hookrun: enabled=false` to keep it from running, or rename it";
-        let complaint = Complaint::with_cure(cause, cure);
-        loader.problems.push(complaint.warning(&path, None));
-    }
     let mut draft = HookDraft::default();
     match directive::read(&path, &mut draft) {
         Ok(head) => {
-            convention::settle(loader, &mut draft, event, &head, &path);
+            settle_dialect(loader, &mut draft, event, &head, &path);
             loader.problems.extend(head.problems);
         }
         // A file that cannot be opened can still be a program; starting it shows that.
@@ -374,13 +361,121 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
         Handler::Shell(line) => relative::check_line(line).map(|()| written.clone()),
         Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => Ok(written.clone()),
     };
-    let handler = checked.unwrap_or_else(|complaint| {
+    checked.unwrap_or_else(|complaint| {
         loader.complain(complaint, file, Some(table.at));
         written.clone()
-    });
-    // When an event is decided, the scripts of commands are not read first.
-    if loader.scope == ConfigScope::All && !table.draft.says_dialect {
-        convention::check_scripts(loader, file, table, &handler);
+    })
+}
+
+/// Says to a script that is none of git's that hookrun misreads it.
+const MEANT_SO: &str = "# hookrun: dialect=native";
+
+type LineComplaint = (Complaint, usize);
+
+/// Settles which host a script was written for that does not say so: a folder with a host's name for
+/// an event means that host's dialect. There a failure closes gates, even if it does not in the host,
+/// since a hook of ours in that folder by mistake blocks by any exit status. Reports what
+/// the folder or the script's code say about another convention.
+fn settle_dialect(
+    loader: &mut ConfigLoader<'_>,
+    draft: &mut HookDraft,
+    folder: &str,
+    head: &Head,
+    file: &Path,
+) {
+    if draft.says_dialect {
+        return;
     }
-    handler
+    if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
+        loader.complain(complaint, file, line.map(Position::of_line));
+    }
+}
+
+/// Takes the convention of a script from its folder, unless its words say another one.
+fn settle_by_folder(
+    loader: &ConfigLoader<'_>,
+    draft: &mut HookDraft,
+    folder: &str,
+    head: &Head,
+) -> Option<(Complaint, Option<usize>)> {
+    let written = head.written;
+    match signs::named_after(folder).as_slice() {
+        [] => {
+            let (complaint, line) = foreign(head, folder).or_else(|| of_git(head, folder))?;
+            Some((complaint, Some(line)))
+        }
+        [dialect] if written.is_ours && written.foreign.is_none() => {
+            let cause = format!(
+                "it is written for hookrun's own keys, and `{folder}` is an event of {}",
+                dialect.name
+            );
+            let cure = format!(
+                "{}, or move it into the folder of our event",
+                directive_of("native")
+            );
+            Some((Complaint::with_cure(cause, cure), None))
+        }
+        [dialect] => {
+            draft.dialect = Some(*dialect);
+            let row = dialect
+                .called(folder)
+                .into_iter()
+                .map(|binding| binding.row)
+                .next();
+            let spec = row.and_then(|row| loader.catalog.find(row.event).ok());
+            let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
+            draft.hook.on_failure = draft.hook.on_failure.or(closes.then_some(OnFailure::Block));
+            None
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
+            let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
+            let ours = several[0].called(folder).into_iter().next();
+            let ours = ours.map_or("our event", |binding| binding.row.event);
+            let cure = format!(
+                "for your own hook rename the folder to `{ours}`; for one of theirs {}",
+                directive_of(names[0])
+            );
+            Some((Complaint::with_cure(cause, cure), None))
+        }
+    }
+}
+
+fn directive_of(dialect: &str) -> String {
+    format!("add the line `# hookrun: dialect={dialect}`")
+}
+
+/// That a script reads keys of another host's: the cause, the cure and the line. One that blocks
+/// in our way, with status 1, more likely has the wrong key than the wrong convention.
+fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
+    let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
+    let cause =
+        format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
+    let own = directive_of(dialect);
+    let is_ours_by_status = signs::exits_with_one(&head.text).is_some();
+    let cure = if is_ours_by_status || head.text.contains("hookrun field") {
+        format!(
+            "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} \
+             and block with `exit 2`"
+        )
+    } else {
+        own
+    };
+    Some((Complaint::with_cure(cause, cure), line))
+}
+
+/// That a script takes what git gives its hooks: the cause, the cure and the line.
+fn of_git(head: &Head, event: &str) -> Option<LineComplaint> {
+    let hook = git::find(event).filter(|_| !head.written.is_ours)?;
+    let taken = hook.taken_by(&head.text, event)?;
+    let cause = format!(
+        "`{}` gets nothing of git's here: hooks get JSON on stdin",
+        taken.what
+    );
+    let cure = format!(
+        "write {}; or leave it in git's own folder, where `hookrun install git` keeps it; or, if it \
+         is meant so, add `{MEANT_SO}`",
+        taken.instead
+    );
+    Some((Complaint::with_cure(cause, cure), taken.line))
 }

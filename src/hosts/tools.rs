@@ -17,7 +17,6 @@ use super::row::Host;
 use super::tool::{Mcp, Tool, ToolSort, read_patch, write_patch};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::HostCall;
-use crate::engine::spelling;
 
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
 const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
@@ -41,37 +40,6 @@ const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
         &[ToolSort::Grep, ToolSort::Glob, ToolSort::List],
     ),
 ];
-
-/// Other keys that the tools of hosts are given.
-const OTHER_KEYS: &str = "edits pattern url query prompt description timeout context file cwd";
-
-/// The key of the tools of hosts that a `where` most likely means by `key`, if that is a slip of
-/// one. Tools may have unknown keys.
-pub fn meant_key(key: &str) -> Option<&'static str> {
-    let usual = SPELLINGS.iter().map(|(key, _, _)| key);
-    let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
-    let own = dialects()
-        .flat_map(|dialect| dialect.tools.rows)
-        .flat_map(|row| row.keys);
-    let usual = usual.copied().chain(OTHER_KEYS.split(' '));
-    let known: Vec<&str> = usual.chain(own.map(|(_, own)| *own)).collect();
-    let is_known = known.contains(&key)
-        || key
-            .strip_suffix('s')
-            .is_some_and(|one| known.contains(&one));
-    if is_known {
-        None
-    } else {
-        spelling::nearest(key, known)
-    }
-}
-
-/// What hosts call their own tools, those of MCP servers left out.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    dialects()
-        .flat_map(|dialect| dialect.tools.rows)
-        .map(|row| row.name)
-}
 
 /// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];

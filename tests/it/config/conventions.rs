@@ -161,18 +161,6 @@ fn new_tells_of_what_is_wrong_with_the_hooks_that_are_there() {
 }
 
 #[test]
-fn a_command_of_hookrun_toml_that_reads_another_hosts_keys_is_told() {
-    let sandbox = Sandbox::new().script("bin/c.sh", CLAUDES).file(
-        "hookrun.toml",
-        "[[hook]]\nname = \"c\"\nevent = \"tool.pre\"\ncommand = \"sh bin/c.sh\"\n",
-    );
-    let problems = sandbox.problems(&[]);
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(problems[0].contains("reads `tool_input`"), "{problems:?}");
-    assert!(problems[0].contains("dialect = \"claude\""), "{problems:?}");
-}
-
-#[test]
 fn a_directive_that_nobody_reads_closes_gates() {
     for (text, line, cause, cure) in [
         (
@@ -273,50 +261,6 @@ fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/h"), &text);
         assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{key}");
     }
-}
-
-#[test]
-fn a_slip_of_a_key_of_a_tools_input_is_told() {
-    for (key, meant) in [
-        ("comand", "command"),
-        ("Command", "command"),
-        ("file_pth", "file_path"),
-        ("contnet", "content"),
-        ("old_sting", "old_string"),
-        ("URL", "url"),
-        ("patern.0", "pattern.0"),
-        ("promt", "prompt"),
-        ("absolut_path", "absolute_path"),
-    ] {
-        let body = format!("# hookrun: where.toolInput.{key}=x\nexit 1");
-        let sandbox = Sandbox::new().hook("h", &body);
-        for command in ["validate", "doctor", "list"] {
-            let ran = sandbox.hookrun(&[command], b"");
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            let wanted = format!("did you mean `where.toolInput.{meant}`?");
-            assert!(
-                said.contains(&wanted) && said.contains("h:2:"),
-                "{command} {key}: {said}"
-            );
-        }
-        // It may be meant all the same.
-        sandbox.run("tool.pre").allows();
-    }
-    for fine in [
-        "command",
-        "filePath",
-        "paths",
-        "urls",
-        "service",
-        "edits.0.old_string",
-        "context",
-    ] {
-        let sandbox = Sandbox::new().hook("h", &format!("# hookrun: where.toolInput.{fine}=x"));
-        assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{fine}");
-    }
-    let of_server = "# hookrun: tool=mcp__db__run where.toolInput.comand=x";
-    let sandbox = Sandbox::new().hook("h", of_server);
-    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
 }
 
 #[test]

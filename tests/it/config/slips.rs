@@ -55,14 +55,6 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
         let meant = text.replacen('\n', "\n# hookrun: dialect=native\n", 1);
         has_none(&Sandbox::new().script(&format!("hooks.d/{folder}/h"), &meant));
     }
-    let table = "[[hook]]\nname = \"h\"\nevent = \"pre-push\"\ncommand = \"sh bin/h.sh\"\n";
-    let sandbox = Sandbox::new()
-        .script("bin/h.sh", push)
-        .file("hookrun.toml", table);
-    has_problem(
-        &sandbox,
-        &["bin/h.sh:2", "`while read` gets nothing of git's"],
-    );
 }
 
 #[test]
@@ -76,15 +68,6 @@ fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_conventio
         "block with `exit 2`",
     ];
     has_problem(&sandbox, &both);
-    let passes = |directive: &str| {
-        let text = ours.replacen('\n', &format!("\n# hookrun: {directive}\n"), 1);
-        Sandbox::new().script("hooks.d/PreToolUse/h", &text)
-    };
-    let warned = ["h:4:1", "status 1 allows it in claude", "`exit 2`"];
-    has_problem(&passes("dialect=claude"), &warned);
-    has_none(&passes("dialect=claude on_failure=block"));
-    let two = "#!/bin/sh\n# hookrun: dialect=claude\nx || exit 2\nexit 1\n";
-    has_none(&Sandbox::new().script("hooks.d/PreToolUse/h", two));
 }
 
 #[test]
@@ -197,15 +180,6 @@ fn tables_of_people_who_know_other_tools_say_what_to_write() {
             &Sandbox::new().file("hookrun.toml", &text),
             &["hookrun.toml:5:", cure],
         );
-    }
-}
-
-#[test]
-fn a_file_that_seems_put_aside_runs_and_is_warned_of() {
-    for end in ["disabled", "off", "old", "sample", "txt"] {
-        let sandbox = Sandbox::new().hook(&format!("g.sh.{end}"), "echo no >&2; exit 1");
-        has_problem(&sandbox, &["it runs", "`# hookrun: enabled=false`"]);
-        sandbox.run_shell("ls").blocks_saying("no");
     }
 }
 
